@@ -1,0 +1,29 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { ApplicationsHttpModule } from '#libs/applications/http';
+import { IdentityHttpModule } from '#libs/identity/http';
+import { type Config, KernelModule } from '#libs/kernel';
+import { HealthModule, KernelHttpModule, UnknownRouteModule } from '#libs/kernel/http';
+import { EventsHttpModule, WebhooksHttpModule } from '#libs/webhooks/http';
+import { DocsModule } from './docs/docs.module.js';
+
+/** The process that serves the REST interface. */
+@Module({})
+export class ApiModule {
+  static forConfig(config: Config): DynamicModule {
+    return {
+      module: ApiModule,
+      imports: [
+        KernelModule.forProcess('api'),
+        KernelHttpModule,
+        HealthModule.forProcess({ readyWithoutRedis: true }),
+        IdentityHttpModule,
+        ApplicationsHttpModule,
+        WebhooksHttpModule,
+        EventsHttpModule.withShards(config.QUEUE_SHARDS),
+        DocsModule,
+        // Takes what no other route has taken, so it stays the last.
+        UnknownRouteModule,
+      ],
+    };
+  }
+}

@@ -1,0 +1,39 @@
+import { createRequire } from 'node:module';
+import { applicationsRoutes } from '#libs/applications/http';
+import { identityRoutes } from '#libs/identity/http';
+import type { Config } from '#libs/kernel';
+import { healthRoutes, openApiDocument } from '#libs/kernel/http';
+import { eventRoutes, notifications, subscriptionRoutes } from '#libs/webhooks/http';
+import { docsRoutes } from './docs.openapi.js';
+
+const { version } = createRequire(import.meta.url)('#package.json') as { version: string };
+
+const ABOUT = `Applications, webhook subscriptions and event notifications of a communications
+platform.
+
+- Paths work with and without a trailing slash, and are case-sensitive. HEAD works wherever GET
+  does. Everything under \`/v1/\` needs HTTP Basic.
+- Bodies are JSON objects in UTF-8 with \`Content-Type: application/json\`, and may be sent with
+  gzip. Unknown and read-only members are ignored, so a resource can be sent back whole. On POST
+  \`null\` means "not given". On PUT, what is left out stays as it is.
+- Ids in bodies may be given as an integer or as a string of digits. Times are RFC 3339; answers
+  have UTC with milliseconds.
+- A field that is not set is left out of answers, never \`null\`. Clients must tolerate new fields.
+- Where a query parameter is given twice, or has a value that it cannot have, the request is
+  refused; unknown parameters are ignored.`;
+
+/** The OpenAPI document of this process: every controller of it, put together. */
+export function describeApi(
+  config: Pick<Config, 'PUBLIC_BASE_URL' | 'MAX_BODY_BYTES' | 'MAX_BATCH_BYTES'>,
+): Record<string, unknown> {
+  const info = { title: 'Switchhook', version, about: ABOUT };
+  const routes = [
+    ...applicationsRoutes,
+    ...subscriptionRoutes,
+    ...eventRoutes,
+    ...identityRoutes,
+    ...healthRoutes,
+    ...docsRoutes,
+  ];
+  return openApiDocument({ info, routes, notifications }, config);
+}

@@ -1,0 +1,87 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { Controller, Get, Inject, Param, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { NotFoundError } from '#libs/kernel';
+import { answerJson, pathOf, Public } from '#libs/kernel/http';
+
+/** Injection token: the API's description as JSON text, made when it is first asked for. */
+export const API_DESCRIPTION = Symbol('ApiDescription');
+
+const { resolve } = createRequire(import.meta.url);
+
+/** Swagger UI uses style attributes; all else comes from here, and goes nowhere else. */
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
+  "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; " +
+  "frame-ancestors 'none'";
+
+/** Without a validator: that would be somebody else's host. */
+const START = `SwaggerUIBundle({
+  url: new URL('../openapi.json', document.currentScript.src).href,
+  dom_id: '#docs',
+  deepLinking: true,
+  displayOperationId: true,
+  validatorUrl: null,
+});
+`;
+
+const ASSETS: Readonly<Record<string, { type: string; read: () => Promise<string> }>> = {
+  'start.js': { type: 'text/javascript', read: () => Promise.resolve(START) },
+  'swagger-ui.css': { type: 'text/css', read: () => fileOf('swagger-ui.css') },
+  'swagger-ui-bundle.js': { type: 'text/javascript', read: () => fileOf('swagger-ui-bundle.js') },
+};
+
+/** The names of what the page is made of. */
+export const ASSET_NAMES = Object.keys(ASSETS);
+
+function fileOf(name: string): Promise<string> {
+  return readFile(resolve(`swagger-ui-dist/${name}`), 'utf8');
+}
+
+/** The API's description, for programs and for people; without credentials. */
+@Public()
+@Controller()
+export class DocsController {
+  constructor(@Inject(API_DESCRIPTION) private readonly description: () => string) {}
+
+  @Get('openapi.json')
+  openApi(@Res() response: Response): void {
+    answerJson(response, this.description());
+  }
+
+  @Get('docs')
+  page(@Req() request: Request, @Res() response: Response): void {
+    response.setHeader('Content-Security-Policy', POLICY);
+    // Relative addresses, since a proxy may have put a path before ours.
+    const folder = pathOf(request).endsWith('/') ? '' : 'docs/';
+    response.type('html').send(pageOf(folder));
+  }
+
+  @Get('docs/:asset')
+  async asset(@Param('asset') name: string, @Res() response: Response): Promise<void> {
+    const asset = Object.hasOwn(ASSETS, name) ? ASSETS[name] : undefined;
+    if (!asset) throw new NotFoundError('path');
+    response.setHeader('Cache-Control', 'public, max-age=3600');
+    response.type(asset.type).send(await asset.read());
+  }
+}
+
+function pageOf(folder: string): string {
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>Switchhook API</title>
+    <link rel="icon" href="data:," />
+    <link rel="stylesheet" href="${folder}swagger-ui.css" />
+  </head>
+  <body>
+    <div id="docs"></div>
+    <script src="${folder}swagger-ui-bundle.js"></script>
+    <script src="${folder}start.js"></script>
+  </body>
+</html>
+`;
+}

@@ -1,0 +1,20 @@
+import { Module } from '@nestjs/common';
+import { CONFIG, type Config } from '#libs/kernel';
+import { describeApi } from './api-description.js';
+import { API_DESCRIPTION, DocsController } from './docs.controller.js';
+
+/** `/openapi.json` and `/docs`. */
+@Module({
+  controllers: [DocsController],
+  providers: [
+    {
+      provide: API_DESCRIPTION,
+      inject: [CONFIG],
+      useFactory: (config: Config) => {
+        let text: string | undefined;
+        return () => (text ??= JSON.stringify(describeApi(config)));
+      },
+    },
+  ],
+})
+export class DocsModule {}

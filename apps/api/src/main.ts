@@ -1,0 +1,10 @@
+import 'reflect-metadata';
+import { configFromEnvironment, startProcess } from '#libs/kernel';
+import { createHttpApplication } from '#libs/kernel/http';
+import { ApiModule } from './api.module.js';
+
+await startProcess('api', async () => {
+  const config = configFromEnvironment();
+  const app = await createHttpApplication(ApiModule.forConfig(config));
+  await app.listen(config.PORT, config.HOST);
+});

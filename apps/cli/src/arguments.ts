@@ -1,0 +1,21 @@
+import { InvalidArgumentError } from 'commander';
+
+/** What a command's help ends with. */
+export function example(args: string): string {
+  return `\nExample:\n  $ npm run cli -- ${args}`;
+}
+
+/** Parses a whole number of the given range. */
+export function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : NaN;
+    if (value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+  };
+}
+
+/** Parses an id of an account or an application; whether it exists is not known here. */
+export function numericId(text: string): string {
+  if (/^\d{1,19}$/.test(text)) return text;
+  throw new InvalidArgumentError('It must be a number.');
+}

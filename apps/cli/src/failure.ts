@@ -1,0 +1,49 @@
+import { CommanderError } from 'commander';
+
+const FAILED = 1;
+const WRONG_ARGUMENT = 2;
+const UNDEFINED_TABLE = '42P01';
+
+/** A command could not do what it was asked for; the message is one sentence for a person. */
+export class CommandFailure extends Error {
+  override readonly name = 'CommandFailure';
+}
+
+/** 0 after `--help` and `--version`, 2 for a wrong argument, else 1. */
+export function exitCodeOf(error: unknown): number {
+  if (!(error instanceof CommanderError)) return FAILED;
+  return error.exitCode === 0 ? 0 : WRONG_ARGUMENT;
+}
+
+/** What to print of an error, a sentence a line; nothing of those that commander has printed. */
+export async function describeFailure(error: unknown): Promise<string[]> {
+  if (error instanceof CommanderError) return [];
+  if (error instanceof CommandFailure) return [error.message];
+  // Loaded here, since half a second is long for a command that needs no database.
+  const { codeOf, InvalidConfigError, isUnavailable, ValidationError } =
+    await import('#libs/kernel');
+  if (error instanceof InvalidConfigError) return [error.message];
+  if (error instanceof ValidationError) {
+    return error.faults.map(({ field, message }) =>
+      // A pointer is the only place that says which element is meant.
+      field.startsWith('/') ? `${field}: ${message}` : message,
+    );
+  }
+  if (codeOf(error) === UNDEFINED_TABLE) return ['The database is not up to date: run migrate.'];
+  if (isUnavailable(error)) return [`PostgreSQL cannot be reached${reasonOf(error)}.`];
+  return [firstLine(error)];
+
+  function reasonOf(unavailable: unknown): string {
+    // For a name with several addresses Node collects the errors, and the collection has no text.
+    const first: unknown =
+      unavailable instanceof AggregateError ? unavailable.errors[0] : unavailable;
+    const text = codeOf(first) || firstLine(first);
+    return text === '' ? '' : ` (${text})`;
+  }
+}
+
+function firstLine(error: unknown): string {
+  return (
+    (error instanceof Error ? error.message || error.name : String(error)).split('\n')[0] ?? ''
+  );
+}

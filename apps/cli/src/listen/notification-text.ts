@@ -1,0 +1,57 @@
+/**
+ * A notification's body for reading. Only the blanks between the tokens of a JSON text change:
+ * big numbers, repeated keys and the order stay, since the product promises them.
+ */
+export function readableBody(body: Buffer): string {
+  const text = body.toString();
+  return printable(isJson(text) ? indented(text) : text);
+}
+
+/** Those of the named members of a JSON object that are strings; of another text, none. */
+export function stringMembers(body: Buffer, names: readonly string[]): string[] {
+  const text = body.toString();
+  const value: unknown = isJson(text) ? JSON.parse(text) : undefined;
+  if (typeof value !== 'object' || value === null) return [];
+  const members = new Map<string, unknown>(Object.entries(value));
+  return names.map((name) => members.get(name)).filter((member) => typeof member === 'string');
+}
+
+/** Shows control characters instead of sending them to the terminal. */
+export function printable(text: string): string {
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s"{}[\],:]+/g;
+
+function indented(json: string): string {
+  let text = '';
+  let depth = 0;
+  let before = '';
+  const newLine = () => `\n${'  '.repeat(depth)}`;
+  for (const [token] of json.matchAll(TOKEN)) {
+    const opened = before === '{' || before === '[';
+    if (token === '}' || token === ']') {
+      depth--;
+      if (!opened) text += newLine();
+    } else if (opened || before === ',') {
+      text += newLine();
+    } else if (before === ':') {
+      text += ' ';
+    }
+    text += token;
+    if (token === '{' || token === '[') depth++;
+    before = token;
+  }
+  return text;
+}

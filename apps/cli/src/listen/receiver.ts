@@ -1,0 +1,111 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { finished } from 'node:stream/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { CommandFailure } from '../failure.js';
+import { printable, readableBody, stringMembers } from './notification-text.js';
+import type { SignatureCheck } from './signature-check.js';
+
+const FAILING = 503;
+const METHOD_NOT_ALLOWED = 405;
+
+/** How notifications are answered. */
+export interface Answers {
+  status: number;
+  /** So many answers are 503 before the status counts. */
+  failFirst: number;
+  /** Seconds, in the `Retry-After` of answers that are not 2xx. */
+  retryAfter?: number;
+  delayMs: number;
+}
+
+/** A web application that takes notifications, says what came and answers as it is told. */
+export class Receiver {
+  private readonly server: Server;
+  private readonly stopping = new AbortController();
+  private received = 0;
+
+  /** @param print is given a text for every request, after the answer */
+  constructor(
+    private readonly signatures: SignatureCheck,
+    private readonly answers: Answers,
+    private readonly print: (text: string) => void,
+  ) {
+    this.server = createServer((request, response) => {
+      void this.receive(request, response);
+    });
+  }
+
+  /**
+   * @returns the port, which the system chooses for 0
+   * @throws CommandFailure
+   */
+  async listen(port: number, host: string): Promise<number> {
+    await new Promise<void>((resolve, reject) => {
+      this.server.once('error', (error: NodeJS.ErrnoException) => {
+        const why =
+          error.code === 'EADDRINUSE' ? 'is in use' : `cannot be listened on (${error.code ?? ''})`;
+        reject(new CommandFailure(`Port ${port} on ${host} ${why}.`));
+      });
+      this.server.listen(port, host, resolve);
+    });
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  /** Answers nothing more; resolves when every connection is closed. */
+  async close(): Promise<void> {
+    this.stopping.abort();
+    const closed = new Promise((resolve) => this.server.close(resolve));
+    this.server.closeAllConnections();
+    await closed;
+  }
+
+  /** Never rejects: whatever goes wrong is the outcome that is printed. */
+  private async receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.method !== 'POST') {
+      // A browser, or a script that waits for us: not counted as one of the first either.
+      response.writeHead(METHOD_NOT_ALLOWED, { Allow: 'POST' }).end();
+      this.printLine(`${request.method ?? ''} ${request.url ?? ''} is no notification`);
+      return;
+    }
+    const status = this.received++ < this.answers.failFirst ? FAILING : this.answers.status;
+    const path = `POST ${request.url ?? ''}`;
+    let body: Buffer;
+    try {
+      body = await buffer(request);
+    } catch {
+      this.printLine(`${path} broke off`);
+      return;
+    }
+    const verdict = this.signatures.verdict(request.headers, body);
+    const what = stringMembers(body, ['event', 'resource', 'id']).join(' ') || path;
+    const isAnswered = await this.answer(response, status);
+    if (this.stopping.signal.aborted) return;
+    const outcome = isAnswered ? `answered ${status}` : 'not answered, for the caller is gone';
+    this.printLine(`${verdict} ${what} ${outcome}`, body);
+  }
+
+  /** @returns false when the caller did not wait for the answer */
+  private async answer(response: ServerResponse, status: number): Promise<boolean> {
+    try {
+      await Promise.all([this.send(response, status), finished(response)]);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  private async send(response: ServerResponse, status: number): Promise<void> {
+    const { retryAfter, delayMs } = this.answers;
+    await delay(delayMs, undefined, { signal: this.stopping.signal });
+    if (retryAfter !== undefined && status >= 300) response.setHeader('Retry-After', retryAfter);
+    response.writeHead(status).end();
+  }
+
+  private printLine(line: string, body?: Buffer): void {
+    const time = new Date().toTimeString().slice(0, 8);
+    const text = body && body.length > 0 ? `\n${readableBody(body)}` : '';
+    this.print(`${time} ${printable(line)}${text}`);
+  }
+}

@@ -1,0 +1,16 @@
+import { buffer } from 'node:stream/consumers';
+import { CommandFailure } from './failure.js';
+
+/**
+ * Reads a password from standard input, where no other user of the machine can see it; one line
+ * break at the end is not part of it.
+ */
+export async function readPassword(): Promise<string> {
+  const bytes = await buffer(process.stdin);
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return text.replace(/\r?\n$/, '');
+  } catch {
+    throw new CommandFailure('The password on standard input is not UTF-8.');
+  }
+}

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { addCredentialsCommands } from './commands/credentials.command.js';
+import { addEventsCommands } from './commands/events.command.js';
+import { addImportApplicationsCommand } from './commands/import-applications.command.js';
+import { addListenCommand } from './commands/listen.command.js';
+import { addMigrateCommand } from './commands/migrate.command.js';
+import { addUsersCommands } from './commands/users.command.js';
+import { example } from './arguments.js';
+
+/** The whole command line. Wrong arguments throw commander's CommanderError, already printed. */
+export function buildProgram(): Command {
+  const program = new Command('npm run cli --')
+    .description('Runs and tries a Switchhook installation.')
+    .version(version())
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(withoutValue(text)) })
+    .addHelpText('after', example('users --help'));
+  addMigrateCommand(program);
+  addUsersCommands(program);
+  addCredentialsCommands(program);
+  addImportApplicationsCommand(program);
+  addEventsCommands(program);
+  addListenCommand(program);
+  return program;
+}
+
+function version(): string {
+  // Seen from dist/apps/cli/src, the only place that this runs from.
+  const file = readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(file) as { version: string }).version;
+}
+
+/** Commander repeats a misspelt option whole; in `--secrt=whsec_…` that would be a secret. */
+function withoutValue(text: string): string {
+  return text.replace(/(unknown option '[^'=]*)=[^']*/, '$1');
+}

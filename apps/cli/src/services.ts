@@ -1,0 +1,55 @@
+import { Module, type Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import pg from 'pg';
+import { ApplicationsModule, ApplicationsService } from '#libs/applications';
+import { IdentityModule, UsersService } from '#libs/identity';
+import { configFromEnvironment, KernelModule } from '#libs/kernel';
+
+const CONNECT_TIMEOUT_MS = 3_000;
+const DATABASE_POOL_SIZE = 2;
+
+// Silent: standard output belongs to the command, and what fails is said once, at the end.
+const kernel = KernelModule.forProcess('cli', { LOG_LEVEL: 'silent', DATABASE_POOL_SIZE });
+
+@Module({ imports: [kernel, IdentityModule, ApplicationsModule] })
+class CliModule {}
+
+/** Runs `use` with the users of this installation. */
+export function withUsers<Result>(use: (users: UsersService) => Promise<Result>): Promise<Result> {
+  return withService(UsersService, use);
+}
+
+/** Runs `use` with the applications of this installation. */
+export function withApplications<Result>(
+  use: (applications: ApplicationsService) => Promise<Result>,
+): Promise<Result> {
+  return withService(ApplicationsService, use);
+}
+
+async function withService<Service, Result>(
+  service: Type<Service>,
+  use: (service: Service) => Promise<Result>,
+): Promise<Result> {
+  await requireDatabase();
+  const context = await NestFactory.createApplicationContext(CliModule, {
+    logger: false,
+    abortOnError: false,
+  });
+  try {
+    return await use(context.get(service));
+  } finally {
+    await context.close();
+  }
+}
+
+/** Nest tries for half a minute, as a server should; who sits at a keyboard is told at once. */
+async function requireDatabase(): Promise<void> {
+  const client = new pg.Client({
+    connectionString: configFromEnvironment().DATABASE_URL,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  });
+  // Lost after it was found: the commands themselves will say so.
+  client.on('error', () => undefined);
+  await client.connect();
+  await client.end();
+}

@@ -1,0 +1,10 @@
+import 'reflect-metadata';
+import { configFromEnvironment, startProcess } from '#libs/kernel';
+import { createHttpApplication } from '#libs/kernel/http';
+import { WorkerModule } from './worker.module.js';
+
+await startProcess('worker', async () => {
+  const config = configFromEnvironment();
+  const app = await createHttpApplication(WorkerModule.forConfig(config));
+  await app.listen(config.WORKER_PORT, config.HOST);
+});

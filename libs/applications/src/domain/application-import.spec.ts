@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { readImport } from './application-import.js';
+
+const record = { userId: 7, name: 'Old', voiceUrl: 'http://voice.example/' };
+
+function faultsOf(records: unknown): (string | undefined)[][] {
+  return readImport(records).faults.map(({ field, code }) => [field, code]);
+}
+
+describe('readImport', () => {
+  it('takes an application as it is shown', () => {
+    const shown = {
+      href: 'http://old/v1/applications/12',
+      id: '12',
+      name: ' Old ',
+      platform: 'WebAPI',
+      apiType: 'webapi',
+      voiceUrl: 'http://voice.example/',
+      messagingUrl: 'http://messages.example/',
+      environment: 'http://old/v1/environments/2',
+      userId: 7,
+      user: 'http://old/v1/users/7',
+      partition: 'Production',
+      createdAt: '2009-01-01T00:00:00.000Z',
+    };
+    expect(readImport([shown])).toEqual({
+      faults: [],
+      applications: [
+        {
+          id: '12',
+          userId: '7',
+          name: 'Old',
+          apiType: 'webapi',
+          voiceUrl: 'http://voice.example/',
+          messagingUrl: 'http://messages.example/',
+          environmentId: '2',
+          partition: 'Production',
+        },
+      ],
+    });
+  });
+
+  it('makes up nothing: no id, environment or partition unless they are given', () => {
+    expect(readImport([{ ...record, environment: null, id: null }]).applications).toEqual([
+      {
+        userId: '7',
+        name: 'Old',
+        apiType: 'scripting',
+        voiceUrl: 'http://voice.example/',
+        messagingUrl: null,
+        environmentId: null,
+        partition: null,
+      },
+    ]);
+  });
+
+  it('names every fault by its place', () => {
+    expect(
+      faultsOf([
+        record,
+        'x',
+        { ...record, name: '', voiceUrl: 'ftp://x', apiType: 'fax', environment: 'dev' },
+        { ...record, id: '0', userId: 'seven', name: 5, partition: 'a\nb' },
+        {},
+        { ...record, platform: 'webapi', apiType: 'scripting', messagingUrl: '' },
+      ]),
+    ).toEqual([
+      ['/1', 'type'],
+      ['/2/name', 'length'],
+      ['/2/apiType', 'choice'],
+      ['/2/voiceUrl', 'format'],
+      ['/2/environment', 'format'],
+      ['/3/id', 'range'],
+      ['/3/userId', 'type'],
+      ['/3/name', 'type'],
+      ['/3/partition', 'format'],
+      ['/4/userId', 'required'],
+      ['/4/name', 'required'],
+      ['/4/voiceUrl', 'required'],
+      ['/5/platform', 'conflict'],
+      ['/5/messagingUrl', 'length'],
+    ]);
+  });
+
+  it('refuses an id that comes twice', () => {
+    expect(faultsOf([{ ...record, id: 3 }, record, { ...record, id: '3' }])).toEqual([
+      ['/2/id', 'conflict'],
+    ]);
+  });
+
+  it('refuses what is no array', () => {
+    expect(faultsOf({ applications: [] })).toEqual([['', 'type']]);
+  });
+});

@@ -1,0 +1,169 @@
+import { Injectable } from '@nestjs/common';
+import { EnvironmentsService } from '#libs/identity';
+import {
+  type FieldFault,
+  isNumericId,
+  NotFoundError,
+  type Page,
+  Transactions,
+  ValidationError,
+} from '#libs/kernel';
+import {
+  type Application,
+  type ApplicationChanges,
+  contentOf,
+  missingUrlFaults,
+  type NewApplication,
+} from './application.js';
+import { ApplicationDeletions } from './application-deletions.js';
+import { faultAt, readImport } from './application-import.js';
+import { ApplicationImports, type ImportedApplication } from './application-imports.js';
+import { ApplicationsRepository } from './applications.repository.js';
+
+const UNKNOWN_ENVIRONMENT = 'must name an environment that exists';
+
+/** Throws unless the stored version is the one that the caller knows. */
+type VersionCheck = (version: number) => void;
+
+/** The applications of the accounts. Another account's application does not exist for a caller. */
+@Injectable()
+export class ApplicationsService {
+  constructor(
+    private readonly applications: ApplicationsRepository,
+    private readonly imports: ApplicationImports,
+    private readonly environments: EnvironmentsService,
+    private readonly deletions: ApplicationDeletions,
+    private readonly transactions: Transactions,
+  ) {}
+
+  /** In ascending order of id. */
+  list(accountId: string, page: Page): Promise<Application[]> {
+    return this.applications.list(accountId, page);
+  }
+
+  /** @throws NotFoundError */
+  get(accountId: string, id: string): Promise<Application> {
+    return this.required(accountId, id, { hold: false });
+  }
+
+  /**
+   * Keeps an application as it is, and from being deleted, until the caller's transaction ends.
+   * @throws NotFoundError
+   */
+  hold(accountId: string, id: string): Promise<Application> {
+    return this.required(accountId, id, { hold: true });
+  }
+
+  /**
+   * @returns the id of the new application
+   * @throws ValidationError
+   */
+  async create(accountId: string, application: NewApplication): Promise<string> {
+    const content = contentOf(application);
+    refuseFaults([...missingUrlFaults(content), ...(await this.environmentFaults(content))]);
+    return this.applications.add(accountId, content);
+  }
+
+  /**
+   * Changes what the changes name. When they change nothing, nothing is written.
+   * @throws NotFoundError, PreconditionFailedError, ValidationError
+   */
+  async update(
+    accountId: string,
+    id: string,
+    changes: ApplicationChanges,
+    check: VersionCheck,
+  ): Promise<void> {
+    await this.transactions.run(async () => {
+      const application = await this.hold(accountId, id);
+      check(application.version);
+      const revision = application.revisedBy(changes);
+      refuseFaults([
+        ...missingUrlFaults(application, revision),
+        ...(await this.environmentFaults(revision)),
+      ]);
+      if (Object.keys(revision).length > 0) await this.applications.revise(id, revision);
+    });
+  }
+
+  /**
+   * Deletes an application and all that belongs to it, at once.
+   * @throws NotFoundError, PreconditionFailedError
+   */
+  async delete(accountId: string, id: string, check: VersionCheck): Promise<void> {
+    await this.transactions.run(async () => {
+      const application = await this.hold(accountId, id);
+      check(application.version);
+      await this.applications.remove(id);
+      await this.deletions.announce(id);
+    });
+  }
+
+  /**
+   * Brings in applications that were made elsewhere, in the form in which they are shown: all of
+   * them or none. Nothing is made up: without `environment` they have none.
+   * @returns how many
+   * @throws ValidationError whose faults name their place as a JSON Pointer, such as `/3/name`
+   */
+  async import(records: unknown): Promise<number> {
+    const { applications, faults } = readImport(records);
+    refuseFaults(faults);
+    await this.transactions.run(async () => {
+      await this.imports.begin();
+      refuseFaults(await this.unknownReferences(applications));
+      await this.imports.addAll(applications);
+    });
+    return applications.length;
+  }
+
+  private async unknownReferences(
+    applications: readonly ImportedApplication[],
+  ): Promise<FieldFault[]> {
+    const accounts = await this.imports.knownAccounts(applications.map(({ userId }) => userId));
+    const taken = await this.imports.takenIds(applications.flatMap(({ id }) => id ?? []));
+    const unknownEnvironments = await this.unknownEnvironments(applications);
+    return applications.flatMap(({ id, userId, environmentId }, index) => [
+      ...(id !== undefined && taken.has(id) ? [faultAt(index, 'id', 'conflict', 'is taken')] : []),
+      ...(accounts.has(userId)
+        ? []
+        : [faultAt(index, 'userId', 'unknown_reference', 'must be the number of an account')]),
+      ...(environmentId !== null && unknownEnvironments.has(environmentId)
+        ? [faultAt(index, 'environment', 'unknown_reference', UNKNOWN_ENVIRONMENT)]
+        : []),
+    ]);
+  }
+
+  private async unknownEnvironments(
+    applications: readonly ImportedApplication[],
+  ): Promise<Set<string>> {
+    const unknown = new Set(applications.flatMap(({ environmentId }) => environmentId ?? []));
+    for (const id of [...unknown]) {
+      if (await this.environments.exists(id)) unknown.delete(id);
+    }
+    return unknown;
+  }
+
+  private async required(
+    accountId: string,
+    id: string,
+    options: { hold: boolean },
+  ): Promise<Application> {
+    const found = isNumericId(id)
+      ? await this.applications.find(accountId, id, options)
+      : undefined;
+    if (!found) throw new NotFoundError('application');
+    return found;
+  }
+
+  private async environmentFaults({
+    environmentId,
+  }: Partial<Pick<Application, 'environmentId'>>): Promise<FieldFault[]> {
+    if (environmentId == null || (await this.environments.exists(environmentId))) return [];
+    const message = `environment ${UNKNOWN_ENVIRONMENT}.`;
+    return [{ field: 'environment', code: 'unknown_reference', message }];
+  }
+}
+
+function refuseFaults(faults: FieldFault[]): void {
+  if (faults.length > 0) throw new ValidationError(faults);
+}

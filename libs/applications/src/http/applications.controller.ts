@@ -1,0 +1,90 @@
+import { Controller, Delete, Get, HttpCode, Param, Post, Put, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type { Principal } from '#libs/identity';
+import { CurrentUser } from '#libs/identity/http';
+import {
+  answerList,
+  entityTag,
+  Href,
+  type HrefBuilder,
+  IfMatch,
+  JsonBody,
+  QueryReader,
+  type VersionCheck,
+} from '#libs/kernel/http';
+import { ApplicationsService } from '../domain/applications.service.js';
+import { CreateApplicationDto, UpdateApplicationDto } from './application.dto.js';
+import { showApplication } from './application.view.js';
+
+/** The applications of the caller's account (specification, section 4.1). */
+@Controller('v1/applications')
+export class ApplicationsController {
+  constructor(private readonly applications: ApplicationsService) {}
+
+  @Get()
+  async list(
+    @CurrentUser() { userId }: Principal,
+    @Href() href: HrefBuilder,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const query = new QueryReader(request);
+    const page = query.optionalPage();
+    query.done();
+    await answerList(
+      request,
+      response,
+      page,
+      (next) => this.applications.list(userId, next),
+      (application) => showApplication(application, href),
+    );
+  }
+
+  @Get(':id')
+  async show(
+    @CurrentUser() { userId }: Principal,
+    @Param('id') id: string,
+    @Href() href: HrefBuilder,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<object> {
+    const application = await this.applications.get(userId, id);
+    response.setHeader('ETag', entityTag(application.version));
+    return showApplication(application, href);
+  }
+
+  @Post()
+  @HttpCode(200)
+  async create(
+    @CurrentUser() { userId }: Principal,
+    @JsonBody(CreateApplicationDto) body: CreateApplicationDto,
+    @Href() href: HrefBuilder,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<object> {
+    const id = await this.applications.create(userId, body.application());
+    const address = href('applications', id);
+    response.setHeader('Location', address);
+    return { href: address };
+  }
+
+  @Put(':id')
+  async update(
+    @CurrentUser() { userId }: Principal,
+    @Param('id') id: string,
+    @JsonBody(UpdateApplicationDto) body: UpdateApplicationDto,
+    @IfMatch() check: VersionCheck,
+    @Href() href: HrefBuilder,
+  ): Promise<object> {
+    await this.applications.update(userId, id, body.changes(), check);
+    return { href: href('applications', id) };
+  }
+
+  @Delete(':id')
+  async delete(
+    @CurrentUser() { userId }: Principal,
+    @Param('id') id: string,
+    @IfMatch() check: VersionCheck,
+  ): Promise<object> {
+    await this.applications.delete(userId, id, check);
+    return { message: 'delete successful' };
+  }
+}

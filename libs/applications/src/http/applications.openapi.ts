@@ -1,0 +1,75 @@
+import {
+  AddressSchema,
+  DeletedSchema,
+  describeRoutes,
+  OPTIONAL_PAGE,
+  schema,
+} from '#libs/kernel/http';
+import { ApplicationSchema } from './application.view.js';
+import { ApplicationsController } from './applications.controller.js';
+
+/** The applications' part of the API's description. */
+export const applicationsRoutes = [
+  describeRoutes(ApplicationsController, {
+    tag: 'Applications',
+    about: "The applications of the caller's account.",
+    path: {
+      id: {
+        about: 'The id of an application of the caller.',
+        schema: schema.numericId('', '5080983'),
+      },
+    },
+    operations: {
+      list: {
+        summary: 'List applications',
+        about: "All of the caller's applications in ascending order of id, or a page of them.",
+        query: OPTIONAL_PAGE,
+        answer: schema.arrayOf(ApplicationSchema),
+        headers: ['Link'],
+      },
+      show: {
+        summary: 'Show an application',
+        about: 'Answers one application, and its version as `ETag`.',
+        answer: ApplicationSchema,
+        headers: ['ETag'],
+      },
+      create: {
+        summary: 'Create an application',
+        about: 'Needs a `name`, and a `voiceUrl` or a `messagingUrl`.',
+        examples: {
+          voice: { name: 'Shop', voiceUrl: 'https://shop.example.com/voice' },
+          everything: {
+            name: 'Shop',
+            voiceUrl: 'https://shop.example.com/voice',
+            messagingUrl: 'https://shop.example.com/sms',
+            environment: 2,
+            apiType: 'webapi',
+          },
+          environmentByAddress: {
+            name: 'Shop',
+            messagingUrl: 'https://shop.example.com/sms',
+            environment: 'https://api.example.com/v1/environments/1',
+          },
+        },
+        answer: AddressSchema,
+        headers: ['Location'],
+      },
+      update: {
+        summary: 'Update an application',
+        about:
+          'Changes the fields that are given. One of `voiceUrl` and `messagingUrl` must remain.',
+        examples: {
+          rename: { name: 'Shop 2' },
+          onlyMessaging: { voiceUrl: null, messagingUrl: 'https://shop.example.com/sms' },
+        },
+        answer: AddressSchema,
+      },
+      delete: {
+        summary: 'Delete an application',
+        about:
+          'Removes it and its webhook subscriptions at once; their pending deliveries are cancelled.',
+        answer: DeletedSchema,
+      },
+    },
+  }),
+];

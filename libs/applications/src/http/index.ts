@@ -1,0 +1,2 @@
+export { applicationsRoutes } from './applications.openapi.js';
+export { ApplicationsHttpModule } from './applications-http.module.js';

@@ -1,0 +1,58 @@
+import { Injectable } from '@nestjs/common';
+import { Transactions } from '#libs/kernel';
+import { Application } from '../domain/application.js';
+import { ApplicationImports, type ImportedApplication } from '../domain/application-imports.js';
+
+/** PostgreSQL takes 65,535 parameters in a statement, and a row has eight. */
+const ROWS_PER_STATEMENT = 1_000;
+
+// ">=": the first number of a sequence that was never asked is its last_value, too.
+const RAISE_SEQUENCE = `
+SELECT setval('applications_id_seq', max(id)) FROM applications
+HAVING max(id) >= (SELECT last_value FROM applications_id_seq)`;
+
+/** Brings applications into PostgreSQL in bulk. */
+@Injectable()
+export class TypeOrmApplicationImports extends ApplicationImports {
+  constructor(private readonly transactions: Transactions) {
+    super();
+  }
+
+  async begin(): Promise<void> {
+    // An insert takes its lock before it asks the sequence: meanwhile nobody is given an id.
+    await this.transactions.manager.query('LOCK TABLE applications IN SHARE ROW EXCLUSIVE MODE');
+  }
+
+  takenIds(ids: readonly string[]): Promise<Set<string>> {
+    return this.idsAmong('applications', ids);
+  }
+
+  knownAccounts(ids: readonly string[]): Promise<Set<string>> {
+    return this.idsAmong('users', ids);
+  }
+
+  async addAll(applications: readonly ImportedApplication[]): Promise<void> {
+    // The chosen ids first: only then can the sequence give out others.
+    await this.insert(applications.filter(({ id }) => id !== undefined));
+    await this.transactions.manager.query(RAISE_SEQUENCE);
+    await this.insert(applications.filter(({ id }) => id === undefined));
+  }
+
+  private async insert(applications: readonly ImportedApplication[]): Promise<void> {
+    for (let at = 0; at < applications.length; at += ROWS_PER_STATEMENT) {
+      const rows = applications.slice(at, at + ROWS_PER_STATEMENT);
+      await this.transactions.manager.insert(Application, rows);
+    }
+  }
+
+  private async idsAmong(
+    table: 'applications' | 'users',
+    ids: readonly string[],
+  ): Promise<Set<string>> {
+    const rows = await this.transactions.manager.query<{ id: string }[]>(
+      `SELECT id FROM ${table} WHERE id = ANY ($1::bigint[])`,
+      [ids],
+    );
+    return new Set(rows.map(({ id }) => id));
+  }
+}

@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import { IsNull, MoreThan } from 'typeorm';
+import { type Page, Transactions } from '#libs/kernel';
+import { Application, type ApplicationContent } from '../domain/application.js';
+import { ApplicationsRepository } from '../domain/applications.repository.js';
+
+/** Applications in PostgreSQL. */
+@Injectable()
+export class TypeOrmApplicationsRepository extends ApplicationsRepository {
+  constructor(private readonly transactions: Transactions) {
+    super();
+  }
+
+  async find(
+    accountId: string,
+    id: string,
+    { hold } = { hold: false },
+  ): Promise<Application | undefined> {
+    const found = await this.transactions.use((manager) =>
+      manager.findOne(Application, {
+        where: { id, userId: accountId, deletedAt: IsNull() },
+        // Foreign keys may go on referring to the row.
+        ...(hold && { lock: { mode: 'for_no_key_update' as const } }),
+      }),
+    );
+    return found ?? undefined;
+  }
+
+  list(accountId: string, { after, limit }: Page): Promise<Application[]> {
+    return this.transactions.use((manager) =>
+      manager.find(Application, {
+        where: {
+          userId: accountId,
+          deletedAt: IsNull(),
+          ...(after !== undefined && { id: MoreThan(after) }),
+        },
+        order: { id: 'ASC' },
+        take: limit,
+      }),
+    );
+  }
+
+  async add(accountId: string, content: ApplicationContent): Promise<string> {
+    const row = { userId: accountId, ...content };
+    const { identifiers } = await this.transactions.use((manager) =>
+      manager.insert(Application, row),
+    );
+    return (identifiers[0] as { id: string }).id;
+  }
+
+  async revise(id: string, revision: Partial<ApplicationContent>): Promise<void> {
+    await this.transactions.use((manager) =>
+      manager.update(Application, id, {
+        ...revision,
+        version: () => 'version + 1',
+        updatedAt: () => 'now()',
+      }),
+    );
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.transactions.use((manager) =>
+      manager.update(Application, id, { deletedAt: () => 'now()' }),
+    );
+  }
+}

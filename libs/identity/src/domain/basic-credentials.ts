@@ -1,0 +1,31 @@
+/** A username and a password as a request carries them. */
+export interface BasicCredentials {
+  username: string;
+  password: string;
+}
+
+const SCHEME = /^basic +([A-Za-z0-9+/_-]+={0,2}) *$/i;
+
+/**
+ * The pair in an `Authorization` header (RFC 7617): UTF-8, the first colon divides.
+ * @returns undefined when the header is no such pair
+ */
+export function basicCredentialsOf(header: string): BasicCredentials | undefined {
+  const encoded = SCHEME.exec(header)?.[1];
+  if (encoded === undefined) return undefined;
+  const pair = textOf(Buffer.from(encoded, 'base64'));
+  if (pair === undefined) return undefined;
+  const colon = pair.indexOf(':');
+  if (colon < 0) return undefined;
+  return { username: pair.slice(0, colon), password: pair.slice(colon + 1) };
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function textOf(bytes: Uint8Array): string | undefined {
+  try {
+    return UTF8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,31 @@
+import { Injectable } from '@nestjs/common';
+import { isNumericId, NotFoundError, type Page } from '#libs/kernel';
+import type { Environment } from './environment.js';
+import { EnvironmentsRepository, type NewEnvironment } from './environments.repository.js';
+
+/** The environments of the installation. */
+@Injectable()
+export class EnvironmentsService {
+  constructor(private readonly environments: EnvironmentsRepository) {}
+
+  /** Whether there is an environment of this id; a malformed id is that of none. */
+  async exists(id: string): Promise<boolean> {
+    return isNumericId(id) && (await this.environments.findById(id)) !== undefined;
+  }
+
+  /** @throws NotFoundError */
+  async get(id: string): Promise<Environment> {
+    const found = isNumericId(id) ? await this.environments.findById(id) : undefined;
+    if (!found) throw new NotFoundError('environment');
+    return found;
+  }
+
+  list(page: Page): Promise<Environment[]> {
+    return this.environments.page(page);
+  }
+
+  /** @throws EnvironmentIdTaken */
+  create(environment: NewEnvironment): Promise<Environment> {
+    return this.environments.insert(environment);
+  }
+}

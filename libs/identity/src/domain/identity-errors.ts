@@ -1,0 +1,22 @@
+import { DomainError, ValidationError } from '#libs/kernel';
+
+/** The request carries no credentials that are valid now; why is not told. */
+export class UnauthorizedError extends DomainError {
+  constructor() {
+    super('unauthorized', 'unauthorized', 'Valid credentials are needed (HTTP Basic).');
+  }
+}
+
+/** Another user has the username. */
+export class UsernameTaken extends ValidationError {
+  constructor() {
+    super([{ field: 'username', code: 'conflict', message: 'username is taken.' }]);
+  }
+}
+
+/** Another environment has the id. */
+export class EnvironmentIdTaken extends ValidationError {
+  constructor() {
+    super([{ field: 'id', code: 'conflict', message: 'id is taken.' }]);
+  }
+}

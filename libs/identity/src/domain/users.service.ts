@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { isNumericId, NotFoundError, type Page, Transactions } from '#libs/kernel';
+import type { Credential } from './credential.js';
+import { CredentialsRepository } from './credentials.repository.js';
+import { generatePassword, requirePassword } from './password.js';
+import { PasswordHasher } from './password-hasher.js';
+import type { Principal } from './principal.js';
+import { type Role, SALT_BYTES, type Status, type User } from './user.js';
+import { isUsername, requireUsername } from './username.js';
+import { UsersRepository } from './users.repository.js';
+
+/** Users and their credentials. Wherever a method takes `user`, it is an id or a username. */
+@Injectable()
+export class UsersService {
+  constructor(
+    private readonly users: UsersRepository,
+    private readonly credentials: CredentialsRepository,
+    private readonly hasher: PasswordHasher,
+    private readonly transactions: Transactions,
+  ) {}
+
+  /**
+   * Makes an active user with one credential. Without a password one is made up.
+   * @returns `password` only if it was made up: nothing else ever tells it
+   * @throws ValidationError, UsernameTaken
+   */
+  async create(request: {
+    username: string;
+    role: Role;
+    password?: string | undefined;
+  }): Promise<{ user: User; password?: string }> {
+    const { username, role } = request;
+    requireUsername(username);
+    const password = await this.hashed(request.password, randomBytes(SALT_BYTES));
+    const user = await this.transactions.run(async () => {
+      const stored = await this.users.insert({
+        username,
+        role,
+        status: 'active',
+        salt: password.salt,
+      });
+      await this.credentials.insert(stored.id, password.hash);
+      return stored;
+    });
+    return { user, ...password.generated };
+  }
+
+  findByUsername(username: string): Promise<User | undefined> {
+    return isUsername(username) ? this.users.findByUsername(username) : Promise.resolve(undefined);
+  }
+
+  list(page: Page): Promise<User[]> {
+    return this.users.page(page);
+  }
+
+  /**
+   * A user as another one may see it: oneself, or anyone for `platform`.
+   * @throws NotFoundError
+   */
+  async show(user: string, viewer: Principal): Promise<{ user: User; credentials: Credential[] }> {
+    const found = await this.required(user);
+    if (viewer.role !== 'platform' && viewer.userId !== found.id) throw new NotFoundError('user');
+    return { user: found, credentials: await this.credentials.ofUser(found.id) };
+  }
+
+  /**
+   * One credential of a user that `viewer` may see.
+   * @throws NotFoundError
+   */
+  async showCredential(user: string, credentialId: string, viewer: Principal): Promise<Credential> {
+    const { credentials } = await this.show(user, viewer);
+    const found = credentials.find(({ id }) => id === credentialId);
+    if (!found) throw new NotFoundError('credential');
+    return found;
+  }
+
+  /**
+   * @param status undefined changes nothing
+   * @throws NotFoundError
+   */
+  async setStatus(user: string, status: Status | undefined): Promise<User> {
+    const found = await this.required(user);
+    if (status !== undefined) await this.users.setStatus(found.id, status);
+    return found;
+  }
+
+  /**
+   * Adds a credential beside those that the user has.
+   * @returns `password` only if it was made up: nothing else ever tells it
+   * @throws NotFoundError, ValidationError
+   */
+  async addCredential(
+    user: string,
+    password?: string,
+  ): Promise<{ credential: Credential; password?: string }> {
+    const { id, salt } = await this.required(user);
+    const { hash, generated } = await this.hashed(password, salt);
+    return { credential: await this.credentials.insert(id, hash), ...generated };
+  }
+
+  /**
+   * Takes a credential away, the last one too: the user then waits for another.
+   * @throws NotFoundError
+   */
+  async removeCredential(user: string, credentialId: string): Promise<void> {
+    const { id } = await this.required(user);
+    const removed = isNumericId(credentialId) && (await this.credentials.remove(id, credentialId));
+    if (!removed) throw new NotFoundError('credential');
+  }
+
+  private async required(user: string): Promise<User> {
+    const found = isNumericId(user)
+      ? await this.users.findById(user)
+      : await this.findByUsername(user);
+    if (!found) throw new NotFoundError('user');
+    return found;
+  }
+
+  private async hashed(given: string | undefined, salt: Buffer) {
+    const password = given ?? generatePassword();
+    requirePassword(password);
+    const hash = await this.hasher.hash(password, salt);
+    return { hash, salt, generated: given === undefined ? { password } : {} };
+  }
+}

@@ -1,0 +1,33 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Request } from 'express';
+import { OPEN_TO, type OpenTo, pathOf } from '#libs/kernel/http';
+import { Authenticator } from '../domain/authenticator.js';
+
+/**
+ * Closes every route to callers without valid credentials, but for those that are declared open.
+ * It looks at the headers alone: no byte of the body is read before it has passed.
+ */
+@Injectable()
+export class BasicAuthGuard implements CanActivate {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly authenticator: Authenticator,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<Request>();
+    if (this.isOpen(context, request)) return true;
+    request.principal = await this.authenticator.authenticate(request.headers.authorization);
+    return true;
+  }
+
+  private isOpen(context: ExecutionContext, request: Request): boolean {
+    const openTo = this.reflector.getAllAndOverride<OpenTo | undefined>(OPEN_TO, [
+      context.getHandler(),
+      context.getClass(),
+    ]);
+    if (openTo === 'paths-outside-v1') return !/^\/v1(?:\/|$)/.test(pathOf(request));
+    return openTo === 'everybody';
+  }
+}

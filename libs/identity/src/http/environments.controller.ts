@@ -1,0 +1,52 @@
+import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { numericIdOf } from '#libs/kernel';
+import { answerList, Href, type HrefBuilder, JsonBody, QueryReader } from '#libs/kernel/http';
+import { EnvironmentsService } from '../domain/environments.service.js';
+import { PlatformOnly } from './decorators.js';
+import { CreateEnvironmentDto, showEnvironment } from './environments.dto.js';
+
+/** The environments, which every user may see and the platform adds to. */
+@Controller('v1/environments')
+export class EnvironmentsController {
+  constructor(private readonly environments: EnvironmentsService) {}
+
+  @Get()
+  async list(
+    @Req() request: Request,
+    @Res() response: Response,
+    @Href() href: HrefBuilder,
+  ): Promise<void> {
+    const query = new QueryReader(request);
+    const page = query.optionalPage();
+    query.done();
+    await answerList(
+      request,
+      response,
+      page,
+      (wanted) => this.environments.list(wanted),
+      (environment) => showEnvironment(environment, href),
+    );
+  }
+
+  @Get(':id')
+  async show(@Param('id') id: string, @Href() href: HrefBuilder): Promise<object> {
+    return showEnvironment(await this.environments.get(id), href);
+  }
+
+  @Post()
+  @HttpCode(200)
+  @PlatformOnly()
+  async create(
+    @JsonBody(CreateEnvironmentDto) { id: chosen, ...fields }: CreateEnvironmentDto,
+    @Href() href: HrefBuilder,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<object> {
+    const id = numericIdOf(chosen);
+    const { name, type, billable } = fields;
+    const made = await this.environments.create({ name, type, billable, ...(id && { id }) });
+    const address = href('environments', made.id);
+    response.setHeader('Location', address);
+    return { href: address };
+  }
+}

@@ -1,0 +1,106 @@
+import {
+  AddressSchema,
+  DeletedSchema,
+  describeRoutes,
+  OPTIONAL_PAGE,
+  schema,
+} from '#libs/kernel/http';
+import { EnvironmentsController } from './environments.controller.js';
+import { EnvironmentSchema } from './environments.dto.js';
+import { UsersController } from './users.controller.js';
+import {
+  CreatedCredentialSchema,
+  CreatedUserSchema,
+  CredentialSchema,
+  UserSchema,
+  UserWithCredentialsSchema,
+} from './users.dto.js';
+
+const usersRoutes = describeRoutes(UsersController, {
+  tag: 'Users',
+  about: 'Users, which are accounts, and their credentials. Most of it is for the role `platform`.',
+  path: {
+    user: { about: 'The id or the username of a user.', schema: schema.text('', '83346') },
+    credential: { about: 'The id of a credential.', schema: schema.numericId('', '7') },
+  },
+  operations: {
+    list: {
+      summary: 'List users',
+      about: 'All users in ascending order of id, or a page of them. For the role `platform`.',
+      query: OPTIONAL_PAGE,
+      answer: schema.arrayOf(UserSchema),
+      headers: ['Link'],
+    },
+    show: {
+      summary: 'Show a user',
+      about: 'The caller, or for the role `platform` any user, with the list of its credentials.',
+      answer: UserWithCredentialsSchema,
+    },
+    create: {
+      summary: 'Create a user',
+      about: 'For the role `platform`. A username that is taken is a fault of `username`.',
+      examples: {
+        withPassword: { username: 'partner.one', password: 'correct horse battery staple' },
+        generatedPassword: { username: 'partner.two', role: 'account' },
+      },
+      answer: CreatedUserSchema,
+      headers: ['Location'],
+    },
+    update: {
+      summary: 'Lock or unlock a user',
+      about: 'For the role `platform`. A lock works within a second.',
+      examples: { lock: { status: 'locked' }, unlock: { status: 'active' } },
+      answer: AddressSchema,
+    },
+    showCredential: {
+      summary: 'Show a credential',
+      about: 'One credential of the caller, or for the role `platform` of any user.',
+      answer: CredentialSchema,
+    },
+    addCredential: {
+      summary: 'Add a credential',
+      about: 'For the role `platform`. The older ones go on working, so that a change can overlap.',
+      examples: { chosen: { password: 'another horse, another staple' }, generated: {} },
+      answer: CreatedCredentialSchema,
+      headers: ['Location'],
+    },
+    removeCredential: {
+      summary: 'Revoke a credential',
+      about: 'For the role `platform`. It stops working within a second.',
+      answer: DeletedSchema,
+    },
+  },
+});
+
+const environmentsRoutes = describeRoutes(EnvironmentsController, {
+  tag: 'Environments',
+  about: 'What applications run in.',
+  path: { id: { about: 'The id of an environment.', schema: schema.numericId('', '2') } },
+  operations: {
+    list: {
+      summary: 'List environments',
+      about: 'All environments in ascending order of id, or a page of them.',
+      query: OPTIONAL_PAGE,
+      answer: schema.arrayOf(EnvironmentSchema),
+      headers: ['Link'],
+    },
+    show: {
+      summary: 'Show an environment',
+      about: 'Answers one environment.',
+      answer: EnvironmentSchema,
+    },
+    create: {
+      summary: 'Create an environment',
+      about: 'For the role `platform`. An id that is taken is a fault of `id`.',
+      examples: {
+        next: { name: 'Partner tests', type: 'special', billable: false },
+        chosenId: { id: 70, name: 'Production of partners', type: 'production', billable: true },
+      },
+      answer: AddressSchema,
+      headers: ['Location'],
+    },
+  },
+});
+
+/** Users and environments in the API's description. */
+export const identityRoutes = [usersRoutes, environmentsRoutes];

@@ -1,0 +1,109 @@
+import { Controller, Delete, Get, HttpCode, Param, Post, Put, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { answerList, Href, type HrefBuilder, JsonBody, QueryReader } from '#libs/kernel/http';
+import type { Principal } from '../domain/principal.js';
+import { UsersService } from '../domain/users.service.js';
+import { CurrentUser, PlatformOnly } from './decorators.js';
+import {
+  CreateCredentialDto,
+  CreateUserDto,
+  credentialHref,
+  showCredential,
+  showUser,
+  UpdateUserDto,
+} from './users.dto.js';
+
+/** Users and their credentials. In the paths, `:user` is an id or a username. */
+@Controller('v1/users')
+export class UsersController {
+  constructor(private readonly users: UsersService) {}
+
+  @Get()
+  @PlatformOnly()
+  async list(
+    @Req() request: Request,
+    @Res() response: Response,
+    @Href() href: HrefBuilder,
+  ): Promise<void> {
+    const query = new QueryReader(request);
+    const page = query.optionalPage();
+    query.done();
+    await answerList(
+      request,
+      response,
+      page,
+      (wanted) => this.users.list(wanted),
+      (user) => showUser(user, href),
+    );
+  }
+
+  @Get(':user')
+  async show(
+    @Param('user') name: string,
+    @CurrentUser() viewer: Principal,
+    @Href() href: HrefBuilder,
+  ): Promise<object> {
+    const { user, credentials } = await this.users.show(name, viewer);
+    return showUser(user, href, credentials);
+  }
+
+  @Post()
+  @HttpCode(200)
+  @PlatformOnly()
+  async create(
+    @JsonBody(CreateUserDto) { username, role = 'account', password }: CreateUserDto,
+    @Href() href: HrefBuilder,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<object> {
+    const { user, ...made } = await this.users.create({ username, role, password });
+    const address = href('users', user.id);
+    response.setHeader('Location', address);
+    return { href: address, ...made };
+  }
+
+  @Put(':user')
+  @PlatformOnly()
+  async update(
+    @Param('user') name: string,
+    @JsonBody(UpdateUserDto) { status }: UpdateUserDto,
+    @Href() href: HrefBuilder,
+  ): Promise<object> {
+    const user = await this.users.setStatus(name, status);
+    return { href: href('users', user.id) };
+  }
+
+  @Get(':user/credentials/:credential')
+  async showCredential(
+    @Param('user') name: string,
+    @Param('credential') id: string,
+    @CurrentUser() viewer: Principal,
+    @Href() href: HrefBuilder,
+  ): Promise<object> {
+    return showCredential(await this.users.showCredential(name, id, viewer), href);
+  }
+
+  @Post(':user/credentials')
+  @HttpCode(200)
+  @PlatformOnly()
+  async addCredential(
+    @Param('user') name: string,
+    @JsonBody(CreateCredentialDto) { password }: CreateCredentialDto,
+    @Href() href: HrefBuilder,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<object> {
+    const { credential, ...made } = await this.users.addCredential(name, password);
+    const address = credentialHref(credential, href);
+    response.setHeader('Location', address);
+    return { href: address, ...made };
+  }
+
+  @Delete(':user/credentials/:credential')
+  @PlatformOnly()
+  async removeCredential(
+    @Param('user') name: string,
+    @Param('credential') id: string,
+  ): Promise<object> {
+    await this.users.removeCredential(name, id);
+    return { message: 'delete successful' };
+  }
+}

@@ -1,0 +1,37 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { Authenticator } from './domain/authenticator.js';
+import { CredentialsRepository } from './domain/credentials.repository.js';
+import { EnvironmentsRepository } from './domain/environments.repository.js';
+import { EnvironmentsService } from './domain/environments.service.js';
+import { Logins } from './domain/logins.js';
+import { PasswordCheck } from './domain/password-check.js';
+import { PasswordHasher } from './domain/password-hasher.js';
+import { UsersRepository } from './domain/users.repository.js';
+import { UsersService } from './domain/users.service.js';
+import { Argon2PasswordHasher } from './infrastructure/argon2-password-hasher.js';
+import { CredentialSchema } from './infrastructure/credential.schema.js';
+import { EnvironmentSchema } from './infrastructure/environment.schema.js';
+import { PostgresLogins } from './infrastructure/postgres-logins.js';
+import { TypeOrmCredentialsRepository } from './infrastructure/typeorm-credentials.repository.js';
+import { TypeOrmEnvironmentsRepository } from './infrastructure/typeorm-environments.repository.js';
+import { TypeOrmUsersRepository } from './infrastructure/typeorm-users.repository.js';
+import { UserSchema } from './infrastructure/user.schema.js';
+
+/** Users, credentials and environments, without HTTP. */
+@Module({
+  imports: [TypeOrmModule.forFeature([UserSchema, CredentialSchema, EnvironmentSchema])],
+  providers: [
+    Authenticator,
+    EnvironmentsService,
+    PasswordCheck,
+    UsersService,
+    { provide: CredentialsRepository, useClass: TypeOrmCredentialsRepository },
+    { provide: EnvironmentsRepository, useClass: TypeOrmEnvironmentsRepository },
+    { provide: Logins, useClass: PostgresLogins },
+    { provide: PasswordHasher, useClass: Argon2PasswordHasher },
+    { provide: UsersRepository, useClass: TypeOrmUsersRepository },
+  ],
+  exports: [Authenticator, EnvironmentsService, UsersService],
+})
+export class IdentityModule {}

@@ -1,0 +1,26 @@
+import { EntitySchema } from 'typeorm';
+import { identityColumn } from '#libs/kernel';
+import { Credential } from '../domain/credential.js';
+
+/** How {@link Credential} is stored; the migrations make the table. */
+export const CredentialSchema = new EntitySchema<Credential>({
+  name: 'Credential',
+  target: Credential,
+  tableName: 'credentials',
+  columns: {
+    id: identityColumn('credentials_pkey'),
+    userId: { name: 'user_id', type: 'bigint' },
+    hash: { type: 'bytea' },
+    createdAt: { name: 'created_at', type: 'timestamptz', default: () => 'now()' },
+  },
+  foreignKeys: [
+    {
+      name: 'credentials_user_fkey',
+      // By name: TypeORM would call a class as a function here.
+      target: 'User',
+      columnNames: ['userId'],
+      referencedColumnNames: ['id'],
+    },
+  ],
+  indices: [{ name: 'credentials_user_idx', columns: ['userId'] }],
+});

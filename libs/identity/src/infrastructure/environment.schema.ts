@@ -1,0 +1,22 @@
+import { EntitySchema } from 'typeorm';
+import { identityColumn } from '#libs/kernel';
+import { Environment } from '../domain/environment.js';
+
+/** How {@link Environment} is stored; the migrations make the table. */
+export const EnvironmentSchema = new EntitySchema<Environment>({
+  name: 'Environment',
+  target: Environment,
+  tableName: 'environments',
+  columns: {
+    id: identityColumn('environments_pkey'),
+    name: { type: 'text' },
+    type: { type: 'text' },
+    billable: { type: 'boolean' },
+  },
+  checks: [
+    {
+      name: 'environments_type_check',
+      expression: "type IN ('development', 'production', 'special')",
+    },
+  ],
+});

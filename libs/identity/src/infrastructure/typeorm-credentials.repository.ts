@@ -1,0 +1,42 @@
+import { Injectable } from '@nestjs/common';
+import { Transactions, translateDatabaseError } from '#libs/kernel';
+import { Credential } from '../domain/credential.js';
+import { CredentialsRepository } from '../domain/credentials.repository.js';
+
+@Injectable()
+export class TypeOrmCredentialsRepository extends CredentialsRepository {
+  constructor(private readonly transactions: Transactions) {
+    super();
+  }
+
+  override async ofUser(userId: string): Promise<Credential[]> {
+    try {
+      return await this.transactions.manager.find(Credential, {
+        where: { userId },
+        order: { id: 'ASC' },
+      });
+    } catch (error) {
+      throw translateDatabaseError(error);
+    }
+  }
+
+  override async insert(userId: string, hash: Buffer): Promise<Credential> {
+    const stored = Object.assign(new Credential(), { userId, hash });
+    try {
+      // insert() fills in what the database makes: the id and the time.
+      await this.transactions.manager.insert(Credential, stored);
+      return stored;
+    } catch (error) {
+      throw translateDatabaseError(error);
+    }
+  }
+
+  override async remove(userId: string, id: string): Promise<boolean> {
+    try {
+      const { affected } = await this.transactions.manager.delete(Credential, { id, userId });
+      return affected === 1;
+    } catch (error) {
+      throw translateDatabaseError(error);
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import { MoreThan } from 'typeorm';
+import { type Page, Transactions, translateDatabaseError } from '#libs/kernel';
+import { Environment } from '../domain/environment.js';
+import { EnvironmentsRepository, type NewEnvironment } from '../domain/environments.repository.js';
+import { EnvironmentIdTaken } from '../domain/identity-errors.js';
+
+@Injectable()
+export class TypeOrmEnvironmentsRepository extends EnvironmentsRepository {
+  constructor(private readonly transactions: Transactions) {
+    super();
+  }
+
+  override async findById(id: string): Promise<Environment | undefined> {
+    try {
+      return (await this.transactions.manager.findOneBy(Environment, { id })) ?? undefined;
+    } catch (error) {
+      throw translateDatabaseError(error);
+    }
+  }
+
+  override async page({ after, limit }: Page): Promise<Environment[]> {
+    try {
+      return await this.transactions.manager.find(Environment, {
+        ...(after !== undefined && { where: { id: MoreThan(after) } }),
+        order: { id: 'ASC' },
+        take: limit,
+      });
+    } catch (error) {
+      throw translateDatabaseError(error);
+    }
+  }
+
+  override async insert(environment: NewEnvironment): Promise<Environment> {
+    for (;;) {
+      const id = await this.insertUnlessTaken(environment);
+      if (id !== undefined) return Object.assign(new Environment(), environment, { id });
+      if (environment.id !== undefined) throw new EnvironmentIdTaken();
+      // The sequence came upon an id that somebody chose; its next number is tried.
+    }
+  }
+
+  private async insertUnlessTaken(environment: NewEnvironment): Promise<string | undefined> {
+    try {
+      const result = await this.transactions.manager
+        .createQueryBuilder()
+        .insert()
+        .into(Environment)
+        .values({ ...environment })
+        .orIgnore()
+        .updateEntity(false)
+        .returning('id')
+        .execute();
+      return (result.raw as { id: string }[])[0]?.id;
+    } catch (error) {
+      throw translateDatabaseError(error);
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import { Injectable } from '@nestjs/common';
+import { MoreThan } from 'typeorm';
+import { codeOf, type Page, Transactions, translateDatabaseError } from '#libs/kernel';
+import { UsernameTaken } from '../domain/identity-errors.js';
+import { User } from '../domain/user.js';
+import { type NewUser, UsersRepository } from '../domain/users.repository.js';
+
+const UNIQUE_VIOLATION = '23505';
+
+@Injectable()
+export class TypeOrmUsersRepository extends UsersRepository {
+  constructor(private readonly transactions: Transactions) {
+    super();
+  }
+
+  override findById(id: string): Promise<User | undefined> {
+    return this.findOne({ id });
+  }
+
+  override findByUsername(username: string): Promise<User | undefined> {
+    return this.findOne({ username });
+  }
+
+  override async page({ after, limit }: Page): Promise<User[]> {
+    try {
+      return await this.transactions.manager.find(User, {
+        ...(after !== undefined && { where: { id: MoreThan(after) } }),
+        order: { id: 'ASC' },
+        take: limit,
+      });
+    } catch (error) {
+      throw translateDatabaseError(error);
+    }
+  }
+
+  override async insert(user: NewUser): Promise<User> {
+    const stored = Object.assign(new User(), user);
+    try {
+      // insert() fills in what the database makes: the id and the join date.
+      await this.transactions.manager.insert(User, stored);
+      return stored;
+    } catch (error) {
+      if (codeOf(error) === UNIQUE_VIOLATION) throw new UsernameTaken();
+      throw translateDatabaseError(error);
+    }
+  }
+
+  override async setStatus(id: string, status: User['status']): Promise<void> {
+    try {
+      await this.transactions.manager.update(User, { id }, { status });
+    } catch (error) {
+      throw translateDatabaseError(error);
+    }
+  }
+
+  private async findOne(where: { id: string } | { username: string }): Promise<User | undefined> {
+    try {
+      return (await this.transactions.manager.findOneBy(User, where)) ?? undefined;
+    } catch (error) {
+      throw translateDatabaseError(error);
+    }
+  }
+}

@@ -1,0 +1,23 @@
+import { EntitySchema } from 'typeorm';
+import { identityColumn } from '#libs/kernel';
+import { User } from '../domain/user.js';
+
+/** How {@link User} is stored; the migrations make the table. */
+export const UserSchema = new EntitySchema<User>({
+  name: 'User',
+  target: User,
+  tableName: 'users',
+  columns: {
+    id: identityColumn('users_pkey'),
+    username: { type: 'text' },
+    role: { type: 'text' },
+    status: { type: 'text' },
+    salt: { type: 'bytea' },
+    joinDate: { name: 'join_date', type: 'timestamptz', default: () => 'now()' },
+  },
+  uniques: [{ name: 'users_username_key', columns: ['username'] }],
+  checks: [
+    { name: 'users_role_check', expression: "role IN ('account', 'platform')" },
+    { name: 'users_status_check', expression: "status IN ('active', 'locked')" },
+  ],
+});

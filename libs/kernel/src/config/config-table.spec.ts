@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { configTable } from './config-table.js';
+
+const README = new URL('../../../../README.md', import.meta.url);
+const MARKED = /<!-- configuration -->\n\n([^]*?)\n\n<!-- \/configuration -->/;
+
+describe('configTable', () => {
+  it('is what the README shows (`node tools/config-table.mjs` writes it)', () => {
+    expect(MARKED.exec(readFileSync(README, 'utf8'))?.[1]).toBe(configTable());
+  });
+
+  it('tells the default, the values and the meaning of a variable', () => {
+    const rows = configTable()
+      .split('\n')
+      .map((row) => row.split('|').map((cell) => cell.trim()));
+    const rowOf = (name: string) => rows.find((row) => row[1] === `\`${name}\``)?.slice(2, 4);
+    expect(rowOf('DATABASE_URL')).toEqual(['required', '']);
+    expect(rowOf('DATABASE_POOL_SIZE')).toEqual(['`10`', '2 to 500']);
+    expect(rowOf('DATABASE_PREPARED_STATEMENTS')).toEqual(['`true`', '`true`, `false`']);
+    expect(rowOf('DELIVERY_RETRY_SCHEDULE')?.[0]).toBe('`5s,30s,5m,30m,2h,5h,10h,14h,20h,24h`');
+    expect(rowOf('TRUSTED_PROXIES')).toEqual(['', '']);
+  });
+});

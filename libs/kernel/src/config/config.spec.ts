@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest';
+import { configJsonSchema, InvalidConfigError, readApiAddress, readConfig } from './config.js';
+
+const DATABASE_URL = 'postgres://127.0.0.1/switchhook';
+const read = (variables: Record<string, string | undefined>) =>
+  readConfig({ DATABASE_URL, ...variables });
+
+/** The message of the fault, or an empty text when there is none. */
+function faultOf(variables: Record<string, string | undefined>): string {
+  try {
+    read(variables);
+    return '';
+  } catch (error) {
+    if (error instanceof InvalidConfigError) return error.message;
+    throw error;
+  }
+}
+
+describe('readConfig', () => {
+  it('needs DATABASE_URL alone, and has a default for everything else', () => {
+    const config = readConfig({ DATABASE_URL });
+    expect(config).toMatchObject({
+      DATABASE_URL,
+      DATABASE_POOL_SIZE: 10,
+      DATABASE_PREPARED_STATEMENTS: true,
+      REDIS_URL: 'redis://127.0.0.1:6379',
+      HOST: '0.0.0.0',
+      PORT: 3000,
+      WORKER_PORT: 3001,
+      METRICS_PORT: 0,
+      TRUSTED_PROXIES: [],
+      MAX_BODY_BYTES: 262_144,
+      MAX_BATCH_BYTES: 8_388_608,
+      DELIVERY_ALLOWED_NETWORKS: [],
+      DELIVERY_TIMEOUT_MS: 15_000,
+      DELIVERY_CONCURRENCY: 50,
+      WORKER_CONCURRENCY: 400,
+      QUEUE_SHARDS: 1,
+      QUEUE_WINDOW: 5_000,
+      LOG_LEVEL: 'info',
+      LOG_EVENTS: 'summary',
+    });
+    expect(config.PUBLIC_BASE_URL).toBeUndefined();
+    expect(config.MIGRATION_DATABASE_URL).toBeUndefined();
+  });
+
+  it('names DATABASE_URL when it is missing or empty', () => {
+    const missing = 'configuration: DATABASE_URL is not set';
+    expect(faultOf({ DATABASE_URL: undefined })).toBe(missing);
+    expect(faultOf({ DATABASE_URL: '' })).toBe(missing);
+  });
+
+  it('takes an empty variable for one that is not set', () => {
+    const names = Object.keys(configJsonSchema().properties ?? {}).filter(
+      (name) => name !== 'DATABASE_URL' && name !== 'DELIVERY_RETRY_SCHEDULE',
+    );
+    expect(names.length).toBeGreaterThan(15);
+    expect(read(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(read({}));
+  });
+
+  it('ignores variables of others', () => {
+    expect(read({ HOME: '/root', PORTS: 'x' })).toEqual(read({}));
+  });
+
+  it.each([
+    ['DATABASE_POOL_SIZE', 2, 500],
+    ['PORT', 0, 65_535],
+    ['WORKER_PORT', 0, 65_535],
+    ['METRICS_PORT', 0, 65_535],
+    ['MAX_BODY_BYTES', 1_024, 67_108_864],
+    ['MAX_BATCH_BYTES', 1_024, 67_108_864],
+    ['DELIVERY_TIMEOUT_MS', 1_000, 20_000],
+    ['DELIVERY_CONCURRENCY', 1, 1_000],
+    ['WORKER_CONCURRENCY', 1, 5_000],
+    ['QUEUE_SHARDS', 1, 64],
+    ['QUEUE_WINDOW', 10, 1_000_000],
+  ] as const)('takes whole numbers for %s from %d to %d', (name, least, most) => {
+    expect(read({ [name]: String(least) })[name]).toBe(least);
+    expect(read({ [name]: String(most) })[name]).toBe(most);
+    for (const bad of [String(least - 1), String(most + 1), `${String(least)}.5`, 'many']) {
+      expect(faultOf({ [name]: bad })).toMatch(new RegExp(`^configuration: ${name}: `));
+    }
+  });
+
+  it('reads switches and choices', () => {
+    expect(read({ DATABASE_PREPARED_STATEMENTS: 'false' }).DATABASE_PREPARED_STATEMENTS).toBe(
+      false,
+    );
+    expect(read({ DATABASE_PREPARED_STATEMENTS: 'true' }).DATABASE_PREPARED_STATEMENTS).toBe(true);
+    expect(read({ LOG_EVENTS: 'all' }).LOG_EVENTS).toBe('all');
+    expect(read({ LOG_LEVEL: 'error' }).LOG_LEVEL).toBe('error');
+  });
+
+  it('takes the slashes off the end of PUBLIC_BASE_URL', () => {
+    expect(read({ PUBLIC_BASE_URL: 'https://api.example.com' }).PUBLIC_BASE_URL).toBe(
+      'https://api.example.com',
+    );
+    expect(read({ PUBLIC_BASE_URL: 'http://10.0.0.1:8080/x//' }).PUBLIC_BASE_URL).toBe(
+      'http://10.0.0.1:8080/x',
+    );
+  });
+
+  it.each([
+    ['5s,30s,5m,2h', [5_000, 30_000, 300_000, 7_200_000]],
+    [' 250ms , 1d ', [250, 86_400_000]],
+    ['0s,7d', [0, 604_800_000]],
+    ['', []],
+    ['  ', []],
+  ])('reads the retry schedule %j', (text, delays) => {
+    expect(read({ DELIVERY_RETRY_SCHEDULE: text }).DELIVERY_RETRY_SCHEDULE).toEqual(delays);
+  });
+
+  it('has ten retries by default, three days and a few hours in all', () => {
+    const { DELIVERY_RETRY_SCHEDULE: delays } = read({});
+    expect(delays).toHaveLength(10);
+    expect(delays.reduce((sum, delay) => sum + delay, 0)).toBe(272_135_000);
+  });
+
+  it.each(['TRUSTED_PROXIES', 'DELIVERY_ALLOWED_NETWORKS'] as const)(
+    'reads the CIDR list %s, where an address stands for itself',
+    (name) => {
+      const blocks = read({ [name]: '10.0.0.0/8, 192.0.2.7,,::1 , fd00::/8' })[name];
+      expect(blocks.map(([address, bits]) => `${address.toString()}/${String(bits)}`)).toEqual([
+        '10.0.0.0/8',
+        '192.0.2.7/32',
+        '::1/128',
+        'fd00::/8',
+      ]);
+    },
+  );
+
+  it.each([
+    ['DATABASE_PREPARED_STATEMENTS', 'SECRET'],
+    ['PUBLIC_BASE_URL', 'SECRET'],
+    ['PUBLIC_BASE_URL', 'ftp://SECRET.example.com'],
+    ['TRUSTED_PROXIES', 'SECRET'],
+    ['TRUSTED_PROXIES', '10.0.0.0/8,10.0.0.0/33SECRET'],
+    ['DELIVERY_ALLOWED_NETWORKS', '10.0.0.256/SECRET'],
+    ['DELIVERY_RETRY_SCHEDULE', '5s,SECRET'],
+    ['DELIVERY_RETRY_SCHEDULE', '5SECRET'],
+    ['PORT', 'SECRET'],
+    ['LOG_LEVEL', 'SECRET'],
+    ['LOG_EVENTS', 'SECRET'],
+  ])('refuses %s=%j by the name of the variable, without its value', (name, value) => {
+    const fault = faultOf({ [name]: value });
+    expect(fault).toMatch(new RegExp(`^configuration: ${name}: .`));
+    expect(fault).not.toContain('SECRET');
+  });
+
+  it.each(['5s,', ',5s', '5', '-5s', '5 s', '1.5s', '8d', '604800001ms', '5w', '1234567890s'])(
+    'refuses the retry schedule %j',
+    (text) => {
+      expect(faultOf({ DELIVERY_RETRY_SCHEDULE: text })).toContain('DELIVERY_RETRY_SCHEDULE: must');
+    },
+  );
+
+  it.each(['10.0.0.0/33', '10.0.0.0/', '300.0.0.1', '::1/129', 'example.com', '10.0.0.0/8;::1'])(
+    'refuses the CIDR list %j',
+    (text) => {
+      expect(faultOf({ TRUSTED_PROXIES: text })).toContain('TRUSTED_PROXIES: must');
+    },
+  );
+
+  it('names every fault at once', () => {
+    const fault = faultOf({ DATABASE_URL: undefined, PORT: 'x', LOG_EVENTS: 'y' });
+    for (const part of ['DATABASE_URL is not set', 'PORT: ', 'LOG_EVENTS: ']) {
+      expect(fault).toContain(part);
+    }
+  });
+});
+
+describe('readApiAddress', () => {
+  it('needs nothing else of the configuration', () => {
+    expect(readApiAddress({ PORT: '41000', LOG_LEVEL: 'x' })).toEqual({
+      HOST: '0.0.0.0',
+      PORT: 41_000,
+    });
+  });
+
+  it('names what is wrong with it', () => {
+    expect(() => readApiAddress({ PORT: 'x' })).toThrow(/^configuration: PORT: /);
+  });
+});

@@ -1,0 +1,158 @@
+import ipaddr from 'ipaddr.js';
+import { z } from 'zod';
+
+/** One CIDR block, parsed: an address and the length of its prefix in bits. */
+export type Network = [ipaddr.IPv4 | ipaddr.IPv6, number];
+
+const wholeNumber = (min: number, max: number, byDefault: number) =>
+  z.coerce.number().int().min(min).max(max).default(byDefault);
+
+const networks = z
+  .string()
+  .default('')
+  .transform((text, context): Network[] => {
+    const blocks: Network[] = [];
+    for (const item of text.split(',').map((part) => part.trim())) {
+      if (item === '') continue;
+      try {
+        blocks.push(ipaddr.parseCIDR(item.includes('/') ? item : `${item}/${hostBits(item)}`));
+      } catch {
+        context.addIssue({
+          code: 'custom',
+          message: 'must be a comma-separated list of CIDR blocks',
+        });
+        return z.NEVER;
+      }
+    }
+    return blocks;
+  });
+
+const hostBits = (address: string): number => (address.includes(':') ? 128 : 32);
+
+const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const MAX_DELAY_MS = 7 * UNIT_MS.d;
+
+/** Delays in ms, from a text such as `5s,30s,5m,2h`; empty means no retry. */
+const delays = z
+  .string()
+  .default('5s,30s,5m,30m,2h,5h,10h,14h,20h,24h')
+  .transform((text, context): number[] => {
+    if (text.trim() === '') return [];
+    return text.split(',').map((item) => {
+      const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(item.trim());
+      const delay = match ? Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS] : NaN;
+      if (!(delay >= 0 && delay <= MAX_DELAY_MS)) {
+        context.addIssue({
+          code: 'custom',
+          message: 'must be a comma-separated list such as 5s,30s,5m,2h; each at most 7d',
+        });
+        return z.NEVER;
+      }
+      return delay;
+    });
+  });
+
+const onOff = z.enum(['true', 'false']).transform((value) => value === 'true');
+
+const baseUrl = z
+  .url({ protocol: /^https?$/ })
+  .transform((url) => url.replace(/\/+$/, ''))
+  .optional();
+
+const schema = z.object({
+  DATABASE_URL: z.string().min(1).describe('PostgreSQL, 15 or later'),
+  DATABASE_POOL_SIZE: wholeNumber(2, 500, 10).describe('connections of one process at the most'),
+  DATABASE_PREPARED_STATEMENTS: onOff
+    .prefault('true')
+    .describe('`false` behind PgBouncer in transaction mode'),
+  MIGRATION_DATABASE_URL: z
+    .string()
+    .optional()
+    .describe('a direct connection for `migrate`, where `DATABASE_URL` is a pooler'),
+  REDIS_URL: z
+    .string()
+    .default('redis://127.0.0.1:6379')
+    .describe('Redis, 6.2 or later; `rediss://` for TLS'),
+  HOST: z.string().default('0.0.0.0').describe('address to listen on'),
+  PORT: wholeNumber(0, 65_535, 3000).describe('port of the API'),
+  WORKER_PORT: wholeNumber(0, 65_535, 3001).describe("port of the worker's health"),
+  METRICS_PORT: wholeNumber(0, 65_535, 0).describe('port of the metrics; 0: none are served'),
+  PUBLIC_BASE_URL: baseUrl.describe('what every `href` starts with; else taken from the request'),
+  TRUSTED_PROXIES: networks.describe('CIDR list whose forwarded headers count'),
+  MAX_BODY_BYTES: wholeNumber(1_024, 64 << 20, 256 << 10).describe('of a request body'),
+  MAX_BATCH_BYTES: wholeNumber(1_024, 64 << 20, 8 << 20).describe('of the body of an event batch'),
+  DELIVERY_ALLOWED_NETWORKS: networks.describe(
+    'CIDR list of non-public networks that targets may be in',
+  ),
+  DELIVERY_TIMEOUT_MS: wholeNumber(1_000, 20_000, 15_000).describe(
+    'until the status line and headers of the answer, connecting included',
+  ),
+  DELIVERY_RETRY_SCHEDULE: delays.describe('delays before the retries; empty: no retry'),
+  DELIVERY_CONCURRENCY: wholeNumber(1, 1_000, 50).describe(
+    'calls in flight to one subscription, per worker',
+  ),
+  WORKER_CONCURRENCY: wholeNumber(1, 5_000, 400).describe('calls in flight in all, per worker'),
+  QUEUE_SHARDS: wholeNumber(1, 64, 1).describe('Bull queues; the same in every process'),
+  QUEUE_WINDOW: wholeNumber(10, 1_000_000, 5_000).describe('jobs in the queues at the most'),
+  LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+    .default('info')
+    .describe('least level that is logged'),
+  LOG_EVENTS: z
+    .enum(['summary', 'all'])
+    .default('summary')
+    .describe('`all`: a line for every event and attempt, instead of a summary a second'),
+});
+
+/** The variables of a process, as `process.env` has them. */
+type Environment = Record<string, string | undefined>;
+
+/** The settings of a process, read from the environment once and valid. */
+export type Config = Readonly<z.infer<typeof schema>>;
+
+/** Injection token of the {@link Config}. */
+export const CONFIG = Symbol('Config');
+
+/** The environment holds no usable configuration; the message names variables, never values. */
+export class InvalidConfigError extends Error {
+  override readonly name = 'InvalidConfigError';
+}
+
+/**
+ * Reads the configuration. An empty variable counts as one that is not set, except where empty
+ * has a meaning of its own (`DELIVERY_RETRY_SCHEDULE`).
+ * @throws InvalidConfigError that lists every fault by the variable's name
+ */
+export function readConfig(environment: Environment): Config {
+  return parse(schema, environment);
+}
+
+/** The variables as JSON Schema, each as the environment has it: for documents. */
+export function configJsonSchema(): z.core.JSONSchema.ObjectSchema {
+  return z.toJSONSchema(schema, { io: 'input' }) as z.core.JSONSchema.ObjectSchema;
+}
+
+/**
+ * Reads where the API of this environment listens, which needs nothing else of the configuration.
+ * @throws InvalidConfigError
+ */
+export function readApiAddress(environment: Environment): Pick<Config, 'HOST' | 'PORT'> {
+  return parse(schema.pick({ HOST: true, PORT: true }), environment);
+}
+
+function parse<Result>(wanted: z.ZodType<Result>, environment: Environment): Result {
+  const given = Object.fromEntries(
+    Object.entries(environment).filter(
+      ([name, value]) => value !== '' || name === 'DELIVERY_RETRY_SCHEDULE',
+    ),
+  );
+  const result = wanted.safeParse(given);
+  if (result.success) return result.data;
+  const faults = result.error.issues.map(({ path, code, message }) => {
+    const name = path.join('.');
+    return given[name] === undefined && code === 'invalid_type'
+      ? `${name} is not set`
+      : `${name}: ${message}`;
+  });
+  throw new InvalidConfigError(`configuration: ${faults.join('; ')}`);
+}

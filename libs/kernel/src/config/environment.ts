@@ -1,0 +1,17 @@
+import { type Config, readApiAddress, readConfig } from './config.js';
+
+/**
+ * The configuration of this process.
+ * @throws InvalidConfigError
+ */
+export function configFromEnvironment(): Config {
+  return readConfig(process.env);
+}
+
+/**
+ * Where the API of this machine listens, for programs that only call it.
+ * @throws InvalidConfigError
+ */
+export function apiAddressFromEnvironment(): Pick<Config, 'HOST' | 'PORT'> {
+  return readApiAddress(process.env);
+}

@@ -1,0 +1,25 @@
+import type { DataSourceOptions } from 'typeorm';
+import type { Config } from '../config/config.js';
+import { Initial1763700000001 } from './migrations/0001-initial.js';
+
+/** How long a request waits for a connection before it is told that PostgreSQL is away. */
+const CONNECT_TIMEOUT_MS = 3_000;
+
+/** How TypeORM reaches PostgreSQL: no session state and no start-up parameters (PgBouncer). */
+export function dataSourceOptions(
+  config: Config,
+  extra: { query_timeout?: number } = {},
+): DataSourceOptions {
+  return {
+    type: 'postgres',
+    url: config.DATABASE_URL,
+    poolSize: config.DATABASE_POOL_SIZE,
+    // gen_random_uuid() is built in; TypeORM would otherwise try to create an extension.
+    uuidExtension: 'pgcrypto',
+    installExtensions: false,
+    migrations: [Initial1763700000001],
+    extra: { connectionTimeoutMillis: CONNECT_TIMEOUT_MS, keepAlive: true, ...extra },
+    // An error on an idle connection: the pool has dropped it and will open another.
+    poolErrorHandler: () => undefined,
+  };
+}

@@ -1,0 +1,49 @@
+import { DomainError, UnavailableError } from '../errors/domain-error.js';
+
+const LOST_CONNECTION = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ETIMEDOUT',
+  'EPIPE',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
+
+/** The driver's own errors, which carry no code. */
+const LOST_CONNECTION_TEXT =
+  /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|not queryable|Query read timeout|pool after calling end/i;
+
+/** The SQLSTATE of an error of PostgreSQL, else the code of the operating system, else ''. */
+export function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' ? code : '';
+}
+
+/** Whether PostgreSQL could not be reached, or is starting, stopping or out of resources. */
+export function isUnavailable(error: unknown): boolean {
+  const code = codeOf(error);
+  if (LOST_CONNECTION.has(code)) return true;
+  // 08 connection, 53 resources, 57P0x shutdown and start, 58 system, 25006 a standby.
+  if (/^(?:08|53|57P0|58)/.test(code) || code === '25006') return true;
+  if (error instanceof AggregateError) return error.errors.some(isUnavailable);
+  return error instanceof Error && LOST_CONNECTION_TEXT.test(error.message);
+}
+
+/** Whether the same transaction may succeed when it is simply repeated. */
+export function isTransient(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === '40001' || code === '40P01' || code === '55P03';
+}
+
+/** Whether the values of the statement, not its circumstances, made it fail. */
+export function isDataError(error: unknown): boolean {
+  return /^(?:22|23)/.test(codeOf(error));
+}
+
+/** The error that the layers above are given for an error of the driver. */
+export function translateDatabaseError(error: unknown): unknown {
+  if (error instanceof DomainError) return error;
+  return isUnavailable(error) || isTransient(error) ? new UnavailableError(error) : error;
+}

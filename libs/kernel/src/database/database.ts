@@ -1,0 +1,63 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Pool, QueryResultRow } from 'pg';
+import { DataSource } from 'typeorm';
+import { CONFIG, type Config } from '../config/config.js';
+import { Metrics } from '../telemetry/metrics.js';
+import { translateDatabaseError } from './database-errors.js';
+
+/**
+ * A statement. Its name is the key of the server's prepared plan; one without a name is planned
+ * anew for its values each time, as a statement must whose best plan depends on them.
+ */
+export interface Statement {
+  name?: string;
+  text: string;
+}
+
+/**
+ * The connections of the process, shared with TypeORM: for statements that an entity manager
+ * would only make slower.
+ */
+@Injectable()
+export class Database {
+  private readonly pool: Pool;
+  private readonly prepared: boolean;
+
+  private readonly errors;
+
+  constructor(dataSource: DataSource, metrics: Metrics, @Inject(CONFIG) config: Config) {
+    this.errors = metrics.counter(
+      'switchhook_database_errors_total',
+      'Statements of the event path that PostgreSQL did not carry out.',
+    );
+    this.pool = (dataSource.driver as unknown as { master: Pool }).master;
+    this.prepared = config.DATABASE_PREPARED_STATEMENTS;
+  }
+
+  /**
+   * Runs one statement in a transaction of its own.
+   * @throws the driver's error as it is: a caller that repeats or splits needs its SQLSTATE
+   */
+  async run<Row extends QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
+    const { name, text } = statement;
+    const query = this.prepared && name !== undefined ? { name, text, values } : { text, values };
+    try {
+      return (await this.pool.query<Row>(query)).rows;
+    } catch (error) {
+      this.errors.inc();
+      throw error;
+    }
+  }
+
+  /**
+   * Like {@link run}, for callers that only pass the error on.
+   * @throws UnavailableError when PostgreSQL cannot be reached
+   */
+  async query<Row extends QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
+    try {
+      return await this.run<Row>(statement, values);
+    } catch (error) {
+      throw translateDatabaseError(error);
+    }
+  }
+}

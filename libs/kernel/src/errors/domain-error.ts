@@ -1,0 +1,107 @@
+/** What kind of answer an error is; the transport maps each kind to a status of its own. */
+export type ErrorKind =
+  | 'malformed'
+  | 'invalid'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'conflict'
+  | 'precondition_failed'
+  | 'too_large'
+  | 'unsupported_media_type'
+  | 'unavailable'
+  | 'internal';
+
+/** Every `code` that an error answer can carry (contract, section 1). */
+export type ErrorCode =
+  | 'malformed_json'
+  | 'validation_failed'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'webhook_limit_reached'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'delivery_not_finished'
+  | 'subscription_inactive'
+  | 'precondition_failed'
+  | 'body_too_large'
+  | 'unsupported_media_type'
+  | 'unavailable'
+  | 'internal_error';
+
+/** What is wrong with a field. */
+export type FieldCode =
+  | 'required'
+  | 'type'
+  | 'format'
+  | 'length'
+  | 'range'
+  | 'choice'
+  | 'unknown_reference'
+  | 'conflict'
+  | 'not_allowed';
+
+/** One fault of a request: `field` is the member's name, or a JSON Pointer when it is nested. */
+export interface FieldFault {
+  field: string;
+  code: FieldCode;
+  message: string;
+}
+
+/** An error that its caller is told about: `message` is one sentence fit for a customer. */
+export class DomainError extends Error {
+  constructor(
+    readonly kind: ErrorKind,
+    readonly code: ErrorCode,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
+
+/** The request names nothing that exists for its caller. */
+export class NotFoundError extends DomainError {
+  constructor(what = 'resource') {
+    super('not_found', 'not_found', `There is no such ${what}.`);
+  }
+}
+
+/** The role of the caller does not suffice. */
+export class ForbiddenError extends DomainError {
+  constructor() {
+    super('forbidden', 'forbidden', 'This needs a user of the role platform.');
+  }
+}
+
+/** The `If-Match` of the request names another version than the stored one. */
+export class PreconditionFailedError extends DomainError {
+  constructor() {
+    super(
+      'precondition_failed',
+      'precondition_failed',
+      'The resource was changed since the version that If-Match names.',
+    );
+  }
+}
+
+/** A store cannot be reached now; nothing was changed, or it is not known whether it was. */
+export class UnavailableError extends DomainError {
+  constructor(cause?: unknown) {
+    super('unavailable', 'unavailable', 'The service cannot reach its database now.', { cause });
+  }
+}
+
+/** The request has faults; there is at least one. */
+export class ValidationError extends DomainError {
+  constructor(readonly faults: readonly FieldFault[]) {
+    super('invalid', 'validation_failed', faults.map((fault) => fault.message).join(' '));
+  }
+
+  /** A request with a single fault. `message` is a sentence that names the field. */
+  static of(field: string, code: FieldCode, message: string): ValidationError {
+    return new ValidationError([{ field, code, message }]);
+  }
+}

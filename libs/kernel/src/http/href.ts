@@ -1,0 +1,29 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { Request } from 'express';
+import { configOf } from './request.js';
+
+/** Builds absolute addresses: `href('applications', id)` is `<base>/v1/applications/<id>`. */
+export type HrefBuilder = (...segments: string[]) => string;
+
+/** The {@link HrefBuilder} of a request: `PUBLIC_BASE_URL` where set, else the request's own. */
+export const Href = createParamDecorator((_: unknown, context: ExecutionContext) =>
+  hrefBuilder(context.switchToHttp().getRequest<Request>()),
+);
+
+export function hrefBuilder(request: Request): HrefBuilder {
+  const base = configOf(request).PUBLIC_BASE_URL ?? originOf(request);
+  return (...segments) => `${base}/v1/${segments.join('/')}`;
+}
+
+const HOST = /^(?:[A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
+
+function originOf(request: Request): string {
+  // express reads X-Forwarded-Proto and -Host from trusted proxies alone.
+  const host = request.host as string | undefined;
+  const { localAddress = 'localhost', localPort } = request.socket;
+  const local = localAddress.includes(':') ? `[${localAddress}]` : localAddress;
+  const authority = host !== undefined && HOST.test(host) ? host : `${local}:${String(localPort)}`;
+  // A proxy passes on what it was told.
+  const scheme = request.protocol === 'https' ? 'https' : 'http';
+  return `${scheme}://${authority}`;
+}

@@ -1,0 +1,127 @@
+import {
+  createServer,
+  type IncomingMessage,
+  METHODS,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { Socket } from 'node:net';
+import type { DynamicModule, Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
+import { randomUUID } from 'node:crypto';
+import type { Express } from 'express';
+import { CONFIG, type Config } from '../config/config.js';
+import { DomainError } from '../errors/domain-error.js';
+import { NestLog } from '../logging/log.js';
+import { StartLog } from '../logging/start-log.js';
+import { leaveContinueToRoutes } from './continue.js';
+import { closeLingering, linger } from './lingering-close.js';
+import { closeOrderly } from './orderly-close.js';
+import { PROBLEM_TYPE, problemOf, STATUS_OF } from './problem.js';
+import { ProblemFilter } from './problem.filter.js';
+import { requestMiddleware } from './request.middleware.js';
+import { RequestLog } from './request-log.js';
+
+/** Express on a server that answers in our error shape whatever is sent to it. */
+class HttpAdapter extends ExpressAdapter {
+  override initHttpServer(): void {
+    const handle = this.getInstance<Express>();
+    // The setting "case sensitive routing" would come too late: Nest has made the router already.
+    (handle.router as unknown as { caseSensitive: boolean }).caseSensitive = true;
+    // A request without Host is answered like any other: clients of HTTP/1.0 send none.
+    const server = createServer({ requireHostHeader: false }, handle);
+    server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+      server.emit('request', request, response);
+    });
+    leaveContinueToRoutes(server);
+    closeLingering(server);
+    refuseMalformedRequests(server);
+    this.httpServer = server;
+  }
+
+  override close(): Promise<void> {
+    return closeOrderly(this.httpServer);
+  }
+}
+
+/** What the parser tells of bytes that it refuses. */
+interface ParseError extends NodeJS.ErrnoException {
+  rawPacket?: Buffer;
+}
+
+const REQUEST_LINE = /^([!#$%&'*+.^_`|~\w-]+) \S+ HTTP\/1\.[01]\r?\n/;
+
+/** Answers what Node's parser refuses, and CONNECT, which never becomes a request. */
+function refuseMalformedRequests(server: Server): void {
+  server.on('clientError', (error: ParseError, socket: Socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) return;
+    const method = unknownMethodIn(error);
+    if (method !== undefined) {
+      refuseMethod(socket, method);
+      return;
+    }
+    const message =
+      error.code === 'HPE_HEADER_OVERFLOW'
+        ? 'The headers of the request are too large.'
+        : 'The request is not valid HTTP.';
+    refuse(socket, '', new DomainError('malformed', 'malformed_json', message));
+  });
+  server.on('connect', (request: IncomingMessage, socket: Socket) => {
+    refuseMethod(socket, 'CONNECT', request.url);
+  });
+}
+
+/** The method of a request that is valid HTTP, but of a method that the parser does not know. */
+function unknownMethodIn({ code, rawPacket }: ParseError): string | undefined {
+  if (code !== 'HPE_INVALID_METHOD') return undefined;
+  const method = REQUEST_LINE.exec(rawPacket?.toString('latin1') ?? '')?.[1];
+  // A known one is that of an earlier request, which the bytes in question came with.
+  return method !== undefined && METHODS.includes(method) ? undefined : method;
+}
+
+function refuseMethod(socket: Socket, method: string, instance = ''): void {
+  const message = `The method ${method} is not allowed here.`;
+  const error = new DomainError('method_not_allowed', 'method_not_allowed', message);
+  refuse(socket, instance, error, 'Allow: GET, HEAD, POST, PUT, DELETE\r\n');
+}
+
+function refuse(socket: Socket, instance: string, error: DomainError, headers = ''): void {
+  const requestId = randomUUID();
+  const body = JSON.stringify(problemOf(error, { instance, requestId }));
+  socket.write(
+    `HTTP/1.1 ${String(STATUS_OF[error.kind])} Refused\r\n${headers}Content-Type: ${PROBLEM_TYPE}\r\n` +
+      `X-Request-Id: ${requestId}\r\nContent-Length: ${String(Buffer.byteLength(body))}\r\n` +
+      `Connection: close\r\n\r\n${body}`,
+  );
+  linger(socket);
+}
+
+/**
+ * A Nest application on Express as both processes use it: the routes' case counts, bodies are
+ * read by the routes that want them, errors have one shape, SIGTERM closes it.
+ */
+export async function createHttpApplication(
+  module: Type | DynamicModule,
+): Promise<NestExpressApplication> {
+  const app = await NestFactory.create<NestExpressApplication>(module, new HttpAdapter(), {
+    bodyParser: false,
+    logger: new StartLog(),
+    abortOnError: false,
+  });
+  app.useLogger(app.get(NestLog));
+  const config = app.get<Config>(CONFIG);
+  app.disable('etag');
+  app.disable('x-powered-by');
+  app.set('query parser', 'simple');
+  app.set(
+    'trust proxy',
+    config.TRUSTED_PROXIES.map(([address, bits]) => `${address.toString()}/${String(bits)}`),
+  );
+  app.use(requestMiddleware(config));
+  app.use(app.get(RequestLog).middleware);
+  app.useGlobalFilters(app.get(ProblemFilter));
+  // Exit code 0 after an orderly end, instead of the signal's.
+  app.enableShutdownHooks([], { useProcessExit: true });
+  return app;
+}

@@ -1,0 +1,17 @@
+export { OPEN_TO, type OpenTo, Public, PublicOutsideV1, RefusesWith } from './access.js';
+export { entityTag, IfMatch, type VersionCheck } from './entity-tag.js';
+export { Check, Field, IsChoice, IsFlag, IsHttpUrl, IsLabel, IsString, IsText } from './field.js';
+export { HealthModule } from './health.module.js';
+export { healthRoutes } from './health.openapi.js';
+export { Href, hrefBuilder, type HrefBuilder } from './href.js';
+export { createHttpApplication } from './http-application.js';
+export { KernelHttpModule } from './kernel-http.module.js';
+export { JsonBody, RawJsonBody } from './json-body.js';
+export { answerJson, answerList, answerPage, type Shown } from './list-answer.js';
+export { ProblemFilter } from './problem.filter.js';
+export * from './openapi/index.js';
+export { parseTime, QueryReader } from './query.js';
+export type { JsonText } from './read-body.js';
+export { pathOf } from './request.js';
+export { RequestLog } from './request-log.js';
+export { UnknownRouteModule } from './unknown-route.module.js';

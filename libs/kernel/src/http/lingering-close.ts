@@ -1,0 +1,26 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** How long a client has, after our last answer, to read it and to stop sending. */
+const LINGER_MS = 2_000;
+
+/**
+ * Closes connections in two steps (RFC 9112, section 9.6). Node closes both directions at once, and
+ * a client that was still sending a refused body would meet a reset instead of our answer.
+ */
+export function closeLingering(server: Server): void {
+  server.on('connection', (socket: Socket) => {
+    socket.destroySoon = () => {
+      linger(socket);
+    };
+  });
+}
+
+/** Ends our direction; what the client still sends is thrown away until it ends, too. */
+export function linger(socket: Socket): void {
+  if (socket.writable) socket.end();
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  socket.once('close', () => {
+    clearTimeout(timer);
+  });
+}

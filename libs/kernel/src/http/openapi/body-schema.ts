@@ -1,0 +1,68 @@
+import { fieldsOf, type FieldOptions, rulesOf } from '../field.js';
+import { named, type Schema } from './schema.js';
+
+/**
+ * The schema of a body: its members are those that the DTO declares, their rules those that it
+ * is checked by. What JSON Schema cannot say stands in the description, in the rule's own words.
+ */
+export function bodySchemaOf(dto: new () => object): Schema {
+  const known = schemas.get(dto);
+  if (known) return known;
+  const fields = [...fieldsOf(dto)].sort(([a], [b]) => a.localeCompare(b));
+  const required = fields.filter(([, { required: is }]) => is).map(([name]) => name);
+  const alternatives = fields.flatMap(([name, { requiredUnless }]) =>
+    requiredUnless === undefined ? [] : [{ required: [name] }, { required: [requiredUnless] }],
+  );
+  const schema = named(dto.name.replace(/Dto$/, ''), {
+    type: 'object',
+    properties: Object.fromEntries(
+      fields.map(([name, options]) => [name, fieldSchema(dto, name, options)]),
+    ),
+    ...(required.length > 0 && { required }),
+    ...(alternatives.length > 0 && { anyOf: alternatives }),
+  });
+  schemas.set(dto, schema);
+  return schema;
+}
+
+const schemas = new Map<object, Schema>();
+
+function fieldSchema(dto: new () => object, name: string, options: FieldOptions): Schema {
+  const rules = rulesOf(dto, name);
+  const schema = rules.map((rule) => rule.schema).reduce(both, {});
+  const says = rules
+    .filter(({ code }) => code !== 'type' && code !== 'required')
+    .map((rule) => sentence(rule.says));
+  const description = [
+    options.about ?? '',
+    ...says,
+    options.trim === true ? 'White space around it is dropped.' : '',
+    options.requiredUnless === undefined
+      ? ''
+      : `It or \`${options.requiredUnless}\` must be given.`,
+    options.clearable === true ? 'On PUT, `null` clears it.' : '',
+  ];
+  return {
+    ...schema,
+    ...(options.clearable === true && { type: nullable(schema.type) }),
+    description: description.filter((part) => part !== '').join(' '),
+    ...(options.default !== undefined && { default: options.default }),
+    ...(options.example !== undefined && { examples: [options.example] }),
+  };
+}
+
+/** What both say; a second one of the same keyword stands beside the first. */
+function both(schema: Schema, more: Schema): Schema {
+  const clashes = Object.keys(more).some(
+    (key) => key in schema && schema[key as keyof Schema] !== more[key as keyof Schema],
+  );
+  return clashes ? { ...schema, allOf: [...(schema.allOf ?? []), more] } : { ...schema, ...more };
+}
+
+function nullable(type: Schema['type']): readonly string[] {
+  return [...new Set([...[type ?? []].flat(), 'null'])];
+}
+
+function sentence(words: string): string {
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+}

@@ -1,0 +1,54 @@
+import type { DomainError, ErrorKind } from '../errors/domain-error.js';
+import { ValidationError } from '../errors/domain-error.js';
+
+/** The status of each kind of error. Without a default: a new kind does not compile without one. */
+export const STATUS_OF: Record<ErrorKind, number> = {
+  malformed: 400,
+  invalid: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  precondition_failed: 412,
+  too_large: 413,
+  unsupported_media_type: 415,
+  internal: 500,
+  unavailable: 503,
+};
+
+/** The title of each kind of error: the name of its status. */
+export const TITLE_OF: Record<ErrorKind, string> = {
+  malformed: 'Bad Request',
+  invalid: 'Bad Request',
+  unauthorized: 'Unauthorized',
+  forbidden: 'Forbidden',
+  not_found: 'Not Found',
+  method_not_allowed: 'Method Not Allowed',
+  conflict: 'Conflict',
+  precondition_failed: 'Precondition Failed',
+  too_large: 'Content Too Large',
+  unsupported_media_type: 'Unsupported Media Type',
+  internal: 'Internal Server Error',
+  unavailable: 'Service Unavailable',
+};
+
+export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
+
+/** The one shape of an error: RFC 9457, with `error` for clients that know nothing of it. */
+export function problemOf(
+  error: DomainError,
+  request: { instance: string; requestId: string },
+): object {
+  return {
+    type: 'about:blank',
+    title: TITLE_OF[error.kind],
+    status: STATUS_OF[error.kind],
+    detail: error.message,
+    instance: request.instance,
+    code: error.code,
+    error: error.message,
+    ...(error instanceof ValidationError && { errors: error.faults }),
+    requestId: request.requestId,
+  };
+}

@@ -1,0 +1,100 @@
+import type { Request } from 'express';
+import { type FieldCode, type FieldFault, ValidationError } from '../errors/domain-error.js';
+import type { Page } from '../paging/page.js';
+import { isNumericId, isUuid } from '../text/identifiers.js';
+
+/** The most that a page can have, and what it has unless it is said. */
+export const MAX_LIMIT = 1_000;
+export const DEFAULT_LIMIT = 100;
+// RFC 3339, section 5.6; the calendar is checked by Date, which would take 24:00 for the next day.
+const TIME =
+  /^\d{4}-\d{2}-\d{2}[Tt ](?:[01]\d|2[0-3]):\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})$/;
+
+// What both RFC 3339 and PostgreSQL can write, once the offset is applied.
+const FIRST_TIME = Date.parse('0001-01-01T00:00:00Z');
+const LAST_TIME = Date.parse('9999-12-31T23:59:59.999Z');
+
+/**
+ * Reads the query parameters that a route knows, gathering every fault; unknown ones are ignored.
+ * Call {@link QueryReader.done} before the values are used.
+ */
+export class QueryReader {
+  private readonly faults: FieldFault[] = [];
+
+  constructor(private readonly request: Request) {}
+
+  text(name: string): string | undefined {
+    const value = this.request.query[name];
+    if (value === undefined) return undefined;
+    // What PostgreSQL cannot take is in no row either: it finds nothing, like any such value.
+    if (typeof value === 'string') return value.replaceAll('\0', '\ufffd').toWellFormed();
+    this.fault(name, 'not_allowed', 'must be given only once');
+    return undefined;
+  }
+
+  choice<Choice extends string>(name: string, choices: readonly Choice[]): Choice | undefined {
+    const value = this.text(name);
+    if (value === undefined || choices.includes(value as Choice))
+      return value as Choice | undefined;
+    this.fault(name, 'choice', `must be one of ${choices.join(', ')}`);
+    return undefined;
+  }
+
+  flag(name: string): boolean | undefined {
+    const value = this.choice(name, ['true', 'false']);
+    return value === undefined ? undefined : value === 'true';
+  }
+
+  time(name: string): Date | undefined {
+    const value = this.text(name);
+    if (value === undefined) return undefined;
+    const time = parseTime(value);
+    if (!time) this.fault(name, 'format', 'must be a time such as 2026-01-31T12:00:00Z (RFC 3339)');
+    return time;
+  }
+
+  /** `limit` and `after` of a list that is answered whole when no limit is given. */
+  optionalPage(): { limit?: number; after?: string } {
+    const limit = this.limit();
+    const after = this.text('after');
+    if (after !== undefined && !isNumericId(after)) this.fault('after', 'format', 'must be an id');
+    return { ...(limit !== undefined && { limit }), ...(after !== undefined && { after }) };
+  }
+
+  /** `limit` and `after` of a list whose ids are UUIDs. */
+  page(): Page {
+    const after = this.text('after');
+    if (after !== undefined && !isUuid(after)) this.fault('after', 'format', 'must be an id');
+    return { limit: this.limit() ?? DEFAULT_LIMIT, ...(after !== undefined && { after }) };
+  }
+
+  /** @throws ValidationError if any parameter was faulty */
+  done(): void {
+    if (this.faults.length > 0) throw new ValidationError(this.faults);
+  }
+
+  private limit(): number | undefined {
+    const value = this.text('limit');
+    if (value === undefined) return undefined;
+    const limit = /^\d{1,9}$/.test(value) ? Number(value) : 0;
+    if (limit < 1 || limit > MAX_LIMIT) {
+      this.fault('limit', 'range', `must be a whole number from 1 to ${String(MAX_LIMIT)}`);
+    }
+    return limit;
+  }
+
+  private fault(field: string, code: FieldCode, says: string): void {
+    this.faults.push({ field, code, message: `The query parameter ${field} ${says}.` });
+  }
+}
+
+/** The time that an RFC 3339 text means, or undefined when it is none. */
+export function parseTime(text: string): Date | undefined {
+  if (!TIME.test(text)) return undefined;
+  const time = new Date(text.replace(' ', 'T').toUpperCase());
+  if (!(time.getTime() >= FIRST_TIME && time.getTime() <= LAST_TIME)) return undefined;
+  // Date rolls 2026-02-30 over into March; a day that does not exist is a fault.
+  const day = Number(text.slice(8, 10));
+  const daysInMonth = new Date(Date.UTC(Number(text.slice(0, 4)), Number(text.slice(5, 7)), 0));
+  return day <= daysInMonth.getUTCDate() ? time : undefined;
+}

@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto';
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import type { Config } from '../config/config.js';
+import { pathOf } from './request.js';
+
+const SANE_REQUEST_ID = /^[A-Za-z0-9._:@/+=-]{1,128}$/;
+
+/** The first thing that every request meets: its id, its target in one form, its cache rule. */
+export function requestMiddleware(config: Config): RequestHandler {
+  return (request: Request, response: Response, next: NextFunction) => {
+    const given = request.headers['x-request-id'];
+    request.requestId =
+      typeof given === 'string' && SANE_REQUEST_ID.test(given) ? given : randomUUID();
+    request.config = config;
+    response.setHeader('X-Request-Id', request.requestId);
+    // Express would answer 304 for it, and published clients know only 200.
+    delete request.headers['if-none-match'];
+    useOriginForm(request);
+    escapeBrokenEscapes(request);
+    if (pathOf(request).startsWith('/v1')) response.setHeader('Cache-Control', 'no-store');
+    next();
+  };
+}
+
+/** `GET http://host/path` (RFC 9112, section 3.2.2) means `/path` on that host. */
+function useOriginForm(request: Request): void {
+  const match = /^[a-z]+:\/\/([^/?#]*)(.*)$/i.exec(request.url);
+  if (!match) return;
+  const [, host, rest = ''] = match;
+  if (host) request.headers.host = host.slice(host.lastIndexOf('@') + 1);
+  request.url = rest.startsWith('/') ? rest : `/${rest}`;
+}
+
+/** A path with a broken percent-escape is an unknown path, not a fault of the router. */
+function escapeBrokenEscapes(request: Request): void {
+  if (!request.url.includes('%')) return;
+  const path = pathOf(request);
+  try {
+    decodeURIComponent(path);
+  } catch {
+    request.url = path.replaceAll('%', '%25') + request.url.slice(path.length);
+  }
+}

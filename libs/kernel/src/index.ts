@@ -1,0 +1,45 @@
+export {
+  CONFIG,
+  type Config,
+  InvalidConfigError,
+  type Network,
+  readConfig,
+} from './config/config.js';
+export { ConfigModule } from './config/config.module.js';
+export { apiAddressFromEnvironment, configFromEnvironment } from './config/environment.js';
+export { Database, type Statement } from './database/database.js';
+export {
+  codeOf,
+  isDataError,
+  isTransient,
+  isUnavailable,
+  translateDatabaseError,
+} from './database/database-errors.js';
+export { GroupCommit } from './database/group-commit.js';
+export { identityColumn } from './database/identity-column.js';
+export { migrate } from './database/migrate.js';
+export { PartitionKeeper } from './database/partitions.js';
+export {
+  DomainError,
+  type ErrorCode,
+  type FieldCode,
+  type FieldFault,
+  ForbiddenError,
+  NotFoundError,
+  PreconditionFailedError,
+  UnavailableError,
+  ValidationError,
+} from './errors/domain-error.js';
+export { KernelModule } from './kernel.module.js';
+export { Log } from './logging/log.js';
+export type { Page } from './paging/page.js';
+export { connectRedis } from './redis/redis.js';
+export { isNumericId, isUuid, numericIdOf } from './text/identifiers.js';
+export { rawElements, rawMember } from './text/json-members.js';
+export { hasLength, isHttpUrl, MAX_URL } from './text/http-url.js';
+export { jsonText, RawJson } from './text/raw-json.js';
+export { startProcess } from './start-process.js';
+export { codePoints, isPrintable, isStorable } from './text/well-formed.js';
+export { Transactions } from './database/transactions.js';
+export { isCallableAddress } from './network/public-address.js';
+export { Metrics } from './telemetry/metrics.js';

@@ -1,0 +1,23 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import type { Config } from './config/config.js';
+import { ConfigModule } from './config/config.module.js';
+import { DatabaseModule } from './database/database.module.js';
+import { LoggingModule } from './logging/logging.module.js';
+import { TelemetryModule } from './telemetry/telemetry.module.js';
+
+/** Configuration, log and PostgreSQL for a process; Redis is connected by those who use it. */
+@Module({})
+export class KernelModule {
+  /** @param fixed settings that this process does not leave to the environment */
+  static forProcess(name: string, fixed: Partial<Config> = {}): DynamicModule {
+    return {
+      module: KernelModule,
+      imports: [
+        ConfigModule.forProcess(fixed),
+        LoggingModule.forProcess(name),
+        TelemetryModule,
+        DatabaseModule,
+      ],
+    };
+  }
+}

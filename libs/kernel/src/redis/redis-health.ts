@@ -1,0 +1,24 @@
+import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import type { Redis } from 'ioredis';
+import { CONFIG, type Config } from '../config/config.js';
+import { connectRedis } from './redis.js';
+
+/** Asks Redis whether it is there. */
+@Injectable()
+export class RedisHealth implements OnModuleDestroy {
+  private readonly redis: Redis;
+
+  constructor(@Inject(CONFIG) config: Config) {
+    this.redis = connectRedis(config, 'commands');
+    // ping() reports it; without a listener ioredis would print every try.
+    this.redis.on('error', () => undefined);
+  }
+
+  async ping(): Promise<void> {
+    await this.redis.ping();
+  }
+
+  onModuleDestroy(): void {
+    this.redis.disconnect();
+  }
+}

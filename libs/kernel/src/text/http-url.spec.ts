@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { hasLength, isHttpUrl } from './http-url.js';
+
+describe('isHttpUrl', () => {
+  it.each([
+    'http://h',
+    'HTTPS://Example.COM/a?b#c',
+    'http://user:pw@intranet:8080/x',
+    'http://bücher.example/ü?q=é',
+    'http://[2001:db8::1]:81/',
+    'http://127.0.0.1',
+    'https://h/\\path',
+  ])('takes %s', (url) => {
+    expect(isHttpUrl(url)).toBe(true);
+  });
+
+  it.each([
+    '',
+    'h',
+    '//h/x',
+    '/x',
+    'ftp://h',
+    'http:h',
+    'http:/h',
+    'http:///h',
+    'http://',
+    'http://?x',
+    'http://user@',
+    'http://h:99999',
+    ' http://h',
+    'http://h ',
+    'http://h/a b',
+    'http://h/\u00a0',
+    'http://h/\ta',
+    'http://h/\u0000',
+    'http://h/\u0085',
+    'http://h/\ud800',
+    'http://[::1',
+    'http://1.2.3.256',
+  ])('refuses %j', (url) => {
+    expect(isHttpUrl(url)).toBe(false);
+  });
+});
+
+describe('hasLength', () => {
+  it('counts code points', () => {
+    expect(hasLength('😀😀', 2)).toBe(true);
+    expect(hasLength('😀😀😀', 2)).toBe(false);
+    expect(hasLength('', 2)).toBe(false);
+  });
+});

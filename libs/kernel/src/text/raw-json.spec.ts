@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest';
+import { jsonText, RawJson } from './raw-json.js';
+
+describe('jsonText', () => {
+  it('splices raw text in unchanged, at its place', () => {
+    const raw = '{"b":1, "a":12345678901234567890.10,"b":"\\u0041"}';
+    expect(jsonText({ first: 1, payload: new RawJson(raw), last: 'x' })).toBe(
+      `{"first":1,"payload":${raw},"last":"x"}`,
+    );
+  });
+
+  it('leaves out what is undefined', () => {
+    expect(jsonText({ a: undefined, b: undefined })).toBe('{}');
+    expect(jsonText({ a: undefined, b: 2 })).toBe('{"b":2}');
+  });
+
+  it('agrees with JSON.stringify on everything else', () => {
+    const object = { 'a"b': [1, { c: null }], d: new Date(0), e: true, f: undefined };
+    expect(jsonText(object)).toBe(JSON.stringify(object));
+  });
+});

@@ -1,0 +1,16 @@
+/** Whether PostgreSQL and every receiver can take the text: no U+0000, no lone surrogate. */
+export function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
+}
+
+/** The length in code points, the unit of all limits. */
+export function codePoints(text: string): number {
+  return Array.from(text).length;
+}
+
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+
+/** Whether the text can be a label: storable, and no control characters. */
+export function isPrintable(text: string): boolean {
+  return isStorable(text) && !CONTROL.test(text);
+}

@@ -1,0 +1,82 @@
+import { Injectable } from '@nestjs/common';
+import { DomainError, isUuid, NotFoundError, type Page } from '#libs/kernel';
+import type { Attempt, Delivery } from './delivery.js';
+import { type DeliveryFilter, DeliveryStore } from './delivery-store.js';
+import { sampleOf } from './event-samples.js';
+import { WebhooksService } from './webhooks.service.js';
+
+/** Deliveries can no longer start: the subscription is off or deleted. */
+export class SubscriptionInactiveError extends DomainError {
+  constructor() {
+    super('conflict', 'subscription_inactive', 'The webhook subscription is off or deleted.');
+  }
+}
+
+/** A delivery that still has attempts to come cannot be sent again. */
+export class DeliveryNotFinishedError extends DomainError {
+  constructor() {
+    super('conflict', 'delivery_not_finished', 'The delivery is not finished yet.');
+  }
+}
+
+/** Shows customers what was delivered to them, and sends it again. */
+@Injectable()
+export class DeliveriesService {
+  constructor(
+    private readonly store: DeliveryStore,
+    private readonly webhooks: WebhooksService,
+  ) {}
+
+  /** Newest first. @throws NotFoundError for a subscription that is not the account's */
+  async list(
+    accountId: string,
+    webhookId: string,
+    filter: DeliveryFilter,
+  ): Promise<(page: Page) => Promise<Delivery[]>> {
+    const webhook = await this.webhooks.get(accountId, webhookId);
+    return (page) => this.store.list(webhook.id, filter, page);
+  }
+
+  /** Readable after the subscription is gone. @throws NotFoundError */
+  async show(accountId: string, id: string): Promise<{ delivery: Delivery; attempts: Attempt[] }> {
+    const delivery = await this.get(accountId, id);
+    return { delivery, attempts: await this.store.attemptsOf(id) };
+  }
+
+  /**
+   * Sends a finished delivery again, with a full schedule.
+   * @throws NotFoundError, DeliveryNotFinishedError, SubscriptionInactiveError
+   */
+  async redeliver(accountId: string, id: string): Promise<void> {
+    const { webhookId } = await this.get(accountId, id);
+    if (await this.store.redeliver(id)) return;
+    // Not by the state that is shown: an attempt that is on its way may belong to a delivery that
+    // was cancelled while its subscription was off for a moment.
+    const isActive = await this.webhooks.get(accountId, webhookId).then(
+      ({ enabled }) => enabled,
+      (error: unknown) => {
+        if (error instanceof NotFoundError) return false;
+        throw error;
+      },
+    );
+    throw isActive ? new DeliveryNotFinishedError() : new SubscriptionInactiveError();
+  }
+
+  /**
+   * Sends a sample of the subscription's own event, once and at once.
+   * @returns the delivery's id
+   * @throws NotFoundError, SubscriptionInactiveError
+   */
+  async test(accountId: string, webhookId: string): Promise<string> {
+    const webhook = await this.webhooks.get(accountId, webhookId);
+    const id = await this.store.createTest({ webhookId: webhook.id, ...sampleOf(webhook) });
+    if (id === undefined) throw new SubscriptionInactiveError();
+    return id;
+  }
+
+  private async get(accountId: string, id: string): Promise<Delivery> {
+    const delivery = isUuid(id) ? await this.store.find(id, accountId) : undefined;
+    if (!delivery) throw new NotFoundError('delivery');
+    return delivery;
+  }
+}

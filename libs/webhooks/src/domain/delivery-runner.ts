@@ -1,0 +1,122 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '#libs/kernel';
+import type { Attempt, DeliveryJob } from './delivery.js';
+import { DeliveryAdmission } from './delivery-admission.js';
+import { notificationBody, signatureHeaders } from './notification.js';
+import { type Conclusion, PendingDeliveries, type TakenDelivery } from './pending-deliveries.js';
+import { retryAfter } from './retry-after.js';
+import { retryDelay } from './retry-schedule.js';
+import { TargetClient } from './target-client.js';
+
+/** What came of a job; `idle`: there was nothing to do any more. */
+export interface RunResult {
+  webhookId?: string;
+  /** The subscription has deliveries that wait in PostgreSQL. */
+  backlog: boolean;
+  outcome: 'idle' | 'released' | 'succeeded' | 'failed';
+  /** What was made, if anything. */
+  made?: { delivery: TakenDelivery; attempt: Attempt; conclusion: Conclusion };
+}
+
+/** The name and version that receivers see. */
+export const USER_AGENT = Symbol('UserAgent');
+
+/** Makes one attempt of a delivery: take, send, conclude, record. */
+@Injectable()
+export class DeliveryRunner {
+  /** What this worker has in flight. */
+  readonly admission: DeliveryAdmission;
+
+  constructor(
+    private readonly pending: PendingDeliveries,
+    private readonly target: TargetClient,
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(USER_AGENT) private readonly userAgent: string,
+  ) {
+    this.admission = new DeliveryAdmission(config.WORKER_CONCURRENCY, config.DELIVERY_CONCURRENCY);
+  }
+
+  async run(job: DeliveryJob): Promise<RunResult> {
+    const taken = await this.pending.take(job);
+    if (!taken) return { backlog: false, outcome: 'idle' };
+    const { webhookId, subscription } = taken;
+    const unsent = this.causeNotToSend(taken);
+    if (unsent) {
+      await this.pending.release(taken, unsent);
+      return { webhookId, backlog: unsent === 'no_share', outcome: 'released' };
+    }
+    const attempt = await this.send(taken);
+    const conclusion = await this.conclude(taken, attempt);
+    await this.pending.record({ id: taken.id, attempt, conclusion });
+    const outcome = conclusion.state === 'succeeded' ? 'succeeded' : 'failed';
+    const made = { delivery: taken, attempt, conclusion };
+    return { webhookId, backlog: subscription.backlog, outcome, made };
+  }
+
+  /** Enters the admission when there is no cause. */
+  private causeNotToSend(taken: TakenDelivery): 'cancelled' | 'held' | 'no_share' | undefined {
+    const { webhookId, subscription, event, test } = taken;
+    if (subscription.cancelled) return 'cancelled';
+    if (test) {
+      this.admission.enter(webhookId, event.accountId);
+      return undefined;
+    }
+    if (subscription.held) return 'held';
+    return this.admission.tryEnter(webhookId, event.accountId) ? undefined : 'no_share';
+  }
+
+  private async send(taken: TakenDelivery): Promise<Attempt> {
+    const { subscription, event, takenAt } = taken;
+    const body = notificationBody({
+      ...event,
+      ...optional(subscription),
+      id: taken.id,
+      test: taken.test,
+    });
+    try {
+      const answer = await this.target.post({
+        url: subscription.targetUrl,
+        headers: {
+          'content-type': 'application/json',
+          'user-agent': this.userAgent,
+          ...signatureHeaders(taken.id, takenAt, body, subscription.secrets),
+        },
+        body,
+        timeoutMs: this.config.DELIVERY_TIMEOUT_MS,
+      });
+      return { number: taken.attempt, at: takenAt, ...answer };
+    } finally {
+      this.admission.leave(taken.webhookId, event.accountId);
+    }
+  }
+
+  private async conclude(taken: TakenDelivery, attempt: Attempt): Promise<Conclusion> {
+    const { webhookId, subscription } = taken;
+    const { status = 0 } = attempt;
+    if (status >= 200 && status < 300) return { state: 'succeeded' };
+    if (status === 410) {
+      await this.pending.switchOff(webhookId, subscription.targetUrl);
+      return { state: 'exhausted', reason: 'gone' };
+    }
+    const answeredAt = new Date(attempt.at.getTime() + attempt.durationMs);
+    const wait = status === 429 || status === 503 ? retryAfter(headerOf(attempt), answeredAt) : 0;
+    if (wait) await this.pending.hold(webhookId, subscription.targetUrl, wait);
+    const failures = taken.attempt - taken.scheduleBase;
+    const delayMs = retryDelay(this.config.DELIVERY_RETRY_SCHEDULE, failures, Math.random());
+    if (delayMs === undefined || taken.test)
+      return { state: 'exhausted', reason: 'no_attempts_left' };
+    return { state: 'pending', delayMs: Math.max(delayMs, wait ?? 0) };
+  }
+}
+
+function headerOf(attempt: Attempt): string | undefined {
+  const value = attempt.responseHeaders?.['retry-after'];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+function optional({ name, payload }: TakenDelivery['subscription']): {
+  name?: string;
+  payload?: string;
+} {
+  return { ...(name !== undefined && { name }), ...(payload !== undefined && { payload }) };
+}

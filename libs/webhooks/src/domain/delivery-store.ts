@@ -1,0 +1,39 @@
+import type { Page } from '#libs/kernel';
+import type { Attempt, Delivery } from './delivery.js';
+
+/** What a list of deliveries is narrowed down to. A value that nothing has finds nothing. */
+export interface DeliveryFilter {
+  state?: string;
+  event?: string;
+  /** Created at or after. */
+  since?: Date;
+  /** Created before. */
+  until?: Date;
+}
+
+/** The log of deliveries. */
+export abstract class DeliveryStore {
+  /** Newest first. */
+  abstract list(webhookId: string, filter: DeliveryFilter, page: Page): Promise<Delivery[]>;
+
+  abstract find(id: string, accountId: string): Promise<Delivery | undefined>;
+
+  /** In the order in which they were made. */
+  abstract attemptsOf(id: string): Promise<Attempt[]>;
+
+  /**
+   * Starts the schedule of a finished delivery anew.
+   * @returns false when it is not finished, or its subscription is off or deleted
+   */
+  abstract redeliver(id: string): Promise<boolean>;
+
+  /** Stores a test event and its one delivery. @returns its id; undefined: the subscription is off */
+  abstract createTest(test: TestEvent): Promise<string | undefined>;
+}
+
+/** A sample event for one subscription. `data` is JSON text. */
+export interface TestEvent {
+  webhookId: string;
+  resource: string;
+  data: string;
+}

@@ -1,0 +1,55 @@
+import type { EventKind, Resource } from './event-kinds.js';
+
+/** What is stored of a delivery's state. */
+export type StoredState = 'pending' | 'succeeded' | 'exhausted' | 'cancelled';
+
+/** What is shown of it: a pending delivery of a subscription that is held is `parked`. */
+export type DeliveryState = StoredState | 'parked';
+
+/** Why a delivery ended without success. */
+export type DeliveryReason = 'gone' | 'no_attempts_left' | 'disabled' | 'deleted' | 'expired';
+
+/** One notification on its way to one subscription. Its id is the notification's. */
+export interface Delivery {
+  id: string;
+  eventId: string;
+  webhookId: string;
+  event: EventKind;
+  resource: Resource;
+  applicationId?: string;
+  /** As the subscription has it now. */
+  targetUrl: string;
+  state: DeliveryState;
+  reason?: DeliveryReason;
+  /** How many attempts are recorded. */
+  attempts: number;
+  nextAttemptAt?: Date;
+  createdAt: Date;
+  completedAt?: Date;
+  test: boolean;
+}
+
+/** Why an attempt got no answer. */
+export type AttemptError = 'dns' | 'refused' | 'reset' | 'timeout' | 'tls' | 'blocked' | 'protocol';
+
+/** One request to a target, and what came of it. */
+export interface Attempt {
+  number: number;
+  at: Date;
+  durationMs: number;
+  /** Status of the answer; absent when there was none. */
+  status?: number;
+  error?: AttemptError;
+  /** The address that was called. */
+  address?: string;
+  responseHeaders?: Record<string, string | string[]>;
+  responseBody?: string;
+  /** Whether there was more of the body than is kept. */
+  truncated: boolean;
+}
+
+/** What a queue job says: which delivery, and which attempt of it. */
+export interface DeliveryJob {
+  id: string;
+  attempt: number;
+}

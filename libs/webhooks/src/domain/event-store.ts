@@ -1,0 +1,26 @@
+import type { Page } from '#libs/kernel';
+import type { Delivery } from './delivery.js';
+import type { Acceptance, EventFilter, EventHead, ReportedEvent, StoredEvent } from './event.js';
+
+/** Where events are kept. */
+export abstract class EventStore {
+  /**
+   * Stores events and one delivery for each matching subscription, durably, in one statement that
+   * concurrent callers share; results in the order of the events.
+   * @throws UnavailableError when it is not known that anything was stored
+   */
+  abstract accept(events: readonly ReportedEvent[]): Promise<Acceptance[]>;
+
+  /** @param accountId the owner; undefined: whoever owns it */
+  abstract find(id: string, accountId: string | undefined): Promise<StoredEvent | undefined>;
+
+  /** Newest first. @param accountId the owner; undefined: whoever owns them */
+  abstract list(
+    accountId: string | undefined,
+    filter: EventFilter,
+    page: Page,
+  ): Promise<EventHead[]>;
+
+  /** The deliveries that were made when the event was accepted, oldest first. */
+  abstract deliveriesOf(eventId: string): Promise<Delivery[]>;
+}

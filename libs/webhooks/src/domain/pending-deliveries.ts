@@ -1,0 +1,68 @@
+import type { Attempt, DeliveryJob, DeliveryReason } from './delivery.js';
+
+/** A delivery that this worker has taken, with its event, and its subscription as it is now. */
+export interface TakenDelivery {
+  id: string;
+  /** The number of the attempt to make. */
+  attempt: number;
+  /** Attempts that were recorded when the schedule last began. */
+  scheduleBase: number;
+  test: boolean;
+  createdAt: Date;
+  /** PostgreSQL's clock when it was taken. */
+  takenAt: Date;
+  event: {
+    accountId: string;
+    applicationId?: string;
+    event: string;
+    resource: string;
+    occurredAt: Date;
+    data: string;
+  };
+  webhookId: string;
+  subscription: {
+    name?: string;
+    targetUrl: string;
+    payload?: string;
+    /** Newest first. */
+    secrets: string[];
+    /** Whether it was switched off or deleted since the delivery was made. */
+    cancelled: boolean;
+    held: boolean;
+    backlog: boolean;
+  };
+}
+
+/** What becomes of a delivery after an attempt. */
+export type Conclusion =
+  | { state: 'succeeded' }
+  | { state: 'exhausted'; reason: DeliveryReason }
+  | { state: 'pending'; delayMs: number };
+
+/** An attempt that was made, and what follows from it. */
+export interface Outcome {
+  id: string;
+  attempt: Attempt;
+  conclusion: Conclusion;
+}
+
+/** Why a delivery that was taken goes back unsent. */
+export type ReleaseCause = 'held' | 'cancelled' | 'no_share';
+
+/** The deliveries that wait, as a worker needs them. Concurrent calls share statements. */
+export abstract class PendingDeliveries {
+  /** undefined: finished, taken by somebody else, or a job of an attempt long made. */
+  abstract take(job: DeliveryJob): Promise<TakenDelivery | undefined>;
+
+  /** Hands back what was taken and not sent. */
+  abstract release(taken: TakenDelivery, cause: ReleaseCause): Promise<void>;
+
+  /** An outcome that comes after a newer one is logged and changes nothing. */
+  abstract record(outcome: Outcome): Promise<void>;
+
+  /** Switches the subscription off, if the address that answered 410 is still its target. */
+  abstract switchOff(webhookId: string, targetUrl: string): Promise<void>;
+
+  /** Holds all deliveries of the subscription, if the address that asked is still its target. */
+  abstract hold(webhookId: string, targetUrl: string, forMs: number): Promise<void>;
+}

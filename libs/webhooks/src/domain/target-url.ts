@@ -1,0 +1,39 @@
+/** Scheme, user information and the rest; a backslash ends the authority as it does in WHATWG's. */
+const WITH_USERINFO = /^(https?:\/\/)([^/\\?#]*)@(.*)$/is;
+const MASK = '***';
+
+/** Below these, only the ports of HTTP itself: a target must not be somebody's mail server. */
+const FIRST_FREE_PORT = 1_024;
+const WEB_PORTS = [80, 443];
+
+const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/;
+const LOOPBACK = ['127.0.0.1', '::1'];
+
+/** A target's address as it may be shown: `https://***@host/…` in place of user information. */
+export function shownTargetUrl(url: string): string {
+  return url.replace(WITH_USERINFO, `$1${MASK}@$3`);
+}
+
+/** Whether the text is a masked address, which does not tell the user information. */
+export function isMaskedTargetUrl(text: string): boolean {
+  return WITH_USERINFO.exec(text)?.[2] === MASK;
+}
+
+/** Whether the port of a URL is one that a target may have. */
+export function hasTargetPort(url: string): boolean {
+  const { port } = new URL(url);
+  return port === '' || Number(port) >= FIRST_FREE_PORT || WEB_PORTS.includes(Number(port));
+}
+
+/**
+ * Whether the host of a URL, as far as it can be judged without asking for its address, is one
+ * that `allows` says yes to: a literal address in any spelling, or `localhost`. Names pass; their
+ * addresses are judged at every dial.
+ */
+export function hasTargetHost(url: string, allows: (address: string) => boolean): boolean {
+  // WHATWG's parser brings 127.1, 0x7f000001, %31… and full-width digits into one form.
+  const host = new URL(url).hostname.replace(/\.+$/, '');
+  if (host === 'localhost' || host.endsWith('.localhost')) return LOOPBACK.some(allows);
+  if (host.startsWith('[')) return allows(host.slice(1, -1));
+  return !IPV4.test(host) || allows(host);
+}

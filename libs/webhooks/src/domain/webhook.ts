@@ -1,0 +1,100 @@
+import type { EventKind } from './event-kinds.js';
+import { shownTargetUrl } from './target-url.js';
+
+/** What a client says of a subscription (specification, section 2.2). */
+export interface WebhookContent {
+  /** A label for people; it goes into the notifications, too. */
+  name: string | null;
+  event: EventKind;
+  /** As `parseResources` gives it. */
+  resource: string;
+  targetUrl: string;
+  /** JSON text of an object, as it was sent. */
+  payload: string | null;
+  enabled: boolean;
+}
+
+type OrUndefined<Type> = { [Key in keyof Type]?: Type[Key] | undefined };
+
+/** What an update says. What is undefined stays; null clears. */
+export type WebhookChanges = OrUndefined<WebhookContent>;
+
+/** Why the service switched a subscription off: its target answered 410. */
+export type DisabledReason = 'gone';
+
+/** A subscription of an account, or of one of its applications, to a kind of events. */
+export class Webhook implements WebhookContent {
+  /** A string of digits; set when it is stored. */
+  id!: string;
+  accountId!: string;
+  /** Null at account level. */
+  applicationId!: string | null;
+  name!: string | null;
+  event!: EventKind;
+  resource!: string;
+  targetUrl!: string;
+  payload!: string | null;
+  enabled!: boolean;
+  /** Set when the service, not the customer, switched it off. */
+  disabledReason!: DisabledReason | null;
+  disabledAt!: Date | null;
+  secret!: string;
+  /** Signs beside the secret until its time has come. */
+  previousSecret!: string | null;
+  previousSecretUntil!: Date | null;
+  /** The target asked to be left alone until then. */
+  holdUntil!: Date | null;
+  /** Its deliveries wait in PostgreSQL; the queue's business. */
+  backlog!: boolean;
+  /** A delivery that was made under an older generation counts as cancelled. */
+  generation!: number;
+  /** Rows of cancelled deliveries may still have to say so; the worker's business. */
+  cancelling!: boolean;
+  /** Raised whenever a field that a client can write changes. */
+  version!: number;
+  createdAt!: Date;
+  updatedAt!: Date;
+  deletedAt!: Date | null;
+
+  /** Whether the text means the present target: itself, or itself as it is shown. */
+  hasTarget(url: string): boolean {
+    return url === this.targetUrl || url === shownTargetUrl(this.targetUrl);
+  }
+
+  /** The fields that the changes would give another value, with what follows; may be empty. */
+  revisedBy(changes: WebhookChanges): WebhookRevision {
+    const { targetUrl } = changes;
+    const given = {
+      ...changes,
+      targetUrl: targetUrl !== undefined && this.hasTarget(targetUrl) ? undefined : targetUrl,
+    };
+    const revision: WebhookRevision = Object.fromEntries(
+      Object.entries(given).filter(
+        ([field, value]) => value !== undefined && value !== this[field as keyof WebhookContent],
+      ),
+    );
+    return { ...revision, ...this.consequencesOf(revision) };
+  }
+
+  private consequencesOf({ enabled, targetUrl }: WebhookRevision): WebhookRevision {
+    return {
+      ...(enabled === false && { generation: this.generation + 1, cancelling: true }),
+      ...(enabled === true && { disabledReason: null, disabledAt: null }),
+      // It was the old target that asked.
+      ...(targetUrl !== undefined && { holdUntil: null }),
+    };
+  }
+}
+
+/** Columns of a subscription that get new values. */
+export type WebhookRevision = Partial<
+  Pick<
+    Webhook,
+    | keyof WebhookContent
+    | 'generation'
+    | 'cancelling'
+    | 'disabledReason'
+    | 'disabledAt'
+    | 'holdUntil'
+  >
+>;

@@ -1,0 +1,75 @@
+import { Controller, Delete, Get, HttpCode, Param, Post, Put, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type { Principal } from '#libs/identity';
+import { CurrentUser } from '#libs/identity/http';
+import { Href, type HrefBuilder, IfMatch, JsonBody, type VersionCheck } from '#libs/kernel/http';
+import { WebhooksService } from '../domain/webhooks.service.js';
+import { answerWebhook, answerWebhooks } from './webhook-answers.js';
+import { CreateWebhookDto, UpdateWebhookDto } from './webhook.dto.js';
+
+/** Webhook subscriptions of one application (specification, section 4.3). */
+@Controller('v1/applications/:applicationId/webhooks')
+export class ApplicationWebhooksController {
+  constructor(private readonly webhooks: WebhooksService) {}
+
+  @Get()
+  async list(
+    @CurrentUser() { userId }: Principal,
+    @Param('applicationId') applicationId: string,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const where = { accountId: userId, applicationId };
+    await answerWebhooks(request, response, (query) => this.webhooks.list(query), where);
+  }
+
+  @Get(':id')
+  async show(
+    @CurrentUser() { userId }: Principal,
+    @Param('applicationId') applicationId: string,
+    @Param('id') id: string,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    answerWebhook(request, response, await this.webhooks.get(userId, id, applicationId));
+  }
+
+  @Post()
+  @HttpCode(200)
+  async create(
+    @CurrentUser() { userId }: Principal,
+    @Param('applicationId') applicationId: string,
+    @JsonBody(CreateWebhookDto) body: CreateWebhookDto,
+    @Href() href: HrefBuilder,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<object> {
+    const id = await this.webhooks.create({ accountId: userId, applicationId }, body.content());
+    const address = href('webhooks', id);
+    response.setHeader('Location', address);
+    return { href: address };
+  }
+
+  @Put(':id')
+  async update(
+    @CurrentUser() { userId }: Principal,
+    @Param('applicationId') applicationId: string,
+    @Param('id') id: string,
+    @JsonBody(UpdateWebhookDto) body: UpdateWebhookDto,
+    @IfMatch() check: VersionCheck,
+    @Href() href: HrefBuilder,
+  ): Promise<object> {
+    await this.webhooks.update({ accountId: userId, applicationId, id }, body.changes(), check);
+    return { href: href('webhooks', id) };
+  }
+
+  @Delete(':id')
+  async delete(
+    @CurrentUser() { userId }: Principal,
+    @Param('applicationId') applicationId: string,
+    @Param('id') id: string,
+    @IfMatch() check: VersionCheck,
+  ): Promise<object> {
+    await this.webhooks.delete({ accountId: userId, applicationId, id }, check);
+    return { message: 'delete successful' };
+  }
+}

@@ -1,0 +1,127 @@
+import { type HrefBuilder, schema } from '#libs/kernel/http';
+import type {
+  Attempt,
+  AttemptError,
+  Delivery,
+  DeliveryReason,
+  DeliveryState,
+} from '../domain/delivery.js';
+import { EVENT_KINDS, RESOURCES } from '../domain/event-kinds.js';
+
+/** Each with what it means; without a default, so that none is left out. */
+const STATES: Record<DeliveryState, string> = {
+  pending: 'under way, or waiting for its next attempt',
+  succeeded: 'the target answered 2xx',
+  exhausted: 'given up',
+  cancelled: 'the subscription was switched off or deleted',
+  parked: 'pending, while the subscription is held',
+};
+
+const REASONS: Record<DeliveryReason, string> = {
+  gone: 'the target answered 410',
+  no_attempts_left: 'every attempt failed',
+  disabled: 'the subscription was switched off',
+  deleted: 'the subscription was deleted',
+  expired: 'it was kept as long as events are kept',
+};
+
+const ATTEMPT_ERRORS: Record<AttemptError, string> = {
+  dns: 'the name has no address',
+  refused: 'the connection was refused',
+  reset: 'the connection broke',
+  timeout: 'there was no answer in time',
+  tls: 'the certificate or the handshake failed',
+  blocked: 'the address is not one that may be called',
+  protocol: 'the answer was not valid HTTP',
+};
+
+const delivery = {
+  id: schema.uuid("Its id, and the notification's `webhook-id`."),
+  href: schema.href('Its address.', 'deliveries/019a0b1c-2d3e-7f40-8a51-b26c73d84e95'),
+  eventId: schema.uuid('The event that is told of.', '019a0b1c-2d3c-7a10-9c77-04d6f1e2b388'),
+  webhookId: schema.numericId('The subscription that is told.', '4711'),
+  event: schema.choice('The kind of the event.', EVENT_KINDS, 'cdrCreated'),
+  resource: schema.choice('What the event is about.', RESOURCES, 'call'),
+  applicationId: schema.numericId('The application of the event, if it has one.', '5080983'),
+  targetUrl: schema.text(
+    'As the subscription has it now; user information is shown as `***`.',
+    'https://hooks.example.com/switchhook',
+  ),
+  state: schema.meanings('How it stands.', STATES, 'exhausted'),
+  reason: schema.meanings('Why it ended without success.', REASONS, 'gone'),
+  attempts: schema.integer('How many attempts are recorded.', 1),
+  nextAttemptAt: schema.time('When it is tried next, while it is pending.'),
+  createdAt: schema.time('When the event was accepted.'),
+  completedAt: schema.time('When it ended.'),
+  test: schema.flag('Whether it was asked for as a test.', false),
+};
+
+const absent = ['applicationId', 'reason', 'nextAttemptAt', 'completedAt'] as const;
+
+/** What {@link deliveryView} shows. */
+export const DeliverySchema = schema.named(
+  'Delivery',
+  schema.object(delivery, { optional: absent }),
+);
+
+const AttemptSchema = schema.named(
+  'Attempt',
+  schema.object(
+    {
+      number: schema.integer('The first attempt is 1.', 1),
+      at: schema.time('When it began.'),
+      durationMs: schema.integer('Until the headers of the answer, or the failure, in ms.', 123),
+      status: schema.integer("The status of the target's answer, if there was one.", 410),
+      error: schema.meanings('Why there was no answer.', ATTEMPT_ERRORS, 'timeout'),
+      address: schema.text('The address that was called.', '203.0.113.7'),
+      responseHeaders: {
+        type: 'object',
+        description: "The headers of the target's answer.",
+        additionalProperties: {
+          anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }],
+        },
+        examples: [{ 'content-type': 'text/plain' }],
+      },
+      responseBody: schema.text("The beginning of the answer's body.", 'no such hook'),
+      truncated: schema.flag('Whether there was more of the body.', false),
+    },
+    { optional: ['status', 'error', 'address', 'responseHeaders', 'responseBody'] },
+  ),
+);
+
+/** What {@link deliveryWithAttempts} shows. */
+export const DeliveryWithAttemptsSchema = schema.named(
+  'DeliveryWithAttempts',
+  schema.object({ ...delivery, attemptLog: schema.arrayOf(AttemptSchema) }, { optional: absent }),
+);
+
+/** A delivery as it is shown in lists. */
+export function deliveryView(delivery: Delivery, href: HrefBuilder): object {
+  const { id, eventId, webhookId, event, resource, applicationId, targetUrl } = delivery;
+  return {
+    id,
+    href: href('deliveries', id),
+    eventId,
+    webhookId,
+    event,
+    resource,
+    applicationId,
+    targetUrl,
+    state: delivery.state,
+    reason: delivery.reason,
+    attempts: delivery.attempts,
+    nextAttemptAt: delivery.nextAttemptAt,
+    createdAt: delivery.createdAt,
+    completedAt: delivery.completedAt,
+    test: delivery.test,
+  };
+}
+
+/** A delivery as it is shown alone: with every attempt. */
+export function deliveryWithAttempts(
+  delivery: Delivery,
+  attempts: readonly Attempt[],
+  href: HrefBuilder,
+): object {
+  return { ...deliveryView(delivery, href), attemptLog: attempts };
+}

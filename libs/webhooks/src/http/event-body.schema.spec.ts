@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { ReportedEventSchema } from './event-body.schema.js';
+import { readEvent } from './event.body.js';
+
+it('describes exactly the members that are read of an event', () => {
+  const read = new Set<string>();
+  const event = new Proxy(
+    {},
+    {
+      getOwnPropertyDescriptor: (target, name) => {
+        read.add(String(name));
+        return Reflect.getOwnPropertyDescriptor(target, name);
+      },
+    },
+  );
+  readEvent(event, '{}');
+  expect([...read].sort()).toEqual(Object.keys(ReportedEventSchema.properties ?? {}).sort());
+});
+
+it('describes as required exactly what a fault says is', () => {
+  const { faults } = readEvent({}, '{}') as { faults: { field: string; code: string }[] };
+  const { required = [], anyOf = [] } = ReportedEventSchema;
+  const [oneOfThese] = anyOf.map((part) => part.required?.[0]);
+  expect(faults.map(({ field, code }) => `${field} ${code}`).sort()).toEqual(
+    [...required, oneOfThese].map((field) => `${field} required`).sort(),
+  );
+});

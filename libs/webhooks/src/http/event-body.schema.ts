@@ -1,0 +1,54 @@
+import { schema } from '#libs/kernel/http';
+import { EVENT_KINDS, RESOURCES } from '../domain/event-kinds.js';
+import { MAX_DATA_BYTES, MAX_PRODUCER_ID } from './event.body.js';
+import { MAX_BATCH } from './events.controller.js';
+
+/** An id of a body, which may be an integer or its digits. */
+const id = (description: string, example: string) => ({
+  type: ['integer', 'string'],
+  minimum: 0,
+  pattern: '^(?:0|[1-9][0-9]{0,18})$',
+  description,
+  examples: [example],
+});
+
+/** What `readEvent` reads; a test holds the two together. */
+export const ReportedEventSchema = schema.named('ReportedEvent', {
+  type: 'object',
+  properties: {
+    id: schema.text(
+      "The producer's key, unique per account and `event`: a repeat delivers nothing.",
+      'cdr-8c1f3a',
+      { minLength: 1, maxLength: MAX_PRODUCER_ID, pattern: '^[^\\u0000]*$' },
+    ),
+    event: schema.choice('The kind of the event.', EVENT_KINDS, 'cdrCreated'),
+    resource: schema.choice('What it is about.', RESOURCES, 'call'),
+    applicationId: id('The application that it happened to, also after its deletion.', '5080983'),
+    accountId: id('The account; that of the application, if both are given.', '83346'),
+    occurredAt: schema.time('When it happened (RFC 3339); else the time of acceptance.'),
+    data: {
+      type: 'object',
+      description:
+        'What happened; delivered byte for byte as it was sent. ' +
+        `At most ${MAX_DATA_BYTES} bytes of text.`,
+      examples: [{ callId: '8c1f3a', duration: 33258 }],
+    },
+  },
+  required: ['event', 'resource', 'data'],
+  anyOf: [{ required: ['applicationId'] }, { required: ['accountId'] }],
+});
+
+/** What `POST /v1/events/batch` takes. */
+export const EventBatchSchema = schema.named('EventBatch', {
+  type: 'object',
+  properties: {
+    events: {
+      type: 'array',
+      minItems: 1,
+      maxItems: MAX_BATCH,
+      description: 'Each is judged on its own: a faulty one, too, stops no other.',
+      items: ReportedEventSchema,
+    },
+  },
+  required: ['events'],
+});

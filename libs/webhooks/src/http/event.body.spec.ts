@@ -1,0 +1,104 @@
+import { expect, it } from 'vitest';
+import { readEvent, refusalFault } from './event.body.js';
+
+function read(text: string, pointer?: string) {
+  return readEvent(JSON.parse(text), text, pointer);
+}
+
+function faultsIn(text: string, pointer?: string): string[] {
+  const result = read(text, pointer);
+  return 'faults' in result ? result.faults.map(({ field, code }) => `${field} ${code}`) : [];
+}
+
+it('reads an event, ids as integers or digits, data as it was written', () => {
+  const text =
+    '{"id":"k","event":"cdrCreated","resource":"call","applicationId":5080983,"accountId":"83346",' +
+    '"occurredAt":"2026-11-21T12:00:00.5+01:00","data":{ "n": 1.0 },"unknown":1}';
+  expect(read(text)).toEqual({
+    event: {
+      producerId: 'k',
+      event: 'cdrCreated',
+      resource: 'call',
+      applicationId: '5080983',
+      accountId: '83346',
+      occurredAt: new Date('2026-11-21T11:00:00.500Z'),
+      data: '{ "n": 1.0 }',
+    },
+  });
+});
+
+it('takes null for a member that is not given', () => {
+  const text =
+    '{"id":null,"event":"smsdlr","resource":"sms","applicationId":null,"accountId":1,"occurredAt":null,"data":{}}';
+  expect(read(text)).toEqual({
+    event: { event: 'smsdlr', resource: 'sms', accountId: '1', data: '{}' },
+  });
+});
+
+it('names every fault', () => {
+  expect(faultsIn('{}')).toEqual([
+    'event required',
+    'resource required',
+    'data required',
+    'applicationId required',
+  ]);
+  expect(
+    faultsIn(
+      '{"id":7,"event":"sms","resource":"all","applicationId":"x","accountId":-1,"occurredAt":"today","data":[]}',
+    ),
+  ).toEqual([
+    'event choice',
+    'resource choice',
+    'applicationId format',
+    'accountId format',
+    'id type',
+    'occurredAt format',
+    'data type',
+  ]);
+});
+
+it('points to the event of a batch', () => {
+  expect(faultsIn('{"event":1,"resource":"sms","accountId":1,"data":{}}', '/events/3')).toEqual([
+    '/events/3/event type',
+  ]);
+  expect(faultsIn('5', '/events/4')).toEqual(['/events/4 type']);
+  expect(refusalFault('unknown_account', '/events/3')).toMatchObject({
+    field: '/events/3/accountId',
+  });
+});
+
+it.each([
+  ['an empty key', '""', 'id length'],
+  ['a key of 256 characters', JSON.stringify('é'.repeat(256)), 'id length'],
+  ['a key with U+0000', '"a\\u0000"', 'id format'],
+  ['a key with a lone surrogate', '"\\ud800"', 'id format'],
+])('refuses %s', (_, id, fault) => {
+  expect(
+    faultsIn(`{"id":${id},"event":"smsdlr","resource":"sms","accountId":1,"data":{}}`),
+  ).toEqual([fault]);
+});
+
+it.each([
+  '2026-02-30T12:00:00Z',
+  '2026-11-21',
+  '2026-11-21T25:00:00Z',
+  '2026-11-21T12:00:00',
+  '0000-01-01T00:00:00Z',
+  '',
+])('refuses %s as a time', (time) => {
+  expect(
+    faultsIn(`{"event":"smsdlr","resource":"sms","accountId":1,"data":{},"occurredAt":"${time}"}`),
+  ).toEqual(['occurredAt format']);
+});
+
+it('refuses data of more than 128 KiB of text', () => {
+  const body = (length: number) =>
+    `{"event":"smsdlr","resource":"sms","accountId":1,"data":{"x":"${'é'.repeat(length)}"}}`;
+  expect(faultsIn(body(65_532))).toEqual([]);
+  expect(faultsIn(body(65_533))).toEqual(['data length']);
+});
+
+it('finds no member in the prototype of the body', () => {
+  const text = '{"__proto__":{"event":"smsdlr"},"resource":"sms","accountId":1,"data":{}}';
+  expect(faultsIn(text)).toEqual(['event required']);
+});

@@ -1,0 +1,17 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { EventsModule } from '../infrastructure/events.module.js';
+import { DeliveriesController } from './deliveries.controller.js';
+import { EventsController } from './events.controller.js';
+
+/** The routes of events and deliveries. */
+@Module({})
+export class EventsHttpModule {
+  /** @param shards `QUEUE_SHARDS` of the configuration */
+  static withShards(shards: number): DynamicModule {
+    return {
+      module: EventsHttpModule,
+      imports: [EventsModule.withShards(shards)],
+      controllers: [EventsController, DeliveriesController],
+    };
+  }
+}

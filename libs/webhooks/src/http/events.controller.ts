@@ -1,0 +1,141 @@
+import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import {
+  type FieldFault,
+  isNumericId,
+  type Page,
+  rawElements,
+  rawMember,
+  ValidationError,
+} from '#libs/kernel';
+import {
+  answerJson,
+  answerPage,
+  Href,
+  type HrefBuilder,
+  type JsonText,
+  QueryReader,
+  RawJsonBody,
+} from '#libs/kernel/http';
+import type { Principal } from '#libs/identity';
+import { CurrentUser, PlatformOnly } from '#libs/identity/http';
+import type { Acceptance, EventFilter, ReportedEvent } from '../domain/event.js';
+import { EventsService } from '../domain/events.service.js';
+import { readEvent, refusalFault } from './event.body.js';
+import { acceptanceView, eventText, eventView } from './event.view.js';
+import { textsOf, timesOf } from './filters.js';
+
+/** The most events that a batch can have. */
+export const MAX_BATCH = 1_000;
+
+/** Where the platform reports what happened. */
+@Controller('v1/events')
+export class EventsController {
+  constructor(private readonly events: EventsService) {}
+
+  @Post()
+  @HttpCode(202)
+  @PlatformOnly()
+  async report(
+    @RawJsonBody('MAX_BODY_BYTES') body: JsonText,
+    @Href() href: HrefBuilder,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<object> {
+    const read = readEvent(body.value, body.text);
+    if ('faults' in read) throw new ValidationError(read.faults);
+    const [acceptance] = await this.events.accept([read.event]);
+    if (!acceptance?.accepted) throw new ValidationError(faultsOf(acceptance));
+    response.setHeader('Location', href('events', acceptance.id));
+    return acceptanceView(acceptance, href);
+  }
+
+  @Post('batch')
+  @HttpCode(202)
+  @PlatformOnly()
+  async reportBatch(
+    @RawJsonBody('MAX_BATCH_BYTES') body: JsonText,
+    @Href() href: HrefBuilder,
+  ): Promise<object> {
+    const read = readBatch(body);
+    const sound = read.flatMap((item) => ('event' in item ? [item.event] : []));
+    const acceptances = (sound.length > 0 ? await this.events.accept(sound) : []).values();
+    const results = read.map((item, index) => {
+      if ('faults' in item) return faultyResult(item.faults);
+      const acceptance = acceptances.next().value;
+      return acceptance?.accepted
+        ? acceptanceView(acceptance, href)
+        : faultyResult(faultsOf(acceptance, `/events/${index}`));
+    });
+    return { results };
+  }
+
+  @Get()
+  async list(
+    @CurrentUser() user: Principal,
+    @Href() href: HrefBuilder,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const query = new QueryReader(request);
+    const page = query.page();
+    const filter = filterOf(query);
+    query.done();
+    const read = (of: Page) => this.events.list(ownerOf(user), filter, of);
+    await answerPage(request, response, page, read, (event) => eventView(event, href));
+  }
+
+  @Get(':id')
+  async show(
+    @Param('id') id: string,
+    @CurrentUser() user: Principal,
+    @Href() href: HrefBuilder,
+    @Res() response: Response,
+  ): Promise<void> {
+    answerJson(response, eventText(await this.events.show(id, ownerOf(user)), href));
+  }
+}
+
+/** The platform sees everybody's events. */
+function ownerOf({ role, userId }: Principal): string | undefined {
+  return role === 'platform' ? undefined : userId;
+}
+
+function filterOf(query: QueryReader): EventFilter {
+  const applicationId = query.text('applicationId');
+  return {
+    ...textsOf(query, ['event', 'resource', 'producerId']),
+    // What is no id names no application: it finds nothing, as 0 does.
+    ...(applicationId !== undefined && {
+      applicationId: isNumericId(applicationId) ? applicationId : '0',
+    }),
+    ...timesOf(query),
+  };
+}
+
+function readBatch(body: JsonText): ({ event: ReportedEvent } | { faults: FieldFault[] })[] {
+  const { events } = body.value;
+  if (events === undefined || events === null) {
+    throw ValidationError.of('events', 'required', 'events is required.');
+  }
+  if (!Array.isArray(events))
+    throw ValidationError.of('events', 'type', 'events must be an array.');
+  if (events.length < 1 || events.length > MAX_BATCH) {
+    const message = `events must have 1 to ${String(MAX_BATCH)} elements.`;
+    throw ValidationError.of('events', 'length', message);
+  }
+  const texts = rawElements(rawMember(body.text, 'events') ?? '[]');
+  return events.map((event: unknown, index) =>
+    readEvent(event, texts[index] ?? '', `/events/${index}`),
+  );
+}
+
+function faultsOf(acceptance: Acceptance | undefined, pointer = ''): FieldFault[] {
+  if (!acceptance || acceptance.accepted)
+    throw new Error('an event was neither accepted nor refused');
+  return [refusalFault(acceptance.refusal, pointer)];
+}
+
+function faultyResult(faults: FieldFault[]): object {
+  const { message, code } = new ValidationError(faults);
+  return { error: message, code, errors: faults };
+}

@@ -1,0 +1,38 @@
+import type { Request, Response } from 'express';
+import type { Page } from '#libs/kernel';
+import { answerJson, answerList, entityTag, hrefBuilder, QueryReader } from '#libs/kernel/http';
+import type { Webhook } from '../domain/webhook.js';
+import type { WebhookQuery } from '../domain/webhooks.service.js';
+import { webhookText } from './webhook.view.js';
+
+type List = (query: WebhookQuery) => Promise<(page: Page) => Promise<Webhook[]>>;
+
+/** Answers with the subscriptions that the query parameters ask for. */
+export async function answerWebhooks(
+  request: Request,
+  response: Response,
+  list: List,
+  where: { accountId: string; applicationId?: string },
+): Promise<void> {
+  const { accountId, applicationId } = where;
+  const query = new QueryReader(request);
+  const filter = {
+    event: query.text('event'),
+    resource: query.text('resource'),
+    enabled: query.flag('enabled'),
+  };
+  // An application's list has one scope, so there the parameter is one that we do not know.
+  const scope =
+    applicationId === undefined ? (query.choice('scope', ['all']) ?? 'account') : { applicationId };
+  const page = query.optionalPage();
+  query.done();
+  const read = await list({ accountId, scope, ...filter });
+  const href = hrefBuilder(request);
+  await answerList(request, response, page, read, (webhook) => webhookText(webhook, href));
+}
+
+/** Answers with a subscription and the entity tag of its version. */
+export function answerWebhook(request: Request, response: Response, webhook: Webhook): void {
+  response.setHeader('ETag', entityTag(webhook.version));
+  answerJson(response, webhookText(webhook, hrefBuilder(request)));
+}

@@ -1,0 +1,153 @@
+import { applyDecorators } from '@nestjs/common';
+import { isCallableAddress, isHttpUrl } from '#libs/kernel';
+import { Check, Field, IsChoice, IsFlag, IsHttpUrl, IsLabel, IsString } from '#libs/kernel/http';
+import {
+  ALL_RESOURCES,
+  EVENT_KINDS,
+  type EventKind,
+  parseResources,
+  RESOURCES,
+} from '../domain/event-kinds.js';
+import { hasTargetHost, hasTargetPort, isMaskedTargetUrl } from '../domain/target-url.js';
+import type { WebhookChanges, WebhookContent } from '../domain/webhook.js';
+import { MASKED_TARGET, PRIVATE_TARGET } from '../domain/webhooks.service.js';
+
+const MAX_NAME = 255;
+const MAX_PAYLOAD_BYTES = 16 << 10;
+
+/** A rule for what an earlier one found to be a URL. */
+const isUrl = (value: unknown): value is string => typeof value === 'string' && isHttpUrl(value);
+
+function IsTargetUrl(): PropertyDecorator {
+  return applyDecorators(
+    IsHttpUrl(),
+    Check('format', 'must not have a fragment', (url) => !isUrl(url) || !url.includes('#'), {
+      pattern: '^[^#]*$',
+    }),
+    Check(
+      'not_allowed',
+      'must not have a port below 1024 other than 80 and 443',
+      (url) => !isUrl(url) || hasTargetPort(url),
+    ),
+  );
+}
+
+const ITEM = `(?:${[...RESOURCES, ALL_RESOURCES].join('|')})`;
+
+function IsResourceList(): PropertyDecorator {
+  return applyDecorators(
+    IsString(),
+    Check(
+      'choice',
+      `must be a comma-separated list of ${RESOURCES.join(', ')}, or all`,
+      (value) => typeof value !== 'string' || parseResources(value) !== undefined,
+      { pattern: `^\\s*${ITEM}\\s*(?:,\\s*${ITEM}\\s*)*$` },
+    ),
+  );
+}
+
+/** For the JSON text of a member. */
+function IsPayload(): PropertyDecorator {
+  const isObject = (json: unknown): json is string =>
+    typeof json === 'string' && json.startsWith('{');
+  return applyDecorators(
+    Check('type', 'must be a JSON object', isObject, { type: 'object' }),
+    Check(
+      'length',
+      `must have at most ${MAX_PAYLOAD_BYTES} bytes of JSON text`,
+      (json) => !isObject(json) || Buffer.byteLength(json) <= MAX_PAYLOAD_BYTES,
+    ),
+  );
+}
+
+const EVENT = { about: 'The kind of events that it is for.', example: 'cdrCreated' };
+const RESOURCE = {
+  about: 'What the events are about; `all` covers kinds of later versions, too.',
+  example: 'call,sms',
+};
+const TARGET_URL = {
+  about: 'Where the notifications are posted to. User information in it is sent as Basic.',
+  example: 'https://hooks.example.com/switchhook',
+};
+
+class WebhookDto {
+  @Field({
+    clearable: true,
+    trim: true,
+    about: 'A label for people; it goes into the notifications, too.',
+    example: 'Billing',
+  })
+  @IsLabel(MAX_NAME)
+  name?: string | null;
+
+  @Field({
+    clearable: true,
+    raw: true,
+    about: 'Free-form data that goes into the notifications, as it was sent.',
+    example: { order: 4711, tags: ['shop'] },
+  })
+  @IsPayload()
+  payload?: string | null;
+
+  @Field({ about: 'When false, nothing is sent. True at first.', example: true })
+  @IsFlag()
+  enabled?: boolean;
+}
+
+/** `POST /v1/webhooks` */
+export class CreateWebhookDto extends WebhookDto {
+  @Field({ required: true, ...EVENT })
+  @IsChoice(EVENT_KINDS)
+  event!: EventKind;
+
+  @Field({ required: true, ...RESOURCE })
+  @IsResourceList()
+  resource!: string;
+
+  @Field({ required: true, ...TARGET_URL })
+  @IsTargetUrl()
+  @Check('format', MASKED_TARGET, (url) => !isUrl(url) || !isMaskedTargetUrl(url))
+  @Check('not_allowed', PRIVATE_TARGET, (url, { config }) => {
+    const allows = (address: string) =>
+      isCallableAddress(address, config.DELIVERY_ALLOWED_NETWORKS);
+    return !isUrl(url) || hasTargetHost(url, allows);
+  })
+  targetUrl!: string;
+
+  content(): WebhookContent {
+    return {
+      name: this.name ?? null,
+      event: this.event,
+      resource: parseResources(this.resource) ?? this.resource,
+      targetUrl: this.targetUrl,
+      payload: this.payload ?? null,
+      enabled: this.enabled ?? true,
+    };
+  }
+}
+
+/** `PUT /v1/webhooks/:id` */
+export class UpdateWebhookDto extends WebhookDto {
+  @Field(EVENT)
+  @IsChoice(EVENT_KINDS)
+  event?: EventKind;
+
+  @Field(RESOURCE)
+  @IsResourceList()
+  resource?: string;
+
+  @Field({ ...TARGET_URL, about: `${TARGET_URL.about} As it is shown, it is unchanged.` })
+  @IsTargetUrl()
+  targetUrl?: string;
+
+  changes(): WebhookChanges {
+    return {
+      name: this.name,
+      event: this.event,
+      resource: this.resource === undefined ? undefined : parseResources(this.resource),
+      targetUrl: this.targetUrl,
+      payload: this.payload,
+      enabled: this.enabled,
+    };
+  }
+}

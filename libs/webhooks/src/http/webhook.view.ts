@@ -1,0 +1,73 @@
+import { jsonText, RawJson } from '#libs/kernel';
+import { type HrefBuilder, schema } from '#libs/kernel/http';
+import { EVENT_KINDS } from '../domain/event-kinds.js';
+import { shownTargetUrl } from '../domain/target-url.js';
+import type { DisabledReason, Webhook } from '../domain/webhook.js';
+
+/** What {@link webhookText} shows. */
+export const WebhookSchema = schema.named(
+  'Webhook',
+  schema.object(
+    {
+      href: schema.href('Its address.', 'webhooks/4711'),
+      id: schema.numericId('Its id.', '4711'),
+      accountId: schema.integer('The account whose it is.', 83346),
+      applicationId: schema.numericId(
+        'The application whose events it is for; absent at account level.',
+        '5080983',
+      ),
+      name: schema.text('A label for people; it goes into the notifications, too.', 'Billing'),
+      event: schema.choice('The kind of events that it is for.', EVENT_KINDS, 'cdrCreated'),
+      resource: schema.text('What the events are about: `all`, or a list.', 'call,sms'),
+      targetUrl: schema.text(
+        'Where the notifications are posted to; user information is shown as `***`.',
+        'https://hooks.example.com/switchhook',
+      ),
+      payload: {
+        type: 'object',
+        description: 'Free-form data that goes into the notifications, as it was sent.',
+        examples: [{ order: 4711, tags: ['shop'] }],
+      },
+      enabled: schema.flag('When false, nothing is sent.', true),
+      createdAt: schema.time('When it was made.'),
+      updatedAt: schema.time('When a field last got another value.'),
+      disabledReason: schema.choice(
+        'Why the service switched it off: `gone` is an answer 410 of the target.',
+        ['gone'] satisfies DisabledReason[],
+      ),
+      disabledAt: schema.time('When the service switched it off.'),
+    },
+    { optional: ['applicationId', 'name', 'payload', 'disabledReason', 'disabledAt'] },
+  ),
+);
+
+/** The signing secret of a subscription. */
+export const SecretSchema = schema.named(
+  'Secret',
+  schema.object({
+    secret: schema.text(
+      'Signs the notifications (Standard Webhooks 1.0.0).',
+      'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+    ),
+  }),
+);
+
+/** A subscription as it is shown, as JSON text: its payload stays as it was sent. */
+export function webhookText(webhook: Webhook, href: HrefBuilder): string {
+  return jsonText({
+    href: href('webhooks', webhook.id),
+    id: webhook.id,
+    accountId: Number(webhook.accountId),
+    applicationId: webhook.applicationId ?? undefined,
+    name: webhook.name ?? undefined,
+    event: webhook.event,
+    resource: webhook.resource,
+    targetUrl: shownTargetUrl(webhook.targetUrl),
+    payload: webhook.payload === null ? undefined : new RawJson(webhook.payload),
+    enabled: webhook.enabled,
+    createdAt: webhook.createdAt,
+    updatedAt: webhook.updatedAt,
+    disabledReason: webhook.disabledReason ?? undefined,
+    disabledAt: webhook.disabledAt ?? undefined,
+  });
+}

@@ -1,0 +1,88 @@
+import { Controller, Delete, Get, HttpCode, Param, Post, Put, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type { Principal } from '#libs/identity';
+import { CurrentUser } from '#libs/identity/http';
+import { Href, type HrefBuilder, IfMatch, JsonBody, type VersionCheck } from '#libs/kernel/http';
+import { WebhooksService } from '../domain/webhooks.service.js';
+import { answerWebhook, answerWebhooks } from './webhook-answers.js';
+import { CreateWebhookDto, UpdateWebhookDto } from './webhook.dto.js';
+
+/**
+ * Webhook subscriptions of the caller's account (specification, section 4.2): lists and creates
+ * those at account level, and reaches those of its applications, too.
+ */
+@Controller('v1/webhooks')
+export class WebhooksController {
+  constructor(private readonly webhooks: WebhooksService) {}
+
+  @Get()
+  async list(
+    @CurrentUser() { userId }: Principal,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const where = { accountId: userId };
+    await answerWebhooks(request, response, (query) => this.webhooks.list(query), where);
+  }
+
+  @Get(':id')
+  async show(
+    @CurrentUser() { userId }: Principal,
+    @Param('id') id: string,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    answerWebhook(request, response, await this.webhooks.get(userId, id));
+  }
+
+  @Post()
+  @HttpCode(200)
+  async create(
+    @CurrentUser() { userId }: Principal,
+    @JsonBody(CreateWebhookDto) body: CreateWebhookDto,
+    @Href() href: HrefBuilder,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<object> {
+    const id = await this.webhooks.create({ accountId: userId }, body.content());
+    const address = href('webhooks', id);
+    response.setHeader('Location', address);
+    return { href: address };
+  }
+
+  @Put(':id')
+  async update(
+    @CurrentUser() { userId }: Principal,
+    @Param('id') id: string,
+    @JsonBody(UpdateWebhookDto) body: UpdateWebhookDto,
+    @IfMatch() check: VersionCheck,
+    @Href() href: HrefBuilder,
+  ): Promise<object> {
+    await this.webhooks.update({ accountId: userId, id }, body.changes(), check);
+    return { href: href('webhooks', id) };
+  }
+
+  @Delete(':id')
+  async delete(
+    @CurrentUser() { userId }: Principal,
+    @Param('id') id: string,
+    @IfMatch() check: VersionCheck,
+  ): Promise<object> {
+    await this.webhooks.delete({ accountId: userId, id }, check);
+    return { message: 'delete successful' };
+  }
+
+  @Get(':id/secret')
+  async showSecret(@CurrentUser() { userId }: Principal, @Param('id') id: string): Promise<object> {
+    const { secret } = await this.webhooks.get(userId, id);
+    return { secret };
+  }
+
+  @Post(':id/secret/rotate')
+  @HttpCode(200)
+  async rotateSecret(
+    @CurrentUser() { userId }: Principal,
+    @Param('id') id: string,
+  ): Promise<object> {
+    return { secret: await this.webhooks.rotateSecret(userId, id) };
+  }
+}

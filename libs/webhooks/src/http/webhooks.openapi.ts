@@ -1,0 +1,161 @@
+import {
+  AddressSchema,
+  DeletedSchema,
+  describeRoutes,
+  OPTIONAL_PAGE,
+  type Parameters,
+  schema,
+} from '#libs/kernel/http';
+import { ApplicationWebhooksController } from './application-webhooks.controller.js';
+import { SecretSchema, WebhookSchema } from './webhook.view.js';
+import { WebhooksController } from './webhooks.controller.js';
+
+const FILTERS: Parameters = {
+  event: {
+    about: 'Answers those for this kind of events.',
+    schema: schema.text('', 'cdrCreated'),
+  },
+  resource: {
+    about: 'One item: `sms` finds those to `call,sms` and to `all`, `all` finds those to `all`.',
+    schema: schema.text('', 'sms'),
+  },
+  enabled: {
+    about: 'Answers those that are on, or those that are off.',
+    schema: schema.flag('', true),
+  },
+};
+
+const ID = {
+  about: 'The id of a webhook subscription, of account or application level.',
+  schema: schema.numericId('', '4711'),
+};
+
+const examples = {
+  smallest: {
+    event: 'cdrCreated',
+    resource: 'all',
+    targetUrl: 'https://hooks.example.com/switchhook',
+  },
+  everything: {
+    name: 'Billing',
+    event: 'cdrRated',
+    resource: 'call, sms',
+    targetUrl: 'https://user:password@hooks.example.com:8443/switchhook?from=switchhook',
+    payload: { order: 4711, tags: ['shop'] },
+    enabled: true,
+  },
+};
+
+const changes = {
+  switchOff: { enabled: false },
+  clear: { name: null, payload: null },
+  other: { event: 'smsdlr', resource: 'sms', targetUrl: 'https://hooks.example.com/messages' },
+};
+
+const webhooksRoutes = describeRoutes(WebhooksController, {
+  tag: 'Webhook subscriptions',
+  about:
+    "Subscriptions of the caller's account. At account level there are 10 at the most, and 10 for " +
+    'each application.',
+  path: { id: ID },
+  operations: {
+    list: {
+      summary: 'List subscriptions',
+      about: 'Those at account level in ascending order of id, or a page of them.',
+      query: {
+        scope: {
+          about: 'With `all`, those of applications, too.',
+          schema: schema.choice('', ['all']),
+        },
+        ...FILTERS,
+        ...OPTIONAL_PAGE,
+      },
+      answer: schema.arrayOf(WebhookSchema),
+      headers: ['Link'],
+    },
+    show: {
+      summary: 'Show a subscription',
+      about: 'Answers one subscription, and its version as `ETag`.',
+      answer: WebhookSchema,
+      headers: ['ETag'],
+    },
+    create: {
+      summary: 'Create a subscription',
+      about: "It gets the events of all of the account's applications.",
+      examples,
+      answer: AddressSchema,
+      headers: ['Location'],
+      errors: ['webhook_limit_reached'],
+    },
+    update: {
+      summary: 'Update a subscription',
+      about: 'Changes the fields that are given. Switching off cancels pending deliveries.',
+      examples: changes,
+      answer: AddressSchema,
+    },
+    delete: {
+      summary: 'Delete a subscription',
+      about: 'Its pending deliveries are cancelled.',
+      answer: DeletedSchema,
+    },
+    showSecret: {
+      summary: 'Show the signing secret',
+      about: 'The secret that notifications are signed with.',
+      answer: SecretSchema,
+    },
+    rotateSecret: {
+      summary: 'Rotate the signing secret',
+      about: 'Makes a new secret. The old one signs beside it for 24 hours.',
+      answer: SecretSchema,
+    },
+  },
+});
+
+const applicationWebhooksRoutes = describeRoutes(ApplicationWebhooksController, {
+  tag: 'Webhook subscriptions',
+  about: 'Those of an application get the events of that application alone.',
+  path: {
+    applicationId: {
+      about: 'The id of an application of the caller.',
+      schema: schema.numericId('', '5080983'),
+    },
+    id: { ...ID, about: 'The id of a webhook subscription of that very application.' },
+  },
+  operations: {
+    list: {
+      summary: "List an application's subscriptions",
+      about: 'Those of one application in ascending order of id, or a page of them.',
+      query: { ...FILTERS, ...OPTIONAL_PAGE },
+      answer: schema.arrayOf(WebhookSchema),
+      headers: ['Link'],
+    },
+    show: {
+      summary: "Show an application's subscription",
+      about: 'The same as under `/v1/webhooks/{id}`.',
+      answer: WebhookSchema,
+      headers: ['ETag'],
+    },
+    create: {
+      summary: 'Create a subscription for an application',
+      about: 'It gets the events of this application.',
+      examples,
+      answer: AddressSchema,
+      headers: ['Location'],
+      errors: ['webhook_limit_reached'],
+    },
+    update: {
+      summary: "Update an application's subscription",
+      about: 'The same as under `/v1/webhooks/{id}`.',
+      examples: changes,
+      answer: AddressSchema,
+    },
+    delete: {
+      summary: "Delete an application's subscription",
+      about: 'The same as under `/v1/webhooks/{id}`.',
+      answer: DeletedSchema,
+    },
+  },
+});
+
+/** Subscriptions in the API's description. */
+export const subscriptionRoutes = [webhooksRoutes, applicationWebhooksRoutes];

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { attemptErrorOf } from './attempt-error.js';
+
+it.each([
+  ['ENOTFOUND', 'dns'],
+  ['EAI_AGAIN', 'dns'],
+  ['ECONNREFUSED', 'refused'],
+  ['ECONNRESET', 'reset'],
+  ['UND_ERR_SOCKET', 'reset'],
+  ['UND_ERR_CONNECT_TIMEOUT', 'timeout'],
+  ['CERT_HAS_EXPIRED', 'tls'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'tls'],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'tls'],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', 'tls'],
+  ['EBLOCKED', 'blocked'],
+  ['HPE_INVALID_CONSTANT', 'protocol'],
+  ['SOMETHING_NEW', 'protocol'],
+])('%s is %s', (code, word) => {
+  expect(attemptErrorOf(Object.assign(new Error('x'), { code }))).toBe(word);
+});
+
+it('looks into causes, and at the first of several addresses', () => {
+  const refused = Object.assign(new Error('x'), { code: 'ECONNREFUSED' });
+  expect(attemptErrorOf(new Error('x', { cause: refused }))).toBe('refused');
+  expect(attemptErrorOf(new AggregateError([refused]))).toBe('refused');
+  expect(attemptErrorOf(new TypeError('invalid'))).toBe('protocol');
+});

@@ -1,0 +1,37 @@
+import type { AttemptError } from '../domain/delivery.js';
+
+const BY_CODE: Record<string, AttemptError> = {
+  EBLOCKED: 'blocked',
+  ENOTFOUND: 'dns',
+  EAI_AGAIN: 'dns',
+  EAI_FAIL: 'dns',
+  EAI_NODATA: 'dns',
+  ENODATA: 'dns',
+  ESERVFAIL: 'dns',
+  ECONNREFUSED: 'refused',
+  EHOSTUNREACH: 'refused',
+  ENETUNREACH: 'refused',
+  EADDRNOTAVAIL: 'refused',
+  ECONNRESET: 'reset',
+  EPIPE: 'reset',
+  UND_ERR_SOCKET: 'reset',
+  UND_ERR_CONNECT_TIMEOUT: 'timeout',
+  UND_ERR_HEADERS_TIMEOUT: 'timeout',
+  ETIMEDOUT: 'timeout',
+  EPROTO: 'tls',
+};
+
+// OpenSSL's verification errors and Node's own.
+const TLS = /^(?:ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH)/;
+
+/** The word of the fixed list for whatever the client threw. */
+export function attemptErrorOf(error: unknown): AttemptError {
+  if (error instanceof AggregateError) return attemptErrorOf(error.errors[0]);
+  const { code, cause } = error as { code?: unknown; cause?: unknown };
+  if (typeof code === 'string') {
+    const known = BY_CODE[code];
+    if (known) return known;
+    if (TLS.test(code)) return 'tls';
+  }
+  return cause === undefined ? 'protocol' : attemptErrorOf(cause);
+}

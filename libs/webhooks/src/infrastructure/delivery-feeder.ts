@@ -1,0 +1,119 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Queue } from 'bull';
+import type { Redis } from 'ioredis';
+import { CONFIG, type Config, Database, isUnavailable, Log } from '#libs/kernel';
+import type { DeliveryJob } from '../domain/delivery.js';
+import { DeliveryRunner } from '../domain/delivery-runner.js';
+import { BullDeliveryQueue } from './bull-delivery.queue.js';
+import { FEED_ALL, FEED_GIVEN } from './delivery-feeder.statements.js';
+import { leaseMs } from './delivery-lease.js';
+import { DeliveryMetrics } from './delivery-metrics.js';
+import { DELIVERY_QUEUES, queuePrefix } from './delivery-queues.js';
+import { Rounds } from './rounds.js';
+import { WorkerRoll } from './worker-roll.js';
+
+/** How often all subscriptions are looked at, and what part of the time that may take. */
+const LOOKS = { everyMs: 500, share: 0.1 };
+
+interface FedRow {
+  id: string;
+  attempts: number;
+  webhook_id: string;
+  /** It was claimed before, and the claim ended. */
+  expired: boolean;
+}
+
+/**
+ * Brings what is due from PostgreSQL into the queue's window: retries, backlogs, and jobs that
+ * were lost, all in the same way. Runs in every worker; they share the work by locking rows.
+ */
+@Injectable()
+export class DeliveryFeeder {
+  private readonly lease: number;
+  private readonly roll: WorkerRoll;
+  private readonly finishedSubscriptions = new Set<string>();
+  private readonly looks = new Rounds(() => this.inTurn(() => this.look()), LOOKS);
+  private workers = 1;
+  private running = false;
+  private feeding: Promise<void> = Promise.resolve();
+  private feedScheduled = false;
+
+  constructor(
+    private readonly database: Database,
+    private readonly queue: BullDeliveryQueue,
+    private readonly runner: DeliveryRunner,
+    private readonly metrics: DeliveryMetrics,
+    private readonly log: Log,
+    @Inject(DELIVERY_QUEUES) queues: readonly Queue<DeliveryJob>[],
+    @Inject(CONFIG) config: Config,
+  ) {
+    this.lease = leaseMs(config);
+    this.roll = new WorkerRoll(queues[0]?.client as Redis, `${queuePrefix(0)}:workers`);
+  }
+
+  start(): void {
+    this.running = true;
+    this.looks.start();
+  }
+
+  /** Ends after the look that is under way. */
+  async stop(): Promise<void> {
+    this.running = false;
+    await this.looks.stop();
+    await this.feeding;
+    await this.roll.leave().catch(() => undefined);
+  }
+
+  /** A delivery of a subscription with a backlog is done: there is room for its next one. */
+  finished(webhookId: string): void {
+    this.finishedSubscriptions.add(webhookId);
+    if (this.feedScheduled || !this.running) return;
+    this.feedScheduled = true;
+    void this.inTurn(async () => {
+      this.feedScheduled = false;
+      const given = [...this.finishedSubscriptions];
+      this.finishedSubscriptions.clear();
+      await this.feed(FEED_GIVEN, [given]);
+    });
+  }
+
+  private async look(): Promise<void> {
+    this.workers = await this.roll.call();
+    await this.feed(FEED_ALL, []);
+  }
+
+  /** One at a time: two would find the same deliveries due. */
+  private inTurn(work: () => Promise<void>): Promise<void> {
+    this.feeding = this.feeding.then(() => this.guarded(work));
+    return this.feeding;
+  }
+
+  private async feed(statement: typeof FEED_ALL, extra: unknown[]): Promise<void> {
+    const room = await this.queue.room();
+    if (room === 0) return;
+    const { share, accountShare } = this.runner.admission;
+    const rows = await this.database.run<FedRow>(statement, [
+      share * this.workers,
+      room,
+      this.lease,
+      accountShare * this.workers,
+      ...extra,
+    ]);
+    this.metrics.claimsExpired(rows.filter((row) => row.expired).length);
+    await this.queue.add(
+      rows.map((row) => ({ id: row.id, attempt: row.attempts + 1, webhookId: row.webhook_id })),
+    );
+  }
+
+  /** A store that is away is looked for again in half a second, and needs no line each time. */
+  private async guarded(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      const message = error instanceof Error ? error.message : '';
+      if (isUnavailable(error) || /Connection is closed|writeable|max retries/i.test(message))
+        return;
+      this.log.error({ err: error }, 'deliveries could not be fed');
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import { BullModule, getQueueToken } from '@nestjs/bull';
+import { type DynamicModule, Module } from '@nestjs/common';
+import type { Queue } from 'bull';
+import { CONFIG, type Config, connectRedis } from '#libs/kernel';
+import type { DeliveryJob } from '../domain/delivery.js';
+import { DeliveryQueue } from '../domain/delivery-queue.js';
+import { BullDeliveryQueue } from './bull-delivery.queue.js';
+import { DELIVERY_QUEUES, queueName, queuePrefix } from './delivery-queues.js';
+
+/** The Bull queues of deliveries, and the port that adds to them. */
+@Module({})
+export class DeliveryQueueModule {
+  static withShards(count: number): DynamicModule {
+    const shards = Array.from({ length: count }, (_, shard) => shard);
+    return {
+      module: DeliveryQueueModule,
+      imports: [
+        BullModule.registerQueueAsync(
+          ...shards.map((shard) => ({
+            name: queueName(shard),
+            inject: [CONFIG],
+            useFactory: (config: Config) => queueOptions(config, shard),
+          })),
+        ),
+      ],
+      providers: [
+        {
+          provide: DELIVERY_QUEUES,
+          inject: shards.map((shard) => getQueueToken(queueName(shard))),
+          useFactory: (...queues: Queue<DeliveryJob>[]) => queues,
+        },
+        BullDeliveryQueue,
+        { provide: DeliveryQueue, useExisting: BullDeliveryQueue },
+      ],
+      exports: [DELIVERY_QUEUES, BullDeliveryQueue, DeliveryQueue],
+    };
+  }
+}
+
+function queueOptions(config: Config, shard: number) {
+  return {
+    prefix: queuePrefix(shard),
+    // Asks for INFO, which a queue that starts with Redis away would wait for.
+    skipVersionCheck: true,
+    settings: {
+      // How soon a consumer asks again after Redis went away, in ms.
+      retryProcessDelay: 500,
+      // Bull's own repair of a lost worker's jobs; the claims in PostgreSQL do not need it.
+      maxStalledCount: 1,
+    },
+    createClient: (type: 'client' | 'subscriber' | 'bclient') => {
+      const redis = connectRedis(config, type === 'client' ? 'commands' : 'blocking');
+      redis.on('error', () => undefined);
+      return redis;
+    },
+  };
+}

@@ -1,0 +1,20 @@
+/** Injection token of the Bull queues, one a shard, in order. */
+export const DELIVERY_QUEUES = Symbol('DeliveryQueues');
+
+/** The one kind of job: an attempt of a delivery. */
+export const JOB_NAME = 'deliver';
+
+/** Name of the queue of a shard. */
+export function queueName(shard: number): string {
+  return `deliveries-${String(shard)}`;
+}
+
+/** Prefix of a shard's keys: the braces keep them on one node of a Redis Cluster. */
+export function queuePrefix(shard: number): string {
+  return `{switchhook:${String(shard)}}`;
+}
+
+/** The shard of a subscription. Ids are handed out one by one, so the remainder spreads them. */
+export function shardOf(webhookId: string, shards: number): number {
+  return shards === 1 ? 0 : Number(BigInt(webhookId) % BigInt(shards));
+}

@@ -1,0 +1,36 @@
+import { createRequire } from 'node:module';
+import { type DynamicModule, Module } from '@nestjs/common';
+import { DeliveryRunner, USER_AGENT } from '../domain/delivery-runner.js';
+import { PendingDeliveries } from '../domain/pending-deliveries.js';
+import { TargetClient } from '../domain/target-client.js';
+import { DeliveryCanceller } from './delivery-canceller.js';
+import { DeliveryConsumer } from './delivery.consumer.js';
+import { DeliveryFeeder } from './delivery-feeder.js';
+import { DeliveryMetrics } from './delivery-metrics.js';
+import { DeliveryQueueModule } from './delivery-queue.module.js';
+import { PostgresPendingDeliveries } from './postgres-pending-deliveries.js';
+import { UndiciTargetClient } from './undici-target.client.js';
+
+const { version } = createRequire(import.meta.url)('#package.json') as { version: string };
+
+/** Delivering: the queue's consumer, and the feeder of its window. */
+@Module({})
+export class DeliveryWorkerModule {
+  /** @param shards `QUEUE_SHARDS` of the configuration */
+  static withShards(shards: number): DynamicModule {
+    return {
+      module: DeliveryWorkerModule,
+      imports: [DeliveryQueueModule.withShards(shards)],
+      providers: [
+        DeliveryRunner,
+        DeliveryFeeder,
+        DeliveryCanceller,
+        DeliveryConsumer,
+        DeliveryMetrics,
+        { provide: PendingDeliveries, useClass: PostgresPendingDeliveries },
+        { provide: TargetClient, useClass: UndiciTargetClient },
+        { provide: USER_AGENT, useValue: `Switchhook/${version}` },
+      ],
+    };
+  }
+}

@@ -1,0 +1,156 @@
+import { setImmediate } from 'node:timers/promises';
+import {
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+  type BeforeApplicationShutdown,
+} from '@nestjs/common';
+import type { Queue } from 'bull';
+import type { Redis } from 'ioredis';
+import { CONFIG, type Config, Log } from '#libs/kernel';
+import type { DeliveryJob } from '../domain/delivery.js';
+import { DeliveryRunner, type RunResult } from '../domain/delivery-runner.js';
+import { DELIVERY_QUEUES, JOB_NAME } from './delivery-queues.js';
+import { DeliveryCanceller } from './delivery-canceller.js';
+import { DeliveryFeeder } from './delivery-feeder.js';
+import { DeliveryMetrics } from './delivery-metrics.js';
+
+const SUMMARY_MS = 1_000;
+/** What is still under way after that is left to the end of its claim. */
+const DRAIN_MS = 23_000;
+
+/** Consumes the Bull queues: one handler for the one kind of job, on every shard. */
+@Injectable()
+export class DeliveryConsumer implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly counts = new Map<string, number>();
+  private readonly underWay = new Set<Promise<void>>();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    @Inject(DELIVERY_QUEUES) private readonly queues: readonly Queue<DeliveryJob>[],
+    private readonly runner: DeliveryRunner,
+    private readonly feeder: DeliveryFeeder,
+    private readonly canceller: DeliveryCanceller,
+    private readonly metrics: DeliveryMetrics,
+    private readonly log: Log,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    for (const queue of this.queues) void this.consume(queue);
+    this.feeder.start();
+    this.canceller.start();
+  }
+
+  /** SIGTERM: takes nothing new, finishes what is under way. */
+  async beforeApplicationShutdown(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, DRAIN_MS);
+    });
+    const stopped = Promise.allSettled([
+      this.feeder.stop(),
+      this.canceller.stop(),
+      ...this.queues.map((queue) => this.drain(queue)),
+    ]);
+    await Promise.race([stopped, late]);
+    clearTimeout(timer);
+    for (const queue of this.queues) letGo(queue);
+    this.summarise();
+  }
+
+  /**
+   * Takes no more jobs and waits for those under way. Not by Bull's own pause(): that connects
+   * anew, so without Redis it never ends, or ends the process by an error that nobody listens to.
+   */
+  private async drain(queue: Queue<DeliveryJob>): Promise<void> {
+    const internals = internalsOf(queue);
+    internals.paused = new Promise(() => undefined);
+    internals.bclient.disconnect();
+    // A loop that has just got a job starts on it before this.
+    await setImmediate();
+    // Not for Bull's loops: one that waits for a job waits for ever while Redis is away.
+    while (this.underWay.size > 0) await Promise.allSettled(this.underWay);
+  }
+
+  private async consume(queue: Queue<DeliveryJob>): Promise<void> {
+    const redis = queue.client;
+    // Bull gives up a consumer that starts while Redis is away.
+    if (redis.status !== 'ready') {
+      await new Promise((resolve) => redis.once('ready', resolve));
+    }
+    try {
+      const concurrency = Math.ceil(this.config.WORKER_CONCURRENCY / this.queues.length);
+      await queue.process(JOB_NAME, concurrency, (job) => this.tracked(this.handle(job.data)));
+    } catch (error) {
+      this.log.error({ err: error }, 'a queue is not consumed any more');
+    }
+  }
+
+  private tracked(handling: Promise<void>): Promise<void> {
+    this.underWay.add(handling);
+    return handling.finally(() => this.underWay.delete(handling));
+  }
+
+  private async handle(job: DeliveryJob): Promise<void> {
+    let result: RunResult = { backlog: false, outcome: 'idle' };
+    try {
+      result = await this.runner.run(job);
+    } catch (error) {
+      // PostgreSQL has the delivery: its claim ends, and it is fed again.
+      this.count('interrupted');
+      this.log.error({ err: error, delivery: job.id }, 'attempt was interrupted');
+      return;
+    }
+    this.count(result.outcome);
+    if (result.made) this.measure(result.made);
+    if (this.config.LOG_EVENTS === 'all') {
+      this.log.info({ delivery: job.id, attempt: job.attempt, outcome: result.outcome }, 'attempt');
+    }
+    if (result.backlog && result.outcome !== 'released' && result.webhookId !== undefined) {
+      this.feeder.finished(result.webhookId);
+    }
+  }
+
+  private measure({ delivery, attempt, conclusion }: NonNullable<RunResult['made']>): void {
+    const isFirst = delivery.attempt === 1;
+    const delayMs = delivery.takenAt.getTime() - delivery.createdAt.getTime();
+    this.metrics.attempted(attempt, isFirst ? delayMs : undefined);
+    if (conclusion.state !== 'pending') this.metrics.ended(conclusion.state);
+  }
+
+  private count(outcome: string): void {
+    this.counts.set(outcome, (this.counts.get(outcome) ?? 0) + 1);
+    this.timer ??= setTimeout(() => this.summarise(), SUMMARY_MS).unref();
+  }
+
+  private summarise(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    if (this.counts.size === 0) return;
+    this.log.info({ outcomes: Object.fromEntries(this.counts) }, 'attempts');
+    this.counts.clear();
+  }
+}
+
+/**
+ * Lets go of the connection, and of the queue: Nest closes it next, and without Redis, or while a
+ * job will not end, Bull would wait there for ever.
+ */
+function letGo(queue: Queue): void {
+  queue.client.disconnect();
+  internalsOf(queue).closing = Promise.resolve();
+}
+
+/** What Bull's types leave out. */
+interface QueueInternals {
+  /** The blocking connection. */
+  bclient: Redis;
+  /** Its loops go on when this resolves. */
+  paused?: Promise<void>;
+  closing?: Promise<void>;
+}
+
+function internalsOf(queue: Queue): QueueInternals {
+  return queue as unknown as QueueInternals;
+}

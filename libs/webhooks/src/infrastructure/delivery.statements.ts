@@ -1,0 +1,138 @@
+import type { Delivery, DeliveryReason, DeliveryState } from '../domain/delivery.js';
+import type { EventKind, Resource } from '../domain/event-kinds.js';
+import { shownTargetUrl } from '../domain/target-url.js';
+
+/**
+ * The state that is shown: a pending delivery counts as cancelled as soon as its subscription
+ * was switched off, before its row says so, and as parked while its subscription is held.
+ */
+const SHOWN_STATE = `CASE
+    WHEN d.state <> 'pending' THEN d.state
+    WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
+    WHEN w.hold_until > now() AND NOT d.test THEN 'parked'
+    ELSE 'pending'
+  END`;
+
+const SHOWN = `
+SELECT * FROM (
+  SELECT d.id, d.event_id, d.webhook_id, d.account_id, d.event, e.resource, e.application_id,
+    w.target_url, ${SHOWN_STATE} AS state, d.reason, d.attempts,
+    greatest(d.next_attempt_at, CASE WHEN NOT d.test THEN w.hold_until END) AS next_attempt_at,
+    d.created_at, d.completed_at, d.test
+  FROM deliveries d
+  LEFT JOIN webhooks w ON w.id = d.webhook_id
+  LEFT JOIN events e ON e.id = d.event_id`;
+
+/** $1 event, $2 and $3 the bounds of the ids that its statement made. */
+export const DELIVERIES_OF_EVENT = {
+  name: 'deliveries.of-event',
+  text: `${SHOWN} WHERE d.id BETWEEN $2::uuid AND $3::uuid AND d.event_id = $1
+) AS shown ORDER BY id`,
+};
+
+export const FIND_DELIVERY = {
+  name: 'deliveries.find',
+  text: `${SHOWN} WHERE d.id = $1 AND d.account_id = $2) AS shown`,
+};
+
+/**
+ * $1 webhook, $2 after, $3 limit, $4 state, $5 event, $6 since, $7 until. Without a name: a plan
+ * for any limit and any filter sorts all deliveries of the subscription.
+ */
+export const LIST_DELIVERIES = {
+  text: `${SHOWN}
+  WHERE d.webhook_id = $1
+    AND ($2::uuid IS NULL OR d.id < $2)
+    AND ($5::text IS NULL OR d.event = $5)
+    AND ($6::timestamptz IS NULL OR (d.created_at >= $6 AND d.id >= least_uuid($6)))
+    AND ($7::timestamptz IS NULL OR (d.created_at < $7 AND d.id < least_uuid($7 + interval '1 ms')))
+) AS shown
+WHERE $4::text IS NULL OR state = $4
+ORDER BY id DESC LIMIT $3`,
+};
+
+export const LIST_ATTEMPTS = {
+  name: 'attempts.list',
+  text: `
+SELECT number, at, duration_ms, status, error, address, response_headers, response_body, truncated
+FROM attempts WHERE delivery_id = $1 ORDER BY number, at`,
+};
+
+/**
+ * Starts the schedule anew, under the subscription's present generation.
+ * $1 delivery, $2 whether it may go onto the queue at once, $3 lease in ms
+ */
+export const REDELIVER = {
+  name: 'deliveries.redeliver',
+  text: `
+UPDATE deliveries d
+SET state = 'pending', reason = NULL, completed_at = NULL, schedule_base = d.attempts,
+  generation = w.generation, next_attempt_at = now(), taken = false,
+  claimed_until = CASE
+    WHEN $2::boolean AND NOT w.backlog AND (w.hold_until IS NULL OR w.hold_until <= now())
+    THEN now() + make_interval(secs => $3::float8 / 1000)
+  END
+FROM webhooks w
+WHERE d.id = $1 AND w.id = d.webhook_id AND w.enabled AND w.deleted_at IS NULL
+  AND (d.state <> 'pending'
+    OR (d.generation < w.generation AND (NOT d.taken OR d.claimed_until <= now())))
+RETURNING d.id, d.webhook_id, d.attempts, d.claimed_until IS NOT NULL AS claimed`,
+};
+
+/** $1 webhook, $2 resource, $3 data, $4 whether the queue has room, $5 lease in ms. */
+export const CREATE_TEST = {
+  name: 'deliveries.create-test',
+  text: `
+WITH w AS (
+  SELECT * FROM webhooks WHERE id = $1 AND enabled AND deleted_at IS NULL
+),
+sample AS (
+  INSERT INTO events (id, account_id, application_id, event, resource, test, occurred_at,
+    created_at, data)
+  SELECT new_uuid(now(), 1), account_id, application_id, event, $2, true, now(), now(), $3 FROM w
+  RETURNING id
+)
+INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, test,
+  next_attempt_at, claimed_until, created_at)
+SELECT new_uuid(now(), 2), sample.id, w.id, w.account_id, w.event, w.generation, true, now(),
+  CASE WHEN $4::boolean THEN now() + make_interval(secs => $5::float8 / 1000) END, now()
+FROM w, sample
+RETURNING id, webhook_id, attempts, claimed_until IS NOT NULL AS claimed`,
+};
+
+export interface DeliveryRow {
+  id: string;
+  event_id: string;
+  webhook_id: string;
+  event: EventKind;
+  resource: Resource;
+  application_id: string | null;
+  target_url: string;
+  state: DeliveryState;
+  reason: DeliveryReason | null;
+  attempts: number;
+  next_attempt_at: Date | null;
+  created_at: Date;
+  completed_at: Date | null;
+  test: boolean;
+}
+
+export function deliveryOf(row: DeliveryRow): Delivery {
+  const waits = row.state === 'pending' || row.state === 'parked';
+  return {
+    id: row.id,
+    eventId: row.event_id,
+    webhookId: row.webhook_id,
+    event: row.event,
+    resource: row.resource,
+    ...(row.application_id !== null && { applicationId: row.application_id }),
+    targetUrl: shownTargetUrl(row.target_url),
+    state: row.state,
+    ...(row.reason !== null && { reason: row.reason }),
+    attempts: row.attempts,
+    ...(waits && row.next_attempt_at !== null && { nextAttemptAt: row.next_attempt_at }),
+    createdAt: row.created_at,
+    ...(row.completed_at !== null && { completedAt: row.completed_at }),
+    test: row.test,
+  };
+}

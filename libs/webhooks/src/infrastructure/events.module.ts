@@ -1,0 +1,35 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { DeliveriesService } from '../domain/deliveries.service.js';
+import {
+  DeliveryStatisticsService,
+  DeliveryStatisticsStore,
+} from '../domain/delivery-statistics.js';
+import { DeliveryStore } from '../domain/delivery-store.js';
+import { EventStore } from '../domain/event-store.js';
+import { EventsService } from '../domain/events.service.js';
+import { DeliveryQueueModule } from './delivery-queue.module.js';
+import { PostgresDeliveryStatisticsStore } from './postgres-delivery-statistics.store.js';
+import { PostgresDeliveryStore } from './postgres-delivery.store.js';
+import { PostgresEventStore } from './postgres-event.store.js';
+import { WebhooksModule } from './webhooks.module.js';
+
+/** Accepting events, and the log of their deliveries. */
+@Module({})
+export class EventsModule {
+  /** @param shards `QUEUE_SHARDS` of the configuration */
+  static withShards(shards: number): DynamicModule {
+    return {
+      module: EventsModule,
+      imports: [WebhooksModule, DeliveryQueueModule.withShards(shards)],
+      providers: [
+        EventsService,
+        DeliveriesService,
+        { provide: EventStore, useClass: PostgresEventStore },
+        DeliveryStatisticsService,
+        { provide: DeliveryStatisticsStore, useClass: PostgresDeliveryStatisticsStore },
+        { provide: DeliveryStore, useClass: PostgresDeliveryStore },
+      ],
+      exports: [EventsService, DeliveriesService, DeliveryStatisticsService],
+    };
+  }
+}

@@ -1,0 +1,123 @@
+import { joinDeliveryByKey } from './delivery-by-key.js';
+
+/**
+ * Takes jobs: each delivery that still waits for just this attempt, once. A second job for the
+ * same attempt, and one that outlived its claim's successor, finds `taken` set or the number gone.
+ * Only what is pending is ever claimed or taken.
+ *
+ * $1, $2 arrays: delivery, attempt number; $3 lease in ms
+ */
+export const TAKE = {
+  name: 'pending.take',
+  text: `
+WITH job AS (
+  SELECT * FROM unnest($1::uuid[], $2::integer[]) AS j(id, attempt)
+),
+waiting AS MATERIALIZED (
+  SELECT d.id, d.attempts FROM job j ${joinDeliveryByKey('j.id')}
+  WHERE d.state = 'pending' AND d.attempts = j.attempt - 1 AND NOT d.taken
+    AND d.claimed_until IS NOT NULL
+),
+taken AS (
+  UPDATE deliveries d
+  SET taken = true, claimed_until = now() + make_interval(secs => $3::float8 / 1000)
+  FROM waiting
+  WHERE d.id = waiting.id
+    AND d.attempts = waiting.attempts AND NOT d.taken AND d.claimed_until IS NOT NULL
+  RETURNING d.id, d.event_id, d.webhook_id, d.attempts, d.schedule_base, d.test, d.generation,
+    d.created_at
+)
+SELECT t.id, t.webhook_id, t.attempts + 1 AS attempt, t.schedule_base, t.test, t.created_at,
+  now() AS taken_at,
+  e.account_id, e.application_id, e.event, e.resource, e.occurred_at, e.data,
+  w.name, w.target_url, w.payload, w.secret, w.backlog,
+  CASE WHEN w.previous_secret_until > now() THEN w.previous_secret END AS previous_secret,
+  NOT w.enabled OR w.deleted_at IS NOT NULL OR t.generation < w.generation AS cancelled,
+  coalesce(w.hold_until > now(), false) AS held
+FROM taken t
+JOIN events e ON e.id = t.event_id
+JOIN webhooks w ON w.id = t.webhook_id`,
+};
+
+/**
+ * Hands deliveries back. $1, $2 arrays: delivery, attempt number; $3 subscriptions that have more
+ * than their share and get a backlog; $4 subscriptions of which a cancelled delivery turned up
+ */
+export const RELEASE = {
+  name: 'pending.release',
+  text: `
+WITH backlogged AS (
+  UPDATE webhooks SET backlog = true WHERE id = ANY ($3::bigint[]) AND NOT backlog
+),
+cancelling AS (
+  UPDATE webhooks SET cancelling = true WHERE id = ANY ($4::bigint[]) AND NOT cancelling
+),
+held AS MATERIALIZED (
+  SELECT d.id, d.attempts FROM unnest($1::uuid[], $2::integer[]) AS j(id, attempt)
+  ${joinDeliveryByKey('j.id')}
+  WHERE d.attempts = j.attempt - 1 AND d.taken
+)
+UPDATE deliveries d SET taken = false, claimed_until = NULL
+FROM held WHERE d.id = held.id AND d.attempts = held.attempts AND d.taken`,
+};
+
+/**
+ * Records attempts and what follows from them. The attempt number is the fence: an outcome that
+ * comes late is logged, and changes nothing. An attempt that was on its way when its subscription
+ * was switched off still counts, so a row that was cancelled meanwhile is found as well.
+ *
+ * $1…$11 arrays: delivery, number, at, duration, status, error, address, headers, body, truncated,
+ * state; $12, $13 arrays: reason, delay in ms until the next attempt
+ */
+export const RECORD = {
+  name: 'pending.record',
+  text: `
+WITH outcome AS (
+  SELECT * FROM unnest($1::uuid[], $2::integer[], $3::timestamptz[], $4::integer[], $5::integer[],
+    $6::text[], $7::text[], $8::text[], $9::text[], $10::boolean[], $11::text[], $12::text[],
+    $13::float8[])
+    AS o(id, number, at, duration_ms, status, error, address, headers, body, truncated,
+      state, reason, delay_ms)
+),
+logged AS (
+  INSERT INTO attempts (delivery_id, number, at, duration_ms, status, error, address,
+    response_headers, response_body, truncated)
+  SELECT id, number, at, duration_ms, status, error, address, headers, body, truncated FROM outcome
+),
+current AS MATERIALIZED (
+  SELECT o.* FROM outcome o ${joinDeliveryByKey('o.id')}
+  WHERE d.attempts = o.number - 1 AND d.state IN ('pending', 'cancelled')
+)
+UPDATE deliveries d
+SET attempts = o.number,
+  taken = false,
+  claimed_until = NULL,
+  state = CASE WHEN d.state = 'cancelled' AND o.state <> 'succeeded' THEN d.state ELSE o.state END,
+  reason = CASE WHEN d.state = 'cancelled' AND o.state <> 'succeeded' THEN d.reason ELSE o.reason END,
+  next_attempt_at = CASE
+    WHEN o.state = 'pending' THEN now() + make_interval(secs => o.delay_ms / 1000)
+  END,
+  completed_at = CASE WHEN o.state <> 'pending' OR d.state = 'cancelled' THEN now() END
+FROM current o
+WHERE d.id = o.id
+  AND d.attempts = o.number - 1 AND d.state IN ('pending', 'cancelled')`,
+};
+
+/** 410: $1 subscription, $2 the address that answered. */
+export const SWITCH_OFF = {
+  name: 'pending.switch-off',
+  text: `
+UPDATE webhooks
+SET enabled = false, disabled_reason = 'gone', disabled_at = now(), generation = generation + 1,
+  cancelling = true, version = version + 1, updated_at = now()
+WHERE id = $1 AND target_url = $2 AND enabled AND deleted_at IS NULL`,
+};
+
+/** Retry-After: $1 subscription, $2 the address that asked, $3 for how many ms. */
+export const HOLD = {
+  name: 'pending.hold',
+  text: `
+UPDATE webhooks
+SET hold_until = greatest(hold_until, now() + make_interval(secs => $3::float8 / 1000))
+WHERE id = $1 AND target_url = $2`,
+};

@@ -1,0 +1,116 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config, Database, type Page } from '#libs/kernel';
+import type { Attempt, AttemptError, Delivery } from '../domain/delivery.js';
+import { DeliveryQueue } from '../domain/delivery-queue.js';
+import { type DeliveryFilter, DeliveryStore, type TestEvent } from '../domain/delivery-store.js';
+import { leaseMs } from './delivery-lease.js';
+import {
+  CREATE_TEST,
+  type DeliveryRow,
+  deliveryOf,
+  FIND_DELIVERY,
+  LIST_ATTEMPTS,
+  LIST_DELIVERIES,
+  REDELIVER,
+} from './delivery.statements.js';
+
+interface StartedRow {
+  id: string;
+  webhook_id: string;
+  attempts: number;
+  claimed: boolean;
+}
+
+/** The delivery log in PostgreSQL. */
+@Injectable()
+export class PostgresDeliveryStore extends DeliveryStore {
+  private readonly lease: number;
+
+  constructor(
+    private readonly database: Database,
+    private readonly queue: DeliveryQueue,
+    @Inject(CONFIG) config: Config,
+  ) {
+    super();
+    this.lease = leaseMs(config);
+  }
+
+  async list(webhookId: string, filter: DeliveryFilter, page: Page): Promise<Delivery[]> {
+    const rows = await this.database.query<DeliveryRow>(LIST_DELIVERIES, [
+      webhookId,
+      page.after ?? null,
+      page.limit,
+      filter.state ?? null,
+      filter.event ?? null,
+      filter.since?.toISOString() ?? null,
+      filter.until?.toISOString() ?? null,
+    ]);
+    return rows.map(deliveryOf);
+  }
+
+  async find(id: string, accountId: string): Promise<Delivery | undefined> {
+    const [row] = await this.database.query<DeliveryRow>(FIND_DELIVERY, [id, accountId]);
+    return row && deliveryOf(row);
+  }
+
+  async attemptsOf(id: string): Promise<Attempt[]> {
+    return (await this.database.query<AttemptRow>(LIST_ATTEMPTS, [id])).map(attemptOf);
+  }
+
+  async redeliver(id: string): Promise<boolean> {
+    const rows = await this.database.query<StartedRow>(REDELIVER, [
+      id,
+      this.queue.hasRoom(),
+      this.lease,
+    ]);
+    this.enqueue(rows);
+    return rows.length > 0;
+  }
+
+  async createTest(test: TestEvent): Promise<string | undefined> {
+    const rows = await this.database.query<StartedRow>(CREATE_TEST, [
+      test.webhookId,
+      test.resource,
+      test.data,
+      this.queue.hasRoom(),
+      this.lease,
+    ]);
+    this.enqueue(rows);
+    return rows[0]?.id;
+  }
+
+  private enqueue(rows: readonly StartedRow[]): void {
+    const claimed = rows.filter((row) => row.claimed);
+    void this.queue.add(
+      claimed.map((row) => ({ id: row.id, attempt: row.attempts + 1, webhookId: row.webhook_id })),
+    );
+  }
+}
+
+interface AttemptRow {
+  number: number;
+  at: Date;
+  duration_ms: number;
+  status: number | null;
+  error: AttemptError | null;
+  address: string | null;
+  response_headers: string | null;
+  response_body: string | null;
+  truncated: boolean;
+}
+
+function attemptOf(row: AttemptRow): Attempt {
+  return {
+    number: row.number,
+    at: row.at,
+    durationMs: row.duration_ms,
+    ...(row.status !== null && { status: row.status }),
+    ...(row.error !== null && { error: row.error }),
+    ...(row.address !== null && { address: row.address }),
+    ...(row.response_headers !== null && {
+      responseHeaders: JSON.parse(row.response_headers) as Record<string, string | string[]>,
+    }),
+    ...(row.response_body !== null && { responseBody: row.response_body }),
+    truncated: row.truncated,
+  };
+}

@@ -1,0 +1,229 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  CONFIG,
+  type Config,
+  Database,
+  GroupCommit,
+  Metrics,
+  type Page,
+  translateDatabaseError,
+} from '#libs/kernel';
+import type { Delivery } from '../domain/delivery.js';
+import { DeliveryQueue, type QueuedDelivery } from '../domain/delivery-queue.js';
+import type {
+  Acceptance,
+  EventFilter,
+  EventHead,
+  Refusal,
+  ReportedEvent,
+  StoredEvent,
+} from '../domain/event.js';
+import { EventStore } from '../domain/event-store.js';
+import type { EventKind, Resource } from '../domain/event-kinds.js';
+import { leaseMs } from './delivery-lease.js';
+import { type DeliveryRow, deliveryOf, DELIVERIES_OF_EVENT } from './delivery.statements.js';
+import {
+  ACCEPT_EVENTS,
+  FIND_EVENT,
+  FIND_KEYS,
+  LIST_EVENTS,
+  LIST_EVENTS_OF_KEY,
+} from './event.statements.js';
+
+const MAX_BATCH_EVENTS = 1_000;
+const MAX_BATCH_CHARACTERS = 4 << 20;
+const FIRST_ATTEMPT = 1;
+
+interface AcceptRow {
+  ord: number;
+  refusal: Refusal | null;
+  event_id: string;
+  account_id: string;
+  fresh: boolean;
+  deliveries: number;
+  delivery_id: string | null;
+  webhook_id: string | null;
+}
+
+interface KeyRow {
+  account_id: string;
+  event: string;
+  producer_id: string;
+  event_id: string;
+  deliveries: number;
+}
+
+/** Events in PostgreSQL: concurrent acceptances share a statement, and a commit. */
+@Injectable()
+export class PostgresEventStore extends EventStore {
+  private readonly acceptances: GroupCommit<ReportedEvent, Acceptance>;
+  private readonly lease: number;
+  private readonly results;
+
+  constructor(
+    private readonly database: Database,
+    private readonly queue: DeliveryQueue,
+    metrics: Metrics,
+    @Inject(CONFIG) config: Config,
+  ) {
+    super();
+    this.results = metrics.counter(
+      'switchhook_events_total',
+      'Reported events by what became of them: accepted, duplicate or refused.',
+      ['event', 'result'],
+    );
+    this.lease = leaseMs(config);
+    this.acceptances = new GroupCommit((events) => this.acceptBatch(events), {
+      maxItems: MAX_BATCH_EVENTS,
+      maxWeight: MAX_BATCH_CHARACTERS,
+      weigh: (event) => event.data.length,
+    });
+  }
+
+  async accept(events: readonly ReportedEvent[]): Promise<Acceptance[]> {
+    try {
+      const results = await this.acceptances.run(events);
+      results.forEach((result, index) => this.count(events[index]?.event, result));
+      return results;
+    } catch (error) {
+      throw translateDatabaseError(error);
+    }
+  }
+
+  async find(id: string, accountId: string | undefined): Promise<StoredEvent | undefined> {
+    const [row] = await this.database.query<EventRow>(FIND_EVENT, [id, accountId ?? null]);
+    return row && { ...eventOf(row), data: row.data };
+  }
+
+  async list(accountId: string | undefined, filter: EventFilter, page: Page): Promise<EventHead[]> {
+    const values = [
+      accountId ?? null,
+      page.after ?? null,
+      page.limit,
+      filter.event ?? null,
+      filter.resource ?? null,
+      filter.applicationId ?? null,
+      filter.since?.toISOString() ?? null,
+      filter.until?.toISOString() ?? null,
+    ];
+    const rows =
+      filter.producerId === undefined
+        ? await this.database.query<EventHeadRow>(LIST_EVENTS, values)
+        : await this.database.query<EventHeadRow>(LIST_EVENTS_OF_KEY, [
+            ...values,
+            filter.producerId,
+          ]);
+    return rows.map(eventOf);
+  }
+
+  async deliveriesOf(eventId: string): Promise<Delivery[]> {
+    // 48 bits of time, the version and 12 bits of time: all that one statement makes shares them.
+    const prefix = eventId.slice(0, 19);
+    const rows = await this.database.query<DeliveryRow>(DELIVERIES_OF_EVENT, [
+      eventId,
+      `${prefix}0000-000000000000`,
+      `${prefix}ffff-ffffffffffff`,
+    ]);
+    return rows.map(deliveryOf);
+  }
+
+  private count(event = '', result: Acceptance): void {
+    const accepted = result.accepted && (result.duplicate ? 'duplicate' : 'accepted');
+    this.results.inc({ event, result: accepted || 'refused' });
+  }
+
+  private async acceptBatch(events: readonly ReportedEvent[]): Promise<Acceptance[]> {
+    const rows = await this.database.run<AcceptRow>(ACCEPT_EVENTS, [
+      events.map((event) => event.event),
+      events.map((event) => event.resource),
+      events.map((event) => event.applicationId ?? null),
+      events.map((event) => event.accountId ?? null),
+      events.map((event) => event.producerId ?? null),
+      events.map((event) => event.occurredAt?.toISOString() ?? null),
+      events.map((event) => event.data),
+      this.queue.hasRoom(),
+      this.lease,
+    ]);
+    // After the commit, and without waiting: what does not get there is claimed again later.
+    void this.queue.add(rows.flatMap(queuedDelivery));
+    const repeated = await this.findRepeated(events, rows);
+    const results: Acceptance[] = [];
+    for (const row of rows) {
+      results[row.ord - 1] ??= acceptanceOf(row, repeated.get(row.ord));
+    }
+    return results;
+  }
+
+  /** The first acceptance of each event whose key was not new, by its place in the batch. */
+  private async findRepeated(
+    events: readonly ReportedEvent[],
+    rows: readonly AcceptRow[],
+  ): Promise<Map<number, KeyRow>> {
+    const repeated = rows.filter((row) => row.refusal === null && !row.fresh);
+    if (repeated.length === 0) return new Map();
+    const keyOf = (row: AcceptRow) => {
+      const { event, producerId = '' } = events[row.ord - 1] as ReportedEvent;
+      return [row.account_id, event, producerId] as const;
+    };
+    const keys = repeated.map(keyOf);
+    const found = await this.database.run<KeyRow>(FIND_KEYS, [
+      keys.map(([account]) => account),
+      keys.map(([, event]) => event),
+      keys.map(([, , producerId]) => producerId),
+    ]);
+    const byKey = new Map(
+      found.map((row) => [`${row.account_id} ${row.event} ${row.producer_id}`, row]),
+    );
+    return new Map(
+      repeated.flatMap((row) => {
+        const key = byKey.get(keyOf(row).join(' '));
+        return key ? [[row.ord, key] as const] : [];
+      }),
+    );
+  }
+}
+
+function queuedDelivery(row: AcceptRow): QueuedDelivery[] {
+  if (row.delivery_id === null || row.webhook_id === null) return [];
+  return [{ id: row.delivery_id, attempt: FIRST_ATTEMPT, webhookId: row.webhook_id }];
+}
+
+function acceptanceOf(row: AcceptRow, first: KeyRow | undefined): Acceptance {
+  if (row.refusal !== null) return { accepted: false, refusal: row.refusal };
+  if (row.fresh) {
+    return { accepted: true, id: row.event_id, duplicate: false, deliveries: row.deliveries };
+  }
+  // Its retention ended between the two statements: the producer repeats, and it is new then.
+  if (!first) throw new Error('the key of a repeated event is gone');
+  return { accepted: true, id: first.event_id, duplicate: true, deliveries: first.deliveries };
+}
+
+interface EventHeadRow {
+  id: string;
+  account_id: string;
+  application_id: string | null;
+  event: EventKind;
+  resource: Resource;
+  producer_id: string | null;
+  test: boolean;
+  occurred_at: Date;
+  created_at: Date;
+}
+
+interface EventRow extends EventHeadRow {
+  data: string;
+}
+
+function eventOf(row: EventHeadRow): EventHead {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    ...(row.application_id !== null && { applicationId: row.application_id }),
+    event: row.event,
+    resource: row.resource,
+    ...(row.producer_id !== null && { producerId: row.producer_id }),
+    occurredAt: row.occurred_at,
+    createdAt: row.created_at,
+    test: row.test,
+  };
+}

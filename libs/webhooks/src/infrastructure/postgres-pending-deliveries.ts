@@ -1,0 +1,182 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  CONFIG,
+  type Config,
+  Database,
+  GroupCommit,
+  isTransient,
+  isUnavailable,
+} from '#libs/kernel';
+import type { DeliveryJob } from '../domain/delivery.js';
+import {
+  type Outcome,
+  PendingDeliveries,
+  type ReleaseCause,
+  type TakenDelivery,
+} from '../domain/pending-deliveries.js';
+import { leaseMs } from './delivery-lease.js';
+import { HOLD, RECORD, RELEASE, SWITCH_OFF, TAKE } from './pending-delivery.statements.js';
+
+const MAX_BATCH = 200;
+/** How long an outcome waits for a database that is away; then the delivery is attempted again. */
+const TRIES = 20;
+const RETRY_MS = 500;
+
+interface TakenRow {
+  id: string;
+  webhook_id: string;
+  attempt: number;
+  schedule_base: number;
+  test: boolean;
+  created_at: Date;
+  taken_at: Date;
+  account_id: string;
+  application_id: string | null;
+  event: string;
+  resource: string;
+  occurred_at: Date;
+  data: string;
+  name: string | null;
+  target_url: string;
+  payload: string | null;
+  secret: string;
+  previous_secret: string | null;
+  cancelled: boolean;
+  held: boolean;
+  backlog: boolean;
+}
+
+/** Pending deliveries in PostgreSQL; concurrent jobs share statements. */
+@Injectable()
+export class PostgresPendingDeliveries extends PendingDeliveries {
+  private readonly taking: GroupCommit<DeliveryJob, TakenDelivery | undefined>;
+  private readonly releasing: GroupCommit<{ taken: TakenDelivery; cause: ReleaseCause }, undefined>;
+  private readonly recording: GroupCommit<Outcome, undefined>;
+  private readonly lease: number;
+
+  constructor(
+    private readonly database: Database,
+    @Inject(CONFIG) config: Config,
+  ) {
+    super();
+    this.lease = leaseMs(config);
+    const bound = { maxItems: MAX_BATCH };
+    this.taking = new GroupCommit((jobs) => this.takeBatch(jobs), bound);
+    this.releasing = new GroupCommit((items) => this.releaseBatch(items), bound);
+    this.recording = new GroupCommit((outcomes) => this.recordBatch(outcomes), bound);
+  }
+
+  take(job: DeliveryJob): Promise<TakenDelivery | undefined> {
+    return this.taking.one(job);
+  }
+
+  release(taken: TakenDelivery, cause: ReleaseCause): Promise<void> {
+    return this.releasing.one({ taken, cause });
+  }
+
+  async record(outcome: Outcome): Promise<void> {
+    await patiently(() => this.recording.one(outcome));
+  }
+
+  async switchOff(webhookId: string, targetUrl: string): Promise<void> {
+    await patiently(() => this.database.run(SWITCH_OFF, [webhookId, targetUrl]));
+  }
+
+  async hold(webhookId: string, targetUrl: string, forMs: number): Promise<void> {
+    await patiently(() => this.database.run(HOLD, [webhookId, targetUrl, forMs]));
+  }
+
+  private async takeBatch(jobs: readonly DeliveryJob[]): Promise<(TakenDelivery | undefined)[]> {
+    const rows = await this.database.run<TakenRow>(TAKE, [
+      jobs.map((job) => job.id),
+      jobs.map((job) => job.attempt),
+      this.lease,
+    ]);
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    return jobs.map((job) => {
+      const row = byId.get(job.id);
+      // Two jobs of one delivery in a batch: the first gets it.
+      byId.delete(job.id);
+      return row && takenOf(row);
+    });
+  }
+
+  private async releaseBatch(
+    items: readonly { taken: TakenDelivery; cause: ReleaseCause }[],
+  ): Promise<undefined[]> {
+    const subscriptions = (cause: ReleaseCause): string[] => [
+      ...new Set(items.filter((item) => item.cause === cause).map(({ taken }) => taken.webhookId)),
+    ];
+    await this.database.run(RELEASE, [
+      items.map(({ taken }) => taken.id),
+      items.map(({ taken }) => taken.attempt),
+      subscriptions('no_share'),
+      subscriptions('cancelled'),
+    ]);
+    return [];
+  }
+
+  private async recordBatch(outcomes: readonly Outcome[]): Promise<undefined[]> {
+    const attempts = outcomes.map((outcome) => outcome.attempt);
+    const conclusions = outcomes.map((outcome) => outcome.conclusion);
+    await this.database.run(RECORD, [
+      outcomes.map((outcome) => outcome.id),
+      attempts.map((attempt) => attempt.number),
+      attempts.map((attempt) => attempt.at.toISOString()),
+      attempts.map((attempt) => Math.round(attempt.durationMs)),
+      attempts.map((attempt) => attempt.status ?? null),
+      attempts.map((attempt) => attempt.error ?? null),
+      attempts.map((attempt) => attempt.address ?? null),
+      attempts.map(({ responseHeaders }) => responseHeaders && JSON.stringify(responseHeaders)),
+      attempts.map((attempt) => attempt.responseBody ?? null),
+      attempts.map((attempt) => attempt.truncated),
+      conclusions.map((conclusion) => conclusion.state),
+      conclusions.map((conclusion) => ('reason' in conclusion ? conclusion.reason : null)),
+      conclusions.map((conclusion) => ('delayMs' in conclusion ? conclusion.delayMs : null)),
+    ]);
+    return [];
+  }
+}
+
+/** What an answer led to is worth a wait: without it the target would be called again. */
+async function patiently(write: () => Promise<unknown>): Promise<void> {
+  for (let tries = TRIES; ; tries -= 1) {
+    try {
+      await write();
+      return;
+    } catch (error) {
+      if (!(isUnavailable(error) || isTransient(error)) || tries === 0) throw error;
+      await sleep(RETRY_MS);
+    }
+  }
+}
+
+function takenOf(row: TakenRow): TakenDelivery {
+  return {
+    id: row.id,
+    attempt: row.attempt,
+    scheduleBase: row.schedule_base,
+    test: row.test,
+    createdAt: row.created_at,
+    takenAt: row.taken_at,
+    event: {
+      accountId: row.account_id,
+      ...(row.application_id !== null && { applicationId: row.application_id }),
+      event: row.event,
+      resource: row.resource,
+      occurredAt: row.occurred_at,
+      data: row.data,
+    },
+    webhookId: row.webhook_id,
+    subscription: {
+      ...(row.name !== null && { name: row.name }),
+      targetUrl: row.target_url,
+      ...(row.payload !== null && { payload: row.payload }),
+      secrets: row.previous_secret === null ? [row.secret] : [row.secret, row.previous_secret],
+      cancelled: row.cancelled,
+      held: row.held,
+      backlog: row.backlog,
+    },
+  };
+}

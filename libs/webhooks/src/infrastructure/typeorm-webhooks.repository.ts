@@ -1,0 +1,119 @@
+import { Injectable } from '@nestjs/common';
+import { type EntityManager, type FindOptionsWhere, IsNull, MoreThan, Raw } from 'typeorm';
+import { type Page, Transactions } from '#libs/kernel';
+import { ALL_RESOURCES } from '../domain/event-kinds.js';
+import { Webhook, type WebhookContent, type WebhookRevision } from '../domain/webhook.js';
+import {
+  type WebhookFilter,
+  type WebhookKey,
+  type WebhookLevel,
+  WebhooksRepository,
+} from '../domain/webhooks.repository.js';
+
+/** Subscriptions in PostgreSQL. */
+@Injectable()
+export class TypeOrmWebhooksRepository extends WebhooksRepository {
+  constructor(private readonly transactions: Transactions) {
+    super();
+  }
+
+  async find(key: WebhookKey, { hold } = { hold: false }): Promise<Webhook | undefined> {
+    const { id, accountId, applicationId } = key;
+    const found = await this.transactions.use((manager) =>
+      manager.findOne(Webhook, {
+        where: {
+          id,
+          accountId,
+          deletedAt: IsNull(),
+          ...(applicationId !== undefined && { applicationId }),
+        },
+        ...(hold && { lock: { mode: 'for_no_key_update' as const } }),
+      }),
+    );
+    return found ?? undefined;
+  }
+
+  list(filter: WebhookFilter, { after, limit }: Page): Promise<Webhook[]> {
+    const where = {
+      ...conditionsOf(filter),
+      ...(after !== undefined && { id: MoreThan(after) }),
+    };
+    return this.transactions.use((manager) =>
+      manager.find(Webhook, { where, order: { id: 'ASC' }, take: limit }),
+    );
+  }
+
+  async count({ accountId, applicationId }: WebhookLevel): Promise<number> {
+    const scope = applicationId === undefined ? 'account' : { applicationId };
+    return this.transactions.use(async (manager) => {
+      if (scope === 'account') await holdAccount(manager, accountId);
+      return manager.countBy(Webhook, conditionsOf({ accountId, scope }));
+    });
+  }
+
+  async add(
+    { accountId, applicationId }: WebhookLevel,
+    content: WebhookContent,
+    secret: string,
+  ): Promise<string> {
+    const row = { ...content, accountId, applicationId: applicationId ?? null, secret };
+    const { identifiers } = await this.transactions.use((manager) => manager.insert(Webhook, row));
+    return (identifiers[0] as { id: string }).id;
+  }
+
+  async revise(id: string, revision: WebhookRevision): Promise<void> {
+    await this.transactions.use((manager) =>
+      manager.update(Webhook, id, {
+        ...revision,
+        version: () => 'version + 1',
+        updatedAt: () => 'now()',
+      }),
+    );
+  }
+
+  async replaceSecret(id: string, secret: string, overlapHours: number): Promise<void> {
+    await this.transactions.use((manager) =>
+      manager.update(Webhook, id, {
+        secret,
+        previousSecret: () => 'secret',
+        previousSecretUntil: () => `now() + interval '${overlapHours} hours'`,
+      }),
+    );
+  }
+
+  async remove(which: { id: string } | { applicationId: string }): Promise<void> {
+    await this.transactions.use((manager) =>
+      manager.update(
+        Webhook,
+        { ...which, deletedAt: IsNull() },
+        {
+          deletedAt: () => 'now()',
+          generation: () => 'generation + 1',
+          cancelling: true,
+        },
+      ),
+    );
+  }
+}
+
+/** Whoever counts at account level waits here; foreign keys may go on referring to the row. */
+async function holdAccount(manager: EntityManager, accountId: string): Promise<void> {
+  await manager.query('SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE', [accountId]);
+}
+
+function conditionsOf(filter: WebhookFilter): FindOptionsWhere<Webhook> {
+  const { accountId, scope, event, resource, enabled } = filter;
+  return {
+    accountId,
+    deletedAt: IsNull(),
+    ...(scope === 'account' && { applicationId: IsNull() }),
+    ...(typeof scope === 'object' && scope),
+    ...(event !== undefined && { event }),
+    ...(enabled !== undefined && { enabled }),
+    ...(resource !== undefined && {
+      resource: Raw((column) => `string_to_array(${column}, ',') && ARRAY[:...covering]`, {
+        covering: [resource, ALL_RESOURCES],
+      }),
+    }),
+  };
+}

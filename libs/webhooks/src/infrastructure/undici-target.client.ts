@@ -1,0 +1,148 @@
+import { subscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Agent, type Dispatcher } from 'undici';
+import { CONFIG, type Config } from '#libs/kernel';
+import { TargetClient, type TargetAnswer, type TargetRequest } from '../domain/target-client.js';
+import { attemptErrorOf } from './attempt-error.js';
+import { BlockedAddressError, outboundConnector } from './outbound-connector.js';
+
+/** How much of an answer's body is kept, and how long it is read for. */
+const MAX_BODY_BYTES = 4_096;
+const BODY_MS = 1_000;
+const MAX_HEADER_BYTES = 16_384;
+const MAX_KEPT_HEADER_CHARACTERS = 4_096;
+
+/** The address that each request body was sent to: undici tells of the socket nowhere else. */
+const addresses = new WeakMap<object, string>();
+subscribe('undici:client:sendHeaders', (message) => {
+  const { request, socket } = message as { request: { body?: unknown }; socket: Socket };
+  if (Buffer.isBuffer(request.body) && socket.remoteAddress !== undefined) {
+    addresses.set(request.body, socket.remoteAddress);
+  }
+});
+
+/** Calls targets with undici's `request`: connections are kept per target, redirects not followed. */
+@Injectable()
+export class UndiciTargetClient extends TargetClient implements OnApplicationShutdown {
+  private readonly agent: Agent;
+
+  constructor(@Inject(CONFIG) config: Config) {
+    super();
+    this.agent = new Agent({
+      connect: outboundConnector(config.DELIVERY_ALLOWED_NETWORKS),
+      // As many connections as calls: the bound is per subscription, and several may have one host.
+      pipelining: 1,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      // Our own deadlines are exact; undici's timers are coarse.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+  }
+
+  async post(request: TargetRequest): Promise<TargetAnswer> {
+    const start = performance.now();
+    const body = Buffer.from(request.body);
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(), request.timeoutMs);
+    const facts = (): Pick<TargetAnswer, 'durationMs' | 'address'> => {
+      const address = addresses.get(body);
+      return { durationMs: performance.now() - start, ...(address !== undefined && { address }) };
+    };
+    try {
+      const answer = await this.agent.request({
+        ...destinationOf(request.url),
+        method: 'POST',
+        headers: { ...request.headers, ...authorizationOf(request.url) },
+        body,
+        signal: deadline.signal,
+      });
+      clearTimeout(timer);
+      const { durationMs, address } = facts();
+      return {
+        status: answer.statusCode,
+        durationMs,
+        ...(address !== undefined && { address }),
+        responseHeaders: keptHeaders(answer.headers),
+        ...(await readBody(answer.body)),
+      };
+    } catch (error) {
+      clearTimeout(timer);
+      const kind = deadline.signal.aborted ? 'timeout' : attemptErrorOf(error);
+      const address = error instanceof BlockedAddressError ? { address: error.address } : {};
+      return { ...facts(), ...address, error: kind, truncated: false };
+    }
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.agent.destroy();
+  }
+}
+
+function destinationOf(url: string): { origin: string; path: string } {
+  const { origin, pathname, search } = new URL(url);
+  return { origin, path: pathname + search };
+}
+
+/** Userinfo of the target's URL becomes Basic credentials. */
+function authorizationOf(url: string): Record<string, string> {
+  const { username, password } = new URL(url);
+  if (username === '' && password === '') return {};
+  const pair = `${bytesOf(username)}:${bytesOf(password)}`;
+  return { authorization: `Basic ${Buffer.from(pair, 'latin1').toString('base64')}` };
+}
+
+/** A character for each byte: what is escaped need not be UTF-8, and a % need not be an escape. */
+function bytesOf(text: string): string {
+  return text.replace(/%([\da-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+}
+
+/** The first headers of the answer, as many as are kept; Retry-After, which we obey, among them. */
+function keptHeaders(headers: Record<string, string | string[] | undefined>) {
+  const kept: Record<string, string | string[]> = {};
+  let room = MAX_KEPT_HEADER_CHARACTERS;
+  const { 'retry-after': retryAfter, ...others } = headers;
+  for (const [name, value] of Object.entries({ 'retry-after': retryAfter, ...others })) {
+    if (value === undefined) continue;
+    room -= name.length + String(value).length;
+    if (room < 0) break;
+    kept[name] = value;
+  }
+  return kept;
+}
+
+async function readBody(
+  body: Dispatcher.ResponseData['body'],
+): Promise<{ responseBody?: string; truncated: boolean }> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  let truncated = false;
+  const timer = setTimeout(() => {
+    truncated = true;
+    body.destroy();
+  }, BODY_MS);
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      const room = MAX_BODY_BYTES - size;
+      chunks.push(chunk.subarray(0, room));
+      size += Math.min(chunk.length, room);
+      if (chunk.length > room) {
+        truncated = true;
+        break;
+      }
+    }
+  } catch {
+    // The answer broke off; what came of it is kept, and its status counts.
+    truncated = true;
+  } finally {
+    clearTimeout(timer);
+  }
+  if (size === 0) return { truncated };
+  // PostgreSQL cannot store U+0000.
+  return {
+    responseBody: Buffer.concat(chunks).toString('utf8').replaceAll('\0', '\ufffd'),
+    truncated,
+  };
+}

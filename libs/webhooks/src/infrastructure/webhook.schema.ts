@@ -1,0 +1,67 @@
+import { EntitySchema } from 'typeorm';
+import { identityColumn } from '#libs/kernel';
+import { Webhook } from '../domain/webhook.js';
+
+/** How {@link Webhook} is stored; the migrations make the table. */
+export const WebhookSchema = new EntitySchema<Webhook>({
+  name: 'Webhook',
+  target: Webhook,
+  tableName: 'webhooks',
+  columns: {
+    id: identityColumn('webhooks_pkey'),
+    accountId: { name: 'account_id', type: 'bigint' },
+    applicationId: { name: 'application_id', type: 'bigint', nullable: true },
+    name: { type: 'text', nullable: true },
+    event: { type: 'text' },
+    resource: { type: 'text' },
+    targetUrl: { name: 'target_url', type: 'text' },
+    payload: { type: 'text', nullable: true },
+    enabled: { type: 'boolean' },
+    disabledReason: { name: 'disabled_reason', type: 'text', nullable: true },
+    disabledAt: { name: 'disabled_at', type: 'timestamptz', nullable: true },
+    secret: { type: 'text' },
+    previousSecret: { name: 'previous_secret', type: 'text', nullable: true },
+    previousSecretUntil: { name: 'previous_secret_until', type: 'timestamptz', nullable: true },
+    holdUntil: { name: 'hold_until', type: 'timestamptz', nullable: true },
+    backlog: { type: 'boolean', default: false },
+    generation: { type: 'integer', default: 1 },
+    cancelling: { type: 'boolean', default: false },
+    version: { type: 'integer', default: 1 },
+    createdAt: { name: 'created_at', type: 'timestamptz', default: () => 'now()' },
+    updatedAt: { name: 'updated_at', type: 'timestamptz', default: () => 'now()' },
+    deletedAt: { name: 'deleted_at', type: 'timestamptz', nullable: true },
+  },
+  foreignKeys: [
+    {
+      name: 'webhooks_account_fkey',
+      target: 'User',
+      columnNames: ['accountId'],
+      referencedColumnNames: ['id'],
+    },
+    {
+      name: 'webhooks_application_fkey',
+      target: 'Application',
+      columnNames: ['applicationId'],
+      referencedColumnNames: ['id'],
+    },
+  ],
+  indices: [
+    {
+      name: 'webhooks_account_idx',
+      columns: ['accountId', 'id'],
+      where: '(deleted_at IS NULL)',
+    },
+    {
+      name: 'webhooks_account_level_idx',
+      columns: ['accountId'],
+      where: '((application_id IS NULL) AND (deleted_at IS NULL))',
+    },
+    {
+      name: 'webhooks_application_level_idx',
+      columns: ['applicationId'],
+      where: '(deleted_at IS NULL)',
+    },
+    { name: 'webhooks_cancelling_idx', columns: ['id'], where: 'cancelling' },
+    { name: 'webhooks_backlog_idx', columns: ['id'], where: 'backlog' },
+  ],
+});

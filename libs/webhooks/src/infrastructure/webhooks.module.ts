@@ -1,0 +1,30 @@
+import { Module, type OnModuleInit } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { ApplicationDeletions, ApplicationsModule } from '#libs/applications';
+import { TargetNetworks } from '../domain/target-networks.js';
+import { WebhooksRepository } from '../domain/webhooks.repository.js';
+import { WebhooksService } from '../domain/webhooks.service.js';
+import { ConfiguredTargetNetworks } from './configured-target-networks.js';
+import { TypeOrmWebhooksRepository } from './typeorm-webhooks.repository.js';
+import { WebhookSchema } from './webhook.schema.js';
+
+/** Webhook subscriptions, without HTTP. */
+@Module({
+  imports: [TypeOrmModule.forFeature([WebhookSchema]), ApplicationsModule],
+  providers: [
+    WebhooksService,
+    { provide: WebhooksRepository, useClass: TypeOrmWebhooksRepository },
+    { provide: TargetNetworks, useClass: ConfiguredTargetNetworks },
+  ],
+  exports: [WebhooksService],
+})
+export class WebhooksModule implements OnModuleInit {
+  constructor(
+    private readonly deletions: ApplicationDeletions,
+    private readonly webhooks: WebhooksService,
+  ) {}
+
+  onModuleInit(): void {
+    this.deletions.subscribe((applicationId) => this.webhooks.deleteOf(applicationId));
+  }
+}

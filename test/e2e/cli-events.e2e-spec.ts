@@ -1,0 +1,184 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { runCli } from '../support/command-line.js';
+
+/** A request as the API would get it. */
+interface Received {
+  path: string | undefined;
+  headers: IncomingHttpHeaders;
+  body: Record<string, unknown> & { events?: Record<string, unknown>[] };
+}
+
+const ACCEPTED = { id: 'u', href: 'http://api/v1/events/u', duplicate: false, deliveries: 2 };
+
+let server: Server;
+let url: string;
+let received: Received[];
+/** What the next requests are answered, by default like an API that accepts everything. */
+let answerWith: ((request: Received) => [status: number, body: string]) | undefined;
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    void json(request).then((body) => {
+      const got = { path: request.url, headers: request.headers, body: body as Received['body'] };
+      received.push(got);
+      const [status, text] = (answerWith ?? accept)(got);
+      response.writeHead(status, { 'content-type': 'application/json' }).end(text);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+});
+
+beforeEach(() => {
+  received = [];
+  answerWith = undefined;
+});
+
+afterAll(() => server.close());
+
+function accept({ body }: Received): [number, string] {
+  const results = body.events?.map(() => ACCEPTED);
+  return [202, JSON.stringify(results ? { results } : ACCEPTED)];
+}
+
+const send = (args: string[], input?: string) =>
+  runCli(['events', 'send', '--url', url, ...args], input === undefined ? {} : { input });
+
+const basic = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`;
+
+describe('events send', () => {
+  it("sends one of each kind, in one batch, as the trial installation's platform user", async () => {
+    const { code, stdout, stderr } = await send(['--application', '12']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(received).toHaveLength(1);
+    expect(received[0]).toMatchObject({
+      path: '/v1/events/batch',
+      headers: { 'content-type': 'application/json', authorization: basic('switch:switch-secret') },
+    });
+    const events = received[0]!.body.events!;
+    expect(events.map(({ event, resource }) => [event, resource])).toEqual([
+      ['smsdlr', 'sms'],
+      ['cdrCreated', 'call'],
+      ['cdrRated', 'call'],
+    ]);
+    expect(events.every(({ applicationId }) => applicationId === '12')).toBe(true);
+    expect(stdout.split('\n')).toEqual([
+      'smsdlr sms 2 deliveries http://api/v1/events/u',
+      'cdrCreated call 2 deliveries http://api/v1/events/u',
+      'cdrRated call 2 deliveries http://api/v1/events/u',
+      '',
+    ]);
+  });
+
+  it('sends a single event by itself, with what it was told', async () => {
+    const args = ['--account', '7', '--event', 'cdrRated', '--resource', 'transcription'];
+    const { stdout } = await send([...args, '--id', 'cdr-1']);
+    expect(received[0]!.path).toBe('/v1/events');
+    expect(received[0]!.body).toMatchObject({
+      id: 'cdr-1',
+      event: 'cdrRated',
+      resource: 'transcription',
+      accountId: '7',
+      data: { accountId: '7', applicationType: 'tropo-web' },
+    });
+    expect(received[0]!.body).not.toHaveProperty('applicationId');
+    expect(stdout).toBe('cdrRated transcription 2 deliveries http://api/v1/events/u\n');
+  });
+
+  it('sends no more than 1,000 events in a batch', async () => {
+    const { code, stdout } = await send(['--application', '12', '--count', '1000']);
+    expect(code).toBe(0);
+    expect(received.map(({ body }) => body.events!.length)).toEqual([1000, 1000, 1000]);
+    expect(stdout.trimEnd().split('\n')).toHaveLength(3000);
+  });
+
+  it('calls the API of this machine where HOST and PORT say', async () => {
+    const { port } = new URL(url);
+    const surroundings = { env: { HOST: '0.0.0.0', PORT: port } };
+    const { code } = await runCli(['events', 'send', '--application', '12'], surroundings);
+    expect(code).toBe(0);
+    expect(received).toHaveLength(1);
+  });
+
+  it('reads the password from standard input, without its line break', async () => {
+    const args = ['--application', '12', '--user', 'demo', '--password-stdin'];
+    await send(args, 'pass wörd \n');
+    expect(received[0]!.headers.authorization).toBe(basic('demo:pass wörd '));
+  });
+
+  it('keeps the path of the URL', async () => {
+    const behind = ['events', 'send', '--url', `${url}/hooks`, '--account', '7'];
+    await runCli([...behind, '--event', 'smsdlr']);
+    expect(received[0]!.path).toBe('/hooks/v1/events');
+  });
+
+  it('says of a duplicate that it is one', async () => {
+    answerWith = () => [202, JSON.stringify({ ...ACCEPTED, duplicate: true })];
+    const { stdout } = await send(['--application', '12', '--event', 'smsdlr', '--id', 'k']);
+    expect(stdout).toBe('smsdlr sms duplicate http://api/v1/events/u\n');
+  });
+
+  it('prints the error sentence of a refused request and fails', async () => {
+    answerWith = () => [401, JSON.stringify({ error: 'Valid credentials are needed.' })];
+    const { code, stdout, stderr } = await send(['--application', '12']);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toBe(`${url} took nothing of this request: Valid credentials are needed.\n`);
+  });
+
+  it('prints the error sentence of each refused event of a batch and fails', async () => {
+    answerWith = () => {
+      const refused = { error: 'applicationId is unknown.', code: 'validation_failed' };
+      return [202, JSON.stringify({ results: [ACCEPTED, refused, ACCEPTED] })];
+    };
+    const { code, stdout, stderr } = await send(['--application', '12']);
+    expect(code).toBe(1);
+    expect(stdout.trimEnd().split('\n')).toHaveLength(2);
+    expect(stderr).toBe(
+      'cdrCreated call refused: applicationId is unknown.\n1 of 3 events were refused.\n',
+    );
+  });
+
+  it('names the status of an answer that is not of our API', async () => {
+    answerWith = () => [502, '<html>'];
+    const { code, stderr } = await send(['--application', '12']);
+    expect(code).toBe(1);
+    expect(stderr).toBe(`${url} took nothing of this request: it answered 502 Bad Gateway.\n`);
+  });
+
+  it('says in one sentence that the API cannot be reached', async () => {
+    const gone = createServer().listen(0, '127.0.0.1');
+    await once(gone, 'listening');
+    const { port } = gone.address() as AddressInfo;
+    gone.close();
+    await once(gone, 'close');
+    const nowhere = `http://127.0.0.1:${String(port)}`;
+    const ending = await runCli(['events', 'send', '--url', nowhere, '--account', '7']);
+    expect(ending.code).toBe(1);
+    expect(ending.stderr).toBe(`${nowhere} cannot be reached (ECONNREFUSED).\n`);
+  });
+
+  it.each([
+    [[], '--application or --account is needed'],
+    [['--account', 'demo'], "error: option '--account <id>' argument 'demo' is invalid."],
+    [['--account', '7', '--count', '1001'], 'It must be a whole number from 1 to 1000.'],
+    [['--account', '7', '--event', 'sms'], 'Allowed choices are smsdlr, cdrCreated, cdrRated.'],
+    [['--account', '7', '--resource', 'all'], 'Allowed choices are call, sms, transcription.'],
+    [['--account', '7', '--user', 'demo'], '--password-stdin is needed'],
+    [['--account', '7', '--url', 'https://api.example.com'], '--password-stdin is needed'],
+    [['--account', '7', '--url', 'http://a:geheim@127.0.0.1'], 'must have no credentials'],
+    [['--account', '7', '--url', 'http://:geheim@127.0.0.1'], 'must have no credentials'],
+    [['--account', '7', '--url', 'http://127.0.0.1/?geheim'], 'no query and no fragment'],
+    [['--account', '7', '--url', 'ftp://a:geheim@127.0.0.1'], 'must be an http or https URL'],
+  ])('refuses %j with 2, says what is wrong and sends nothing', async (args, says) => {
+    const { code, stderr } = await send(args);
+    expect(code).toBe(2);
+    expect(stderr).toContain(says);
+    expect(stderr).not.toContain('geheim');
+    expect(received).toEqual([]);
+  });
+});

@@ -1,0 +1,347 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { runCli } from '../support/command-line.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+
+const GENERATED = /^password, shown this once: (\S{20,})$/m;
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+
+afterAll(() => database.drop());
+
+const cli = (args: string[], input: string | Buffer = '') =>
+  runCli(args, { env: { DATABASE_URL: database.url }, input });
+
+describe('migrate', () => {
+  let empty: TestDatabase;
+
+  beforeAll(async () => {
+    empty = await createTestDatabase();
+    await empty.query('DROP SCHEMA public CASCADE');
+    await empty.query('CREATE SCHEMA public');
+  });
+
+  afterAll(() => empty.drop());
+
+  it('names the migrations it carried out, and finds nothing to do the second time', async () => {
+    const env = { DATABASE_URL: empty.url };
+    const first = await runCli(['migrate'], { env });
+    expect(first).toMatchObject({ code: 0, stderr: '' });
+    expect(first.stdout).toMatch(
+      /^migrated Initial\d+\n(migrated \w+\n)*The database is up to date.\n$/,
+    );
+    expect(await empty.query('SELECT id FROM environments')).toHaveLength(2);
+    const second = await runCli(['migrate'], { env });
+    expect(second).toEqual({ code: 0, stdout: 'The database is up to date.\n', stderr: '' });
+  });
+});
+
+describe('users and credentials', () => {
+  beforeEach(async () => {
+    await database.query('DELETE FROM credentials');
+    await database.query('DELETE FROM users');
+  });
+
+  const stored = () =>
+    database.query<{ username: string; role: string; status: string; credentials: string }>(
+      `SELECT username, role, status,
+         (SELECT count(*) FROM credentials WHERE user_id = users.id) AS credentials
+       FROM users ORDER BY id`,
+    );
+
+  it('creates an account with a password that it makes up and prints', async () => {
+    const { code, stdout, stderr } = await cli(['users', 'create', 'demo']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^created demo \(id \d+, role account\)\n/);
+    expect(stdout).toMatch(GENERATED);
+    expect(await stored()).toEqual([
+      { username: 'demo', role: 'account', status: 'active', credentials: '1' },
+    ]);
+  });
+
+  it('creates a platform user with the password on standard input, and does not print it', async () => {
+    const args = ['users', 'create', 'switch', '--role', 'platform', '--password-stdin'];
+    const { code, stdout, stderr } = await cli(args, 'switch-secret\n');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^created switch \(id \d+, role platform\)\n$/);
+    expect(await stored()).toMatchObject([{ username: 'switch', role: 'platform' }]);
+  });
+
+  it('takes one line break, and no more, off the password', async () => {
+    const short = 'users create demo --password-stdin'.split(' ');
+    // Eight characters are the least: with its own line break this one has seven.
+    expect((await cli(short, '1234567\n')).code).toBe(1);
+    expect((await cli(short, '1234567\n\n')).code).toBe(0);
+  });
+
+  it('refuses a password that is not UTF-8 or is not there', async () => {
+    const args = 'users create demo --password-stdin'.split(' ');
+    const binary = await cli(args, Buffer.from([0xff, 0xfe, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41]));
+    expect(binary).toMatchObject({ code: 1, stdout: '' });
+    expect(binary.stderr).toBe('The password on standard input is not UTF-8.\n');
+    const none = await cli(args);
+    expect(none).toMatchObject({ code: 1, stdout: '' });
+    expect(none.stderr).toMatch(/^password must have .*\n$/);
+    expect(await stored()).toEqual([]);
+  });
+
+  it('refuses a username that is taken, unless it is told that this is fine', async () => {
+    await cli(['users', 'create', 'demo']);
+    const again = await cli(['users', 'create', 'demo']);
+    expect(again).toEqual({ code: 1, stdout: '', stderr: 'username is taken.\n' });
+    const fine = await cli(['users', 'create', 'demo', '--if-missing', '--role', 'platform']);
+    expect(fine).toEqual({ code: 0, stdout: 'demo exists already\n', stderr: '' });
+    expect(await stored()).toMatchObject([{ role: 'account', credentials: '1' }]);
+  });
+
+  it('creates one user when several with --if-missing run at the same time', async () => {
+    const args = ['users', 'create', 'demo', '--if-missing'];
+    const endings = await Promise.all([cli(args), cli(args), cli(args)]);
+    expect(endings.map(({ code }) => code)).toEqual([0, 0, 0]);
+    expect(endings.filter(({ stdout }) => stdout.startsWith('created '))).toHaveLength(1);
+    expect(await stored()).toHaveLength(1);
+  });
+
+  it('lists every user, also those beyond the first page of 500', async () => {
+    await database.query(
+      `INSERT INTO users (username, role, status, salt)
+       SELECT 'user' || n, 'account', 'active', '' FROM generate_series(1, 1000) n`,
+    );
+    const { code, stdout } = await cli(['users', 'list']);
+    expect(code).toBe(0);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines).toHaveLength(1 + 1000);
+    expect(lines[0]).toMatch(/^ +id {2}username +role +status +joined$/);
+    expect(lines[1000]).toMatch(/^ *\d+ {2}user1000 +account +active +\d{4}-\d\d-\d\dT.*Z$/);
+  });
+
+  it('locks and unlocks a user', async () => {
+    await cli(['users', 'create', 'demo']);
+    expect((await cli(['users', 'lock', 'demo'])).stdout).toBe('demo is locked\n');
+    expect(await stored()).toMatchObject([{ status: 'locked' }]);
+    expect((await cli(['users', 'unlock', 'demo'])).stdout).toBe('demo is active\n');
+    expect(await stored()).toMatchObject([{ status: 'active' }]);
+  });
+
+  it('adds, lists and removes credentials', async () => {
+    await cli(['users', 'create', 'demo']);
+    const added = await cli(['credentials', 'add', 'demo']);
+    const [, id] = /^added credential (\d+)\n/.exec(added.stdout)!;
+    expect(added.stdout).toMatch(GENERATED);
+    const given = await cli(['credentials', 'add', 'demo', '--password-stdin'], 'next-secret');
+    expect(given.stdout).toMatch(/^added credential \d+\n$/);
+
+    const before = await cli(['credentials', 'list', 'demo']);
+    expect(before.stdout.trimEnd().split('\n')).toHaveLength(1 + 3);
+    expect(before.stdout).toMatch(new RegExp(`^ *${id!}  \\d{4}-\\d\\d-\\d\\dT.*Z$`, 'm'));
+
+    const removed = await cli(['credentials', 'remove', 'demo', id!]);
+    expect(removed).toEqual({ code: 0, stdout: `removed credential ${id!}\n`, stderr: '' });
+    const after = await cli(['credentials', 'list', 'demo']);
+    expect(after.stdout).not.toMatch(new RegExp(`^ *${id!} `, 'm'));
+    expect(after.stdout.trimEnd().split('\n')).toHaveLength(1 + 2);
+  });
+
+  it('does not remove the credential of another user', async () => {
+    await cli(['users', 'create', 'demo']);
+    await cli(['users', 'create', 'other']);
+    const [row] = await database.query<{ id: string }>(
+      `SELECT id FROM credentials
+       WHERE user_id = (SELECT id FROM users WHERE username = 'other')`,
+    );
+    const { code, stderr } = await cli(['credentials', 'remove', 'demo', row!.id]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: 'There is no such credential.\n' });
+    expect(await stored()).toMatchObject([{ credentials: '1' }, { credentials: '1' }]);
+  });
+
+  it.each([
+    ['users', 'lock', 'nobody'],
+    ['users', 'unlock', 'nobody'],
+    ['credentials', 'list', 'nobody'],
+    ['credentials', 'add', 'nobody'],
+    ['credentials', 'remove', 'nobody', '1'],
+  ])('says that there is no such user: %s %s %s', async (...args) => {
+    const ending = await cli(args);
+    expect(ending).toEqual({ code: 1, stdout: '', stderr: 'There is no such user.\n' });
+  });
+});
+
+describe('import-applications', () => {
+  let directory: string;
+  let file: string;
+  let userId: string;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'switchhook-cli-'));
+    file = join(directory, 'applications.json');
+    await cli(['users', 'create', 'importer']);
+    const [user] = await database.query<{ id: string }>(
+      "SELECT id FROM users WHERE username = 'importer'",
+    );
+    userId = user!.id;
+  });
+
+  beforeEach(() => database.query('DELETE FROM applications'));
+
+  afterAll(() => rm(directory, { recursive: true }));
+
+  async function importFile(content: string | Buffer) {
+    await writeFile(file, content);
+    return cli(['import-applications', file]);
+  }
+
+  const anApplication = (members: object = {}) => ({
+    userId,
+    name: 'Old shop',
+    voiceUrl: 'http://foobar',
+    ...members,
+  });
+
+  const ids = async () =>
+    (await database.query<{ id: string }>('SELECT id FROM applications ORDER BY id')).map(
+      ({ id }) => id,
+    );
+
+  it('brings in all applications of the file, with their ids and partitions', async () => {
+    const applications = [
+      anApplication({ id: '5080983', partition: 'Production' }),
+      anApplication(),
+    ];
+    const ending = await importFile(`\ufeff${JSON.stringify(applications)}`);
+    expect(ending).toEqual({ code: 0, stdout: 'imported 2 applications\n', stderr: '' });
+    const rows = await database.query('SELECT id, name, partition FROM applications ORDER BY id');
+    expect(rows).toEqual([
+      { id: '5080983', name: 'Old shop', partition: 'Production' },
+      { id: '5080984', name: 'Old shop', partition: null },
+    ]);
+  });
+
+  it('names every fault with its place, a line each, and brings in nothing', async () => {
+    const faulty = [
+      anApplication(),
+      anApplication({ name: null }),
+      anApplication({ voiceUrl: 'ftp://x' }),
+    ];
+    const { code, stdout, stderr } = await importFile(JSON.stringify(faulty));
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    const lines = stderr.trimEnd().split('\n');
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toMatch(/^\/1\/name: name /);
+    expect(lines[1]).toMatch(/^\/2\/voiceUrl: voiceUrl /);
+    expect(await ids()).toEqual([]);
+  });
+
+  it('brings in nothing when one account is unknown', async () => {
+    const { code, stderr } = await importFile(
+      JSON.stringify([anApplication(), anApplication({ userId: 999_999 })]),
+    );
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^\/1\/userId: userId .*\n$/);
+    expect(await ids()).toEqual([]);
+  });
+
+  it.each([
+    ['no JSON', '[{"name": ', / is not JSON: .*\n$/],
+    [
+      'not UTF-8',
+      Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d]),
+      / is not JSON: it is not UTF-8\.\n$/,
+    ],
+    ['no array', '{"name": "Old shop"}', /^The file must hold a JSON array of applications\.\n$/],
+  ])('says in one sentence that the file holds %s', async (_what, content, sentence) => {
+    const { code, stdout, stderr } = await importFile(content);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(sentence);
+    expect(stderr.trimEnd()).not.toContain('\n');
+  });
+
+  it('says in one sentence that there is no such file', async () => {
+    const { code, stderr } = await cli(['import-applications', join(directory, 'none.json')]);
+    expect(code).toBe(1);
+    expect(stderr).toBe(`${join(directory, 'none.json')} cannot be read (ENOENT).\n`);
+  });
+});
+
+describe('the command line', () => {
+  it.each([
+    [[]],
+    [['users']],
+    [['users', 'list']],
+    [['users', 'create']],
+    [['users', 'lock']],
+    [['users', 'unlock']],
+    [['credentials']],
+    [['credentials', 'list']],
+    [['credentials', 'add']],
+    [['credentials', 'remove']],
+    [['migrate']],
+    [['import-applications']],
+    [['events']],
+    [['events', 'send']],
+    [['listen']],
+  ])('explains %j with an example', async (command) => {
+    const { code, stdout, stderr } = await runCli([...command, '--help']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(`Usage: ${['npm run cli --', ...command].join(' ')} `);
+    expect(stdout).toContain(`Example:\n  $ ${['npm run cli --', ...command].join(' ')}`);
+  });
+
+  it('tells its version', async () => {
+    const { code, stdout } = await runCli(['--version']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  it.each([
+    [[], 'Usage: '],
+    [['users'], 'Usage: '],
+    [['nonsense'], "error: unknown command 'nonsense'"],
+    [['users', 'crate'], "error: unknown command 'crate'"],
+    [['users', 'create'], "error: missing required argument 'name'"],
+    [['users', 'create', 'demo', 'geheim'], "error: too many arguments for 'create'."],
+    [['users', 'create', 'demo', '--password=geheim'], "error: unknown option '--password'"],
+    [['users', 'create', 'demo', '--role', 'root'], 'Allowed choices are account, platform.'],
+    [['credentials', 'remove', 'demo'], "error: missing required argument 'id'"],
+    [['migrate', 'now'], "error: too many arguments for 'migrate'."],
+  ])('refuses %j with 2, says what is wrong and repeats no secret', async (args, says) => {
+    const { code, stdout, stderr } = await cli(args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(says);
+    expect(stderr).not.toContain('geheim');
+  });
+
+  it.each([
+    [{}, 'configuration: DATABASE_URL is not set\n'],
+    [
+      { DATABASE_URL: 'postgres://u:geheim@127.0.0.1:1/x' },
+      'PostgreSQL cannot be reached (ECONNREFUSED).\n',
+    ],
+    [
+      { DATABASE_URL: 'postgres://u:geheim@127.0.0.1:1/x', PORT: 'geheim' },
+      'configuration: PORT: Invalid input: expected number, received NaN\n',
+    ],
+  ])('says in one sentence that it cannot work with %j, no stack, no secret', async (env, says) => {
+    for (const command of [['migrate'], ['users', 'list']]) {
+      expect(await runCli(command, { env })).toEqual({ code: 1, stdout: '', stderr: says });
+    }
+  });
+
+  it('says that a database that was never migrated is not up to date', async () => {
+    const empty = await createTestDatabase();
+    try {
+      await empty.query('DROP SCHEMA public CASCADE');
+      await empty.query('CREATE SCHEMA public');
+      const ending = await runCli(['users', 'list'], { env: { DATABASE_URL: empty.url } });
+      const stderr = 'The database is not up to date: run migrate.\n';
+      expect(ending).toEqual({ code: 1, stdout: '', stderr });
+    } finally {
+      await empty.drop();
+    }
+  });
+});

@@ -1,0 +1,401 @@
+import { afterAll, beforeAll, beforeEach, afterEach, expect, it } from 'vitest';
+import { createUser } from '../support/accounts.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
+import { type Client, clientOf } from '../support/http.js';
+import { freePort, type RunningProcess, startApi, startWorker } from '../support/processes.js';
+import { type Receiver, startReceiver } from '../support/receiver.js';
+
+interface Shown {
+  id: string;
+  href: string;
+  state: string;
+  reason?: string;
+  attempts: number;
+  test: boolean;
+  nextAttemptAt?: string;
+  attemptLog?: { number: number; status?: number }[];
+}
+
+let database: TestDatabase;
+let api: RunningProcess;
+let worker: RunningProcess;
+let receiver: Receiver;
+let platform: Client;
+let customer: Client;
+let stranger: Client;
+let application: string;
+let customers = 0;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const environment = {
+    DATABASE_URL: database.url,
+    DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
+    DELIVERY_RETRY_SCHEDULE: '50ms,1h',
+    LOG_EVENTS: 'all',
+  };
+  [api, worker] = await Promise.all([startApi(environment), startWorker(environment)]);
+  platform = clientOf(api.url, (await createUser(database, 'platform', 'platform')).auth);
+  stranger = clientOf(api.url, (await createUser(database, 'stranger')).auth);
+});
+afterAll(async () => {
+  await Promise.all([api.stop(), worker.stop()]);
+  await database.drop();
+});
+beforeEach(async () => {
+  receiver = await startReceiver();
+  customers += 1;
+  customer = clientOf(api.url, (await createUser(database, `customer-${customers}`)).auth);
+  application = lastSegment(
+    await customer.post('/v1/applications', { name: 'app', voiceUrl: 'http://foobar' }),
+  );
+});
+afterEach(() => receiver.close());
+
+function lastSegment(answer: { json: () => unknown }): string {
+  return (answer.json() as { href: string }).href.split('/').at(-1) ?? '';
+}
+
+async function subscribe(path = '/v1/webhooks', change: object = {}): Promise<string> {
+  const body = { event: 'cdrCreated', resource: 'all', targetUrl: receiver.url, ...change };
+  const answer = await customer.post(path, body);
+  expect(answer.status).toBe(200);
+  return lastSegment(answer);
+}
+
+async function report(change: object = {}) {
+  const answer = await platform.post('/v1/events', {
+    event: 'cdrCreated',
+    resource: 'call',
+    applicationId: application,
+    data: { n: 1 },
+    ...change,
+  });
+  expect(answer.status).toBe(202);
+  return answer.json<{ id: string; href: string; duplicate: boolean; deliveries: number }>();
+}
+
+async function deliveriesOf(webhook: string, query = ''): Promise<Shown[]> {
+  const answer = await customer.get(`/v1/webhooks/${webhook}/deliveries${query}`);
+  return answer.json<Shown[]>();
+}
+
+async function shown(id: string): Promise<Shown> {
+  return (await customer.get(`/v1/deliveries/${id}`)).json<Shown>();
+}
+
+async function onlyDelivery(webhook: string, state: string): Promise<Shown> {
+  const [delivery] = await eventually(
+    () => deliveriesOf(webhook),
+    ([first]) => first?.state === state,
+  );
+  return delivery as Shown;
+}
+
+it('notifies account-level and application-level subscriptions, of later applications too', async () => {
+  const ofAccount = await subscribe();
+  const ofApplication = await subscribe(`/v1/applications/${application}/webhooks`);
+  const later = lastSegment(
+    await customer.post('/v1/applications', { name: 'later', messagingUrl: 'http://foobar' }),
+  );
+  expect((await report()).deliveries).toBe(2);
+  expect((await report({ applicationId: Number(later) })).deliveries).toBe(1);
+  await receiver.until((received) => received.length === 3);
+  expect(await deliveriesOf(ofAccount)).toHaveLength(2);
+  expect(await deliveriesOf(ofApplication)).toHaveLength(1);
+});
+
+it('shows an event with its deliveries to its owner and to the platform alone', async () => {
+  await subscribe();
+  const data = '{"big":12345678901234567890, "a":1, "a":2}';
+  const answer = await platform.post(
+    '/v1/events',
+    `{"id":"k-1","event":"cdrCreated","resource":"call","applicationId":${application},"data":${data}}`,
+  );
+  const { id, href } = answer.json<{ id: string; href: string }>();
+  expect(href).toBe(`${api.url}/v1/events/${id}`);
+  expect(answer.headers.location).toBe(href);
+  for (const client of [customer, platform]) {
+    const event = await client.get(`/v1/events/${id}`);
+    expect(event.status).toBe(200);
+    expect(event.headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(event.text).toContain(`"data":${data},"deliveries":[{`);
+    expect(event.json()).toMatchObject({ id, href, producerId: 'k-1', applicationId: application });
+  }
+  expect((await stranger.get(`/v1/events/${id}`)).status).toBe(404);
+  expect((await customer.get('/v1/events/nonsense')).status).toBe(404);
+  expect((await customer.post('/v1/events', {})).status).toBe(403);
+});
+
+it('shows each attempt of a delivery, and nothing of it to others', async () => {
+  const webhook = await subscribe();
+  receiver.answering = (_, response) => {
+    response
+      .writeHead(receiver.received.length === 1 ? 500 : 200, { 'x-mine': 'yes' })
+      .end('because');
+  };
+  await report();
+  const { id, href } = await onlyDelivery(webhook, 'succeeded');
+  expect(href).toBe(`${api.url}/v1/deliveries/${id}`);
+  expect(await shown(id)).toMatchObject({
+    id,
+    attempts: 2,
+    test: false,
+    targetUrl: receiver.url,
+    attemptLog: [
+      { number: 1, status: 500, responseBody: 'because', responseHeaders: { 'x-mine': 'yes' } },
+      { number: 2, status: 200, address: '127.0.0.1', truncated: false },
+    ],
+  });
+  for (const path of [`/v1/deliveries/${id}`, `/v1/webhooks/${webhook}/deliveries`]) {
+    expect((await stranger.get(path)).status).toBe(404);
+    expect((await platform.get(path)).status).toBe(404);
+  }
+});
+
+it('lists deliveries newest first, in pages, filtered', async () => {
+  const webhook = await subscribe();
+  for (let n = 0; n < 5; n += 1) await report();
+  await eventually(
+    () => deliveriesOf(webhook, '?state=succeeded'),
+    (all) => all.length === 5,
+  );
+  const all = await deliveriesOf(webhook);
+  expect(all.map(({ id }) => id)).toEqual(
+    all
+      .map(({ id }) => id)
+      .sort()
+      .reverse(),
+  );
+  const first = await customer.get(`/v1/webhooks/${webhook}/deliveries?limit=3&state=succeeded`);
+  const next = /<([^>]+)>; rel="next"/.exec(String(first.headers.link))?.[1] ?? '';
+  const second = await customer.get(next.slice(api.url.length));
+  expect(second.headers.link).toBeUndefined();
+  const paged = [first, second].flatMap((page) => page.json<Shown[]>());
+  expect(paged).toEqual(all);
+  expect(await deliveriesOf(webhook, '?event=smsdlr')).toEqual([]);
+  expect(await deliveriesOf(webhook, '?event=cdrCreated')).toHaveLength(5);
+  expect(await deliveriesOf(webhook, '?state=nonsense')).toEqual([]);
+  expect(await deliveriesOf(webhook, '?since=2020-01-01T00:00:00Z')).toHaveLength(5);
+  expect(await deliveriesOf(webhook, '?until=2020-01-01T00:00:00Z')).toEqual([]);
+  expect((await customer.get(`/v1/webhooks/${webhook}/deliveries?limit=0`)).status).toBe(400);
+});
+
+it('lists events newest first, filtered, to their owner', async () => {
+  const other = lastSegment(
+    await customer.post('/v1/applications', { name: 'other', voiceUrl: 'http://foobar' }),
+  );
+  const first = await report({ id: 'cdr-1' });
+  const second = await report({ id: 'cdr-1', event: 'cdrRated', resource: 'sms' });
+  const third = await report({ applicationId: other });
+  const listed = async (query: string, client = customer) =>
+    (await client.get(`/v1/events?${query}`)).json<{ id: string }[]>().map(({ id }) => id);
+  expect(await listed('')).toEqual([third.id, second.id, first.id]);
+  expect(await listed('limit=1')).toEqual([third.id]);
+  expect(await listed(`after=${second.id}`)).toEqual([first.id]);
+  expect(await listed('event=cdrRated')).toEqual([second.id]);
+  expect(await listed('resource=call')).toEqual([third.id, first.id]);
+  expect(await listed(`applicationId=${other}`)).toEqual([third.id]);
+  expect(await listed('applicationId=nonsense')).toEqual([]);
+  expect(await listed('producerId=cdr-1')).toEqual([second.id, first.id]);
+  expect(await listed('producerId=cdr-1&event=cdrRated')).toEqual([second.id]);
+  expect(await listed('since=2020-01-01T00:00:00Z&until=2099-01-01T00:00:00Z')).toHaveLength(3);
+  expect(await listed('until=2020-01-01T00:00:00Z')).toEqual([]);
+  expect(await listed('', stranger)).toEqual([]);
+  expect((await listed('limit=3', platform)).sort()).toEqual(
+    [first.id, second.id, third.id].sort(),
+  );
+  expect(await listed(`applicationId=${other}`, platform)).toEqual([third.id]);
+  const [head] = (await customer.get('/v1/events?limit=1')).json<object[]>();
+  expect(Object.keys(head!)).not.toContain('data');
+});
+
+it('says why a subscription was not told of an event', async () => {
+  const told = await subscribe();
+  const otherEvent = await subscribe('/v1/webhooks', { event: 'cdrRated' });
+  const off = await subscribe('/v1/webhooks', { enabled: false });
+  const otherResource = await subscribe(`/v1/applications/${application}/webhooks`, {
+    resource: 'sms',
+  });
+  const changed = await subscribe('/v1/webhooks', { resource: 'transcription' });
+  const { id } = await report();
+  const later = await subscribe();
+  await customer.put(`/v1/webhooks/${changed}`, { resource: 'all' });
+  const event = (await customer.get(`/v1/events/${id}`)).json<{
+    deliveries: { webhookId: string }[];
+    unmatched: { webhookId: string; reason: string }[];
+  }>();
+  expect(event.deliveries.map(({ webhookId }) => webhookId)).toEqual([told]);
+  expect(Object.fromEntries(event.unmatched.map((one) => [one.webhookId, one.reason]))).toEqual({
+    [otherEvent]: 'other_event',
+    [off]: 'disabled',
+    [otherResource]: 'other_resource',
+    [changed]: 'changed_later',
+    [later]: 'created_later',
+  });
+});
+
+it('tells how deliveries to a subscription went lately', async () => {
+  const webhook = await subscribe();
+  const stats = async () => (await customer.get(`/v1/webhooks/${webhook}/stats`)).json();
+  expect(await stats()).toEqual({ attempts: 0, outcomes: {}, waiting: { deliveries: 0 } });
+  await report();
+  await onlyDelivery(webhook, 'succeeded');
+  receiver.answering = (_, response) => response.writeHead(500).end();
+  await report();
+  await eventually(stats, ({ attempts }) => attempts === 3);
+  await customer.put(`/v1/webhooks/${webhook}`, {
+    targetUrl: `http://127.0.0.1:${await freePort()}/`,
+  });
+  await report();
+  const after = await eventually(stats, ({ attempts }) => attempts === 5);
+  expect(after).toMatchObject({
+    outcomes: { '2xx': 1, '5xx': 2, refused: 2 },
+    successRate: 0.2,
+    waiting: { deliveries: 2 },
+  });
+  const { p50, p95 } = after.answerMs as { p50: number; p95: number };
+  expect(p50).toBeGreaterThanOrEqual(0);
+  expect(p95).toBeGreaterThanOrEqual(p50);
+  expect(Date.parse((after.waiting as { since: string }).since)).toBeLessThan(Date.now());
+  expect((await stranger.get(`/v1/webhooks/${webhook}/stats`)).status).toBe(404);
+});
+
+it('sends a finished delivery again under the same id, with a full schedule', async () => {
+  const webhook = await subscribe();
+  await report();
+  const { id } = await onlyDelivery(webhook, 'succeeded');
+  receiver.answering = (_, response) => response.writeHead(500).end();
+  const again = await customer.post(`/v1/deliveries/${id}/redeliver`);
+  expect(again.status).toBe(202);
+  expect(again.json()).toEqual({ href: `${api.url}/v1/deliveries/${id}` });
+  expect(again.headers.location).toBe(`${api.url}/v1/deliveries/${id}`);
+  const waiting = await eventually(
+    () => shown(id),
+    ({ attempts }) => attempts === 3,
+  );
+  expect(waiting.state).toBe('pending');
+  expect(new Set(receiver.received.map((received) => received.id))).toEqual(new Set([id]));
+  const early = await customer.post(`/v1/deliveries/${id}/redeliver`);
+  expect(early.status).toBe(409);
+  expect(early.json()).toMatchObject({ code: 'delivery_not_finished' });
+  expect((await stranger.post(`/v1/deliveries/${id}/redeliver`)).status).toBe(404);
+});
+
+it('does not send again what is still on its way, though its subscription was off for a moment', async () => {
+  const webhook = await subscribe();
+  receiver.answering = () => undefined;
+  await report();
+  await receiver.until((received) => received.length === 1);
+  const [{ id }] = (await deliveriesOf(webhook)) as [Shown];
+  await customer.put(`/v1/webhooks/${webhook}`, { enabled: false });
+  await customer.put(`/v1/webhooks/${webhook}`, { enabled: true });
+  const answer = await customer.post(`/v1/deliveries/${id}/redeliver`);
+  expect([answer.status, answer.json().code]).toEqual([409, 'delivery_not_finished']);
+});
+
+it('sends a test once, marked, whatever holds the subscription', async () => {
+  const webhook = await subscribe('/v1/webhooks', { event: 'smsdlr', resource: 'sms' });
+  await database.query(`UPDATE webhooks SET hold_until = now() + interval '1 hour' WHERE id = $1`, [
+    webhook,
+  ]);
+  receiver.answering = (_, response) => response.writeHead(500).end();
+  const answer = await customer.post(`/v1/webhooks/${webhook}/test`);
+  expect(answer.status).toBe(202);
+  const id = lastSegment(answer);
+  await eventually(
+    () => shown(id),
+    ({ state }) => state === 'exhausted',
+  );
+  expect(receiver.received).toHaveLength(1);
+  const body = JSON.parse(receiver.received[0]!.body) as Record<string, unknown>;
+  expect(body).toMatchObject({ id, event: 'smsdlr', resource: 'sms', test: true });
+  expect(Object.keys(body.data as object)).toContain('dlvrd');
+});
+
+it('cancels what is pending when a subscription is switched off, and revives nothing', async () => {
+  const webhook = await subscribe();
+  receiver.answering = (_, response) => response.writeHead(500).end();
+  await report();
+  const { id } = await eventually(
+    async () => (await deliveriesOf(webhook))[0]!,
+    ({ attempts }) => attempts === 2,
+  );
+  await customer.put(`/v1/webhooks/${webhook}`, { enabled: false });
+  expect(await shown(id)).toMatchObject({ state: 'cancelled' });
+  expect((await report()).deliveries).toBe(0);
+  const off = [`/v1/deliveries/${id}/redeliver`, `/v1/webhooks/${webhook}/test`];
+  for (const path of off) {
+    const answer = await customer.post(path);
+    expect([answer.status, answer.json().code]).toEqual([409, 'subscription_inactive']);
+  }
+  await eventually(
+    () => shown(id),
+    ({ reason }) => reason === 'disabled',
+  );
+  await customer.put(`/v1/webhooks/${webhook}`, { enabled: true });
+  expect(await shown(id)).toMatchObject({ state: 'cancelled', reason: 'disabled' });
+  receiver.answering = (_, response) => response.end();
+  expect((await customer.post(`/v1/deliveries/${id}/redeliver`)).status).toBe(202);
+  await eventually(
+    () => shown(id),
+    ({ state }) => state === 'succeeded',
+  );
+});
+
+it('cancels the deliveries of a deleted application, which stay readable', async () => {
+  const webhook = await subscribe(`/v1/applications/${application}/webhooks`);
+  receiver.answering = (_, response) => response.writeHead(500).end();
+  await report();
+  const { id } = await eventually(
+    async () => (await deliveriesOf(webhook))[0]!,
+    ({ attempts }) => attempts === 2,
+  );
+  await customer.delete(`/v1/applications/${application}`);
+  expect((await customer.get(`/v1/webhooks/${webhook}`)).status).toBe(404);
+  await eventually(
+    () => shown(id),
+    ({ state, reason }) => state === 'cancelled' && reason === 'deleted',
+  );
+});
+
+it('uses a changed target and secret from the next attempt on', async () => {
+  const webhook = await subscribe('/v1/webhooks', {
+    targetUrl: `http://127.0.0.1:${await freePort()}/`,
+  });
+  await report();
+  await eventually(
+    async () => (await deliveriesOf(webhook))[0]!,
+    ({ attempts }) => attempts === 2,
+  );
+  await customer.put(`/v1/webhooks/${webhook}`, { targetUrl: receiver.url, name: 'new' });
+  await customer.post(`/v1/webhooks/${webhook}/secret/rotate`);
+  await database.query(`UPDATE deliveries SET next_attempt_at = now() WHERE webhook_id = $1`, [
+    webhook,
+  ]);
+  await onlyDelivery(webhook, 'succeeded');
+  const [notification] = receiver.received;
+  expect(JSON.parse(notification!.body)).toMatchObject({ name: 'new' });
+  expect(String(notification!.headers['webhook-signature']).split(' ')).toHaveLength(2);
+});
+
+it('writes no secret, no URL and no content of a customer into a line of the log', async () => {
+  const url = receiver.url.replace('http://', 'http://user:hidden-password@');
+  const webhook = await subscribe('/v1/webhooks', {
+    targetUrl: url,
+    payload: { p: 'hidden-payload' },
+  });
+  const { secret } = (await customer.get(`/v1/webhooks/${webhook}/secret`)).json<{
+    secret: string;
+  }>();
+  await report({ data: { d: 'hidden-data' } });
+  await onlyDelivery(webhook, 'succeeded');
+  await eventually(
+    () => Promise.resolve(worker.output()),
+    (text) => text.includes('"msg":"attempt"'),
+  );
+  for (const hidden of [secret, 'hidden-', `customer-${customers}-secret`]) {
+    expect(api.output() + worker.output()).not.toContain(hidden);
+  }
+});

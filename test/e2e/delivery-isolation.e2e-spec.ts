@@ -1,0 +1,134 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
+import { type RunningProcess, startWorker } from '../support/processes.js';
+import { type Receiver, startReceiver } from '../support/receiver.js';
+import { aPendingDelivery, aSubscription, anAccount } from '../support/rows.js';
+
+let database: TestDatabase;
+let worker: RunningProcess;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  receiver = await startReceiver();
+});
+afterEach(async () => {
+  await worker.stop();
+  await receiver.close();
+});
+
+function start(environment: Record<string, string> = {}): Promise<RunningProcess> {
+  return startWorker({
+    DATABASE_URL: database.url,
+    DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
+    ...environment,
+  });
+}
+
+const SWITCH_OFF = 'enabled = false, generation = generation + 1, cancelling = true';
+
+async function pendingOf(webhooks: readonly string[]): Promise<number> {
+  const [row] = await database.query<{ pending: number }>(
+    `SELECT count(*)::int AS pending FROM deliveries
+     WHERE webhook_id = ANY ($1) AND state = 'pending'`,
+    [webhooks],
+  );
+  return row?.pending ?? 0;
+}
+
+it('delivers what is due while very many deliveries are being cancelled, and right after', async () => {
+  worker = await start();
+  const account = await anAccount(database);
+  const busy = await aSubscription(database, account, { target_url: receiver.url });
+  await database.query(
+    `INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation,
+       next_attempt_at, created_at)
+     SELECT new_uuid(now(), n), new_uuid(now(), 0), $1, $2, 'cdrCreated', 1,
+       now() + interval '1 hour', now()
+     FROM generate_series(1, 60000) n`,
+    [busy, account],
+  );
+  const others = await anAccount(database);
+  const other = await aSubscription(database, others, { target_url: receiver.url });
+  await database.query(`UPDATE webhooks SET ${SWITCH_OFF}, updated_at = now() WHERE id = $1`, [
+    busy,
+  ]);
+  for (let sent = 1; sent <= 4; sent += 1) {
+    await aPendingDelivery(database, other);
+    await receiver.until((received) => received.length === sent, 2_500);
+  }
+  await eventually(
+    () => pendingOf([busy]),
+    (pending) => pending === 0,
+  );
+});
+
+it('cancels the deliveries of a hundred subscriptions that are switched off together', async () => {
+  worker = await start();
+  const account = await anAccount(database);
+  const webhooks: string[] = [];
+  for (let made = 0; made < 100; made += 1) {
+    const webhook = await aSubscription(database, account, { target_url: receiver.url });
+    await aPendingDelivery(database, webhook, {
+      next_attempt_at: new Date(Date.now() + 3_600_000),
+    });
+    webhooks.push(webhook);
+  }
+  await database.query(
+    `UPDATE webhooks SET ${SWITCH_OFF}, updated_at = now() WHERE id = ANY ($1)`,
+    [webhooks],
+  );
+  await eventually(
+    () => pendingOf(webhooks),
+    (pending) => pending === 0,
+    3_000,
+  );
+});
+
+it('cancels a delivery that was still being stored while its old subscription was deleted', async () => {
+  worker = await start();
+  const webhook = await aSubscription(database, await anAccount(database), {
+    target_url: receiver.url,
+    updated_at: new Date(Date.now() - 3_600_000),
+  });
+  await database.query(
+    `UPDATE webhooks SET generation = 2, cancelling = true, deleted_at = now() WHERE id = $1`,
+    [webhook],
+  );
+  // Longer than the canceller takes to find nothing that it could cancel.
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  await aPendingDelivery(database, webhook, { generation: 1 });
+  await eventually(
+    () => pendingOf([webhook]),
+    (pending) => pending === 0,
+    3_000,
+  );
+  expect(receiver.received).toHaveLength(0);
+});
+
+it('has no more calls in flight than a worker may, in however many shards', async () => {
+  worker = await start({ WORKER_CONCURRENCY: '8', QUEUE_SHARDS: '4', DELIVERY_TIMEOUT_MS: '2000' });
+  let inFlight = 0;
+  let most = 0;
+  receiver.answering = (_, response) => {
+    inFlight += 1;
+    most = Math.max(most, inFlight);
+    setTimeout(() => {
+      inFlight -= 1;
+      response.end();
+    }, 300);
+  };
+  for (let made = 0; made < 40; made += 1) {
+    const account = await anAccount(database);
+    await aPendingDelivery(
+      database,
+      await aSubscription(database, account, { target_url: receiver.url }),
+    );
+  }
+  await receiver.until((received) => received.length === 40);
+  expect(most).toBeLessThanOrEqual(8);
+});

@@ -1,0 +1,302 @@
+import { DataSource } from 'typeorm';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, beforeEach, afterEach, expect, it } from 'vitest';
+import { Database, Metrics, readConfig } from '#libs/kernel';
+import { DeliveryQueue } from '../../libs/webhooks/src/domain/delivery-queue.js';
+import { PostgresEventStore } from '../../libs/webhooks/src/infrastructure/postgres-event.store.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
+import { type RunningProcess, startWorker } from '../support/processes.js';
+import { type Receiver, startReceiver } from '../support/receiver.js';
+import { aSubscription, anAccount } from '../support/rows.js';
+
+/** Leaves everything to the feeder. */
+class NoQueue extends DeliveryQueue {
+  hasRoom(): boolean {
+    return false;
+  }
+  add(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+
+let database: TestDatabase;
+let source: DataSource;
+let store: PostgresEventStore;
+let worker: RunningProcess;
+let receiver: Receiver;
+let account: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  source = await new DataSource({ type: 'postgres', url: database.url }).initialize();
+  const config = readConfig({ DATABASE_URL: database.url });
+  store = new PostgresEventStore(
+    new Database(source, new Metrics(), config),
+    new NoQueue(),
+    new Metrics(),
+    config,
+  );
+  worker = await startWorker({
+    DATABASE_URL: database.url,
+    DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
+    DELIVERY_RETRY_SCHEDULE: '100ms,100ms,100ms',
+    DELIVERY_TIMEOUT_MS: '2500',
+  });
+});
+afterAll(async () => {
+  expect(await worker.stop()).toBe(0);
+  await source.destroy();
+  await database.drop();
+});
+beforeEach(async () => {
+  receiver = await startReceiver();
+  account = await anAccount(database);
+});
+afterEach(() => receiver.close());
+
+async function report(data = '{"n":1}'): Promise<string> {
+  const [result] = await store.accept([
+    { event: 'cdrCreated', resource: 'call', accountId: account, data },
+  ]);
+  if (!result?.accepted) throw new Error('not accepted');
+  return result.id;
+}
+
+async function finished(eventId: string) {
+  return eventually(
+    () => store.deliveriesOf(eventId),
+    (deliveries) => deliveries.every(({ state }) => state !== 'pending'),
+  );
+}
+
+async function attempts(deliveryId: string) {
+  return database.query<{
+    number: number;
+    status: number | null;
+    error: string | null;
+    address: string | null;
+    response_body: string | null;
+    truncated: boolean;
+  }>('SELECT * FROM attempts WHERE delivery_id = $1 ORDER BY number', [deliveryId]);
+}
+
+it('delivers the event byte for byte, signed, with the payload of the subscription', async () => {
+  await aSubscription(database, account, {
+    target_url: `${receiver.url.replace('http://', 'http://us%C3%A9r:p%40ss@')}/hook?x=1`,
+    payload: '{ "mine": 1.0 }',
+    name: 'my hook',
+  });
+  const event = await report('{"big":12345678901234567890, "a":1,"a":2}');
+  const [delivery] = await finished(event);
+  expect(delivery).toMatchObject({ state: 'succeeded', attempts: 1 });
+  const [notification] = receiver.received;
+  expect(notification?.path).toBe('/hook?x=1');
+  expect(notification?.body).toContain(
+    '"data":{"big":12345678901234567890, "a":1,"a":2},"payload":{ "mine": 1.0 }}',
+  );
+  const headers = notification?.headers as Record<string, string>;
+  expect(headers['user-agent']).toMatch(/^Switchhook\/\d/);
+  expect(headers['content-type']).toBe('application/json');
+  expect(Buffer.from(headers.authorization?.slice(6) ?? '', 'base64').toString()).toBe('usér:p@ss');
+  expect(headers['webhook-id']).toBe(delivery?.id);
+  expect(new Webhook(SECRET).verify(notification?.body ?? '', headers)).toMatchObject({
+    id: delivery?.id,
+    name: 'my hook',
+    accountId: account,
+  });
+  expect(await attempts(delivery!.id)).toMatchObject([
+    { number: 1, status: 200, address: '127.0.0.1' },
+  ]);
+});
+
+it('retries by the schedule with the same id until it succeeds', async () => {
+  await aSubscription(database, account, { target_url: receiver.url });
+  receiver.answering = (_, response) =>
+    response.writeHead(receiver.received.length < 3 ? 500 : 204).end('no');
+  const [delivery] = await finished(await report());
+  expect(delivery).toMatchObject({ state: 'succeeded', attempts: 3 });
+  expect(new Set(receiver.received.map((received) => received.id))).toEqual(
+    new Set([delivery?.id]),
+  );
+  expect(await attempts(delivery!.id)).toMatchObject([
+    { number: 1, status: 500, response_body: 'no' },
+    { number: 2, status: 500 },
+    { number: 3, status: 204 },
+  ]);
+});
+
+it('is exhausted after the last retry', async () => {
+  await aSubscription(database, account, { target_url: receiver.url });
+  receiver.answering = (_, response) =>
+    response.writeHead(302, { location: `${receiver.url}/else` }).end();
+  const [delivery] = await finished(await report());
+  expect(delivery).toMatchObject({ state: 'exhausted', reason: 'no_attempts_left', attempts: 4 });
+  expect(receiver.received.every((received) => received.path === '/')).toBe(true);
+});
+
+it.each([
+  ['refused', 'http://127.0.0.1:1/', undefined],
+  ['blocked', 'http://10.1.2.3/', undefined],
+  ['blocked', 'http://[::ffff:10.1.2.3]/', undefined],
+  ['dns', 'http://no-such-host.invalid/', undefined],
+  ['timeout', undefined, () => undefined],
+  ['reset', undefined, (_: unknown, response: { destroy: () => void }) => response.destroy()],
+  ['tls', 'https', undefined],
+] as const)(
+  'records %s as the error of an attempt without an answer (%s)',
+  async (error, url, answering) => {
+    if (answering) receiver.answering = answering;
+    const target =
+      url === 'https' ? receiver.url.replace('http:', 'https:') : (url ?? receiver.url);
+    await aSubscription(database, account, { target_url: target });
+    const [delivery] = await finished(await report());
+    expect(delivery).toMatchObject({ state: 'exhausted', attempts: 4 });
+    expect((await attempts(delivery!.id)).map((attempt) => attempt.error)).toEqual([
+      error,
+      error,
+      error,
+      error,
+    ]);
+  },
+);
+
+it('keeps 4 KiB of an answer, and reads it for a second at the most', async () => {
+  await aSubscription(database, account, { target_url: receiver.url });
+  receiver.answering = (_, response) => void response.writeHead(200).write('x'.repeat(5_000));
+  const [long] = await finished(await report());
+  receiver.answering = (_, response) => void response.writeHead(200).write('slow\0');
+  const [slow] = await finished(await report());
+  expect(await attempts(long!.id)).toMatchObject([
+    { response_body: 'x'.repeat(4_096), truncated: true },
+  ]);
+  expect(await attempts(slow!.id)).toMatchObject([
+    { response_body: 'slow\ufffd', truncated: true },
+  ]);
+  expect(slow?.state).toBe('succeeded');
+});
+
+it('switches the subscription off at 410, and cancels what else waits for it', async () => {
+  const webhook = await aSubscription(database, account, { target_url: receiver.url });
+  receiver.answering = (_, response) => response.writeHead(500).end();
+  const first = await report();
+  await receiver.until((received) => received.length > 0);
+  receiver.answering = (_, response) => response.writeHead(410).end();
+  const gone = await report();
+  const [[waiting], [exhausted]] = await Promise.all([finished(first), finished(gone)]);
+  const ends = [waiting, exhausted].map((delivery) => `${delivery?.state} ${delivery?.reason}`);
+  expect(ends).toContain('exhausted gone');
+  const [row] = await database.query(
+    'SELECT enabled, disabled_reason FROM webhooks WHERE id = $1',
+    [webhook],
+  );
+  expect(row).toEqual({ enabled: false, disabled_reason: 'gone' });
+  const rows = await eventually(
+    () =>
+      database.query<{ state: string }>('SELECT state FROM deliveries WHERE webhook_id = $1', [
+        webhook,
+      ]),
+    (all) => all.every(({ state }) => state !== 'pending'),
+  );
+  expect(rows).toHaveLength(2);
+});
+
+it('holds the whole subscription for as long as a 503 asks', async () => {
+  await aSubscription(database, account, { target_url: receiver.url });
+  receiver.answering = (_, response) => response.writeHead(503, { 'retry-after': '2' }).end();
+  const first = await report();
+  await eventually(
+    () => store.deliveriesOf(first),
+    ([delivery]) => delivery?.state === 'parked',
+  );
+  receiver.answering = (_, response) => response.end();
+  const second = await report();
+  const start = receiver.received[0]!.at;
+  await finished(first);
+  await eventually(
+    () => store.deliveriesOf(second),
+    ([delivery]) => delivery?.state === 'succeeded',
+  );
+  expect(receiver.received.length).toBe(3);
+  expect(receiver.received[1]!.at - start).toBeGreaterThanOrEqual(1_900);
+});
+
+it('cancels the pending deliveries of a subscription that is switched off within a second', async () => {
+  const webhook = await aSubscription(database, account, { target_url: 'http://127.0.0.1:1/' });
+  const event = await report();
+  await eventually(
+    () => store.deliveriesOf(event),
+    ([delivery]) => delivery!.attempts > 0,
+  );
+  const start = Date.now();
+  await database.query(
+    'UPDATE webhooks SET enabled = false, generation = generation + 1, cancelling = true, updated_at = now() WHERE id = $1',
+    [webhook],
+  );
+  expect((await store.deliveriesOf(event))[0]?.state).toBe('cancelled');
+  const [row] = await eventually(
+    () =>
+      database.query<{ state: string; reason: string }>(
+        'SELECT state, reason FROM deliveries WHERE webhook_id = $1',
+        [webhook],
+      ),
+    ([delivery]) => delivery?.state === 'cancelled',
+  );
+  expect(row?.reason).toBe('disabled');
+  expect(Date.now() - start).toBeLessThan(1_500);
+});
+
+it('lets calls that hang delay no other subscription at the same host', async () => {
+  let givenUp = 0;
+  let givenUpBefore: number | undefined;
+  receiver.answering = ({ path }, response) => {
+    if (path === '/hangs') response.on('close', () => (givenUp += 1));
+    else {
+      givenUpBefore ??= givenUp;
+      response.end();
+    }
+  };
+  await aSubscription(database, account, { target_url: `${receiver.url}/hangs` });
+  const other = await anAccount(database);
+  await aSubscription(database, other, { target_url: `${receiver.url}/answers` });
+  const event = { event: 'cdrCreated', resource: 'call', data: '{}' } as const;
+  await store.accept(Array.from({ length: 60 }, () => ({ ...event, accountId: account })));
+  await receiver.until((received) => received.length >= 50);
+  await store.accept([{ ...event, accountId: other }]);
+  await receiver.until((received) => received.some(({ path }) => path === '/answers'));
+  // It came while all 50 were still under way, not when the first of them had ended.
+  expect(givenUpBefore).toBe(0);
+});
+
+it('sends no more at once to a subscription than its bound, and delivers all in the end', async () => {
+  await aSubscription(database, account, { target_url: receiver.url });
+  let inFlight = 0;
+  let most = 0;
+  receiver.answering = (_, response) => {
+    inFlight += 1;
+    most = Math.max(most, inFlight);
+    setTimeout(() => {
+      inFlight -= 1;
+      response.end();
+    }, 20);
+  };
+  await store.accept(
+    Array.from(
+      { length: 500 },
+      () => ({ event: 'cdrCreated', resource: 'call', accountId: account, data: '{}' }) as const,
+    ),
+  );
+  await receiver.until((received) => received.length >= 500);
+  await eventually(
+    () =>
+      database.query<{ count: number }>(
+        `SELECT count(*)::int AS count FROM deliveries WHERE account_id = $1 AND state = 'succeeded'`,
+        [account],
+      ),
+    ([row]) => row?.count === 500,
+  );
+  expect(receiver.received).toHaveLength(500);
+  expect(most).toBeLessThanOrEqual(50);
+});

@@ -1,0 +1,149 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createUser } from '../support/accounts.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { basic, clientOf } from '../support/http.js';
+import { freePort, run, type RunningProcess, startApi } from '../support/processes.js';
+import { connectTo } from '../support/raw-connection.js';
+import { proxyTo, type TcpProxy } from '../support/tcp-proxy.js';
+
+let database: TestDatabase;
+let store: TcpProxy;
+let api: RunningProcess;
+let auth: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  ({ auth } = await createUser(database, 'switch', 'platform'));
+  store = await proxyTo(database.url);
+  api = await startApi({ DATABASE_URL: store.address });
+});
+afterAll(async () => {
+  await api.stop();
+  await store.close();
+  await database.drop();
+});
+
+const head = (more: string, authorization?: string) =>
+  'POST /v1/users HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n' +
+  (authorization === undefined ? '' : `Authorization: ${authorization}\r\n`) +
+  `${more}\r\n\r\n`;
+
+describe('the body', () => {
+  it('of a request without credentials is never waited for', async () => {
+    for (const length of ['Content-Length: 100000', 'Transfer-Encoding: chunked']) {
+      const connection = await connectTo(api.url);
+      connection.write(head(length));
+      await connection.until(/^HTTP\/1\.1 401 [^]*"code":"unauthorized"/);
+      connection.destroy();
+    }
+  });
+
+  it('is not asked for when the request is refused without it', async () => {
+    const expecting = 'Content-Length: 15\r\nExpect: 100-continue';
+    const connection = await connectTo(api.url);
+    connection.write(head(expecting));
+    const answer = await connection.until(/"code":"unauthorized"/);
+    expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+    expect(answer).toMatch(/^connection: close/im);
+    await connection.ended;
+    const tooLong = await connectTo(api.url);
+    tooLong.write(head('Content-Length: 100000000\r\nExpect: 100-continue', basic(auth)));
+    expect(await tooLong.until(/"code":"body_too_large"/)).toMatch(/^HTTP\/1\.1 413 /);
+    await tooLong.ended;
+  });
+
+  it('is asked for when the route wants it, and the connection is used on', async () => {
+    const connection = await connectTo(api.url);
+    for (const username of ['expecting1', 'expecting2']) {
+      const body = JSON.stringify({ username, password: 'long enough' });
+      const length = `Content-Length: ${body.length}\r\nExpect: 100-continue`;
+      connection.write(head(length, basic(auth)));
+      const earlier = connection.received().length;
+      await connection.until(/HTTP\/1\.1 100 Continue\r\n\r\n$/);
+      connection.write(body);
+      await connection.until(/"href":"[^"]+"\}$/);
+      expect(connection.received().slice(earlier)).toMatch(/HTTP\/1\.1 200 OK\r\n/);
+    }
+    connection.destroy();
+  });
+});
+
+it('answers 503 while PostgreSQL is away, and goes on when it is back', async () => {
+  const client = clientOf(api.url, auth);
+  const show = async () => (await client.get('/v1/users/switch')).status;
+  expect(await show()).toBe(200);
+  store.down();
+  await delay(1_100);
+  const away = await client.get('/v1/users/switch');
+  expect(away.status).toBe(503);
+  expect(away.headers['retry-after']).toMatch(/^\d+$/);
+  expect(away.json()).toMatchObject({ code: 'unavailable' });
+  const unknown = await client.get('/v1/users/switch', { auth: 'nobody:long enough' });
+  expect(unknown.status).toBe(503);
+  expect((await client.get('/health/live')).status).toBe(200);
+  store.up();
+  expect(await show()).toBe(200);
+});
+
+describe('SIGTERM', () => {
+  it('lets a request under way end, closes idle connections and ends the process', async () => {
+    const own = await startApi({ DATABASE_URL: database.url });
+    const idle = await connectTo(own.url);
+    idle.write('GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n');
+    await idle.until(/"up"/);
+    const body = '{"username": "late", "password": "long enough"}';
+    const underWay = await connectTo(own.url);
+    underWay.write(head(`Content-Length: ${body.length}`, basic(auth)));
+    await delay(200);
+    const start = Date.now();
+    const ended = own.stop();
+    await idle.ended;
+    await delay(200);
+    await expect(connectTo(own.url)).rejects.toThrow('ECONNREFUSED');
+    underWay.write(body);
+    expect(await underWay.until(/"href"/)).toMatch(/^HTTP\/1\.1 200 OK/);
+    expect(await ended).toBe(0);
+    expect(Date.now() - start).toBeLessThan(3_000);
+  });
+
+  it('does not wait for ever for a request that does not end', async () => {
+    const own = await startApi({ DATABASE_URL: database.url });
+    const stuck = await connectTo(own.url);
+    stuck.write(head('Content-Length: 100', basic(auth)));
+    await delay(200);
+    const start = Date.now();
+    expect(await own.stop()).toBe(0);
+    expect(Date.now() - start).toBeLessThan(8_000);
+  });
+});
+
+describe('a start that fails', () => {
+  const failing = async (environment: Record<string, string | undefined>) => {
+    const port = await freePort();
+    const started = run('apps/api', port, { PORT: String(port), ...environment });
+    const ending = await started.ended;
+    return { ending, output: started.output() };
+  };
+
+  it('says in one line what is missing from the configuration', async () => {
+    const { ending, output } = await failing({ DATABASE_URL: undefined, PORT: 'x' });
+    expect(ending).toBe(1);
+    expect(output).toMatch(/^switchhook api: .*DATABASE_URL is not set.*PORT.*\n$/);
+  });
+
+  it('says in one line that the database does not exist', async () => {
+    const url = new URL(database.url);
+    url.pathname = '/switchhook_test_that_does_not_exist';
+    const { ending, output } = await failing({ DATABASE_URL: url.toString() });
+    expect(ending).toBe(1);
+    expect(output).toMatch(/^switchhook api: .*does not exist\n$/);
+  });
+
+  it('says in one line that the port is taken', async () => {
+    const { port } = new URL(api.url);
+    const { ending, output } = await failing({ DATABASE_URL: database.url, PORT: port });
+    expect(ending).toBe(1);
+    expect(output).toMatch(/^switchhook api: .*EADDRINUSE.*\n/m);
+  });
+});

@@ -1,0 +1,138 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createUser } from '../support/accounts.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
+import { type Client, clientOf, send } from '../support/http.js';
+import { freePort, type RunningProcess, startApi, startWorker } from '../support/processes.js';
+import { type Receiver, startReceiver } from '../support/receiver.js';
+
+let database: TestDatabase;
+let api: RunningProcess;
+let worker: RunningProcess;
+let receiver: Receiver;
+let platform: Client;
+let customer: Client;
+let accountId: string;
+let apiMetrics: string;
+let workerMetrics: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const [apiPort, workerPort] = [await freePort(), await freePort()];
+  apiMetrics = `http://127.0.0.1:${apiPort}/metrics`;
+  workerMetrics = `http://127.0.0.1:${workerPort}/metrics`;
+  const environment = {
+    DATABASE_URL: database.url,
+    DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
+    DELIVERY_RETRY_SCHEDULE: '50ms',
+    DELIVERY_TIMEOUT_MS: '1000',
+  };
+  [api, worker] = await Promise.all([
+    startApi({ ...environment, METRICS_PORT: String(apiPort) }),
+    startWorker({ ...environment, METRICS_PORT: String(workerPort) }),
+  ]);
+  receiver = await startReceiver();
+  const account = await createUser(database, 'customer');
+  accountId = account.id;
+  customer = clientOf(api.url, account.auth);
+  platform = clientOf(api.url, (await createUser(database, 'platform', 'platform')).auth);
+});
+afterAll(async () => {
+  await Promise.all([api.stop(), worker.stop()]);
+  await receiver.close();
+  await database.drop();
+});
+
+/** The samples of a process, by name and labels as they are written. */
+async function metrics(url: string): Promise<Record<string, number>> {
+  const { text } = await send('GET', url);
+  const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return Object.fromEntries(
+    samples.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]),
+  );
+}
+
+async function report(change: object = {}): Promise<void> {
+  const event = { event: 'smsdlr', resource: 'sms', accountId, data: {}, ...change };
+  await platform.post('/v1/events', event);
+}
+
+it('counts events by what became of them', async () => {
+  await report({ id: 'a' });
+  await report({ id: 'a' });
+  await report({ accountId: '999999' });
+  expect(await metrics(apiMetrics)).toMatchObject({
+    'switchhook_events_total{event="smsdlr",result="accepted"}': 1,
+    'switchhook_events_total{event="smsdlr",result="duplicate"}': 1,
+    'switchhook_events_total{event="smsdlr",result="refused"}': 1,
+  });
+});
+
+it('counts attempts and deliveries by their outcome, and measures how long they took', async () => {
+  const body = { event: 'smsdlr', resource: 'all', targetUrl: receiver.url };
+  await customer.post('/v1/webhooks', body);
+  await report();
+  await receiver.until((received) => received.length === 1);
+  receiver.answering = (_, response) => response.writeHead(404).end();
+  await report();
+  const after = await eventually(
+    () => metrics(workerMetrics),
+    (now) => now['switchhook_deliveries_finished_total{state="exhausted"}'] === 1,
+  );
+  expect(after).toMatchObject({
+    'switchhook_attempts_total{outcome="2xx"}': 1,
+    'switchhook_attempts_total{outcome="4xx"}': 2,
+    'switchhook_deliveries_finished_total{state="succeeded"}': 1,
+    switchhook_attempt_duration_seconds_count: 3,
+    switchhook_first_attempt_delay_seconds_count: 2,
+    switchhook_queue_jobs: 0,
+    switchhook_pending_deliveries: 0,
+    switchhook_oldest_due_age_seconds: 0,
+  });
+  expect(after.nodejs_eventloop_lag_seconds).toBeGreaterThanOrEqual(0);
+});
+
+it('tells what waits, for how long, and what was taken up again', async () => {
+  // Held, so that it is due and waits; the time of the hold passes by our hand.
+  await database.query(`UPDATE webhooks SET hold_until = now() + interval '1 hour'`);
+  await report();
+  const waiting = await metrics(workerMetrics);
+  expect(waiting).toMatchObject({
+    switchhook_pending_deliveries: 1,
+    switchhook_oldest_due_age_seconds: 0,
+    switchhook_expired_claims_total: 0,
+  });
+  await worker.kill();
+  await database.query(`UPDATE deliveries SET next_attempt_at = now() - interval '1 hour',
+    claimed_until = now() - interval '1 minute', taken = true WHERE state = 'pending'`);
+  await database.query('UPDATE webhooks SET hold_until = NULL');
+  const port = await freePort();
+  workerMetrics = `http://127.0.0.1:${port}/metrics`;
+  worker = await startWorker({
+    DATABASE_URL: database.url,
+    METRICS_PORT: String(port),
+    DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
+  });
+  await eventually(
+    () => metrics(workerMetrics),
+    (now) => now.switchhook_expired_claims_total === 1,
+  );
+});
+
+it('serves nothing else on the port of the metrics', async () => {
+  expect((await send('GET', apiMetrics.replace('metrics', 'health/live'))).status).toBe(404);
+  expect((await send('POST', apiMetrics)).status).toBe(404);
+});
+
+it.each(['dashboard.json', 'alerts.yml'])('has every metric that %s asks for', async (file) => {
+  const text = readFileSync(new URL(`../../tools/monitoring/${file}`, import.meta.url), 'utf8');
+  const asked = new Set(text.match(/\b(?:switchhook|nodejs|process)_[a-z0-9_]+/g));
+  const texts = await Promise.all([apiMetrics, workerMetrics].map((url) => send('GET', url)));
+  const types = texts.flatMap((answer) => [...answer.text.matchAll(/^# TYPE (\S+) (\w+)$/gm)]);
+  const known = new Set(
+    types.map(([, name = '', type]) => (type === 'histogram' ? `${name}_bucket` : name)),
+  );
+  expect(asked.size).toBeGreaterThan(4);
+  expect([...asked].filter((name) => !known.has(name))).toEqual([]);
+});

@@ -1,0 +1,202 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { createUser } from '../support/accounts.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { testRedisUrl } from '../support/environment.js';
+import { eventually } from '../support/eventually.js';
+import { type Client, clientOf, send } from '../support/http.js';
+import { freePort, type RunningProcess, startApi, startWorker } from '../support/processes.js';
+import { type Receiver, startReceiver } from '../support/receiver.js';
+import { aPendingDelivery, aSubscription, anAccount } from '../support/rows.js';
+import { proxyTo, type TcpProxy } from '../support/tcp-proxy.js';
+
+interface Numbered {
+  data: { number: number };
+}
+
+let database: TestDatabase;
+let postgres: TcpProxy;
+let redis: TcpProxy;
+let receiver: Receiver;
+let accountId: string;
+let auth: string;
+let processes: RunningProcess[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const account = await createUser(database, 'customer');
+  accountId = account.id;
+  ({ auth } = await createUser(database, 'platform', 'platform'));
+  receiver = await startReceiver();
+  const body = { event: 'smsdlr', resource: 'all', targetUrl: receiver.url };
+  const api = await startApi({
+    DATABASE_URL: database.url,
+    DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
+  });
+  expect((await clientOf(api.url, account.auth).post('/v1/webhooks', body)).status).toBe(200);
+  await api.stop();
+});
+afterAll(async () => {
+  await receiver.close();
+  await database.drop();
+});
+beforeEach(async () => {
+  receiver.received.length = 0;
+  receiver.answering = (_, response) => response.end();
+  [postgres, redis] = await Promise.all([
+    proxyTo(database.url),
+    proxyTo(testRedisUrl().toString()),
+  ]);
+});
+afterEach(async () => {
+  await Promise.all(processes.map((running) => running.stop()));
+  processes = [];
+  await Promise.all([postgres.close(), redis.close()]);
+});
+
+function environment(change: Record<string, string> = {}) {
+  return {
+    DATABASE_URL: postgres.address,
+    REDIS_URL: redis.address,
+    DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
+    DELIVERY_TIMEOUT_MS: '1000',
+    ...change,
+  };
+}
+
+async function start(...starting: Promise<RunningProcess>[]): Promise<Client> {
+  processes = await Promise.all(starting);
+  return clientOf(processes[0]!.url, auth);
+}
+
+function event(number: number) {
+  return {
+    id: `e-${number}-${accountId}-${receiver.url}`,
+    event: 'smsdlr',
+    resource: 'sms',
+    accountId,
+    data: { number },
+  };
+}
+
+/** What was received, by the number that the event was given; earlier tests' events among it. */
+function numbers(): number[] {
+  return receiver.received.map(({ body }) => (JSON.parse(body) as Numbered).data.number);
+}
+
+async function ready(running: RunningProcess) {
+  const answer = await send('GET', `${running.url}/health/ready`);
+  return { status: answer.status, ...answer.json() };
+}
+
+it('accepts events while Redis is away, and delivers them when it is back', async () => {
+  const client = await start(startApi(environment()), startWorker(environment()));
+  redis.down();
+  for (let number = 0; number < 20; number += 1) {
+    expect((await client.post('/v1/events', event(number))).status).toBe(202);
+  }
+  const [api, worker] = processes as [RunningProcess, RunningProcess];
+  expect(await ready(api)).toMatchObject({ status: 'up', redis: 'down', postgres: 'up' });
+  expect((await send('GET', `${worker.url}/health/ready`)).status).toBe(503);
+  expect(receiver.received).toHaveLength(0);
+  redis.up();
+  await receiver.until(() => new Set(numbers()).size >= 20);
+});
+
+it('starts, accepts and stops without any Redis', async () => {
+  const nowhere = { REDIS_URL: `redis://127.0.0.1:${await freePort()}` };
+  const client = await start(startApi(environment(nowhere)));
+  expect((await client.post('/v1/events', event(100))).status).toBe(202);
+  expect(await processes[0]!.stop()).toBe(0);
+});
+
+it('stops in time while Redis is away', async () => {
+  const worker = await startWorker(environment());
+  processes = [worker];
+  redis.down();
+  expect(await worker.stop()).toBe(0);
+});
+
+it('delivers again after a Redis that vanished without a word is back', async () => {
+  const client = await start(startApi(environment()), startWorker(environment()));
+  expect((await client.post('/v1/events', event(300))).status).toBe(202);
+  await receiver.until(() => numbers().includes(300));
+  redis.freeze();
+  expect((await client.post('/v1/events', event(301))).status).toBe(202);
+  await receiver.until(() => numbers().includes(301), 50_000);
+});
+
+it('obeys a 410 though PostgreSQL was away when it came', async () => {
+  await start(startApi(environment()), startWorker(environment()));
+  receiver.answering = (_, response) => {
+    postgres.down();
+    response.writeHead(410).end();
+    setTimeout(() => postgres.up(), 1_500);
+  };
+  const account = await anAccount(database);
+  const webhook = await aSubscription(database, account, { target_url: receiver.url });
+  await aPendingDelivery(database, webhook);
+  await eventually(
+    () =>
+      database.query<{ state: string; reason: string; enabled: boolean }>(
+        `SELECT state, reason, enabled FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id
+         WHERE w.id = $1`,
+        [webhook],
+      ),
+    ([row]) => row?.state === 'exhausted' && row.reason === 'gone' && !row.enabled,
+    10_000,
+  );
+  expect(receiver.received).toHaveLength(1);
+});
+
+it('answers 503 with Retry-After while PostgreSQL is away, and goes on by itself', async () => {
+  const client = await start(startApi(environment()), startWorker(environment()));
+  expect((await client.post('/v1/events', event(200))).status).toBe(202);
+  postgres.down();
+  const answer = await client.post('/v1/events', event(201));
+  expect(answer.status).toBe(503);
+  expect(answer.headers['retry-after']).toBe('5');
+  expect(answer.json()).toMatchObject({ code: 'unavailable' });
+  expect((await send('GET', `${processes[0]!.url}/health/ready`)).status).toBe(503);
+  expect((await send('GET', `${processes[0]!.url}/health/live`)).status).toBe(200);
+  postgres.up();
+  await eventually(
+    () => client.post('/v1/events', event(201)),
+    ({ status }) => status === 202,
+  );
+  await receiver.until(() => [200, 201].every((number) => numbers().includes(number)));
+});
+
+it('gives up a PostgreSQL that does not answer, and goes on when it does', async () => {
+  const client = await start(startApi(environment()));
+  expect((await client.post('/v1/events', event(300))).status).toBe(202);
+  postgres.freeze();
+  expect((await client.post('/v1/events', event(301))).status).toBe(503);
+  postgres.down();
+  postgres.up();
+  await eventually(
+    () => client.post('/v1/events', event(301)),
+    ({ status }) => status === 202,
+  );
+});
+
+it('finishes what is under way when it is told to stop, and leaves the rest to others', async () => {
+  const slow = environment({ DELIVERY_CONCURRENCY: '10', DELIVERY_TIMEOUT_MS: '5000' });
+  const client = await start(startApi(slow), startWorker(slow));
+  receiver.answering = (_, response) => void setTimeout(() => response.end(), 300);
+  const events = Array.from({ length: 200 }, (_, number) => event(1_000 + number));
+  expect((await client.post('/v1/events/batch', { events })).status).toBe(202);
+  await receiver.until((received) => received.length > 10);
+  expect(await processes[1]!.stop()).toBe(0);
+  processes.push(await startWorker(slow));
+  const [row] = await eventually(
+    () =>
+      database.query<{ pending: number }>(
+        `SELECT count(*)::int AS pending FROM deliveries WHERE state = 'pending'`,
+      ),
+    ([counted]) => counted?.pending === 0,
+    60_000,
+  );
+  expect(row?.pending).toBe(0);
+  // Not one was sent twice: an orderly stop loses no answer.
+  expect(numbers().filter((number) => number >= 1_000)).toHaveLength(200);
+});

@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createUser } from '../support/accounts.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { basic, type Client, clientOf } from '../support/http.js';
+import { type RunningProcess, startApi } from '../support/processes.js';
+import { proxyTo, type TcpProxy } from '../support/tcp-proxy.js';
+
+/** About 24 MB of answer: more than the buffers of all sockets on the way take. */
+const APPLICATIONS = 300;
+const PAYLOAD = `{"filler":"${'x'.repeat(8_000)}"}`;
+
+let database: TestDatabase;
+let store: TcpProxy;
+let api: RunningProcess;
+let client: Client;
+let auth: string;
+const readers: Socket[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const user = await createUser(database, 'many');
+  auth = user.auth;
+  await database.query(
+    `WITH apps AS (
+       INSERT INTO applications (user_id, name, api_type, voice_url)
+       SELECT $1, 'a', 'scripting', 'http://v/' FROM generate_series(1, $2::int) RETURNING id
+     )
+     INSERT INTO webhooks (account_id, application_id, event, resource, target_url, payload,
+       enabled, secret)
+     SELECT $1, apps.id, 'smsdlr', 'all', 'https://t.example/', $3, true, 'whsec_'
+     FROM apps, generate_series(1, 10)`,
+    [user.id, APPLICATIONS, PAYLOAD],
+  );
+  store = await proxyTo(database.url);
+  api = await startApi({ DATABASE_URL: store.address, DATABASE_POOL_SIZE: '2' });
+  client = clientOf(api.url, auth);
+});
+afterAll(async () => {
+  for (const reader of readers) reader.destroy();
+  await api.stop();
+  await store.close();
+  await database.drop();
+});
+
+/** A client that asks for the whole list and then does not read it, once it has begun. */
+async function aStalledReader(): Promise<Socket> {
+  const { hostname, port } = new URL(api.url);
+  const socket = connect(Number(port), hostname);
+  readers.push(socket);
+  socket.write(
+    `GET /v1/webhooks?scope=all HTTP/1.1\r\nHost: x\r\nAuthorization: ${basic(auth)}\r\n\r\n`,
+  );
+  await once(socket, 'readable');
+  return socket;
+}
+
+/** What is still to come, when the socket is read to its end at last. */
+async function theRest(socket: Socket): Promise<string> {
+  const chunks: string[] = [];
+  socket.setEncoding('latin1').on('data', (text: string) => {
+    chunks.push(text);
+    if (text.endsWith('0\r\n\r\n')) socket.destroy();
+  });
+  socket.on('error', () => undefined);
+  await once(socket, 'close');
+  return chunks.join('');
+}
+
+it('holds no connection to the database while clients are slow to read a list', async () => {
+  const stalled = await Promise.all(Array.from({ length: 6 }, aStalledReader));
+  // Long enough for the buffers to fill: nothing of the list is asked for any more.
+  await delay(500);
+  const answers = await Promise.all(
+    Array.from({ length: 6 }, () => client.get('/v1/applications?limit=1')),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
+  const list = await theRest(stalled[0]!);
+  expect(list).toMatch(/^HTTP\/1\.1 200 /);
+  expect(list.match(/"payload":/g)).toHaveLength(APPLICATIONS * 10);
+  expect(list.endsWith('0\r\n\r\n')).toBe(true);
+});
+
+it('cuts the connection when the database goes away in the middle of a list', async () => {
+  const reader = await aStalledReader();
+  await delay(500);
+  store.down();
+  try {
+    const list = await theRest(reader);
+    expect(list).toMatch(/^HTTP\/1\.1 200 /);
+    expect(list.endsWith('0\r\n\r\n')).toBe(false);
+  } finally {
+    store.up();
+  }
+});
+
+it('answers 503 when the database is away before the first byte', async () => {
+  expect((await client.get('/v1/webhooks')).status).toBe(200);
+  store.down();
+  try {
+    const answer = await client.get('/v1/webhooks?scope=all');
+    expect(answer.status).toBe(503);
+    expect(answer.headers['retry-after']).toBeDefined();
+    expect(answer.json()).toMatchObject({ code: 'unavailable' });
+  } finally {
+    store.up();
+  }
+});

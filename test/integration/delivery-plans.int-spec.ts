@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import pg from 'pg';
+import {
+  FEED_ALL,
+  FEED_GIVEN,
+} from '../../libs/webhooks/src/infrastructure/delivery-feeder.statements.js';
+import {
+  RECORD,
+  RELEASE,
+  TAKE,
+} from '../../libs/webhooks/src/infrastructure/pending-delivery.statements.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { aSubscription, anAccount } from '../support/rows.js';
+
+/** What EXPLAIN (ANALYZE) tells of a step of a plan. */
+interface Step {
+  'Relation Name'?: string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  Plans?: Step[];
+}
+
+type Scalar = string | number | boolean | null;
+type Value = Scalar | Scalar[];
+
+const OTHERS = 20_000;
+const WAITING = 200;
+const LEASE_MS = 30_000;
+
+let database: TestDatabase;
+let client: pg.Client;
+let webhook: string;
+let waiting: string[];
+
+/** A month of deliveries: with few partitions the planner reckons otherwise. */
+const PAST_MONTH = `
+DO $$ BEGIN
+  FOR days IN 1..30 LOOP
+    EXECUTE format('CREATE TABLE deliveries_past_%s PARTITION OF deliveries FOR VALUES FROM (%L) TO (%L)',
+      days, least_uuid(date_trunc('day', now(), 'UTC') - make_interval(days => days)),
+      least_uuid(date_trunc('day', now(), 'UTC') - make_interval(days => days - 1)));
+    INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, state,
+      completed_at, created_at)
+    SELECT new_uuid(date_trunc('day', now(), 'UTC') - make_interval(days => days), n),
+      new_uuid(now(), 0), n, n, 'cdrCreated', 1, 'succeeded', now(), now()
+    FROM generate_series(1, 500) n;
+  END LOOP;
+END $$`;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await database.query(PAST_MONTH);
+  const dead = await aSubscription(database, await anAccount(database));
+  webhook = await aSubscription(database, await anAccount(database));
+  await database.query(
+    `INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation,
+       next_attempt_at, created_at)
+     SELECT new_uuid(now(), n), new_uuid(now(), 0), $1, 1, 'cdrCreated', 1,
+       now() + interval '1 hour', now()
+     FROM generate_series(1, $2) n`,
+    [dead, OTHERS],
+  );
+  await database.query(
+    `INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, state,
+       completed_at, created_at)
+     SELECT new_uuid(now() - interval '1 ms', n), new_uuid(now(), 0), $1, 1, 'cdrCreated', 1,
+       'succeeded', now(), now()
+     FROM generate_series(1, $2) n`,
+    [webhook, OTHERS],
+  );
+  const made = await database.query<{ id: string }>(
+    `INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation,
+       next_attempt_at, created_at)
+     SELECT new_uuid(now(), n), new_uuid(now(), 0), $1, 1, 'cdrCreated', 1, now(), now()
+     FROM generate_series(1, $2) n RETURNING id`,
+    [webhook, WAITING],
+  );
+  waiting = made.map(({ id }) => id);
+  client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+});
+afterAll(async () => {
+  await client.end();
+  await database.drop();
+});
+
+/** How many rows of deliveries a statement reads. What it writes is taken back. */
+async function rowsRead(text: string, values: Value[], before = 'SELECT'): Promise<number> {
+  await client.query(`DEALLOCATE ALL`);
+  await client.query(`PREPARE statement AS ${text}`);
+  await client.query('BEGIN');
+  await client.query(before);
+  const { rows } = await client.query<{ 'QUERY PLAN': { Plan: Step }[] }>(
+    `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE statement(${values.map(literal).join(', ')})`,
+  );
+  await client.query('ROLLBACK');
+  return readBy(rows[0]!['QUERY PLAN'][0]!.Plan);
+}
+
+function literal(value: Value): string {
+  if (value === null) return 'NULL';
+  return Array.isArray(value) ? `'{${value.map(element).join(',')}}'` : `'${String(value)}'`;
+}
+
+function element(value: Scalar): string {
+  return value === null ? 'NULL' : `"${String(value)}"`;
+}
+
+function readBy(step: Step): number {
+  const ofStep = step['Relation Name']?.startsWith('deliveries')
+    ? (step['Actual Rows'] + (step['Rows Removed by Filter'] ?? 0)) * step['Actual Loops']
+    : 0;
+  return (step.Plans ?? []).reduce((sum, inner) => sum + readBy(inner), ofStep);
+}
+
+const ones = () => waiting.map(() => 1);
+const each = (value: Scalar) => waiting.map(() => value);
+
+const CLAIMED = `UPDATE deliveries SET claimed_until = now() + interval '1 hour'
+  WHERE state = 'pending' AND next_attempt_at <= now()`;
+const TAKEN = CLAIMED.replace('SET', 'SET taken = true,');
+
+const STATEMENTS: [name: string, text: string, before: string, values: () => Value[]][] = [
+  ['takes', TAKE.text, CLAIMED, () => [waiting, ones(), LEASE_MS]],
+  ['hands back', RELEASE.text, TAKEN, () => [waiting, ones(), [], []]],
+  [
+    'records',
+    RECORD.text,
+    TAKEN,
+    () => [
+      ...[waiting, ones(), each(new Date().toISOString()), ones(), each(200), each(null)],
+      ...[each(null), each(null), each(null), each(false), each('succeeded'), each(null)],
+      each(null),
+    ],
+  ],
+  ['feeds', FEED_ALL.text, 'SELECT', () => [WAITING, WAITING, LEASE_MS, WAITING]],
+  [
+    'feeds what follows',
+    FEED_GIVEN.text,
+    'SELECT',
+    () => [WAITING, WAITING, LEASE_MS, WAITING, [webhook]],
+  ],
+];
+
+describe.each(['force_generic_plan', 'force_custom_plan'])('with %s', (mode) => {
+  beforeEach(async () => {
+    await client.query(`SET plan_cache_mode = ${mode}`);
+  });
+
+  it.each(STATEMENTS)(
+    '%s deliveries without reading others, however many wait',
+    async (...args) => {
+      const [, text, before, values] = args;
+      expect(await rowsRead(text, values(), before)).toBeLessThan(10 * WAITING);
+      await client.query('ANALYZE');
+      expect(await rowsRead(text, values(), before)).toBeLessThan(10 * WAITING);
+    },
+  );
+});
+
+it('looks for what is due without reading what is done, though statistics tell of much pending', async () => {
+  await database.query('ANALYZE deliveries');
+  await database.query(`UPDATE deliveries SET state = 'succeeded' WHERE state = 'pending'`);
+  // Takes the ended ones out of the index, and leaves the statistics of the states as they were.
+  await database.query('VACUUM deliveries');
+  // The first time reads the catalogue as well.
+  await client.query('SELECT * FROM due_deliveries(50)');
+  const { rows } = await client.query<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }>(
+    'EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT * FROM due_deliveries(50)',
+  );
+  const plan = rows[0]!['QUERY PLAN'][0]!.Plan;
+  const [blocks] = await database.query<{ count: number }>(
+    `SELECT sum(pg_relation_size(relid) / 8192)::int AS count
+     FROM pg_partition_tree('deliveries') WHERE isleaf`,
+  );
+  expect(plan['Shared Hit Blocks']! + plan['Shared Read Blocks']!).toBeLessThan(blocks!.count / 2);
+});

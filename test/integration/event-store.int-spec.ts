@@ -1,0 +1,234 @@
+import { randomUUID } from 'node:crypto';
+import { DataSource } from 'typeorm';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { Database, Metrics, readConfig } from '#libs/kernel';
+import type { ReportedEvent } from '../../libs/webhooks/src/domain/event.js';
+import {
+  DeliveryQueue,
+  type QueuedDelivery,
+} from '../../libs/webhooks/src/domain/delivery-queue.js';
+import { PostgresEventStore } from '../../libs/webhooks/src/infrastructure/postgres-event.store.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { aSubscription, anAccount, anApplication } from '../support/rows.js';
+
+class QueueOfNothing extends DeliveryQueue {
+  room = true;
+  readonly added: QueuedDelivery[] = [];
+  hasRoom(): boolean {
+    return this.room;
+  }
+  add(jobs: readonly QueuedDelivery[]): Promise<void> {
+    this.added.push(...jobs);
+    return Promise.resolve();
+  }
+}
+
+let database: TestDatabase;
+let source: DataSource;
+let queue: QueueOfNothing;
+let store: PostgresEventStore;
+let other: PostgresEventStore;
+let account: string;
+let application: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  source = await new DataSource({ type: 'postgres', url: database.url, poolSize: 10 }).initialize();
+});
+afterAll(async () => {
+  await source.destroy();
+  await database.drop();
+});
+beforeEach(async () => {
+  const config = readConfig({ DATABASE_URL: database.url });
+  queue = new QueueOfNothing();
+  store = new PostgresEventStore(
+    new Database(source, new Metrics(), config),
+    queue,
+    new Metrics(),
+    config,
+  );
+  other = new PostgresEventStore(
+    new Database(source, new Metrics(), config),
+    queue,
+    new Metrics(),
+    config,
+  );
+  account = await anAccount(database);
+  application = await anApplication(database, account);
+});
+
+function anEvent(change: Partial<ReportedEvent> = {}): ReportedEvent {
+  return {
+    event: 'cdrCreated',
+    resource: 'call',
+    applicationId: application,
+    data: '{"a":1}',
+    ...change,
+  };
+}
+
+it('makes one delivery for every matching subscription, and queues it', async () => {
+  const all = await aSubscription(database, account);
+  const ofApplication = await aSubscription(database, account, {
+    application_id: application,
+    resource: 'sms,call',
+  });
+  await aSubscription(database, account, { enabled: false });
+  await aSubscription(database, account, { event: 'cdrRated' });
+  await aSubscription(database, account, { resource: 'sms' });
+  await aSubscription(database, account, { deleted_at: new Date() });
+  await aSubscription(database, account, {
+    application_id: await anApplication(database, account),
+  });
+  await aSubscription(database, await anAccount(database));
+  const [result] = await store.accept([anEvent()]);
+  expect(result).toMatchObject({ accepted: true, duplicate: false, deliveries: 2 });
+  expect(queue.added.map((job) => job.webhookId).sort()).toEqual([all, ofApplication].sort());
+  expect(queue.added.every((job) => job.attempt === 1)).toBe(true);
+  const { id } = result as { id: string };
+  const deliveries = await store.deliveriesOf(id);
+  expect(deliveries.map((delivery) => delivery.id).sort()).toEqual(
+    queue.added.map((job) => job.id).sort(),
+  );
+  expect(deliveries.every((delivery) => delivery.state === 'pending')).toBe(true);
+});
+
+it('keeps the data byte for byte', async () => {
+  const data = '{ "n":12345678901234567890, "n": 1.0e5,"é\\u0000\\ud800":"\\"\\\\", "z":[ {} ]}';
+  const [result] = await store.accept([anEvent({ data })]);
+  const event = await store.find((result as { id: string }).id, account);
+  expect(event?.data).toBe(data);
+  expect(
+    await store.find((result as { id: string }).id, await anAccount(database)),
+  ).toBeUndefined();
+});
+
+it('refuses what names an unknown application or account, and accepts the rest of the batch', async () => {
+  const results = await store.accept([
+    anEvent({ applicationId: '999999999' }),
+    { event: 'smsdlr', resource: 'sms', accountId: '999999999', data: '{}' },
+    anEvent({ accountId: await anAccount(database) }),
+    anEvent({ accountId: account }),
+    { event: 'smsdlr', resource: 'sms', accountId: account, data: '{}' },
+  ]);
+  expect(results.map((result) => (result.accepted ? 'accepted' : result.refusal))).toEqual([
+    'unknown_application',
+    'unknown_account',
+    'accounts_differ',
+    'accepted',
+    'accepted',
+  ]);
+});
+
+it('gives late events of a deleted application to its account', async () => {
+  const webhook = await aSubscription(database, account);
+  await database.query('UPDATE applications SET deleted_at = now() WHERE id = $1', [application]);
+  const [result] = await store.accept([anEvent()]);
+  expect(result).toMatchObject({ accepted: true, deliveries: 1 });
+  expect(queue.added[0]?.webhookId).toBe(webhook);
+});
+
+it('answers a repeated key with the first event, within a batch and later', async () => {
+  await aSubscription(database, account);
+  const producerId = randomUUID();
+  const [first, second] = await store.accept([
+    anEvent({ producerId }),
+    anEvent({ producerId, data: '{"b":2}' }),
+  ]);
+  expect(first).toMatchObject({ duplicate: false, deliveries: 1 });
+  expect(second).toEqual({ ...first, duplicate: true });
+  const [third, rated] = await store.accept([
+    anEvent({ producerId }),
+    anEvent({ producerId, event: 'cdrRated' }),
+  ]);
+  expect(third).toEqual(second);
+  expect(rated).toMatchObject({ duplicate: false, deliveries: 0 });
+  expect(queue.added).toHaveLength(1);
+});
+
+it('takes one of many concurrent repeats, whatever their order in the batches', async () => {
+  await aSubscription(database, account);
+  const keys = Array.from({ length: 40 }, () => randomUUID());
+  const batch = (order: string[]) => order.map((producerId) => anEvent({ producerId }));
+  const runs = await Promise.all([
+    store.accept(batch(keys)),
+    other.accept(batch([...keys].reverse())),
+    ...keys.map((producerId) => store.accept([anEvent({ producerId })])),
+    ...keys.map((producerId) => other.accept([anEvent({ producerId })])),
+  ]);
+  const accepted = runs.flat() as { id: string; duplicate: boolean }[];
+  expect(accepted.filter((result) => !result.duplicate)).toHaveLength(40);
+  expect(new Set(accepted.map((result) => result.id)).size).toBe(40);
+  const [row] = await database.query<{ count: number }>(
+    'SELECT count(*)::int AS count FROM deliveries WHERE account_id = $1',
+    [account],
+  );
+  expect(row?.count).toBe(40);
+});
+
+it('leaves deliveries unclaimed while the queue has no room, or their subscription has a backlog', async () => {
+  await aSubscription(database, account);
+  const backlogged = await aSubscription(database, account, { backlog: true });
+  await store.accept([anEvent()]);
+  queue.room = false;
+  await store.accept([anEvent()]);
+  const rows = await database.query<{ webhook_id: string; claimed: boolean }>(
+    'SELECT webhook_id, claimed_until IS NOT NULL AS claimed FROM deliveries WHERE account_id = $1',
+    [account],
+  );
+  expect(rows).toHaveLength(4);
+  expect(rows.filter((row) => row.claimed)).toHaveLength(1);
+  expect(rows.some((row) => row.claimed && row.webhook_id === backlogged)).toBe(false);
+});
+
+it('matches every combination of event, resources, level and switch as the contract says', async () => {
+  const events = ['smsdlr', 'cdrCreated', 'cdrRated'] as const;
+  const resources = ['call', 'sms', 'transcription'] as const;
+  const lists = [
+    'all',
+    ...resources,
+    'call,sms',
+    'sms,transcription',
+    'transcription,call',
+    'sms,call,transcription',
+  ];
+  const otherApplication = await anApplication(database, account);
+  const subscriptions: {
+    id: string;
+    event: string;
+    list: string;
+    level?: string;
+    enabled: boolean;
+  }[] = [];
+  for (const event of events) {
+    for (const list of lists) {
+      for (const level of [undefined, application, otherApplication]) {
+        for (const enabled of [true, false]) {
+          const columns = { event, resource: list, application_id: level ?? null, enabled };
+          const id = await aSubscription(database, account, columns);
+          subscriptions.push({ id, event, list, enabled, ...(level !== undefined && { level }) });
+        }
+      }
+    }
+  }
+  for (const applicationId of [application, otherApplication, undefined]) {
+    for (const event of events) {
+      for (const resource of resources) {
+        const from = applicationId === undefined ? { accountId: account } : { applicationId };
+        queue.added.length = 0;
+        await store.accept([{ event, resource, data: '{}', ...from }]);
+        const expected = subscriptions.filter(
+          (subscription) =>
+            subscription.enabled &&
+            subscription.event === event &&
+            (subscription.list === 'all' || subscription.list.split(',').includes(resource)) &&
+            (subscription.level === undefined || subscription.level === applicationId),
+        );
+        expect(queue.added.map((job) => job.webhookId).sort()).toEqual(
+          expected.map(({ id }) => id).sort(),
+        );
+      }
+    }
+  }
+});

@@ -1,0 +1,221 @@
+import { randomBytes } from 'node:crypto';
+import { type INestApplicationContext, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { DataSource } from 'typeorm';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  EnvironmentIdTaken,
+  EnvironmentsService,
+  IdentityModule,
+  UsernameTaken,
+  UsersService,
+} from '#libs/identity';
+import { KernelModule, NotFoundError, ValidationError } from '#libs/kernel';
+import { Logins } from '../../libs/identity/src/domain/logins.js';
+import { FakeLogins } from '../../libs/identity/src/domain/logins.fake.js';
+import { loginsContract } from '../support/contracts/logins-contract.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { testRedisUrl } from '../support/environment.js';
+
+@Module({ imports: [KernelModule.forProcess('test'), IdentityModule] })
+class ProcessModule {}
+
+let database: TestDatabase;
+let context: INestApplicationContext;
+let users: UsersService;
+let environments: EnvironmentsService;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  process.env.DATABASE_URL = database.url;
+  process.env.REDIS_URL = testRedisUrl().toString();
+  context = await NestFactory.createApplicationContext(ProcessModule, {
+    logger: false,
+    abortOnError: false,
+  });
+  users = context.get(UsersService);
+  environments = context.get(EnvironmentsService);
+});
+afterAll(async () => {
+  await context.close();
+  await database.drop();
+});
+
+describe('logins in PostgreSQL', () => {
+  loginsContract({
+    logins: () => context.get(Logins, { strict: false }),
+    hold: async ({ username, role, status, salt, hashes }) => {
+      const rows = await database.query<{ id: string | null }>(
+        `WITH u AS (
+           INSERT INTO users (username, role, status, salt) VALUES ($1, $2, $3, $4) RETURNING id
+         )
+         INSERT INTO credentials (user_id, hash)
+         SELECT u.id, h FROM u, unnest($5::bytea[]) AS h RETURNING id`,
+        [username, role, status, salt, hashes],
+      );
+      return rows.flatMap(({ id }) => id ?? []);
+    },
+    lock: async (username) => {
+      await database.query("UPDATE users SET status = 'locked' WHERE username = $1", [username]);
+    },
+    revoke: async (id) => {
+      await database.query('DELETE FROM credentials WHERE id = $1', [id]);
+    },
+  });
+});
+
+describe('logins of the fake', () => {
+  const fake = new FakeLogins();
+  let lastId = 0;
+  const loginOf = (username: string) =>
+    fake.all.find(({ principal }) => principal.username === username);
+  loginsContract({
+    logins: () => fake,
+    hold: ({ username, role, status, salt, hashes }) => {
+      const credentials = hashes.map((hash) => ({ id: String((lastId += 1)), hash }));
+      const principal = { userId: String(fake.all.length + 1), username, role };
+      fake.all.push({ principal, status, salt, credentials });
+      return Promise.resolve(credentials.map(({ id }) => id));
+    },
+    lock: (username) => {
+      loginOf(username)!.status = 'locked';
+      return Promise.resolve();
+    },
+    revoke: (id) => {
+      for (const login of fake.all) {
+        login.credentials = login.credentials.filter((credential) => credential.id !== id);
+      }
+      return Promise.resolve();
+    },
+  });
+});
+
+describe('users', () => {
+  const aName = () => `u${randomBytes(5).toString('hex')}`;
+  const platform = { userId: '0', username: 'p', role: 'platform' } as const;
+
+  it('stores a user with its first credential and fills in what the database makes', async () => {
+    const username = aName();
+    const before = Date.now();
+    const { user, password } = await users.create({
+      username,
+      role: 'account',
+      password: 'long enough',
+    });
+    expect(password).toBeUndefined();
+    expect(user.id).toMatch(/^\d+$/);
+    expect(user.joinDate.getTime()).toBeGreaterThan(before - 60_000);
+    const shown = await users.show(user.id, platform);
+    expect(shown.user).toEqual(user);
+    expect(shown.credentials).toHaveLength(1);
+    expect(await users.findByUsername(username)).toEqual(user);
+  });
+
+  it('tells a generated password once, and stores no password', async () => {
+    const { user, password } = await users.create({ username: aName(), role: 'account' });
+    expect(password).toHaveLength(24);
+    const rows = await database.query('SELECT * FROM users u JOIN credentials c ON user_id = u.id');
+    expect(JSON.stringify(rows)).not.toContain(password);
+    const added = await users.addCredential(user.id);
+    expect(added.password).toHaveLength(24);
+    expect(added.password).not.toBe(password);
+  });
+
+  it('gives a username to one of many that want it, and leaves no half of the others', async () => {
+    const username = aName();
+    const [row] = await database.query<{ n: number }>('SELECT count(*)::int AS n FROM credentials');
+    const tries = await Promise.allSettled(
+      Array.from({ length: 5 }, () => users.create({ username, role: 'account' })),
+    );
+    const failures = tries.flatMap((one) =>
+      one.status === 'rejected' ? [one.reason as unknown] : [],
+    );
+    expect(failures).toHaveLength(4);
+    for (const failure of failures) expect(failure).toBeInstanceOf(UsernameTaken);
+    const [after] = await database.query<{ n: number }>(
+      'SELECT count(*)::int AS n FROM credentials',
+    );
+    expect(after!.n).toBe(row!.n + 1);
+  });
+
+  it('refuses what may not be a username or a password', async () => {
+    await expect(users.create({ username: '83346', role: 'account' })).rejects.toThrow(
+      ValidationError,
+    );
+    await expect(
+      users.create({ username: aName(), role: 'account', password: 'short' }),
+    ).rejects.toThrow(ValidationError);
+  });
+
+  it('removes a credential of the user that is named, and of no other', async () => {
+    const one = (await users.create({ username: aName(), role: 'account' })).user;
+    const two = (await users.create({ username: aName(), role: 'account' })).user;
+    const { credential } = await users.addCredential(one.username);
+    await expect(users.removeCredential(two.id, credential.id)).rejects.toThrow(NotFoundError);
+    await users.removeCredential(one.id, credential.id);
+    await expect(users.removeCredential(one.id, credential.id)).rejects.toThrow(NotFoundError);
+    expect((await users.show(one.id, platform)).credentials).toHaveLength(1);
+  });
+
+  it('shows a user to itself and to the platform alone', async () => {
+    const { user } = await users.create({ username: aName(), role: 'account' });
+    const self = { userId: user.id, username: user.username, role: 'account' } as const;
+    const other = { userId: '0', username: 'o', role: 'account' } as const;
+    expect((await users.show(user.username, self)).user.id).toBe(user.id);
+    await expect(users.show(user.id, other)).rejects.toThrow(NotFoundError);
+    for (const nobody of [
+      '0',
+      '9223372036854775807',
+      '9223372036854775808',
+      '01',
+      '-1',
+      'no one',
+    ]) {
+      await expect(users.show(nobody, platform)).rejects.toThrow(NotFoundError);
+    }
+  });
+
+  it('lists in numeric order after any id', async () => {
+    const all = await users.list({ limit: 1_000 });
+    const ids = all.map(({ id }) => BigInt(id));
+    expect(ids).toEqual([...ids].sort((a, b) => Number(a - b)));
+    const rest = await users.list({ limit: 2, after: all[1]!.id });
+    expect(rest.map(({ id }) => id)).toEqual(all.slice(2, 4).map(({ id }) => id));
+  });
+});
+
+describe('environments', () => {
+  const special = { name: 'Special', type: 'special', billable: false } as const;
+
+  it('has development as 1 and production as 2', async () => {
+    expect(await environments.get('1')).toMatchObject({ type: 'development', billable: false });
+    expect(await environments.get('2')).toMatchObject({ type: 'production', billable: true });
+    expect(await environments.exists('1')).toBe(true);
+    for (const id of ['99', '01', 'x', '']) expect(await environments.exists(id)).toBe(false);
+  });
+
+  it('passes over chosen ids when it generates one', async () => {
+    for (const id of ['3', '4', '5', '0', '9223372036854775807']) {
+      expect((await environments.create({ ...special, id })).id).toBe(id);
+    }
+    expect((await environments.create(special)).id).toBe('6');
+    expect((await environments.create(special)).id).toBe('7');
+  });
+
+  it('refuses an id that is taken and keeps the environment that has it', async () => {
+    const create = environments.create({ ...special, id: '1' });
+    await expect(create).rejects.toThrow(EnvironmentIdTaken);
+    expect(await environments.get('1')).toMatchObject({ type: 'development' });
+  });
+
+  it('lists in numeric order', async () => {
+    const ids = (await environments.list({ limit: 100 })).map(({ id }) => id);
+    expect(ids).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '9223372036854775807']);
+  });
+});
+
+it('maps its tables as the migrations make them', async () => {
+  const { upQueries } = await context.get(DataSource).driver.createSchemaBuilder().log();
+  const ours = upQueries.filter(({ query }) => /"(?:users|credentials|environments)"/.test(query));
+  expect(ours.map(({ query }) => query)).toEqual([]);
+});

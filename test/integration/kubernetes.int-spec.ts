@@ -1,0 +1,215 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
+import { Deployment } from 'kubernetes-models/apps/v1';
+import { Job } from 'kubernetes-models/batch/v1';
+import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
+import { type IContainer, type IPodSpec, type IProbe, Service } from 'kubernetes-models/v1';
+import { describe, expect, it } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { configJsonSchema } from '../../libs/kernel/src/config/config.js';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const MANIFESTS = `${ROOT}tools/kubernetes/`;
+/** Of PostgreSQL, by default: `max_connections` less `superuser_reserved_connections`. */
+const CONNECTIONS = 97;
+
+const MODELS = { Deployment, HorizontalPodAutoscaler, Job, PodDisruptionBudget, Service };
+type Kind = keyof typeof MODELS;
+type Manifest = { [K in Kind]: InstanceType<(typeof MODELS)[K]> }[Kind];
+
+interface Kustomization {
+  resources: string[];
+  configMapGenerator?: { name: string; literals: string[] }[];
+}
+
+const read = (path: string): string => readFileSync(`${MANIFESTS}${path}`, 'utf8');
+const base = parse(read('base/kustomization.yaml')) as Kustomization;
+const migrate = parse(read('migrate/kustomization.yaml')) as Kustomization;
+const documents = [
+  ...base.resources.map((file) => `base/${file}`),
+  ...migrate.resources.map((file) => `migrate/${file}`),
+].flatMap((path) =>
+  parseAllDocuments(read(path)).map((document) => document.toJS() as { kind: Kind }),
+);
+const manifests = documents as unknown as Manifest[];
+
+function ofKind<K extends Kind>(kind: K): InstanceType<(typeof MODELS)[K]>[] {
+  return manifests.filter((manifest) => manifest.kind === kind) as InstanceType<
+    (typeof MODELS)[K]
+  >[];
+}
+
+const deployments = ofKind('Deployment');
+const pods = [...deployments, ...ofKind('Job')].map(({ spec }) => spec!.template);
+const containers = pods.flatMap((pod) => pod.spec!.containers);
+const settings = new Map(
+  base.configMapGenerator?.[0]?.literals.map(
+    (literal) => literal.split('=', 2) as [string, string],
+  ),
+);
+const variables = configJsonSchema().properties as Record<string, { default?: number }>;
+
+/**
+ * The members of an object that were never looked at while `use` ran. A schema of Kubernetes
+ * permits members that it does not know, so a misspelt one shows only by that.
+ */
+function unreadMembers(value: object, use: (watched: object) => void): string[] {
+  const unread = new Set<string>();
+  const watch = (part: object, path: string): object => {
+    const children = new Map<string, unknown>();
+    for (const [name, child] of Object.entries(part)) {
+      const where = `${path}/${name}`;
+      unread.add(where);
+      const isObject = typeof child === 'object' && child !== null;
+      children.set(name, isObject ? watch(child as object, where) : child);
+    }
+    return new Proxy(part, {
+      get: (target, name) => {
+        if (typeof name === 'string') unread.delete(`${path}/${name}`);
+        return typeof name === 'string' && children.has(name)
+          ? children.get(name)
+          : (Reflect.get(target, name) as unknown);
+      },
+    });
+  };
+  use(watch(value, ''));
+  return [...unread];
+}
+
+/** Throws for what the schema of Kubernetes forbids. */
+function validate(manifest: object & { kind: Kind }): void {
+  MODELS[manifest.kind].prototype.validate.call(manifest);
+}
+
+function podOf(name: string): IPodSpec {
+  return deployments.find((deployment) => deployment.metadata?.name === name)!.spec!.template.spec!;
+}
+
+describe('the Kubernetes manifests', () => {
+  it('are all named by a kustomization', () => {
+    const files = ['base', 'migrate'].flatMap((folder) => readdirSync(`${MANIFESTS}${folder}`));
+    const named = [...base.resources, ...migrate.resources];
+    expect(files.filter((file) => file !== 'kustomization.yaml').sort()).toEqual(named.sort());
+    expect(documents).toHaveLength(8);
+  });
+
+  it.each(documents.map((document) => [document.kind, document] as const))(
+    'fit the schema of Kubernetes: %s',
+    (_, document) => {
+      expect(Object.keys(MODELS)).toContain(document.kind);
+      const unread = unreadMembers(document, (watched) => {
+        validate(watched as typeof document);
+      });
+      expect(unread).toEqual([]);
+    },
+  );
+
+  it('would not pass with a wrong value or a misspelt member', () => {
+    const wrong = { apiVersion: 'v1', kind: 'Service', spec: { ports: [{ port: 'http' }] } };
+    expect(() => validate(wrong as { kind: Kind })).toThrow('port');
+    const misspelt = { apiVersion: 'v1', kind: 'Service', spec: { selektor: {} } };
+    const unread = unreadMembers(misspelt, (watched) => validate(watched as { kind: Kind }));
+    expect(unread).toEqual(['/spec/selektor']);
+  });
+
+  it('run programs that there are', () => {
+    for (const { command } of containers) {
+      const program = command?.find((word) => word.endsWith('.js')) ?? '';
+      expect(existsSync(ROOT + program.replace(/^dist\/(.*)\.js$/, '$1.ts')), program).toBe(true);
+    }
+  });
+
+  it('probe paths and ports that there are', () => {
+    const routes = [
+      ...readFileSync(`${ROOT}libs/kernel/src/http/health.module.ts`, 'utf8').matchAll(
+        /@Get\('(\w+)'\)/g,
+      ),
+    ].map(([, name]) => `/health/${String(name)}`);
+    const portOf = (container: IContainer, probe: IProbe | undefined) =>
+      container.ports?.find(({ name }) => name === probe?.httpGet?.port)?.containerPort;
+    const listensOn = { api: variables.PORT!.default, worker: variables.WORKER_PORT!.default };
+    for (const name of ['api', 'worker'] as const) {
+      const [container] = podOf(`switchhook-${name}`).containers;
+      const { startupProbe, livenessProbe, readinessProbe } = container!;
+      for (const probe of [startupProbe, livenessProbe, readinessProbe]) {
+        expect(routes).toContain(probe?.httpGet?.path);
+        expect(portOf(container!, probe)).toBe(listensOn[name]);
+      }
+      expect(livenessProbe?.httpGet?.path).toBe('/health/live');
+      expect(readinessProbe?.httpGet?.path).toBe('/health/ready');
+      const metrics = container!.ports?.find((port) => port.name === 'metrics');
+      expect(String(metrics?.containerPort)).toBe(settings.get('METRICS_PORT'));
+    }
+  });
+
+  it('set variables that there are, and take the rest from the secret', () => {
+    for (const name of settings.keys()) expect(Object.keys(variables)).toContain(name);
+    for (const { envFrom } of containers) {
+      expect(envFrom).toContainEqual({ secretRef: { name: 'switchhook' } });
+    }
+  });
+
+  it('select the pods that they are about', () => {
+    const labelsOf = (name: string | undefined) =>
+      deployments.find((deployment) => deployment.metadata?.name === name)?.spec?.template.metadata
+        ?.labels;
+    for (const { metadata, spec } of deployments) {
+      expect(spec?.selector.matchLabels).toEqual(labelsOf(metadata?.name));
+    }
+    for (const { metadata, spec } of ofKind('PodDisruptionBudget')) {
+      expect(spec?.selector?.matchLabels).toEqual(labelsOf(metadata?.name));
+    }
+    for (const { metadata, spec } of ofKind('HorizontalPodAutoscaler')) {
+      expect(spec.scaleTargetRef).toMatchObject({ kind: 'Deployment', name: metadata?.name });
+      expect(labelsOf(metadata?.name)).toBeDefined();
+    }
+    const [service] = ofKind('Service');
+    expect(service?.spec?.selector).toEqual(labelsOf('switchhook-api'));
+    const ports = podOf('switchhook-api').containers[0]?.ports?.map(({ name }) => name);
+    expect(ports).toContain(service?.spec?.ports?.[0]?.targetPort);
+  });
+
+  it('let no process be root, write or gain privileges', () => {
+    for (const { spec } of pods) {
+      expect(spec?.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 1_000 });
+      expect(spec?.automountServiceAccountToken).toBe(false);
+    }
+    for (const { securityContext, resources } of containers) {
+      expect(securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+      expect(Object.keys(resources?.requests ?? {})).toEqual(['cpu', 'memory']);
+      expect(Object.keys(resources?.limits ?? {})).toEqual(['memory']);
+    }
+  });
+
+  it('give a worker the time that its attempts take', () => {
+    expect(podOf('switchhook-worker').terminationGracePeriodSeconds).toBeGreaterThanOrEqual(30);
+  });
+
+  it('scale the worker on a metric that there is', () => {
+    const [metric] = ofKind('HorizontalPodAutoscaler').flatMap(({ spec }) =>
+      (spec.metrics ?? []).flatMap(({ pods: ofPods }) => ofPods?.metric.name ?? []),
+    );
+    const code = readFileSync(
+      `${ROOT}libs/webhooks/src/infrastructure/delivery-metrics.ts`,
+      'utf8',
+    );
+    expect(code).toContain(`'${metric ?? ''}'`);
+  });
+
+  it('need no more connections than PostgreSQL takes by default', () => {
+    const most = ofKind('HorizontalPodAutoscaler').map(({ spec }) => spec.maxReplicas);
+    const surge = deployments.length;
+    const ofPods = (most.reduce((sum, count) => sum + count, 0) + surge) * poolSize();
+    const [ofMigrate, ofCommandLine] = [2, 2];
+    expect(ofPods + ofMigrate + ofCommandLine).toBeLessThanOrEqual(CONNECTIONS);
+  });
+});
+
+function poolSize(): number {
+  return Number(settings.get('DATABASE_POOL_SIZE') ?? variables.DATABASE_POOL_SIZE!.default);
+}

@@ -1,0 +1,400 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url));
+
+/** The texts of some files, by path. */
+type Files = Record<string, string>;
+
+/** The rules that a file breaks, by path; a file that a tool did not look at is not in it. */
+type Verdicts = Map<string, string[]>;
+
+let directory: string;
+
+beforeAll(async () => {
+  // The tools report real paths, and the temporary directory of macOS is a link.
+  directory = await realpath(await mkdtemp(join(tmpdir(), 'switchhook-rules-')));
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+/** Writes a tree with our own configuration of Node.js, TypeScript and the tools. */
+async function plant(name: string, files: Files): Promise<string> {
+  const root = join(directory, name);
+  for (const ours of ['package.json', 'tsconfig.json', 'tools']) {
+    await cp(join(REPOSITORY, ours), join(root, ours), { recursive: true });
+  }
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), text);
+  }
+  return root;
+}
+
+/** What a tool of ours prints in a tree, whether it finds something or not. */
+function output(tool: string, root: string, args: readonly string[]): Promise<unknown> {
+  const program = join(REPOSITORY, 'node_modules/.bin', tool);
+  return new Promise((resolve, reject) => {
+    execFile(program, args, { cwd: root, maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
+      try {
+        resolve(JSON.parse(stdout));
+      } catch {
+        reject(new Error(`${tool} has no result: ${stderr}${stdout}`, { cause: error }));
+      }
+    });
+  });
+}
+
+describe('the layers', () => {
+  /** Every arrow that is allowed: the rules must leave them alone. */
+  const allowed: Files = {
+    'libs/kernel/src/error.ts': `export const error = 1;`,
+    'libs/kernel/src/index.ts': `export { error } from './error.js';`,
+    'libs/kernel/src/http/index.ts': `export { error } from '../error.js';`,
+    ...context('identity', ['kernel']),
+    ...context('applications', ['identity', 'kernel']),
+    ...context('webhooks', ['applications', 'identity', 'kernel']),
+    'apps/api/src/main.ts': `import './api.module.js';`,
+    'apps/api/src/api.module.ts': ['identity', 'applications', 'webhooks', 'kernel']
+      .map((name) => `import '#libs/${name}'; import '#libs/${name}/http';`)
+      .join('\n'),
+    'apps/worker/src/main.ts': `import '#libs/webhooks'; import '#libs/kernel/http';`,
+    'test/support/rows.ts': `import '../../libs/webhooks/src/infrastructure/rows.js';`,
+    'test/integration/alone.int-spec.ts': `export {};`,
+  };
+
+  /** The files of a context that stands on others. */
+  function context(name: string, others: readonly string[]): Files {
+    const imports = others.map((other) => `import '#libs/${other}';`).join('\n');
+    const httpImports = others.map((other) => `import '#libs/${other}/http';`).join('\n');
+    return Object.fromEntries(
+      Object.entries({
+        'domain/rule.ts': `${imports} export const rule = 1;`,
+        'infrastructure/rows.ts': `${imports} import '../domain/rule.js';`,
+        'infrastructure/rows.module.ts': `${imports} import './rows.js';`,
+        'http/rule.controller.ts': `${imports} ${httpImports} import '../domain/rule.js';`,
+        'http/rule-http.module.ts': `import './rule.controller.js'; import '../infrastructure/rows.module.js';`,
+        'http/index.ts': `export * from './rule-http.module.js';`,
+        'index.ts': `export * from './domain/rule.js'; export * from './infrastructure/rows.module.js';`,
+      }).map(([path, text]) => [`libs/${name}/src/${path}`, text]),
+    );
+  }
+
+  const rows: [rule: string, breach: string, planted: Files][] = [
+    [
+      'no-cycles',
+      'two files that import each other',
+      {
+        'libs/webhooks/src/domain/hen.ts': `import './egg.js';`,
+        'libs/webhooks/src/domain/egg.ts': `import './hen.js';`,
+      },
+    ],
+    [
+      'no-cycles',
+      'types that import each other',
+      {
+        'libs/identity/src/http/hen.ts': `import type { Egg } from './egg.js'; export type Hen = Egg;`,
+        'libs/identity/src/http/egg.ts': `import type { Hen } from './hen.js'; export type Egg = Hen;`,
+      },
+    ],
+    [
+      'no-orphans',
+      'a file without imports that nobody imports',
+      { 'libs/webhooks/src/domain/forgotten.ts': `export {};` },
+    ],
+    [
+      'domain-imports-no-layer',
+      'the domain imports its infrastructure',
+      { 'libs/webhooks/src/domain/reads.ts': `import '../infrastructure/rows.js';` },
+    ],
+    [
+      'domain-imports-no-layer',
+      'the domain imports a type of its infrastructure',
+      {
+        'libs/webhooks/src/domain/types.ts': `export type Rows = typeof import('../infrastructure/rows.js');`,
+      },
+    ],
+    [
+      'domain-imports-no-layer',
+      'the domain imports its http',
+      { 'libs/identity/src/domain/answers.ts': `import '../http/rule.controller.js';` },
+    ],
+    [
+      'http-imports-no-infrastructure',
+      'a controller imports a repository',
+      { 'libs/webhooks/src/http/rows.controller.ts': `import '../infrastructure/rows.js';` },
+    ],
+    [
+      'infrastructure-imports-no-http',
+      'a repository imports a view',
+      { 'libs/webhooks/src/infrastructure/views.ts': `import '../http/rule.controller.js';` },
+    ],
+    [
+      'contexts-through-their-index',
+      'a file behind the index of another context',
+      {
+        'libs/webhooks/src/domain/reaches.ts': `import '../../../applications/src/domain/rule.js';`,
+      },
+    ],
+    [
+      'contexts-through-their-index',
+      'a file behind the index of the kernel, when it is needed',
+      {
+        'libs/webhooks/src/domain/later.ts': `export const later = import('../../../kernel/src/error.js');`,
+      },
+    ],
+    [
+      'apps-through-the-index',
+      'a process imports a file behind the index',
+      { 'apps/api/src/reaches.ts': `import '../../../libs/webhooks/src/domain/rule.js';` },
+    ],
+    [
+      'http-of-a-context-only-in-the-api',
+      'the worker imports controllers',
+      { 'apps/worker/src/controllers.ts': `import '#libs/webhooks/http';` },
+    ],
+    [
+      'http-of-a-context-only-in-the-api',
+      'a new process imports controllers of a new context',
+      {
+        'apps/sweeper/src/controllers.ts': `import '#libs/billing/http';`,
+        'libs/billing/src/http/index.ts': `import '#libs/kernel';`,
+      },
+    ],
+    [
+      'http-of-another-context-only-from-http',
+      'a module outside http imports the controllers of another context',
+      { 'libs/webhooks/src/webhooks.module.ts': `import '#libs/applications/http';` },
+    ],
+    [
+      'kernel-knows-no-context',
+      'the kernel imports a context',
+      { 'libs/kernel/src/accounts.ts': `import '#libs/identity';` },
+    ],
+    [
+      'kernel-knows-no-context',
+      'the kernel imports a new context',
+      {
+        'libs/kernel/src/invoices.ts': `import '#libs/invoices';`,
+        'libs/invoices/src/index.ts': `import '#libs/kernel';`,
+      },
+    ],
+    [
+      'identity-below-applications',
+      'identity imports applications',
+      { 'libs/identity/src/domain/applications.ts': `import '#libs/applications';` },
+    ],
+    [
+      'identity-below-applications',
+      'the guards of identity import controllers of webhooks',
+      { 'libs/identity/src/http/webhooks.ts': `import '#libs/webhooks/http';` },
+    ],
+    [
+      'applications-below-webhooks',
+      'applications imports webhooks',
+      { 'libs/applications/src/domain/webhooks.ts': `import '#libs/webhooks';` },
+    ],
+    [
+      'libs-know-no-app',
+      'a context imports a process',
+      { 'libs/webhooks/src/infrastructure/api.ts': `import '../../../../apps/api/src/main.js';` },
+    ],
+    [
+      'libs-know-no-app',
+      'a context imports what only tests use',
+      { 'libs/webhooks/src/domain/tests.ts': `import '../../../../test/support/rows.js';` },
+    ],
+    [
+      'apps-know-no-app',
+      'the worker imports the api',
+      { 'apps/worker/src/api.ts': `import '../../api/src/main.js';` },
+    ],
+    [
+      'apps-know-no-app',
+      'the worker imports what only tests use',
+      { 'apps/worker/src/tests.ts': `import '../../../test/support/rows.js';` },
+    ],
+  ];
+
+  const verdicts: Verdicts = new Map();
+  let configured: string[];
+  let unresolved: unknown[];
+
+  /** The rules that some files break together; each of them must have been looked at. */
+  function brokenBy(files: Files): string[] {
+    return [...new Set(Object.keys(files).flatMap((path) => verdicts.get(path) ?? 'not seen'))];
+  }
+
+  beforeAll(async () => {
+    const planted = Object.assign({}, ...rows.map(([, , files]) => files)) as Files;
+    const root = await plant('layers', { ...allowed, ...planted });
+    const args = ['--config', 'tools/dependency-cruiser.cjs', '-T', 'json', 'apps', 'libs', 'test'];
+    const { modules, summary } = (await output('depcruise', root, args)) as {
+      modules: { source: string; dependencies: { couldNotResolve: boolean }[] }[];
+      summary: {
+        violations: { from: string; rule: { name: string } }[];
+        ruleSetUsed: { forbidden: { name: string }[] };
+      };
+    };
+    for (const { source } of modules) verdicts.set(source, []);
+    for (const { from, rule } of summary.violations) verdicts.get(from)?.push(rule.name);
+    unresolved = modules.filter((module) => module.dependencies.some((to) => to.couldNotResolve));
+    configured = summary.ruleSetUsed.forbidden.map(({ name }) => name);
+  });
+
+  it.each(rows)('%s: %s', (rule, _breach, planted) => {
+    expect(brokenBy(planted)).toEqual([rule]);
+  });
+
+  it('leave every allowed import alone', () => {
+    expect(brokenBy(allowed)).toEqual([]);
+  });
+
+  it('are looked at with every import resolved', () => {
+    expect(unresolved).toEqual([]);
+  });
+
+  it('have no rule that is not proven here', () => {
+    expect([...new Set(rows.map(([rule]) => rule))].sort()).toEqual(configured.sort());
+  });
+});
+
+describe('the habits', () => {
+  const lines = (count: number): string =>
+    Array.from({ length: count }, (_, line) => `export const n${String(line)} = ${String(line)};`)
+      .join('\n')
+      .concat('\n\n// Neither blank lines nor comments count.\n');
+
+  const breaches: [rule: string, breach: string, path: string, text: string][] = [
+    [
+      'no-restricted-imports',
+      'the domain imports TypeORM',
+      'libs/webhooks/src/domain/typeorm.ts',
+      `import { DataSource } from 'typeorm';\nexport const source = DataSource;`,
+    ],
+    [
+      'no-restricted-imports',
+      'the domain imports a type of TypeORM',
+      'libs/webhooks/src/domain/typeorm-type.ts',
+      `export type { DataSource } from 'typeorm';`,
+    ],
+    [
+      'no-restricted-syntax',
+      'the domain names a type of TypeORM in passing',
+      'libs/webhooks/src/domain/typeorm-inline.ts',
+      `export type Source = import('typeorm').DataSource;`,
+    ],
+    [
+      'no-restricted-syntax',
+      'the domain imports TypeORM when it is needed',
+      'libs/webhooks/src/domain/typeorm-later.ts',
+      `export const later = (): Promise<unknown> => import('typeorm');`,
+    ],
+    [
+      'no-restricted-imports',
+      'the domain imports an HTTP exception',
+      'libs/webhooks/src/domain/exception.ts',
+      `import { Injectable, NotFoundException } from '@nestjs/common';\n@Injectable()\nexport class Missing extends NotFoundException {}`,
+    ],
+    [
+      'no-restricted-imports',
+      'the domain imports the file system',
+      'libs/webhooks/src/domain/nested/files.ts',
+      `export { readFile } from 'node:fs/promises';`,
+    ],
+    [
+      'no-restricted-imports',
+      'the domain imports the environment',
+      'libs/webhooks/src/domain/environment.ts',
+      `export { env } from 'node:process';`,
+    ],
+    [
+      'no-restricted-properties',
+      'the kernel reads the environment outside its config',
+      'libs/kernel/src/database/environment.ts',
+      `export const url = process.env.DATABASE_URL;`,
+    ],
+    [
+      'no-restricted-properties',
+      'a process takes the environment apart',
+      'apps/api/src/environment.ts',
+      `export const { env } = process;`,
+    ],
+    [
+      'no-restricted-imports',
+      'a context imports the environment',
+      'libs/webhooks/src/infrastructure/environment.ts',
+      `import { env } from 'node:process';\nexport const url = env.DATABASE_URL;`,
+    ],
+    [
+      '@typescript-eslint/no-floating-promises',
+      'nobody observes a promise',
+      'libs/webhooks/src/infrastructure/floating.ts',
+      `export function start(): void {\n  Promise.resolve(1);\n}`,
+    ],
+    [
+      '@typescript-eslint/no-misused-promises',
+      'a promise is given to one that does not await it',
+      'libs/webhooks/src/infrastructure/misused.ts',
+      `setTimeout(async () => {\n  await Promise.resolve(1);\n}, 1);`,
+    ],
+    ['max-lines', 'a file of 301 lines', 'libs/webhooks/src/domain/long.ts', lines(301)],
+    [
+      '@typescript-eslint/no-floating-promises',
+      'nobody observes a promise of a test',
+      'test/integration/floating.int-spec.ts',
+      `export function start(): void {\n  Promise.resolve(1);\n}`,
+    ],
+  ];
+
+  const allowed: [fact: string, path: string, text: string][] = [
+    [
+      'the domain may import itself, the kernel, node:crypto and @Injectable',
+      'libs/webhooks/src/domain/allowed.ts',
+      `import { Inject, Injectable } from '@nestjs/common';\nimport { createHmac } from 'node:crypto';\nimport '#libs/kernel';\nimport './typeorm.js';\nexport const all = [Inject, Injectable, createHmac];`,
+    ],
+    [
+      'infrastructure may import TypeORM',
+      'libs/webhooks/src/infrastructure/allowed.ts',
+      `export { DataSource } from 'typeorm';`,
+    ],
+    [
+      'libs/kernel/src/config may read the environment',
+      'libs/kernel/src/config/environment.ts',
+      `export const url = process.env.DATABASE_URL;`,
+    ],
+    ['a file of 300 lines is allowed', 'libs/webhooks/src/domain/full.ts', lines(300)],
+  ];
+
+  const verdicts: Verdicts = new Map();
+
+  beforeAll(async () => {
+    const root = await plant('habits', {
+      'libs/kernel/src/index.ts': 'export {};',
+      ...Object.fromEntries(breaches.map(([, , path, text]) => [path, text])),
+      ...Object.fromEntries(allowed.map(([, path, text]) => [path, text])),
+    });
+    await symlink(join(REPOSITORY, 'node_modules'), join(root, 'node_modules'));
+    const args = ['--config', 'tools/eslint.config.mjs', '--format', 'json', '.'];
+    const results = (await output('eslint', root, args)) as {
+      filePath: string;
+      messages: { ruleId: string | null; message: string }[];
+    }[];
+    for (const { filePath, messages } of results) {
+      // Without a rule the file could not be parsed.
+      const broken = messages.map(({ ruleId, message }) => ruleId ?? message);
+      verdicts.set(relative(root, filePath), [...new Set(broken)]);
+    }
+  });
+
+  it.each(breaches)('%s: %s', (rule, _breach, path) => {
+    expect(verdicts.get(path)).toEqual([rule]);
+  });
+
+  it.each(allowed)('%s', (_fact, path) => {
+    expect(verdicts.get(path)).toEqual([]);
+  });
+});

@@ -1,0 +1,572 @@
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import spectral, { type RulesetDefinition } from '@stoplight/spectral-core';
+import rulesets from '@stoplight/spectral-rulesets';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { getMetadataStorage } from 'class-validator';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ApiModule } from '../../apps/api/src/api.module.js';
+import { configFromEnvironment } from '#libs/kernel';
+import { createHttpApplication } from '#libs/kernel/http';
+import { createUser } from '../support/accounts.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import {
+  type ApiDocument,
+  type ApiOperation,
+  type ApiParameter,
+  DescribedApi,
+  type JsonSchema,
+} from '../support/described-api.js';
+import { testRedisUrl } from '../support/environment.js';
+import { type Answer, type Client, clientOf, send } from '../support/http.js';
+
+let database: TestDatabase;
+let app: NestExpressApplication;
+let base: string;
+let text: string;
+let document: ApiDocument;
+let api: DescribedApi;
+/** Owns what the examples name. */
+let customer: Client;
+let platform: Client;
+let event: string;
+let delivery: string;
+
+/** What the examples of the document name. */
+const EXAMPLE = { user: '83346', application: '5080983', webhook: '4711', credential: '7' };
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  process.env.DATABASE_URL = database.url;
+  process.env.REDIS_URL = testRedisUrl().toString();
+  process.env.LOG_LEVEL = 'silent';
+  app = await createHttpApplication(ApiModule.forConfig(configFromEnvironment()));
+  await app.listen(0, '127.0.0.1');
+  base = `http://127.0.0.1:${(app.getHttpServer().address() as AddressInfo).port}`;
+  text = (await send('GET', `${base}/openapi.json`)).text;
+  document = JSON.parse(text) as ApiDocument;
+  api = new DescribedApi(document);
+  await makeExamples();
+});
+afterAll(async () => {
+  await app.close();
+  await database.drop();
+});
+
+/** Makes the user, the application and the subscription that the examples name. */
+async function makeExamples(): Promise<void> {
+  const [owner, operator] = await Promise.all([
+    createUser(database, 'customer'),
+    createUser(database, 'switch', 'platform'),
+  ]);
+  await database.query(
+    `WITH gone AS (DELETE FROM credentials WHERE user_id = $1 RETURNING hash),
+     u AS (
+       INSERT INTO users (id, username, role, status, salt)
+       SELECT $2, 'example', role, status, salt FROM users WHERE id = $1
+     )
+     INSERT INTO credentials (user_id, hash) SELECT $2, hash FROM gone`,
+    [owner.id, EXAMPLE.user],
+  );
+  customer = clientOf(base, 'example:customer-secret');
+  platform = clientOf(base, operator.auth);
+  await restoreExamples();
+  // Beyond the ids that were chosen.
+  await database.query(`SELECT setval(pg_get_serial_sequence('credentials', 'id'), 1000)`);
+  const accepted = await platform.post('/v1/events', {
+    event: 'cdrCreated',
+    resource: 'call',
+    applicationId: EXAMPLE.application,
+    data: {},
+  });
+  event = accepted.json<{ id: string }>().id;
+  const shown = await customer.get(`/v1/events/${event}`);
+  delivery = shown.json<{ deliveries: { id: string }[] }>().deliveries[0]!.id;
+}
+
+async function restoreExamples(): Promise<void> {
+  const { user, application, webhook, credential } = EXAMPLE;
+  await database.query('DELETE FROM webhooks');
+  await database.query('DELETE FROM applications');
+  await database.query(
+    `INSERT INTO applications (id, user_id, name, api_type, voice_url, environment_id)
+     VALUES ($1, $2, 'example', 'webapi', 'https://shop.example.com/', 2)`,
+    [application, user],
+  );
+  await database.query(
+    `INSERT INTO webhooks
+       (id, account_id, application_id, event, resource, target_url, enabled, secret)
+     VALUES ($1, $2, $3, 'cdrCreated', 'all', 'https://hooks.example.com/', true, $4)`,
+    [webhook, user, application, `whsec_${Buffer.alloc(32, 7).toString('base64')}`],
+  );
+  await database.query(
+    `INSERT INTO credentials (id, user_id, hash) VALUES ($1, $2, decode(repeat('00', 32), 'hex'))
+     ON CONFLICT DO NOTHING`,
+    [credential, user],
+  );
+  await database.query('DELETE FROM environments WHERE id > 2');
+}
+
+interface Described {
+  method: string;
+  path: string;
+  operation: ApiOperation;
+}
+
+const METHODS = ['get', 'post', 'put', 'delete'];
+
+function operations(): Described[] {
+  return Object.entries(document.paths).flatMap(([path, item]) =>
+    METHODS.flatMap((method) => {
+      const operation = item[method];
+      return operation ? [{ method: method.toUpperCase(), path, operation }] : [];
+    }),
+  );
+}
+
+function parameters({ operation }: Described, place: string): ApiParameter[] {
+  return (operation.parameters ?? [])
+    .map((parameter) => api.resolve(parameter))
+    .filter((parameter) => parameter.in === place);
+}
+
+/** The path with the example of each parameter; events have ids of their own time. */
+function examplePath(described: Described): string {
+  return parameters(described, 'path').reduce((path, { name, schema }) => {
+    const value = path.startsWith('/v1/events/')
+      ? event
+      : path.startsWith('/v1/deliveries/')
+        ? delivery
+        : String(schema.examples?.[0]);
+    return path.replace(`{${name}}`, value);
+  }, described.path);
+}
+
+function isForPlatform({ operation }: Described): boolean {
+  return allows(operation, 'forbidden');
+}
+
+function allows(operation: ApiOperation, code: string): boolean {
+  return Object.values(operation.responses).some((response) => {
+    const problem = api.resolve(response).content?.['application/problem+json'];
+    return problem?.schema?.properties?.['code']?.enum?.includes(code) ?? false;
+  });
+}
+
+function call({ method }: { method: string }, path: string, by: Client, body?: object) {
+  const calls: Record<string, () => Promise<Answer>> = {
+    GET: () => by.get(path),
+    POST: () => by.post(path, body),
+    PUT: () => by.put(path, body),
+    DELETE: () => by.delete(path),
+  };
+  return calls[method]!();
+}
+
+function bodyOf({ operation }: Described) {
+  return operation.requestBody?.content['application/json'];
+}
+
+describe('the document', () => {
+  it('is valid by the meta-schema of OpenAPI 3.1', async () => {
+    type Specification = Parameters<Validator['validate']>[0];
+    const specification = JSON.parse(text) as Exclude<Specification, string>;
+    expect(await new Validator().validate(specification)).toEqual({ valid: true });
+    const broken = { ...specification, info: {} };
+    expect(await new Validator().validate(broken)).toMatchObject({ valid: false });
+  });
+
+  it('has JSON Schemas of draft 2020-12 alone', () => {
+    const ajv = new Ajv2020({ strict: false });
+    for (const [name, schema] of Object.entries(document.components.schemas)) {
+      expect([name, ajv.validateSchema(schema)]).toEqual([name, true]);
+    }
+  });
+
+  it("passes Spectral's rules for OpenAPI without a warning", async () => {
+    const linter = new spectral.Spectral();
+    linter.setRuleset({ extends: [rulesets.oas as RulesetDefinition] });
+    expect(await linter.run(text)).toEqual([]);
+    const broken = text.replace('"operationId":"applicationsList",', '');
+    expect((await linter.run(broken)).map(({ code }) => code)).toContain('operation-operationId');
+  }, 120_000);
+
+  it('says where it comes from, and is asked for without credentials', async () => {
+    const { status, headers } = await send('GET', `${base}/openapi.json`);
+    expect([status, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
+    expect(document).toMatchObject({ openapi: '3.1.0', servers: [{ url: '/' }] });
+  });
+});
+
+describe('every route', () => {
+  it('is described, and every described route is there', () => {
+    const { stack } = app.getHttpAdapter().getInstance().router as unknown as {
+      stack: { route?: { path: string; methods: Record<string, boolean> } }[];
+    };
+    const routes = stack.flatMap(({ route }) =>
+      route && route.path !== '/{*path}'
+        ? Object.keys(route.methods).map(
+            (method) => `${method.toUpperCase()} ${route.path.replaceAll(/:(\w+)/g, '{$1}')}`,
+          )
+        : [],
+    );
+    const described = operations().map(({ method, path }) => `${method} ${path}`);
+    expect(described.sort()).toEqual(routes.sort());
+    expect(described.length).toBeGreaterThan(30);
+  });
+
+  it('has every parameter of its path described, and no other', () => {
+    for (const described of operations()) {
+      const names = [...described.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      expect(parameters(described, 'path').map(({ name }) => name)).toEqual(names);
+    }
+  });
+
+  it('needs credentials exactly where it says so', async () => {
+    for (const described of operations()) {
+      const { method, operation } = described;
+      const answer = await send(method, base + examplePath(described));
+      const isClosed = allows(operation, 'unauthorized');
+      expect([operation.operationId, answer.status === 401]).toEqual([
+        operation.operationId,
+        isClosed,
+      ]);
+      expect('security' in operation).toBe(!isClosed);
+    }
+  });
+
+  it('is for the platform alone exactly where it says so', async () => {
+    for (const described of operations()) {
+      if (described.method === 'DELETE') continue;
+      const answer = await call(described, examplePath(described), customer);
+      expect([described.operation.operationId, answer.status === 403]).toEqual([
+        described.operation.operationId,
+        isForPlatform(described),
+      ]);
+    }
+    const removal = operations().filter(
+      ({ method, operation }) => method === 'DELETE' && allows(operation, 'forbidden'),
+    );
+    expect(removal.map(({ operation }) => operation.operationId)).toEqual([
+      'usersRemoveCredential',
+    ]);
+  });
+
+  it('knows exactly the query parameters that are described', async () => {
+    const lists = operations().filter(({ method, path }) => method === 'GET' && path !== '/docs');
+    const names = new Set(lists.flatMap((list) => parameters(list, 'query')).map((p) => p.name));
+    expect(names.size).toBeGreaterThan(8);
+    const twice = [...names].map((name) => `${name}=1&${name}=1`).join('&');
+    for (const list of lists) {
+      const answer = await call(list, `${examplePath(list)}?${twice}`, platformFor(list));
+      const { errors = [] } = /json/.test(answer.headers['content-type'] ?? '')
+        ? answer.json<{ errors?: { field: string }[] }>()
+        : {};
+      const known = parameters(list, 'query').map(({ name }) => name);
+      expect([list.path, errors.map(({ field }) => field).sort()]).toEqual([
+        list.path,
+        known.sort(),
+      ]);
+    }
+  });
+
+  it('finds no path and no method but those that are described', async () => {
+    // The client compares each answer with the document.
+    expect((await customer.get('/v1/unknown')).status).toBe(404);
+    expect((await customer.delete('/v1/applications')).status).toBe(405);
+    expect((await send('GET', `${base}/unknown`)).status).toBe(404);
+    expect((await send('PUT', `${base}/v1/unknown`)).status).toBe(401);
+    expect((await customer.head('/v1/applications')).status).toBe(200);
+  });
+});
+
+function platformFor(described: Described): Client {
+  return isForPlatform(described) ? platform : customer;
+}
+
+describe('every error', () => {
+  const source = readFileSync(
+    new URL('../../libs/kernel/src/errors/domain-error.ts', import.meta.url),
+    'utf8',
+  );
+  const wordsOf = (type: string): string[] => {
+    const [, words = ''] = new RegExp(`export type ${type} =([^;]*);`).exec(source) ?? [];
+    return [...words.matchAll(/'(\w+)'/g)].map(([, word = '']) => word);
+  };
+
+  it('has its code among those of a problem, and an answer', () => {
+    const codes = wordsOf('ErrorCode');
+    expect(codes).toContain('webhook_limit_reached');
+    const problem = document.components.schemas['Problem']!;
+    expect([...(problem.properties!['code']!.enum ?? [])].sort()).toEqual(codes.sort());
+    const answers = Object.values(document.components['responses'] ?? {}) as {
+      content: Record<string, { schema: JsonSchema }>;
+    }[];
+    const answered = answers.flatMap(
+      ({ content }) => content['application/problem+json']!.schema.properties!['code']!.enum ?? [],
+    );
+    expect([...new Set(answered)].sort()).toEqual(codes.sort());
+  });
+
+  it('has the code of a fault described', () => {
+    const fault = document.components.schemas['Fault']!;
+    expect([...(fault.properties!['code']!.enum ?? [])].sort()).toEqual(
+      wordsOf('FieldCode').sort(),
+    );
+  });
+});
+
+describe('every field', () => {
+  /** Dtos as class-validator knows them, which is told by the same decorators. */
+  function dtos(): Map<string, Set<string>> {
+    const { validationMetadatas } = getMetadataStorage() as unknown as {
+      validationMetadatas: Map<new () => object, { propertyName: string }[]>;
+    };
+    const bases = [...validationMetadatas.keys()].map(
+      (dto) => Object.getPrototypeOf(dto) as object,
+    );
+    const found = [...validationMetadatas].filter(([dto]) => !bases.includes(dto));
+    return new Map(
+      found.map(([dto, own]) => {
+        const inherited = validationMetadatas.get(Object.getPrototypeOf(dto) as never) ?? [];
+        return [dto.name, new Set([...own, ...inherited].map((rule) => rule.propertyName))];
+      }),
+    );
+  }
+
+  it('of a body is described, with its type', () => {
+    const found = dtos();
+    expect(found.size).toBeGreaterThan(6);
+    for (const [name, fields] of found) {
+      const schema = document.components.schemas[name.replace(/Dto$/, '')];
+      expect([name, Object.keys(schema?.properties ?? {}).sort()]).toEqual([
+        name,
+        [...fields].sort(),
+      ]);
+    }
+    for (const described of operations()) {
+      const schema = bodySchema(described);
+      for (const [name, member] of Object.entries(schema?.properties ?? {})) {
+        expect([described.path, name, member.type]).not.toContain(undefined);
+        expect(member.description).toMatch(/^\S.*\.$/s);
+      }
+    }
+  });
+
+  it.each(['required', 'type', 'enum', 'maxLength', 'pattern'])(
+    'has a rule %s that holds',
+    async (keyword) => {
+      let count = 0;
+      for (const described of operations()) {
+        const body = bodyOf(described);
+        const schema = bodySchema(described);
+        const [example] = Object.values(body?.examples ?? {});
+        if (!schema || !example || described.path.endsWith('/batch')) continue;
+        for (const [name, member] of Object.entries(schema.properties ?? {})) {
+          const wrong = breaking(keyword, name, member, schema);
+          if (!wrong) continue;
+          const given = { ...example.value, [name]: wrong.value };
+          const path = examplePath(described);
+          const answer = await call(described, path, platformFor(described), given);
+          const { errors } = answer.json<{ errors?: { field: string; code: string }[] }>();
+          const fault = errors?.find(({ field }) => field === name)?.code;
+          expect([described.path, name, wrong.codes.includes(fault ?? '')], fault).toEqual([
+            described.path,
+            name,
+            true,
+          ]);
+          count += 1;
+        }
+      }
+      expect(count).toBeGreaterThan(keyword === 'pattern' || keyword === 'required' ? 4 : 8);
+    },
+  );
+
+  it.each([
+    [{}, 'required'],
+    [{ events: {} }, 'type'],
+    [{ events: [] }, 'length'],
+    [{ events: Array.from({ length: 1_001 }, () => ({})) }, 'length'],
+  ])('of a batch has the rules that are described', async (body, code) => {
+    const answer = await platform.post('/v1/events/batch', body);
+    expect(answer.json()).toMatchObject({ errors: [{ field: 'events', code }] });
+    expect(document.components.schemas['EventBatch']).toMatchObject({
+      required: ['events'],
+      properties: { events: { type: 'array', minItems: 1, maxItems: 1_000 } },
+    });
+  });
+
+  function bodySchema(described: Described): JsonSchema | undefined {
+    const schema = bodyOf(described)?.schema;
+    return schema && api.resolve(schema);
+  }
+
+  /** A value that breaks a rule of a field, and what is then wrong with it. */
+  function breaking(keyword: string, name: string, member: JsonSchema, body: JsonSchema) {
+    const types = [member.type].flat();
+    if (keyword === 'required')
+      return body.required?.includes(name) ? { value: undefined, codes: ['required'] } : undefined;
+    if (keyword === 'type') return { value: types.includes('array') ? {} : [], codes: ['type'] };
+    if (keyword === 'enum' && member.enum) return { value: 'none', codes: ['choice'] };
+    if (keyword === 'maxLength' && member.maxLength)
+      return { value: 'x'.repeat(member.maxLength + 1), codes: ['length'] };
+    if (keyword === 'pattern' && 'pattern' in member)
+      return { value: '\u0000', codes: ['format', 'choice', 'length'] };
+    return undefined;
+  }
+});
+
+describe('every example', () => {
+  beforeEach(restoreExamples);
+
+  it('of a path and a query can be asked for', async () => {
+    let count = 0;
+    for (const described of operations().filter(({ method }) => method === 'GET')) {
+      const path = examplePath(described);
+      const query = parameters(described, 'query')
+        .map(({ name, schema }) => {
+          const isOfAnEvent = schema['format'] === 'uuid';
+          const value = isOfAnEvent ? event : (schema.examples ?? schema.enum)?.[0];
+          return `${name}=${encodeURIComponent(String(value))}`;
+        })
+        .join('&');
+      const real = path.replace('/credentials/7', `/credentials/${EXAMPLE.credential}`);
+      const answer = await call(described, `${real}?${query}`, platformFor(described));
+      expect([path, answer.status]).toEqual([path, 200]);
+      count += 1;
+    }
+    expect(count).toBeGreaterThan(15);
+  });
+
+  it('of a body is accepted', async () => {
+    let count = 0;
+    for (const described of operations()) {
+      const { method, operation } = described;
+      for (const [name, { value }] of Object.entries(bodyOf(described)?.examples ?? {})) {
+        const path = examplePath(described);
+        const answer = await call({ method }, path, platformFor(described), value);
+        expect([operation.operationId, name, answer.status, answer.text]).toEqual([
+          operation.operationId,
+          name,
+          expect.toBeOneOf([200, 202]),
+          answer.text,
+        ]);
+        for (const result of answer.json<{ results?: object[] }>().results ?? []) {
+          expect(result).toHaveProperty('deliveries');
+        }
+        count += 1;
+      }
+    }
+    expect(count).toBeGreaterThan(20);
+  });
+
+  it('of a route without a body can be done', async () => {
+    for (const described of operations()) {
+      const { method, operation } = described;
+      if (method === 'GET' || bodyOf(described)) continue;
+      await restoreExamples();
+      await database.query(`UPDATE deliveries SET state = 'exhausted', completed_at = now()`);
+      const answer = await call({ method }, examplePath(described), platformFor(described));
+      expect([operation.operationId, answer.status]).toEqual([
+        operation.operationId,
+        expect.toBeOneOf([200, 202]),
+      ]);
+    }
+  });
+
+  it('of an answer is as the answers are', () => {
+    for (const described of operations()) {
+      for (const [status, response] of Object.entries(described.operation.responses)) {
+        const { headers = {}, content = {} } = api.resolve(response);
+        const names = Object.keys(headers).map((name) => [name.toLowerCase(), 'x'] as const);
+        for (const [type, { example }] of Object.entries(content)) {
+          if (example === undefined) continue;
+          const path = described.path.replaceAll(/[{}]/g, '');
+          const faults = api.faultsOf(described.method, path, {
+            status: Number(status),
+            headers: { ...Object.fromEntries(names), 'content-type': type },
+            text: JSON.stringify(example),
+          });
+          expect(faults).toEqual([]);
+        }
+      }
+    }
+  });
+});
+
+describe('an answer that is not as described', () => {
+  const id = `/v1/applications/${EXAMPLE.application}`;
+
+  it.each<[what: string, change: (answer: Answer) => object, fault: RegExp]>([
+    ['with another status', () => ({ status: 299 }), /status 299 is not described/],
+    [
+      'with a field more',
+      (answer) => ({ text: JSON.stringify({ ...answer.json(), more: 1 }) }),
+      /must NOT have additional properties/,
+    ],
+    [
+      'with a field less',
+      (answer) => ({ text: JSON.stringify({ ...answer.json(), name: undefined }) }),
+      /must have required property 'name'/,
+    ],
+    [
+      'with a field of another type',
+      (answer) => ({ text: JSON.stringify({ ...answer.json(), userId: '83346' }) }),
+      /userId must be integer/,
+    ],
+    [
+      'without its ETag',
+      ({ headers }) => ({ headers: { ...headers, etag: undefined } }),
+      /header ETag is missing/,
+    ],
+    [
+      'with a header more',
+      ({ headers }) => ({ headers: { ...headers, location: 'x' } }),
+      /header location is not described/,
+    ],
+    [
+      'of another type',
+      ({ headers }) => ({ headers: { ...headers, 'content-type': 'text/html' } }),
+      /text\/html is not described/,
+    ],
+  ])('such as one %s is found', async (_, change, fault) => {
+    await restoreExamples();
+    const answer = await customer.get(id);
+    expect(api.faultsOf('GET', id, answer)).toEqual([]);
+    expect(api.faultsOf('GET', id, { ...answer, ...change(answer) }).join()).toMatch(fault);
+  });
+});
+
+describe('the page at /docs', () => {
+  it.each(['/docs', '/docs/'])('as %s has all of its parts here', async (path) => {
+    const page = await send('GET', base + path);
+    expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(page.headers['content-security-policy']).toContain("default-src 'none'");
+    const parts = [...page.text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, part = '']) => part);
+    expect(parts.filter((part) => !part.startsWith('data:'))).toHaveLength(3);
+    for (const part of parts.filter((name) => !name.startsWith('data:'))) {
+      const address = new URL(part, base + path);
+      expect(address.origin).toBe(base);
+      const answer = await send('GET', address.href);
+      expect([part, answer.status]).toEqual([part, 200]);
+      expect(answer.headers['content-type']).toMatch(/^text\/(?:css|javascript)/);
+    }
+    expect(page.text).not.toMatch(/https?:/);
+  });
+
+  it('has no other parts', async () => {
+    for (const name of ['package.json', '..%2Fpackage.json', 'constructor', 'index.js']) {
+      expect((await send('GET', `${base}/docs/${name}`)).status).toBe(404);
+    }
+  });
+
+  it('reads the description of this very API, and tells nobody', async () => {
+    const { text: start } = await send('GET', `${base}/docs/start.js`);
+    expect(start).toContain("new URL('../openapi.json', document.currentScript.src)");
+    expect(start).toContain('validatorUrl: null');
+    const own = JSON.parse(readFileSync('package.json', 'utf8')) as Record<string, unknown>;
+    expect(own['scarfSettings']).toEqual({ enabled: false });
+  });
+});

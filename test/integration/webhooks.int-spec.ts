@@ -1,0 +1,206 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ApplicationsService } from '#libs/applications';
+import { NotFoundError, PreconditionFailedError } from '#libs/kernel';
+import { type WebhookContent, WebhooksModule, WebhooksService } from '#libs/webhooks';
+import { contextOf } from '../support/context.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { anAccount, anApplication } from '../support/rows.js';
+
+interface Row {
+  generation: number;
+  cancelling: boolean;
+  deleted: boolean;
+  held: boolean;
+  version: number;
+}
+
+let database: TestDatabase;
+let context: INestApplicationContext;
+let webhooks: WebhooksService;
+let accountId: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  context = await contextOf(database, [WebhooksModule]);
+  webhooks = context.get(WebhooksService);
+});
+afterAll(async () => {
+  await context.close();
+  await database.drop();
+});
+
+const anyVersion = (): void => undefined;
+const content = (fields: Partial<WebhookContent> = {}): WebhookContent => ({
+  name: null,
+  event: 'cdrCreated',
+  resource: 'all',
+  targetUrl: 'https://target.example/hook',
+  payload: null,
+  enabled: true,
+  ...fields,
+});
+
+async function rowOf(id: string): Promise<Row | undefined> {
+  const [row] = await database.query<Row>(
+    `SELECT generation, cancelling, version, deleted_at IS NOT NULL AS deleted,
+       hold_until IS NOT NULL AS held
+     FROM webhooks WHERE id = $1`,
+    [id],
+  );
+  return row;
+}
+
+async function aSubscription(fields: Partial<WebhookContent> = {}): Promise<string> {
+  accountId = await anAccount(database);
+  return webhooks.create({ accountId }, content(fields));
+}
+
+describe('pending deliveries', () => {
+  it('are cancelled by switching off, once', async () => {
+    const id = await aSubscription();
+    expect(await rowOf(id)).toMatchObject({ generation: 1, cancelling: false });
+    await webhooks.update({ accountId, id }, { enabled: false }, anyVersion);
+    expect(await rowOf(id)).toMatchObject({ generation: 2, cancelling: true, version: 2 });
+    await webhooks.update({ accountId, id }, { enabled: false }, anyVersion);
+    expect(await rowOf(id)).toMatchObject({ generation: 2, version: 2 });
+  });
+
+  it('are not revived by switching on again', async () => {
+    const id = await aSubscription({ enabled: false });
+    await webhooks.update({ accountId, id }, { enabled: true }, anyVersion);
+    expect(await rowOf(id)).toMatchObject({ generation: 1, version: 2 });
+    await webhooks.update({ accountId, id }, { enabled: false }, anyVersion);
+    await webhooks.update({ accountId, id }, { enabled: true }, anyVersion);
+    expect(await rowOf(id)).toMatchObject({ generation: 2, cancelling: true, version: 4 });
+  });
+
+  it('are cancelled by deletion', async () => {
+    const id = await aSubscription();
+    await webhooks.delete({ accountId, id }, anyVersion);
+    expect(await rowOf(id)).toMatchObject({ generation: 2, cancelling: true, deleted: true });
+    await expect(webhooks.get(accountId, id)).rejects.toThrow(NotFoundError);
+  });
+
+  it('are cancelled by deletion of their application, which leaves others alone', async () => {
+    const accountLevel = await aSubscription();
+    const [applicationId, other] = [
+      await anApplication(database, accountId),
+      await anApplication(database, accountId),
+    ];
+    const ofApplication = await webhooks.create({ accountId, applicationId }, content());
+    const ofOther = await webhooks.create({ accountId, applicationId: other }, content());
+    await context
+      .get(ApplicationsService, { strict: false })
+      .delete(accountId, applicationId, anyVersion);
+    expect(await rowOf(ofApplication)).toMatchObject({
+      generation: 2,
+      cancelling: true,
+      deleted: true,
+    });
+    expect(await rowOf(ofOther)).toMatchObject({
+      generation: 1,
+      cancelling: false,
+      deleted: false,
+    });
+    expect(await rowOf(accountLevel)).toMatchObject({ generation: 1, deleted: false });
+    await expect(webhooks.create({ accountId, applicationId }, content())).rejects.toThrow(
+      NotFoundError,
+    );
+  });
+});
+
+describe('a hold', () => {
+  it('ends with the target that asked for it, and with nothing else', async () => {
+    const id = await aSubscription();
+    await database.query("UPDATE webhooks SET hold_until = now() + interval '1 h' WHERE id = $1", [
+      id,
+    ]);
+    await webhooks.update({ accountId, id }, { name: 'held', resource: 'sms' }, anyVersion);
+    expect(await rowOf(id)).toMatchObject({ held: true });
+    await webhooks.update({ accountId, id }, { targetUrl: 'https://new.example/' }, anyVersion);
+    expect(await rowOf(id)).toMatchObject({ held: false });
+  });
+});
+
+describe('a subscription that the service switched off', () => {
+  it('forgets why when it is switched on', async () => {
+    const id = await aSubscription();
+    await database.query(
+      `UPDATE webhooks SET enabled = false, disabled_reason = 'gone', disabled_at = now()
+       WHERE id = $1`,
+      [id],
+    );
+    expect(await webhooks.get(accountId, id)).toMatchObject({ disabledReason: 'gone' });
+    await webhooks.update({ accountId, id }, { enabled: true }, anyVersion);
+    expect(await webhooks.get(accountId, id)).toMatchObject({
+      enabled: true,
+      disabledReason: null,
+      disabledAt: null,
+    });
+  });
+});
+
+describe('a secret', () => {
+  it('goes on signing for 24 h after it was replaced, and only the last one does', async () => {
+    const id = await aSubscription();
+    const { secret: first, version, updatedAt } = await webhooks.get(accountId, id);
+    const second = await webhooks.rotateSecret(accountId, id);
+    const third = await webhooks.rotateSecret(accountId, id);
+    expect(new Set([first, second, third]).size).toBe(3);
+    const [row] = await database.query(
+      `SELECT secret, previous_secret,
+         round(extract(epoch FROM previous_secret_until - now()) / 360)::int AS tenths
+       FROM webhooks WHERE id = $1`,
+      [id],
+    );
+    expect(row).toEqual({ secret: third, previous_secret: second, tenths: 240 });
+    // It is nothing that a client writes.
+    expect(await webhooks.get(accountId, id)).toMatchObject({ version, updatedAt });
+  });
+
+  it('is one of the rotations when two meet', async () => {
+    const id = await aSubscription();
+    const secrets = await Promise.all([
+      webhooks.rotateSecret(accountId, id),
+      webhooks.rotateSecret(accountId, id),
+    ]);
+    const { secret, previousSecret } = await webhooks.get(accountId, id);
+    expect([secret, previousSecret].sort()).toEqual(secrets.sort());
+  });
+});
+
+describe('an update', () => {
+  it('is not lost among concurrent ones', async () => {
+    const id = await aSubscription();
+    const changes: Partial<WebhookContent>[] = [
+      { name: 'label' },
+      { event: 'cdrRated' },
+      { resource: 'sms,call' },
+      { targetUrl: 'https://new.example/' },
+      { payload: '{"a":1}' },
+      { enabled: false },
+    ];
+    await Promise.all(
+      changes.map((change) => webhooks.update({ accountId, id }, change, anyVersion)),
+    );
+    expect(await webhooks.get(accountId, id)).toMatchObject({
+      ...Object.assign({}, ...changes),
+      version: 1 + changes.length,
+    });
+  });
+
+  it('of one version succeeds only once, however many meet', async () => {
+    const id = await aSubscription();
+    const firstVersion = (version: number): void => {
+      if (version !== 1) throw new PreconditionFailedError();
+    };
+    const ends = await Promise.allSettled(
+      Array.from({ length: 10 }, (_, index) =>
+        webhooks.update({ accountId, id }, { name: `name ${index}` }, firstVersion),
+      ),
+    );
+    expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(await rowOf(id)).toMatchObject({ version: 2 });
+  });
+});

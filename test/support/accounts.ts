@@ -1,0 +1,23 @@
+import { randomBytes } from 'node:crypto';
+import { Argon2PasswordHasher } from '../../libs/identity/src/infrastructure/argon2-password-hasher.js';
+import type { TestDatabase } from './database.js';
+
+/** Makes a user directly in the database, with the password `<username>-secret`. */
+export async function createUser(
+  database: TestDatabase,
+  username: string,
+  role: 'account' | 'platform' = 'account',
+): Promise<{ id: string; auth: string }> {
+  const salt = randomBytes(16);
+  const password = `${username}-secret`;
+  const hash = await new Argon2PasswordHasher().hash(password, salt);
+  const [user] = await database.query<{ id: string }>(
+    `WITH u AS (
+       INSERT INTO users (username, role, status, salt) VALUES ($1, $2, 'active', $3) RETURNING id
+     ), c AS (INSERT INTO credentials (user_id, hash) SELECT id, $4 FROM u)
+     SELECT id FROM u`,
+    [username, role, salt, hash],
+  );
+  if (!user) throw new Error(`${username} was not made`);
+  return { id: user.id, auth: `${username}:${password}` };
+}

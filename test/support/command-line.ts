@@ -1,0 +1,74 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const PROGRAM = fileURLToPath(new URL('../../dist/apps/cli/src/main.js', import.meta.url));
+
+/** What a command is started with, beside its arguments. */
+export interface Surroundings {
+  /** Variables of the environment; it gets no others of ours. */
+  env?: Record<string, string>;
+  /** Its standard input, which is empty by default. */
+  input?: string | Buffer;
+}
+
+/** How a command has ended. */
+export interface Ending {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs the built command line to its end. */
+export async function runCli(
+  args: readonly string[],
+  surroundings?: Surroundings,
+): Promise<Ending> {
+  return new RunningCommand(args, surroundings).ended;
+}
+
+/** The built command line as a process that runs until it ends or is told to. */
+export class RunningCommand {
+  readonly ended: Promise<Ending>;
+  private readonly process: ChildProcess;
+  private stdout = '';
+  private stderr = '';
+
+  constructor(args: readonly string[], { env = {}, input = '' }: Surroundings = {}) {
+    const child = spawn(process.execPath, [PROGRAM, ...args], {
+      env: { PATH: process.env['PATH'], ...env },
+      stdio: 'pipe',
+    });
+    this.process = child;
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (this.stdout += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
+    // A command that does not read its input may end before it is written.
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(input);
+    this.ended = once(child, 'close').then(([code]) => ({
+      code: code as number | null,
+      stdout: this.stdout,
+      stderr: this.stderr,
+    }));
+  }
+
+  /** What it has printed once this contains a match; rejects when it ends without one. */
+  async printed(pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const match = pattern.exec(this.stdout);
+      if (match) return match;
+      const more = once(this.process.stdout!, 'data').then(() => undefined);
+      const ending = await Promise.race([more, this.ended]);
+      if (ending && !pattern.test(this.stdout)) {
+        throw new Error(
+          `ended with ${String(ending.code)} before ${String(pattern)}: ${ending.stderr}`,
+        );
+      }
+    }
+  }
+
+  stop(signal: 'SIGINT' | 'SIGTERM' = 'SIGINT'): Promise<Ending> {
+    this.process.kill(signal);
+    return this.ended;
+  }
+}

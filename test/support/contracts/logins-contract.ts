@@ -1,0 +1,63 @@
+import { expect, it } from 'vitest';
+import type { Logins } from '../../../libs/identity/src/domain/logins.js';
+import type { Role, Status } from '#libs/identity';
+
+/** What a store of logins under test can be told to hold. */
+export interface LoginsUnderTest {
+  logins: () => Logins;
+  /** @returns the ids of the credentials, one for each hash */
+  hold: (user: {
+    username: string;
+    role: Role;
+    status: Status;
+    salt: Buffer;
+    hashes: Buffer[];
+  }) => Promise<string[]>;
+  lock: (username: string) => Promise<void>;
+  revoke: (credentialId: string) => Promise<void>;
+}
+
+const salt = Buffer.alloc(16, 1);
+const hashes = [Buffer.alloc(32, 2), Buffer.alloc(32, 3)];
+
+/** What every implementation of {@link Logins} must do. */
+export function loginsContract({ logins, hold, lock, revoke }: LoginsUnderTest): void {
+  const aUser = (username: string) =>
+    hold({ username, role: 'platform', status: 'active', salt, hashes });
+
+  it('finds a user with all its credentials, and nobody by another spelling', async () => {
+    const ids = await aUser('found');
+    const login = await logins().find('found');
+    expect(login).toMatchObject({
+      principal: { username: 'found', role: 'platform' },
+      status: 'active',
+      salt,
+      credentials: [
+        { id: ids[0], hash: hashes[0] },
+        { id: ids[1], hash: hashes[1] },
+      ],
+    });
+    expect(await logins().find('Found')).toBeUndefined();
+    expect(await logins().find('unknown')).toBeUndefined();
+  });
+
+  it('finds a user without credentials', async () => {
+    await hold({ username: 'bare', role: 'account', status: 'active', salt, hashes: [] });
+    expect(await logins().find('bare')).toMatchObject({ credentials: [] });
+  });
+
+  it('finds a locked user, but no principal for its credentials', async () => {
+    const [id] = await aUser('locked');
+    expect(await logins().principalOf(id!)).toMatchObject({ username: 'locked' });
+    await lock('locked');
+    expect(await logins().find('locked')).toMatchObject({ status: 'locked' });
+    expect(await logins().principalOf(id!)).toBeUndefined();
+  });
+
+  it('knows no principal for a revoked credential, but still for the other', async () => {
+    const [first, second] = await aUser('revoked');
+    await revoke(first!);
+    expect(await logins().principalOf(first!)).toBeUndefined();
+    expect(await logins().principalOf(second!)).toMatchObject({ role: 'platform' });
+  });
+}

@@ -1,0 +1,70 @@
+import { expect } from 'vitest';
+import { createUser } from './accounts.js';
+import { createTestDatabase, type TestDatabase } from './database.js';
+import { type Answer, type Client, clientOf } from './http.js';
+import { type RunningProcess, startApi } from './processes.js';
+
+/** An API on a database of its own, and an account that uses it. */
+export interface DemoAccount {
+  id: string;
+  auth: string;
+  api: RunningProcess;
+  client: Client;
+  database: TestDatabase;
+  /** @returns the path of a new application */
+  anApplication: (fields?: object) => Promise<string>;
+  /** @returns the path of a new subscription, in place of those that the account had */
+  aSubscription: (fields?: object, collection?: string) => Promise<string>;
+  /** What `GET` answers. */
+  shown: (path: string) => Promise<Record<string, unknown>>;
+  stop: () => Promise<void>;
+}
+
+export const minimalApplication = { name: 'Switchboard', voiceUrl: 'http://voice.example/start' };
+export const minimalSubscription = {
+  event: 'cdrCreated',
+  resource: 'all',
+  targetUrl: 'https://target.example/hook',
+};
+
+export async function startDemoAccount(): Promise<DemoAccount> {
+  const database = await createTestDatabase();
+  const { id, auth } = await createUser(database, 'demo');
+  const api = await startApi({ DATABASE_URL: database.url });
+  const client = clientOf(api.url, auth);
+  const create = async (collection: string, body: object): Promise<string> => {
+    const answer = await client.post(collection, body);
+    expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
+    return new URL(answer.json<{ href: string }>().href).pathname;
+  };
+  return {
+    id,
+    auth,
+    api,
+    client,
+    database,
+    anApplication: (fields = {}) =>
+      create('/v1/applications', { ...minimalApplication, ...fields }),
+    aSubscription: async (fields = {}, collection = '/v1/webhooks') => {
+      await database.query('UPDATE webhooks SET deleted_at = now() WHERE deleted_at IS NULL');
+      return create(collection, { ...minimalSubscription, ...fields });
+    },
+    shown: async (path) => (await client.get(path)).json(),
+    stop: async () => {
+      await api.stop();
+      await database.drop();
+    },
+  };
+}
+
+/** The faults that a validation error tells of: field and code, sorted. */
+export function faultsOf(answer: Answer): string[] {
+  const problem = answer.json<{
+    code: string;
+    error: string;
+    errors: { field: string; code: string }[];
+  }>();
+  expect([answer.status, problem.code]).toEqual([400, 'validation_failed']);
+  for (const { field } of problem.errors) expect(problem.error).toContain(field);
+  return problem.errors.map(({ field, code }) => `${field} ${code}`).sort();
+}

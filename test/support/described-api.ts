@@ -1,0 +1,158 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+
+/** The parts of an OpenAPI document that the tests look at. */
+export interface ApiDocument {
+  paths: Record<string, Record<string, ApiOperation>>;
+  components: ApiComponents;
+  'x-answers-elsewhere': Record<string, Described>;
+}
+
+export interface ApiComponents {
+  schemas: Record<string, JsonSchema>;
+  [kind: string]: Record<string, unknown>;
+}
+
+export interface ApiOperation {
+  operationId: string;
+  parameters?: ApiParameter[];
+  requestBody?: {
+    content: Record<string, { schema: JsonSchema; examples: Record<string, { value: object }> }>;
+  };
+  responses: Record<string, Described>;
+}
+
+export interface ApiParameter {
+  $ref?: string;
+  name: string;
+  in: string;
+  schema: JsonSchema;
+}
+
+/** An answer or a header, or where it stands. */
+interface Described {
+  $ref?: string;
+  required?: boolean;
+  headers?: Record<string, Described>;
+  content?: Record<string, { schema?: JsonSchema; example?: unknown }>;
+}
+
+export interface JsonSchema {
+  [keyword: string]: unknown;
+  $ref?: string;
+  type?: string | string[];
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  items?: JsonSchema;
+  enum?: unknown[];
+  examples?: unknown[];
+  description?: string;
+  maxLength?: number;
+}
+
+/** As much of an answer as a description can be held against. */
+export interface DescribableAnswer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  text: string;
+}
+
+/** Headers that an answer must not have unless they are described. */
+const TELLING_HEADERS = ['etag', 'link', 'location', 'retry-after', 'www-authenticate', 'allow'];
+
+/** An API as its document describes it. */
+export class DescribedApi {
+  private readonly paths: { template: string; pattern: RegExp }[];
+  private readonly components: ApiComponents;
+  private readonly ajv = new Ajv2020({ strict: false, allErrors: true });
+  private readonly validators = new Map<string, ValidateFunction>();
+
+  constructor(readonly document: ApiDocument) {
+    addFormats.default(this.ajv);
+    this.components = closed(document.components);
+    this.paths = Object.keys(document.paths)
+      .map((template) => ({ template, pattern: patternOf(template) }))
+      // `/v1/events/batch` before `/v1/events/{id}`
+      .sort((a, b) => a.template.split('{').length - b.template.split('{').length);
+  }
+
+  /** What of an answer is not as described; empty when it is. */
+  faultsOf(method: string, path: string, answer: DescribableAnswer): string[] {
+    const operation = this.operationOf(method, path);
+    const where = operation?.operationId ?? 'elsewhere';
+    const answers = operation?.responses ?? this.document['x-answers-elsewhere'];
+    const described = answers[answer.status];
+    if (!described) return [`${where}: status ${answer.status} is not described`];
+    const { headers = {}, content = {} } = this.resolve(described);
+    const faults = this.headerFaults(headers, answer);
+    const type = String(answer.headers['content-type']).split(';', 1)[0] ?? '';
+    const media = content[type];
+    if (!media) faults.push(`Content-Type ${type} is not described`);
+    else if (media.schema && method !== 'HEAD') {
+      const validate = this.validatorOf(`${where} ${answer.status}`, media.schema);
+      if (!validate(JSON.parse(answer.text))) {
+        faults.push(this.ajv.errorsText(validate.errors, { dataVar: 'body' }));
+      }
+    }
+    return faults.map((fault) => `${where} ${answer.status}: ${fault}`);
+  }
+
+  /** The operation of a path, if one is described. */
+  operationOf(method: string, path: string): ApiOperation | undefined {
+    const name = method === 'HEAD' ? 'get' : method.toLowerCase();
+    return this.paths
+      .filter(({ pattern }) => pattern.test(path))
+      .map(({ template }) => this.document.paths[template]?.[name])
+      .find((operation) => operation !== undefined);
+  }
+
+  /** What a reference stands for, if it is one. */
+  resolve<Part extends { $ref?: string }>(part: Part): Part {
+    if (part.$ref === undefined) return part;
+    const [, , kind = '', name = ''] = part.$ref.split('/');
+    return this.document.components[kind]?.[name] as Part;
+  }
+
+  private headerFaults(
+    described: Record<string, Described>,
+    { headers }: DescribableAnswer,
+  ): string[] {
+    const known = Object.keys(described).map((name) => name.toLowerCase());
+    const missing = Object.entries(described).filter(
+      ([name, header]) =>
+        this.resolve(header).required === true && headers[name.toLowerCase()] === undefined,
+    );
+    const more = TELLING_HEADERS.filter((name) => name in headers && !known.includes(name));
+    return [
+      ...missing.map(([name]) => `header ${name} is missing`),
+      ...more.map((name) => `header ${name} is not described`),
+    ];
+  }
+
+  private validatorOf(key: string, schema: JsonSchema): ValidateFunction {
+    const known = this.validators.get(key);
+    if (known) return known;
+    const made = this.ajv.compile({ ...schema, components: this.components });
+    this.validators.set(key, made);
+    return made;
+  }
+}
+
+function patternOf(template: string): RegExp {
+  const literal = template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+');
+  return new RegExp(`^${literal}/?$`);
+}
+
+/** For clients, objects are open: new fields may come. For us, a field needs a description. */
+function closed(components: ApiComponents): ApiComponents {
+  const close = (schema: unknown): unknown => {
+    if (Array.isArray(schema)) return schema.map(close);
+    if (typeof schema !== 'object' || schema === null) return schema;
+    const parts = Object.fromEntries(
+      Object.entries(schema).map(([key, part]) => [key, key === 'examples' ? part : close(part)]),
+    );
+    const isObject = parts['type'] === 'object' && 'properties' in parts;
+    return isObject ? { ...parts, additionalProperties: false } : parts;
+  };
+  return { ...components, schemas: close(components.schemas) as Record<string, JsonSchema> };
+}

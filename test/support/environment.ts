@@ -1,0 +1,21 @@
+/** The stores that `npm test` started; tests never touch any other. */
+function required(name: 'TEST_DATABASE_URL' | 'TEST_REDIS_URL'): string {
+  const value = process.env[name];
+  if (value === undefined) throw new Error(`${name} is not set: run the tests with npm test`);
+  return value;
+}
+
+/** @throws when the database is not one for tests: its name must contain "test" */
+export function testDatabaseUrl(): URL {
+  const url = new URL(required('TEST_DATABASE_URL'));
+  if (!url.pathname.includes('test'))
+    throw new Error('the test database has no "test" in its name');
+  return url;
+}
+
+/** Redis, with a database number of this test worker's own: queues of tests must not mix. */
+export function testRedisUrl(): URL {
+  const url = new URL(required('TEST_REDIS_URL'));
+  url.pathname = `/${process.env.VITEST_POOL_ID ?? '0'}`;
+  return url;
+}

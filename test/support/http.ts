@@ -1,0 +1,108 @@
+import { Agent, type IncomingHttpHeaders, request as httpRequest } from 'node:http';
+import { type ApiDocument, DescribedApi } from './described-api.js';
+
+/** What is sent; a body that is no string or bytes goes as JSON, with its Content-Type. */
+export interface Call {
+  /** `username:password` */
+  auth?: string;
+  headers?: Record<string, string | string[]>;
+  body?: unknown;
+  agent?: Agent;
+}
+
+export interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+  /** The body as JSON; fails when it is none. The type is the caller's to know. */
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters
+  json: <Body = Record<string, unknown>>() => Body;
+}
+
+/**
+ * One request, on a connection of its own unless an agent is given. An answer of our API that is
+ * not as `/openapi.json` says is an error.
+ */
+export async function send(method: string, url: string, call: Call = {}): Promise<Answer> {
+  const answer = await request(method, url, call);
+  // Ours have this header; what other servers answer is theirs to know.
+  if (answer.headers['x-request-id'] === undefined) return answer;
+  const { origin, pathname } = new URL(url);
+  const api = await describedApiAt(origin);
+  const faults = api?.faultsOf(method, pathname, answer) ?? [];
+  if (faults.length === 0) return answer;
+  throw new Error(`${method} ${pathname} is not as described: ${faults.join('; ')}`);
+}
+
+const origins = new Map<string, DescribedApi | undefined>();
+const described = new Map<string, DescribedApi>();
+
+/** The API at an origin; undefined where there is none, as on the worker's port. */
+async function describedApiAt(origin: string): Promise<DescribedApi | undefined> {
+  if (origins.has(origin)) return origins.get(origin);
+  const answer = await request('GET', `${origin}/openapi.json`, {}).catch(() => undefined);
+  // The process may just have ended; the next one may listen there.
+  if (!answer) return undefined;
+  const { status, text } = answer;
+  const isThere = status === 200;
+  if (isThere && !described.has(text)) {
+    described.set(text, new DescribedApi(JSON.parse(text) as ApiDocument));
+  }
+  const api = isThere ? described.get(text) : undefined;
+  origins.set(origin, api);
+  return api;
+}
+
+function request(method: string, url: string, call: Call): Promise<Answer> {
+  const { auth, headers = {}, body, agent = new Agent({ keepAlive: false }) } = call;
+  const isRaw = typeof body === 'string' || body instanceof Uint8Array;
+  const bytes = isRaw || body === undefined ? body : JSON.stringify(body);
+  const all: Record<string, string | string[]> = {
+    ...(auth !== undefined && { authorization: basic(auth) }),
+    ...(bytes !== undefined && {
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(bytes)),
+    }),
+    ...headers,
+  };
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(url, { method, headers: all, agent }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString('utf8');
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          text,
+          // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters
+          json: <Body>() => JSON.parse(text) as Body,
+        });
+      });
+    });
+    request.on('error', reject);
+    request.end(bytes);
+  });
+}
+
+/** The value of an `Authorization` header for `username:password`. */
+export function basic(pair: string): string {
+  return `Basic ${Buffer.from(pair, 'utf8').toString('base64')}`;
+}
+
+/** A client of one server, in the name of one user. */
+export function clientOf(base: string, auth?: string) {
+  const as = (call: Call): Call => ({ ...(auth !== undefined && { auth }), ...call });
+  return {
+    get: (path: string, call: Call = {}) => send('GET', base + path, as(call)),
+    head: (path: string, call: Call = {}) => send('HEAD', base + path, as(call)),
+    delete: (path: string, call: Call = {}) => send('DELETE', base + path, as(call)),
+    post: (path: string, body?: unknown, call: Call = {}) =>
+      send('POST', base + path, as({ ...call, body })),
+    put: (path: string, body?: unknown, call: Call = {}) =>
+      send('PUT', base + path, as({ ...call, body })),
+  };
+}
+
+export type Client = ReturnType<typeof clientOf>;

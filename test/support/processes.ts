@@ -1,0 +1,115 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { setTimeout as delay } from 'node:timers/promises';
+import { testRedisUrl } from './environment.js';
+import { send } from './http.js';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const READY_MS = 30_000;
+const STOP_MS = 15_000;
+
+/** How a process ended: its exit code, else the signal that ended it. */
+export type Ending = number | NodeJS.Signals;
+
+/** A real process of ours under test. */
+export interface RunningProcess {
+  url: string;
+  pid: number;
+  /** What it has written so far, both streams. */
+  output: () => string;
+  ended: Promise<Ending>;
+  /** SIGTERM, and SIGKILL when that takes too long. */
+  stop: () => Promise<Ending>;
+  /** SIGKILL. */
+  kill: () => Promise<void>;
+}
+
+/** Variables of a process's environment; undefined takes one away. */
+export type Environment = Record<string, string | undefined>;
+
+/** Starts the API and waits until it is ready. `DATABASE_URL` must be among the variables. */
+export async function startApi(environment: Environment): Promise<RunningProcess> {
+  const port = await freePort();
+  const started = run('apps/api', port, { PORT: String(port), ...environment });
+  await ready(started);
+  return started;
+}
+
+/** Starts a worker and waits until it is ready. `DATABASE_URL` must be among the variables. */
+export async function startWorker(environment: Environment): Promise<RunningProcess> {
+  const port = await freePort();
+  const started = run('apps/worker', port, { WORKER_PORT: String(port), ...environment });
+  await ready(started);
+  return started;
+}
+
+/** Starts a process without waiting for anything: for those that are to fail. */
+export function run(app: string, port: number, environment: Environment): RunningProcess {
+  const child = spawn(process.execPath, ['--enable-source-maps', `dist/${app}/src/main.js`], {
+    cwd: ROOT,
+    env: {
+      PATH: process.env.PATH,
+      HOST: '127.0.0.1',
+      REDIS_URL: testRedisUrl().toString(),
+      ...environment,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const written: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => written.push(text));
+  }
+  const ended = once(child, 'close').then(
+    ([code, signal]: (number | NodeJS.Signals | null)[]) => (code ?? signal) as Ending,
+  );
+  const kill = async (): Promise<void> => {
+    child.kill('SIGKILL');
+    await ended;
+  };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    pid: child.pid ?? 0,
+    output: () => written.join(''),
+    ended,
+    stop: async () => {
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+      try {
+        return await ended;
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    kill,
+  };
+}
+
+async function ready(started: RunningProcess): Promise<void> {
+  let ending: Ending | undefined;
+  void started.ended.then((how) => {
+    ending = how;
+  });
+  for (const deadline = Date.now() + READY_MS; Date.now() < deadline;) {
+    const isReady = await send('GET', `${started.url}/health/ready`).then(
+      ({ status }) => status === 200,
+      () => false,
+    );
+    if (isReady) return;
+    if (ending !== undefined) throw new Error(`ended (${ending}):\n${started.output()}`);
+    await delay(25);
+  }
+  await started.kill();
+  throw new Error(`not ready in ${READY_MS} ms:\n${started.output()}`);
+}
+
+/** A port that nothing listens on just now. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

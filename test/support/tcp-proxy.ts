@@ -1,0 +1,65 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** A store that can go away and come back, in front of one that stays. */
+export interface TcpProxy {
+  /** `address` with the proxy in the target's place. */
+  address: string;
+  /** Cuts every connection and takes no more. */
+  down: () => void;
+  /** Keeps the connections, and lets nothing through any more. */
+  freeze: () => void;
+  up: () => void;
+  close: () => Promise<void>;
+}
+
+export async function proxyTo(address: string): Promise<TcpProxy> {
+  const target = new URL(address);
+  const sockets = new Set<Socket>();
+  let isUp = true;
+  const server = createServer((socket) => {
+    if (!isUp) {
+      socket.resetAndDestroy();
+      return;
+    }
+    const upstream = connect(Number(target.port), target.hostname);
+    for (const [one, other] of [
+      [socket, upstream],
+      [upstream, socket],
+    ] as const) {
+      sockets.add(one);
+      one.pipe(other);
+      one.on('error', () => other.destroy());
+      one.on('close', () => {
+        sockets.delete(one);
+        other.destroy();
+      });
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const own = new URL(address);
+  own.hostname = '127.0.0.1';
+  own.port = String((server.address() as AddressInfo).port);
+  const cut = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    address: own.toString(),
+    down: () => {
+      isUp = false;
+      cut();
+    },
+    freeze: () => {
+      for (const socket of sockets) socket.unpipe().pause();
+    },
+    up: () => {
+      isUp = true;
+    },
+    close: async () => {
+      cut();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

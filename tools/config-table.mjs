@@ -1,0 +1,16 @@
+// Writes the table of the configuration into README.md, from the built code's own schema:
+// `npm run build && node tools/config-table.mjs`. A test fails when the two differ.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from './lib/settings.mjs';
+
+const { configTable } = await import('../dist/libs/kernel/src/config/config-table.js');
+
+const file = join(ROOT, 'README.md');
+const marked = /(<!-- configuration -->\n)[^]*?(<!-- \/configuration -->)/;
+const text = readFileSync(file, 'utf8');
+if (!marked.test(text)) throw new Error('README.md has no marks for the configuration');
+writeFileSync(
+  file,
+  text.replace(marked, (_, before, after) => `${before}\n${configTable()}\n\n${after}`),
+);

@@ -1,0 +1,103 @@
+/**
+ * The layers and contexts as folders; the words in names do not count. Each rule is proven in
+ * test/integration/layer-rules.int-spec.ts.
+ */
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-cycles',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'no-orphans',
+      severity: 'error',
+      from: { orphan: true, pathNot: ['spec\\.ts$', '/main\\.ts$', '^test/'] },
+      to: {},
+    },
+    {
+      name: 'domain-imports-no-layer',
+      comment: 'http -> domain <- infrastructure',
+      severity: 'error',
+      from: { path: '^libs/[^/]+/src/domain/' },
+      to: { path: '^libs/[^/]+/src/(http|infrastructure)/' },
+    },
+    {
+      name: 'http-imports-no-infrastructure',
+      severity: 'error',
+      from: { path: '^libs/[^/]+/src/http/', pathNot: '\\.module\\.ts$' },
+      to: { path: '^libs/[^/]+/src/infrastructure/' },
+    },
+    {
+      name: 'infrastructure-imports-no-http',
+      severity: 'error',
+      from: { path: '^libs/[^/]+/src/infrastructure/' },
+      to: { path: '^libs/[^/]+/src/http/' },
+    },
+    {
+      name: 'contexts-through-their-index',
+      severity: 'error',
+      from: { path: '^libs/([^/]+)/' },
+      to: { path: '^libs/', pathNot: ['^libs/$1/', '^libs/[^/]+/src/(http/)?index\\.ts$'] },
+    },
+    {
+      name: 'apps-through-the-index',
+      severity: 'error',
+      from: { path: '^apps/' },
+      to: { path: '^libs/', pathNot: '^libs/[^/]+/src/(http/)?index\\.ts$' },
+    },
+    {
+      name: 'http-of-a-context-only-in-the-api',
+      severity: 'error',
+      from: { path: '^apps/(?!api/)' },
+      to: { path: '^libs/(?!kernel/)[^/]+/src/http/' },
+    },
+    {
+      name: 'http-of-another-context-only-from-http',
+      severity: 'error',
+      from: { path: '^libs/([^/]+)/src/(?!http/)' },
+      to: { path: '^libs/[^/]+/src/http/', pathNot: '^libs/$1/' },
+    },
+    {
+      name: 'kernel-knows-no-context',
+      severity: 'error',
+      from: { path: '^libs/kernel/' },
+      to: { path: '^libs/(?!kernel/)' },
+    },
+    {
+      name: 'identity-below-applications',
+      severity: 'error',
+      from: { path: '^libs/identity/' },
+      to: { path: '^libs/(?!(kernel|identity)/)' },
+    },
+    {
+      name: 'applications-below-webhooks',
+      severity: 'error',
+      from: { path: '^libs/applications/' },
+      to: { path: '^libs/(?!(kernel|identity|applications)/)' },
+    },
+    {
+      name: 'libs-know-no-app',
+      severity: 'error',
+      from: { path: '^libs/' },
+      to: { path: '^(apps|test)/' },
+    },
+    {
+      name: 'apps-know-no-app',
+      severity: 'error',
+      from: { path: '^apps/([^/]+)/' },
+      to: { path: '^(apps|test)/', pathNot: '^apps/$1/' },
+    },
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    webpackConfig: { fileName: 'tools/dependency-cruiser.resolve.cjs' },
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^(dist|node_modules)/' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'types'] },
+  },
+};

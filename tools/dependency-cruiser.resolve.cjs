@@ -1,0 +1,11 @@
+const { resolve } = require('node:path');
+
+/** Where `#libs/…` is written, not the built file that package.json names: that one is excluded. */
+module.exports = {
+  resolve: {
+    alias: {
+      '#libs/*/http': resolve('libs/*/src/http/index.ts'),
+      '#libs/*': resolve('libs/*/src/index.ts'),
+    },
+  },
+};

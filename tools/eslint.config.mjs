@@ -1,0 +1,70 @@
+import tseslint from 'typescript-eslint';
+
+const DOMAIN_MAY_IMPORT = 'the domain imports itself, the kernel, node:crypto and @Injectable';
+const ENVIRONMENT = 'only libs/kernel/src/config reads the environment, as process.env';
+
+export default tseslint.config(
+  { ignores: ['dist/**', 'node_modules/**', 'coverage/**', '.data/**'] },
+  {
+    files: ['**/*.ts'],
+    extends: [...tseslint.configs.strictTypeChecked],
+    languageOptions: {
+      parserOptions: { project: '../tsconfig.json', tsconfigRootDir: import.meta.dirname },
+    },
+    rules: {
+      '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      '@typescript-eslint/consistent-type-imports': 'off',
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      // Frameworks take option objects where they declare classes of options.
+      '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
+      'max-lines': ['error', { max: 300, skipBlankLines: true, skipComments: true }],
+      'no-restricted-properties': [
+        'error',
+        { object: 'process', property: 'env', message: ENVIRONMENT },
+      ],
+      // The global `process` is watched above; what is imported can have any name.
+      'no-restricted-imports': [
+        'error',
+        {
+          paths: [
+            { name: 'node:process', message: ENVIRONMENT },
+            { name: 'process', message: ENVIRONMENT },
+          ],
+        },
+      ],
+    },
+  },
+  {
+    files: ['libs/*/src/domain/**/*.ts'],
+    ignores: ['**/*spec.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            {
+              regex: '^@nestjs/common$',
+              allowImportNames: ['Injectable', 'Inject'],
+              message: DOMAIN_MAY_IMPORT,
+            },
+            { regex: '^(?!#libs/|\\.|node:crypto$|@nestjs/common$)', message: DOMAIN_MAY_IMPORT },
+          ],
+        },
+      ],
+      // no-restricted-imports sees the statements only.
+      'no-restricted-syntax': [
+        'error',
+        { selector: 'ImportExpression, TSImportType', message: 'the domain imports by statement' },
+      ],
+    },
+  },
+  {
+    files: ['libs/kernel/src/config/**/*.ts', 'test/**/*.ts'],
+    rules: { 'no-restricted-properties': 'off' },
+  },
+  { files: ['test/**/*.ts', '**/*spec.ts'], rules: { 'max-lines': 'off' } },
+  { files: ['**/*.mjs', '**/*.cjs'], extends: [tseslint.configs.eslintRecommended] },
+);

@@ -1,0 +1,112 @@
+import { closeSync, linkSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { identify, isAlive, npmAboveUs, readText } from './processes.mjs';
+
+/** The holder creates the file, then writes into it: nothing in it for this long means it died. */
+const HALF_WRITTEN_MS = 2_000;
+const POLL_MS = 200;
+
+/**
+ * A lock that dies with its holders: a file with their process numbers and start times.
+ * @typedef {{ add: (holder: object | undefined) => void, leave: () => void, release: () => void }} Lock
+ *   `leave` tells those who want the lock that it is worth waiting
+ * @typedef {{ pid: number, isLeaving: boolean }} Holder
+ */
+
+/**
+ * Takes the lock if it is free.
+ * @param {string} file
+ * @returns {{ lock: Lock } | { holder: Holder }} the lock, or who has it
+ */
+export function tryLock(file) {
+  const holders = [{ ...identify(process.pid), above: npmAboveUs() }];
+  for (;;) {
+    try {
+      const handle = openSync(file, 'wx', 0o600);
+      writeSync(handle, JSON.stringify(holders));
+      closeSync(handle);
+      return { lock: lockOn(file, holders) };
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+    }
+    const text = readText(file);
+    if (text === undefined) continue; // released just now
+    const found = parse(text);
+    if (found === undefined && age(file) < HALF_WRITTEN_MS) {
+      return { holder: { pid: 0, isLeaving: true } };
+    }
+    const alive = found?.find(isAlive);
+    if (alive) return { holder: { pid: alive.pid, isLeaving: isLeaving(alive) } };
+    putAside(file, text);
+  }
+}
+
+/**
+ * Takes the lock, waiting as long as somebody holds it.
+ * @param {(holder: Holder, isFirst: boolean) => void} onWait may throw, where a wait makes no sense
+ * @returns {Promise<Lock>}
+ */
+export async function takeLock(file, onWait) {
+  for (let isFirst = true; ; isFirst = false) {
+    const { lock, holder } = tryLock(file);
+    if (lock) return lock;
+    onWait(holder, isFirst);
+    await sleep(POLL_MS);
+  }
+}
+
+/** A program ends by itself when the npm above it is gone, see stopping(). */
+function isLeaving({ leaving, above = [] }) {
+  return leaving === true || !above.every(isAlive);
+}
+
+function lockOn(file, holders) {
+  const write = () => {
+    writeFileSync(`${file}.new`, JSON.stringify(holders), { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+  };
+  return {
+    // A child can outlive us, and what it does must not be done twice at the same time.
+    add(holder) {
+      if (holder) holders.push(holder);
+      write();
+    },
+    leave() {
+      holders[0].leaving = true;
+      write();
+    },
+    release() {
+      rmSync(file, { force: true });
+    },
+  };
+}
+
+/**
+ * Removes the lock of a dead holder. Another process may have done the same and hold the lock by
+ * now: then its file, not the one we read, was renamed, and goes back.
+ */
+function putAside(file, text) {
+  const aside = `${file}.${process.pid}`;
+  try {
+    renameSync(file, aside);
+    if (readText(aside) !== text) linkSync(aside, file);
+  } catch (error) {
+    if (error.code !== 'ENOENT' && error.code !== 'EEXIST') throw error;
+  }
+  rmSync(aside, { force: true });
+}
+
+function parse(text) {
+  try {
+    const holders = JSON.parse(text);
+    return Array.isArray(holders) ? holders : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function age(file) {
+  const changed = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
+  return changed === undefined ? 0 : Date.now() - changed;
+}

@@ -1,0 +1,71 @@
+import { randomInt } from 'node:crypto';
+import http from 'node:http';
+import net from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const POLL_MS = 25;
+
+/** Whether somebody could listen there. @returns {Promise<string | undefined>} else the reason's code */
+export function whyNotListen(port, host) {
+  return new Promise((resolve) => {
+    const server = net.createServer();
+    server.once('error', (error) => resolve(error.code));
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(undefined)));
+  });
+}
+
+/**
+ * A port of the loopback interface that is free now. Below 32768, where Linux takes the ports of
+ * outgoing connections from: one of those could have it before its server starts.
+ */
+export async function freePort() {
+  for (let i = 0; i < 200; i += 1) {
+    const port = randomInt(20_000, 32_000);
+    if ((await whyNotListen(port, '127.0.0.1')) === undefined) return port;
+  }
+  throw new Error('no free port between 20000 and 32000');
+}
+
+/**
+ * Asks again and again until the answer is yes.
+ * @param {() => Promise<boolean> | boolean} ask
+ * @param {Promise<string>} exited ends the wait: whom we ask is gone
+ * @returns {Promise<string | undefined>} undefined for yes, else why not
+ */
+export async function becomes(ask, exited, ms) {
+  let gone;
+  void exited.then((how) => (gone = how));
+  for (const deadline = Date.now() + ms; Date.now() < deadline; await sleep(POLL_MS)) {
+    if (gone !== undefined) return gone;
+    if (await ask()) return undefined;
+  }
+  return `is not ready after ${ms / 1_000} s`;
+}
+
+/** Whether a GET is answered with 200. */
+export function answersOk(url) {
+  return new Promise((resolve) => {
+    const request = http.get(url, { agent: false, timeout: 5_000 }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    request.on('timeout', () => request.destroy());
+    request.on('error', () => resolve(false));
+  });
+}
+
+/** Whether a Redis answers there. */
+export function answersPing(port) {
+  return new Promise((resolve) => {
+    const socket = net.connect({ port, host: '127.0.0.1', timeout: 2_000 }, () =>
+      socket.write('PING\r\n'),
+    );
+    socket.on('data', (data) => {
+      resolve(data.toString().startsWith('+PONG'));
+      socket.destroy();
+    });
+    socket.on('timeout', () => socket.destroy());
+    socket.on('error', () => resolve(false));
+    socket.on('close', () => resolve(false));
+  });
+}

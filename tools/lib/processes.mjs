@@ -1,0 +1,135 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { basename } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/**
+ * A process that cannot be mistaken for another one: numbers are used again, a number together
+ * with the time the process started is not.
+ * @typedef {{ pid: number, startTime: string }} Identity
+ */
+
+const POLL_MS = 15;
+
+/** Start times in /proc count from the boot, so they mean something within one boot only. */
+const boot = readText('/proc/sys/kernel/random/boot_id')?.trim();
+
+/** The text of a file, or undefined when it cannot be read. */
+export function readText(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Who has this process number now.
+ * @returns {Identity | undefined} undefined when nobody has; a zombie counts as gone
+ */
+export function identify(pid) {
+  const startTime = boot === undefined ? startTimeByPs(pid) : startTimeByProc(pid);
+  return startTime === undefined ? undefined : { pid, startTime };
+}
+
+function startTimeByProc(pid) {
+  const { state, started } = status(pid);
+  return !state || state === 'Z' || state === 'X' ? undefined : `${boot}/${started}`;
+}
+
+function status(pid) {
+  const stat = readText(`/proc/${pid}/stat`) ?? '';
+  // The second field is the program's name, in parentheses and with any character in it.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return { state: fields[0], parent: Number(fields[1]), started: fields[19] };
+}
+
+/** For systems without /proc, where the embedded PostgreSQL does not run but all else does. */
+function startTimeByPs(pid) {
+  try {
+    const options = { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] };
+    return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], options).trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether this very process still runs. @param {Identity} identity */
+export function isAlive(identity) {
+  return identify(identity.pid)?.startTime === identity.startTime;
+}
+
+/**
+ * The npm that runs us as a script, and the shell between us if there is one: either may be ended
+ * by a signal that never reaches us. Empty when we were not started by npm.
+ * @returns {Identity[]}
+ */
+export function npmAboveUs() {
+  const { npm_lifecycle_script: script = '' } = process.env;
+  if (boot === undefined || !script.endsWith(basename(process.argv[1]))) return [];
+  const above = runsNode(process.ppid)
+    ? [process.ppid]
+    : [process.ppid, status(process.ppid).parent];
+  return runsNode(above.at(-1)) ? above.map(identify).filter(Boolean) : [];
+}
+
+function runsNode(pid) {
+  try {
+    return readlinkSync(`/proc/${pid}/exe`) === readlinkSync('/proc/self/exe');
+  } catch {
+    return false;
+  }
+}
+
+/** Waits until the process is gone. @returns {Promise<boolean>} false when `ms` passed before */
+export async function isGone(identity, ms) {
+  const deadline = Date.now() + ms;
+  while (isAlive(identity)) {
+    if (Date.now() > deadline) return false;
+    await sleep(POLL_MS);
+  }
+  return true;
+}
+
+/**
+ * Ends a process: one signal after the other, each with its time in ms.
+ * @param {Identity} identity
+ * @param {Array<[NodeJS.Signals, number]>} steps
+ */
+export async function end(identity, steps) {
+  for (const [signal, ms] of steps) {
+    if (!isAlive(identity)) return;
+    try {
+      process.kill(identity.pid, signal);
+    } catch (error) {
+      if (error.code !== 'ESRCH') throw error;
+    }
+    if (await isGone(identity, ms)) return;
+  }
+  throw new Error(`process ${identity.pid} does not end`);
+}
+
+/**
+ * Sends a signal to a process group.
+ * @param {number} leader
+ * @returns {boolean} whether anybody is in it; with the signal 0 that is all that happens
+ */
+export function signalGroup(leader, signal) {
+  try {
+    return process.kill(-leader, signal);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Ends a process and all that it has started, except what leads a group of its own.
+ * @param {number} leader of the group; may have ended just before
+ * @param {number} ms for an end in good order
+ */
+export async function endGroup(leader, ms) {
+  signalGroup(leader, 'SIGTERM');
+  const deadline = Date.now() + ms;
+  while (signalGroup(leader, 0) && Date.now() < deadline) await sleep(POLL_MS);
+  signalGroup(leader, 'SIGKILL');
+}

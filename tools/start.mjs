@@ -1,0 +1,166 @@
+// `npm start`: everything that the service needs, on this machine, from a fresh clone. Node's own
+// modules alone, since at the first start nothing else is installed.
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { Children } from './lib/children.mjs';
+import { takeLock } from './lib/lock.mjs';
+import { answersOk, becomes, freePort, whyNotListen } from './lib/net.mjs';
+import { readSecrets, writeSecrets } from './lib/postgres.mjs';
+import { prepare } from './lib/prepare.mjs';
+import { Problem } from './lib/problem.mjs';
+import { identify } from './lib/processes.mjs';
+import { dataDir, listenAt, requireNode, ROOT } from './lib/settings.mjs';
+import { stopping } from './lib/stopping.mjs';
+import { requireStores, startStores } from './lib/stores.mjs';
+import { endTasks } from './lib/tasks.mjs';
+
+const READY_MS = 60_000;
+const CLI = 'dist/apps/cli/src/main.js';
+const ACCOUNTS = [['demo'], ['other'], ['switch', '--role', 'platform']];
+
+let lock;
+let children;
+const dir = dataDir(process.env);
+const shownDir = relative(process.cwd(), dir) || '.';
+const instanceFile = join(dir, 'instance.json');
+
+const { stop, fail, isStopping } = stopping(async () => {
+  lock?.leave();
+  if (children?.size > 0) console.log('stopping …');
+  await endTasks();
+  await children?.end();
+  if (lock) rmSync(instanceFile, { force: true });
+  lock?.release();
+}, 0);
+
+async function main() {
+  requireNode();
+  const at = listenAt(process.env);
+  const given = { databaseUrl: process.env.DATABASE_URL, redisUrl: process.env.REDIS_URL };
+  requireStores(given);
+
+  await takeDataDir();
+  await requireFreePort(at);
+  await prepare(ROOT);
+  if (isStopping()) return;
+
+  const stores = await startStores(
+    { dir, root: ROOT, database: 'switchhook' },
+    given,
+    children,
+    onExit,
+  );
+  const env = await environment(at, given, stores);
+  await children.run('setup', process.execPath, [CLI, 'migrate'], { cwd: ROOT, env });
+  if (!given.databaseUrl) await createAccounts(env);
+
+  const workerUrl = listenAt({ HOST: env.HOST, PORT: env.WORKER_PORT }).url;
+  await Promise.all([startApp('api', at.url, env), startApp('worker', workerUrl, env)]);
+  writeInstance({ url: at.url, host: at.host, port: at.port, ...stores });
+  printWelcome(at, given);
+}
+
+/** Makes this the one start on the data, and ends what a killed one has left running on it. */
+async function takeDataDir() {
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  lock = await takeLock(join(dir, 'start.lock'), ({ pid, isLeaving }, isFirst) => {
+    if (!isLeaving) {
+      throw new Problem(
+        `process ${pid} runs on the data in ${shownDir}: stop it, or choose another DATA_DIR (and PORT).`,
+      );
+    }
+    if (isFirst && pid) console.log(`waiting for process ${pid}, which is stopping …`);
+  });
+  children = new Children(dir);
+  rmSync(instanceFile, { force: true });
+  const left = await children.endLeftOvers();
+  if (left.length > 0) console.log(`ended what an earlier start had left: ${left.join(', ')}`);
+  children.rotateLogs();
+}
+
+async function requireFreePort({ host, port }) {
+  const why = await whyNotListen(port, host);
+  if (why === undefined) return;
+  const fault = why === 'EADDRINUSE' ? 'is taken' : `on ${host} cannot be listened on (${why})`;
+  throw new Problem(`port ${port} ${fault}: choose another with PORT=….`);
+}
+
+/** Of all our programs: what we were given, and on top of it what we know better. */
+async function environment({ host, port, isLoopback }, given, { databaseUrl, redisUrl }) {
+  const env = { ...process.env, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
+  env.HOST = host;
+  env.PORT = String(port);
+  env.WORKER_PORT ||= String(await freePort());
+  // A service that others reach must not reach into this machine for them.
+  if (isLoopback) env.DELIVERY_ALLOWED_NETWORKS ??= '127.0.0.0/8,::1/128';
+  // It belongs to a DATABASE_URL, and there is none.
+  if (!given.databaseUrl) delete env.MIGRATION_DATABASE_URL;
+  return env;
+}
+
+/** In the embedded database alone, since everybody knows these passwords. */
+async function createAccounts(env) {
+  const secrets = readSecrets(dir);
+  if (secrets.hasAccounts) return;
+  await Promise.all(
+    ACCOUNTS.map(([name, ...role]) => {
+      const args = [CLI, 'users', 'create', name, '--password-stdin', '--if-missing', ...role];
+      const options = { cwd: ROOT, env, input: `${name}-secret` };
+      return children.run('setup', process.execPath, args, options);
+    }),
+  );
+  writeSecrets(dir, { ...secrets, hasAccounts: true });
+}
+
+async function startApp(name, url, env) {
+  const args = ['--enable-source-maps', `dist/apps/${name}/src/main.js`];
+  const { exited } = children.start(name, process.execPath, args, { cwd: ROOT, env });
+  const why = await becomes(() => answersOk(`${url}/health/ready`), exited, READY_MS);
+  if (why !== undefined) throw children.failure(name, why);
+  void exited.then((how) => onExit(name, how));
+}
+
+/** None of them ends by itself. Without one the others are of no use, so that it is seen at once. */
+function onExit(name, how) {
+  if (isStopping()) return;
+  console.error(`switchhook: ${children.failure(name, how).message}`);
+  void stop(1);
+}
+
+/** For `npm run cli`, which finds the stores here; they hold a password. */
+function writeInstance(instance) {
+  const text = JSON.stringify({ ...instance, owner: identify(process.pid) });
+  writeFileSync(`${instanceFile}.new`, text, { mode: 0o600 });
+  renameSync(`${instanceFile}.new`, instanceFile);
+}
+
+function printWelcome({ url, isLoopback }, given) {
+  const json = "-H 'Content-Type: application/json'";
+  console.log(`
+The logs are in ${join(shownDir, 'logs')}; Ctrl-C stops everything.`);
+  if (!given.databaseUrl) {
+    console.log(`
+Accounts: demo (password demo-secret), other (other-secret); the platform: switch (switch-secret).
+
+A web application that shows what it receives, in a second terminal:
+
+  npm run cli -- listen 4000
+
+And here an application, its subscription, and an event for it:
+
+  id=$(curl -s -u demo:demo-secret ${json} ${url}/v1/applications \\
+    -d '{"name": "Shop", "messagingUrl": "https://shop.example.com/sms"}' | sed 's/.*\\///; s/".*//')
+  curl -u demo:demo-secret ${json} ${url}/v1/applications/$id/webhooks \\
+    -d '{"event": "smsdlr", "resource": "sms", "targetUrl": "http://127.0.0.1:4000/"}'
+  curl -u switch:switch-secret ${json} ${url}/v1/events \\
+    -d '{"event": "smsdlr", "resource": "sms", "applicationId": "'$id'", "data": {"ok": true}}'
+  curl -u demo:demo-secret ${url}/v1/applications/$id
+`);
+    if (!isLoopback) {
+      console.log('Everybody knows these passwords, and HOST lets others in: change them.\n');
+    }
+  }
+  console.log(`ready ${url}`);
+}
+
+main().catch(fail);

@@ -1,0 +1,23 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+const libs = fileURLToPath(new URL('../libs/', import.meta.url));
+
+export default defineConfig({
+  root: fileURLToPath(new URL('..', import.meta.url)),
+  resolve: {
+    alias: [
+      { find: /^#libs\/([^/]+)\/http$/, replacement: `${libs}$1/src/http/index.ts` },
+      { find: /^#libs\/([^/]+)$/, replacement: `${libs}$1/src/index.ts` },
+    ],
+  },
+  test: {
+    include: ['{apps,libs}/**/*spec.ts', 'test/{integration,e2e}/**/*spec.ts'],
+    setupFiles: ['test/support/setup.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    // Two cores carry PostgreSQL, Redis and the processes under test as well.
+    maxWorkers: 2,
+    reporters: ['default'],
+  },
+});
