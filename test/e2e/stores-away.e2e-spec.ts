@@ -127,13 +127,14 @@ it('delivers again after a Redis that vanished without a word is back', async ()
 
 it('obeys a 410 though PostgreSQL was away when it came', async () => {
   await start(startApi(environment()), startWorker(environment()));
-  receiver.answering = (_, response) => {
+  receiver.answering = ({ path }, response) => {
+    if (path !== '/gone') return void response.end();
     postgres.down();
     response.writeHead(410).end();
     setTimeout(() => postgres.up(), 1_500);
   };
   const account = await anAccount(database);
-  const webhook = await aSubscription(database, account, { target_url: receiver.url });
+  const webhook = await aSubscription(database, account, { target_url: `${receiver.url}/gone` });
   await aPendingDelivery(database, webhook);
   await eventually(
     () =>
@@ -145,7 +146,8 @@ it('obeys a 410 though PostgreSQL was away when it came', async () => {
     ([row]) => row?.state === 'exhausted' && row.reason === 'gone' && !row.enabled,
     10_000,
   );
-  expect(receiver.received).toHaveLength(1);
+  // What earlier tests left in the queue may come in as well.
+  expect(receiver.received.filter(({ path }) => path === '/gone')).toHaveLength(1);
 });
 
 it('answers 503 with Retry-After while PostgreSQL is away, and goes on by itself', async () => {
