@@ -10,6 +10,8 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const READY_MS = 30_000;
 const STOP_MS = 15_000;
 
+const running = new Set<RunningProcess>();
+
 /** How a process ended: its exit code, else the signal that ended it. */
 export type Ending = number | NodeJS.Signals;
 
@@ -68,7 +70,7 @@ export function run(app: string, port: number, environment: Environment): Runnin
     child.kill('SIGKILL');
     await ended;
   };
-  return {
+  const started: RunningProcess = {
     url: `http://127.0.0.1:${port}`,
     pid: child.pid ?? 0,
     output: () => written.join(''),
@@ -84,6 +86,14 @@ export function run(app: string, port: number, environment: Environment): Runnin
     },
     kill,
   };
+  running.add(started);
+  void ended.then(() => running.delete(started));
+  return started;
+}
+
+/** Ends what a test file left running, as one whose set-up failed half-way does. */
+export async function endLeftOvers(): Promise<void> {
+  await Promise.all([...running].map((left) => left.kill()));
 }
 
 async function ready(started: RunningProcess): Promise<void> {
