@@ -314,6 +314,24 @@ it('sends a test once, marked, whatever holds the subscription', async () => {
   expect(Object.keys(body.data as object)).toContain('dlvrd');
 });
 
+it('sends a test again like any other delivery: with a full schedule, held as its subscription is', async () => {
+  const webhook = await subscribe();
+  const id = lastSegment(await customer.post(`/v1/webhooks/${webhook}/test`));
+  await onlyDelivery(webhook, 'succeeded');
+  receiver.answering = (_, response) => response.writeHead(500).end();
+  expect((await customer.post(`/v1/deliveries/${id}/redeliver`)).status).toBe(202);
+  const again = await eventually(
+    () => shown(id),
+    ({ attempts }) => attempts === 3,
+  );
+  expect(again).toMatchObject({ state: 'pending', test: true });
+  expect(receiver.received.every(({ body }) => body.includes('"test":true'))).toBe(true);
+  await database.query(`UPDATE webhooks SET hold_until = now() + interval '1 hour' WHERE id = $1`, [
+    webhook,
+  ]);
+  expect((await shown(id)).state).toBe('parked');
+});
+
 it('cancels what is pending when a subscription is switched off, and revives nothing', async () => {
   const webhook = await subscribe();
   receiver.answering = (_, response) => response.writeHead(500).end();

@@ -1,12 +1,15 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
-import { type RunningProcess, startWorker } from '../support/processes.js';
+import { clientOf } from '../support/http.js';
+import { type RunningProcess, startApi, startWorker } from '../support/processes.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { aPendingDelivery, aSubscription, anAccount } from '../support/rows.js';
 
 let database: TestDatabase;
 let worker: RunningProcess;
+let api: RunningProcess | undefined;
 let receiver: Receiver;
 
 beforeAll(async () => {
@@ -17,16 +20,19 @@ beforeEach(async () => {
   receiver = await startReceiver();
 });
 afterEach(async () => {
-  await worker.stop();
+  await Promise.all([worker.stop(), api?.stop()]);
+  api = undefined;
   await receiver.close();
 });
 
-function start(environment: Record<string, string> = {}): Promise<RunningProcess> {
-  return startWorker({
-    DATABASE_URL: database.url,
-    DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
-    ...environment,
-  });
+const environmentOf = (change: Record<string, string>) => ({
+  DATABASE_URL: database.url,
+  DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
+  ...change,
+});
+
+function start(change: Record<string, string> = {}): Promise<RunningProcess> {
+  return startWorker(environmentOf(change));
 }
 
 const SWITCH_OFF = 'enabled = false, generation = generation + 1, cancelling = true';
@@ -131,4 +137,28 @@ it('has no more calls in flight than a worker may, in however many shards', asyn
   }
   await receiver.until((received) => received.length === 40);
   expect(most).toBeLessThanOrEqual(8);
+});
+
+it('sends a test at once though the window is full', async () => {
+  const narrow = { QUEUE_WINDOW: '10', DELIVERY_TIMEOUT_MS: '5000' };
+  worker = await start(narrow);
+  api = await startApi(environmentOf(narrow));
+  receiver.answering = ({ path }, response) => {
+    if (path !== '/hangs') response.end();
+  };
+  const hanging = await aSubscription(database, await anAccount(database), {
+    target_url: `${receiver.url}/hangs`,
+  });
+  for (let made = 0; made < 15; made += 1) await aPendingDelivery(database, hanging);
+  await receiver.until((received) => received.length === 10);
+
+  const { id, auth } = await createUser(database, 'impatient');
+  const webhook = await aSubscription(database, id, { target_url: receiver.url });
+  const answer = await clientOf(api.url, auth).post(`/v1/webhooks/${webhook}/test`);
+  expect(answer.status).toBe(202);
+  await receiver.until((received) => received.length === 11, 2_000);
+  // One that did not get onto the queue, as while Redis is away.
+  const left = await aPendingDelivery(database, webhook);
+  await database.query('UPDATE deliveries SET immediate = true WHERE id = $1', [left]);
+  await receiver.until((received) => received.length === 12, 2_000);
 });

@@ -25,7 +25,7 @@ async function anAccountWithBacklog(): Promise<string> {
 }
 
 async function feed(shares: { subscription: number; account: number }, room = 1_000) {
-  const values = [shares.subscription, room, LEASE_MS, shares.account];
+  const values = [room, LEASE_MS, shares.subscription, shares.account];
   return database.query<{ id: string; webhook_id: string }>(FEED_ALL.text, values);
 }
 

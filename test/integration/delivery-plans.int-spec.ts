@@ -3,6 +3,7 @@ import pg from 'pg';
 import {
   FEED_ALL,
   FEED_GIVEN,
+  FEED_IMMEDIATE,
 } from '../../libs/webhooks/src/infrastructure/delivery-feeder.statements.js';
 import {
   RECORD,
@@ -119,7 +120,7 @@ const each = (value: Scalar) => waiting.map(() => value);
 
 const CLAIMED = `UPDATE deliveries SET claimed_until = now() + interval '1 hour'
   WHERE state = 'pending' AND next_attempt_at <= now()`;
-const TAKEN = CLAIMED.replace('SET', 'SET taken = true,');
+const TAKEN = CLAIMED.replace('SET', 'SET taken = true, takes = 1,');
 
 const STATEMENTS: [name: string, text: string, before: string, values: () => Value[]][] = [
   ['takes', TAKE.text, CLAIMED, () => [waiting, ones(), LEASE_MS]],
@@ -129,17 +130,23 @@ const STATEMENTS: [name: string, text: string, before: string, values: () => Val
     RECORD.text,
     TAKEN,
     () => [
-      ...[waiting, ones(), each(new Date().toISOString()), ones(), each(200), each(null)],
-      ...[each(null), each(null), each(null), each(false), each('succeeded'), each(null)],
-      each(null),
+      ...[waiting, ones(), ones(), each(new Date().toISOString()), ones(), each(200)],
+      ...[each(null), each(null), each(null), each(null), each(false), each('succeeded')],
+      ...[each(null), each(null)],
     ],
   ],
-  ['feeds', FEED_ALL.text, 'SELECT', () => [WAITING, WAITING, LEASE_MS, WAITING]],
+  ['feeds', FEED_ALL.text, 'SELECT', () => [WAITING, LEASE_MS, WAITING, WAITING]],
+  [
+    'feeds immediate',
+    FEED_IMMEDIATE.text,
+    "UPDATE deliveries SET immediate = true WHERE state = 'pending' AND next_attempt_at <= now()",
+    () => [WAITING, LEASE_MS],
+  ],
   [
     'feeds what follows',
     FEED_GIVEN.text,
     'SELECT',
-    () => [WAITING, WAITING, LEASE_MS, WAITING, [webhook]],
+    () => [WAITING, LEASE_MS, WAITING, WAITING, [webhook]],
   ],
 ];
 

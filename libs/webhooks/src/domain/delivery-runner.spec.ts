@@ -60,8 +60,9 @@ function aTakenDelivery(change: Partial<TakenDelivery> = {}): TakenDelivery {
   return {
     id: job.id,
     attempt: 1,
+    take: 1,
     scheduleBase: 0,
-    test: false,
+    immediate: false,
     createdAt: new Date('2026-11-21T11:59:59Z'),
     takenAt: new Date('2026-11-21T12:00:00Z'),
     event: {
@@ -69,6 +70,7 @@ function aTakenDelivery(change: Partial<TakenDelivery> = {}): TakenDelivery {
       event: 'smsdlr',
       resource: 'sms',
       occurredAt: new Date('2026-11-21T11:00:00Z'),
+      test: false,
       data: '{}',
     },
     webhookId: '5',
@@ -157,9 +159,12 @@ it('holds nothing for a Retry-After of another status', async () => {
   expect(pending.holds).toEqual([]);
 });
 
-it('sends a test once, whatever holds the subscription, and never retries it', async () => {
+it('sends once what is immediate, whatever holds the subscription', async () => {
   const { subscription } = aTakenDelivery();
-  pending.taken = aTakenDelivery({ test: true, subscription: { ...subscription, held: true } });
+  pending.taken = aTakenDelivery({
+    immediate: true,
+    subscription: { ...subscription, held: true },
+  });
   target.answer = { status: 500 };
   await runner.run(job);
   expect(target.requests).toHaveLength(1);
@@ -172,6 +177,17 @@ it.each(['cancelled', 'held'] as const)('hands back unsent what is %s', async (c
   expect((await runner.run(job)).outcome).toBe('released');
   expect(pending.released).toEqual([cause]);
   expect(target.requests).toHaveLength(0);
+});
+
+it('hands back unsent what it takes when it is stopping, and finishes what it sends', async () => {
+  let late: unknown;
+  target.whilePosting = async () => {
+    runner.stop();
+    late = await runner.run(job);
+  };
+  expect((await runner.run(job)).outcome).toBe('succeeded');
+  expect(late).toMatchObject({ outcome: 'released', backlog: false });
+  expect(pending.released).toEqual(['stopping']);
 });
 
 it('hands back what exceeds the bound of its subscription, and frees the slot after the call', async () => {

@@ -3,7 +3,12 @@ import { CONFIG, type Config } from '#libs/kernel';
 import type { Attempt, DeliveryJob } from './delivery.js';
 import { DeliveryAdmission } from './delivery-admission.js';
 import { notificationBody, signatureHeaders } from './notification.js';
-import { type Conclusion, PendingDeliveries, type TakenDelivery } from './pending-deliveries.js';
+import {
+  type Conclusion,
+  PendingDeliveries,
+  type ReleaseCause,
+  type TakenDelivery,
+} from './pending-deliveries.js';
 import { retryAfter } from './retry-after.js';
 import { retryDelay } from './retry-schedule.js';
 import { TargetClient } from './target-client.js';
@@ -26,6 +31,7 @@ export const USER_AGENT = Symbol('UserAgent');
 export class DeliveryRunner {
   /** What this worker has in flight. */
   readonly admission: DeliveryAdmission;
+  private stopping = false;
 
   constructor(
     private readonly pending: PendingDeliveries,
@@ -34,6 +40,11 @@ export class DeliveryRunner {
     @Inject(USER_AGENT) private readonly userAgent: string,
   ) {
     this.admission = new DeliveryAdmission(config.WORKER_CONCURRENCY, config.DELIVERY_CONCURRENCY);
+  }
+
+  /** From now on nothing is sent any more; what is being sent is finished. */
+  stop(): void {
+    this.stopping = true;
   }
 
   async run(job: DeliveryJob): Promise<RunResult> {
@@ -47,17 +58,18 @@ export class DeliveryRunner {
     }
     const attempt = await this.send(taken);
     const conclusion = await this.conclude(taken, attempt);
-    await this.pending.record({ id: taken.id, attempt, conclusion });
+    await this.pending.record({ id: taken.id, take: taken.take, attempt, conclusion });
     const outcome = conclusion.state === 'succeeded' ? 'succeeded' : 'failed';
     const made = { delivery: taken, attempt, conclusion };
     return { webhookId, backlog: subscription.backlog, outcome, made };
   }
 
   /** Enters the admission when there is no cause. */
-  private causeNotToSend(taken: TakenDelivery): 'cancelled' | 'held' | 'no_share' | undefined {
-    const { webhookId, subscription, event, test } = taken;
+  private causeNotToSend(taken: TakenDelivery): ReleaseCause | undefined {
+    const { webhookId, subscription, event, immediate } = taken;
     if (subscription.cancelled) return 'cancelled';
-    if (test) {
+    if (this.stopping) return 'stopping';
+    if (immediate) {
       this.admission.enter(webhookId, event.accountId);
       return undefined;
     }
@@ -67,12 +79,7 @@ export class DeliveryRunner {
 
   private async send(taken: TakenDelivery): Promise<Attempt> {
     const { subscription, event, takenAt } = taken;
-    const body = notificationBody({
-      ...event,
-      ...optional(subscription),
-      id: taken.id,
-      test: taken.test,
-    });
+    const body = notificationBody({ ...event, ...optional(subscription), id: taken.id });
     try {
       const answer = await this.target.post({
         url: subscription.targetUrl,
@@ -101,10 +108,9 @@ export class DeliveryRunner {
     const answeredAt = new Date(attempt.at.getTime() + attempt.durationMs);
     const wait = status === 429 || status === 503 ? retryAfter(headerOf(attempt), answeredAt) : 0;
     if (wait) await this.pending.hold(webhookId, subscription.targetUrl, wait);
-    const failures = taken.attempt - taken.scheduleBase;
-    const delayMs = retryDelay(this.config.DELIVERY_RETRY_SCHEDULE, failures, Math.random());
-    if (delayMs === undefined || taken.test)
-      return { state: 'exhausted', reason: 'no_attempts_left' };
+    const schedule = taken.immediate ? [] : this.config.DELIVERY_RETRY_SCHEDULE;
+    const delayMs = retryDelay(schedule, taken.attempt - taken.scheduleBase, Math.random());
+    if (delayMs === undefined) return { state: 'exhausted', reason: 'no_attempts_left' };
     return { state: 'pending', delayMs: Math.max(delayMs, wait ?? 0) };
   }
 }

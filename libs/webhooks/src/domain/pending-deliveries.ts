@@ -5,9 +5,12 @@ export interface TakenDelivery {
   id: string;
   /** The number of the attempt to make. */
   attempt: number;
+  /** How often the delivery was taken, this time included: what comes back is known by it. */
+  take: number;
   /** Attempts that were recorded when the schedule last began. */
   scheduleBase: number;
-  test: boolean;
+  /** One attempt at once, whatever holds the subscription: a test. */
+  immediate: boolean;
   createdAt: Date;
   /** PostgreSQL's clock when it was taken. */
   takenAt: Date;
@@ -17,6 +20,7 @@ export interface TakenDelivery {
     event: string;
     resource: string;
     occurredAt: Date;
+    test: boolean;
     data: string;
   };
   webhookId: string;
@@ -42,12 +46,13 @@ export type Conclusion =
 /** An attempt that was made, and what follows from it. */
 export interface Outcome {
   id: string;
+  take: number;
   attempt: Attempt;
   conclusion: Conclusion;
 }
 
 /** Why a delivery that was taken goes back unsent. */
-export type ReleaseCause = 'held' | 'cancelled' | 'no_share';
+export type ReleaseCause = 'held' | 'cancelled' | 'no_share' | 'stopping';
 
 /** The deliveries that wait, as a worker needs them. Concurrent calls share statements. */
 export abstract class PendingDeliveries {

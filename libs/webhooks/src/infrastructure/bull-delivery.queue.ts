@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Queue } from 'bull';
+import type { JobOptions, Queue } from 'bull';
 import type { Redis } from 'ioredis';
 import { CONFIG, type Config, Metrics } from '#libs/kernel';
 import type { DeliveryJob } from '../domain/delivery.js';
@@ -8,10 +8,13 @@ import { DELIVERY_QUEUES, JOB_NAME, shardOf } from './delivery-queues.js';
 
 /** Jobs being added at once; beyond that, Redis is too slow to be given more. */
 const MAX_UNDER_WAY = 20_000;
+/** A full window takes as many again of those that do not wait: what is immediate has a bound too. */
+const IMMEDIATE_WINDOWS = 2;
 /** How long the fill that Redis told counts, in ms. */
 const FILL_AGE_MS = 200;
 
 const JOB_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: true };
+const IMMEDIATE_JOB_OPTIONS = { ...JOB_OPTIONS, lifo: true };
 
 /** The Bull queues, one a shard. */
 @Injectable()
@@ -38,12 +41,12 @@ export class BullDeliveryQueue extends DeliveryQueue {
     this.clients = queues.map((queue) => queue.client);
   }
 
-  hasRoom(): boolean {
+  hasRoom({ immediate } = { immediate: false }): boolean {
     void this.refreshFill();
     return (
       this.isConnected() &&
       this.underWay < MAX_UNDER_WAY &&
-      this.fill + this.underWay < this.config.QUEUE_WINDOW
+      this.fill + this.underWay < this.config.QUEUE_WINDOW * (immediate ? IMMEDIATE_WINDOWS : 1)
     );
   }
 
@@ -80,12 +83,13 @@ export class BullDeliveryQueue extends DeliveryQueue {
   private byShard(jobs: readonly QueuedDelivery[]) {
     const groups = new Map<
       Queue<DeliveryJob>,
-      { name: string; data: DeliveryJob; opts: typeof JOB_OPTIONS }[]
+      { name: string; data: DeliveryJob; opts: JobOptions }[]
     >();
-    for (const { id, attempt, webhookId } of jobs) {
+    for (const { id, attempt, webhookId, immediate } of jobs) {
       const queue = this.queues[shardOf(webhookId, this.queues.length)] as Queue<DeliveryJob>;
       const group = groups.get(queue) ?? [];
-      group.push({ name: JOB_NAME, data: { id, attempt }, opts: JOB_OPTIONS });
+      const opts = immediate === true ? IMMEDIATE_JOB_OPTIONS : JOB_OPTIONS;
+      group.push({ name: JOB_NAME, data: { id, attempt }, opts });
       groups.set(queue, group);
     }
     return [...groups];

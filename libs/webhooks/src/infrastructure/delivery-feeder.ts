@@ -1,11 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Queue } from 'bull';
 import type { Redis } from 'ioredis';
-import { CONFIG, type Config, Database, isUnavailable, Log } from '#libs/kernel';
+import { CONFIG, type Config, Database, isUnavailable, Log, type Statement } from '#libs/kernel';
 import type { DeliveryJob } from '../domain/delivery.js';
 import { DeliveryRunner } from '../domain/delivery-runner.js';
 import { BullDeliveryQueue } from './bull-delivery.queue.js';
-import { FEED_ALL, FEED_GIVEN } from './delivery-feeder.statements.js';
+import { type ClaimedRow, queuedDelivery } from './claimed-row.js';
+import { FEED_ALL, FEED_GIVEN, FEED_IMMEDIATE } from './delivery-feeder.statements.js';
 import { leaseMs } from './delivery-lease.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
 import { DELIVERY_QUEUES, queuePrefix } from './delivery-queues.js';
@@ -14,11 +15,10 @@ import { WorkerRoll } from './worker-roll.js';
 
 /** How often all subscriptions are looked at, and what part of the time that may take. */
 const LOOKS = { everyMs: 500, share: 0.1 };
+/** What is immediate passes by the window; at most so many at a look. */
+const IMMEDIATE = 100;
 
-interface FedRow {
-  id: string;
-  attempts: number;
-  webhook_id: string;
+interface FedRow extends ClaimedRow {
   /** It was claimed before, and the claim ended. */
   expired: boolean;
 }
@@ -79,6 +79,7 @@ export class DeliveryFeeder {
 
   private async look(): Promise<void> {
     this.workers = await this.roll.call();
+    await this.claim(FEED_IMMEDIATE, [IMMEDIATE, this.lease]);
     await this.feed(FEED_ALL, []);
   }
 
@@ -88,21 +89,18 @@ export class DeliveryFeeder {
     return this.feeding;
   }
 
-  private async feed(statement: typeof FEED_ALL, extra: unknown[]): Promise<void> {
+  private async feed(statement: Statement, extra: unknown[]): Promise<void> {
     const room = await this.queue.room();
     if (room === 0) return;
     const { share, accountShare } = this.runner.admission;
-    const rows = await this.database.run<FedRow>(statement, [
-      share * this.workers,
-      room,
-      this.lease,
-      accountShare * this.workers,
-      ...extra,
-    ]);
+    const shares = [share * this.workers, accountShare * this.workers];
+    await this.claim(statement, [room, this.lease, ...shares, ...extra]);
+  }
+
+  private async claim(statement: Statement, values: unknown[]): Promise<void> {
+    const rows = await this.database.run<FedRow>(statement, values);
     this.metrics.claimsExpired(rows.filter((row) => row.expired).length);
-    await this.queue.add(
-      rows.map((row) => ({ id: row.id, attempt: row.attempts + 1, webhookId: row.webhook_id })),
-    );
+    await this.queue.add(rows.map(queuedDelivery));
   }
 
   /** A store that is away is looked for again in half a second, and needs no line each time. */

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import {
   Inject,
   Injectable,
@@ -18,6 +18,8 @@ import { DeliveryMetrics } from './delivery-metrics.js';
 const SUMMARY_MS = 1_000;
 /** What is still under way after that is left to the end of its claim. */
 const DRAIN_MS = 23_000;
+/** How long an idle worker that stops waits for Redis to answer whether there was one more job. */
+const LAST_JOB_MS = 1_000;
 
 /** Consumes the Bull queues: one handler for the one kind of job, on every shard. */
 @Injectable()
@@ -42,8 +44,9 @@ export class DeliveryConsumer implements OnApplicationBootstrap, BeforeApplicati
     this.canceller.start();
   }
 
-  /** SIGTERM: takes nothing new, finishes what is under way. */
+  /** SIGTERM: sends nothing new, finishes what is under way, hands back what still comes in. */
   async beforeApplicationShutdown(): Promise<void> {
+    this.runner.stop();
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, DRAIN_MS);
@@ -67,9 +70,16 @@ export class DeliveryConsumer implements OnApplicationBootstrap, BeforeApplicati
     const internals = internalsOf(queue);
     internals.paused = new Promise(() => undefined);
     internals.bclient.disconnect();
-    // A loop that has just got a job starts on it before this.
+    // A loop that was not paused yet asks for a job before this.
     await setImmediate();
-    // Not for Bull's loops: one that waits for a job waits for ever while Redis is away.
+    const loops = Promise.allSettled(Object.values(internals.processing));
+    // A loop that waits for a job waits for ever while Redis is away.
+    const patience = this.idle().then(() => sleep(LAST_JOB_MS, undefined, { ref: false }));
+    await Promise.race([loops, patience]);
+    await this.idle();
+  }
+
+  private async idle(): Promise<void> {
     while (this.underWay.size > 0) await Promise.allSettled(this.underWay);
   }
 
@@ -148,6 +158,8 @@ interface QueueInternals {
   bclient: Redis;
   /** Its loops go on when this resolves. */
   paused?: Promise<void>;
+  /** What each loop is at: asking for a job, or handling one. */
+  processing: Record<string, Promise<unknown>>;
   closing?: Promise<void>;
 }
 

@@ -9,7 +9,7 @@ import { shownTargetUrl } from '../domain/target-url.js';
 const SHOWN_STATE = `CASE
     WHEN d.state <> 'pending' THEN d.state
     WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
-    WHEN w.hold_until > now() AND NOT d.test THEN 'parked'
+    WHEN w.hold_until > now() AND NOT d.immediate THEN 'parked'
     ELSE 'pending'
   END`;
 
@@ -17,8 +17,8 @@ const SHOWN = `
 SELECT * FROM (
   SELECT d.id, d.event_id, d.webhook_id, d.account_id, d.event, e.resource, e.application_id,
     w.target_url, ${SHOWN_STATE} AS state, d.reason, d.attempts,
-    greatest(d.next_attempt_at, CASE WHEN NOT d.test THEN w.hold_until END) AS next_attempt_at,
-    d.created_at, d.completed_at, d.test
+    greatest(d.next_attempt_at, CASE WHEN NOT d.immediate THEN w.hold_until END) AS next_attempt_at,
+    d.created_at, d.completed_at, coalesce(e.test, false) AS test
   FROM deliveries d
   LEFT JOIN webhooks w ON w.id = d.webhook_id
   LEFT JOIN events e ON e.id = d.event_id`;
@@ -55,7 +55,7 @@ export const LIST_ATTEMPTS = {
   name: 'attempts.list',
   text: `
 SELECT number, at, duration_ms, status, error, address, response_headers, response_body, truncated
-FROM attempts WHERE delivery_id = $1 ORDER BY number, at`,
+FROM attempts WHERE delivery_id = $1 ORDER BY number, take`,
 };
 
 /**
@@ -67,7 +67,7 @@ export const REDELIVER = {
   text: `
 UPDATE deliveries d
 SET state = 'pending', reason = NULL, completed_at = NULL, schedule_base = d.attempts,
-  generation = w.generation, next_attempt_at = now(), taken = false,
+  immediate = false, generation = w.generation, next_attempt_at = now(), taken = false,
   claimed_until = CASE
     WHEN $2::boolean AND NOT w.backlog AND (w.hold_until IS NULL OR w.hold_until <= now())
     THEN now() + make_interval(secs => $3::float8 / 1000)
@@ -76,7 +76,7 @@ FROM webhooks w
 WHERE d.id = $1 AND w.id = d.webhook_id AND w.enabled AND w.deleted_at IS NULL
   AND (d.state <> 'pending'
     OR (d.generation < w.generation AND (NOT d.taken OR d.claimed_until <= now())))
-RETURNING d.id, d.webhook_id, d.attempts, d.claimed_until IS NOT NULL AS claimed`,
+RETURNING d.id, d.webhook_id, d.attempts, d.immediate, d.claimed_until IS NOT NULL AS claimed`,
 };
 
 /** $1 webhook, $2 resource, $3 data, $4 whether the queue has room, $5 lease in ms. */
@@ -92,12 +92,12 @@ sample AS (
   SELECT new_uuid(now(), 1), account_id, application_id, event, $2, true, now(), now(), $3 FROM w
   RETURNING id
 )
-INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, test,
+INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, immediate,
   next_attempt_at, claimed_until, created_at)
 SELECT new_uuid(now(), 2), sample.id, w.id, w.account_id, w.event, w.generation, true, now(),
   CASE WHEN $4::boolean THEN now() + make_interval(secs => $5::float8 / 1000) END, now()
 FROM w, sample
-RETURNING id, webhook_id, attempts, claimed_until IS NOT NULL AS claimed`,
+RETURNING id, webhook_id, attempts, immediate, claimed_until IS NOT NULL AS claimed`,
 };
 
 export interface DeliveryRow {

@@ -3,7 +3,8 @@ import { joinDeliveryByKey } from './delivery-by-key.js';
 /**
  * Takes jobs: each delivery that still waits for just this attempt, once. A second job for the
  * same attempt, and one that outlived its claim's successor, finds `taken` set or the number gone.
- * Only what is pending is ever claimed or taken.
+ * Only what is pending is ever claimed or taken. `takes` counts, and numbers this one: whoever
+ * comes back with an older number has been given up.
  *
  * $1, $2 arrays: delivery, attempt number; $3 lease in ms
  */
@@ -20,16 +21,17 @@ waiting AS MATERIALIZED (
 ),
 taken AS (
   UPDATE deliveries d
-  SET taken = true, claimed_until = now() + make_interval(secs => $3::float8 / 1000)
+  SET taken = true, takes = d.takes + 1,
+    claimed_until = now() + make_interval(secs => $3::float8 / 1000)
   FROM waiting
   WHERE d.id = waiting.id
     AND d.attempts = waiting.attempts AND NOT d.taken AND d.claimed_until IS NOT NULL
-  RETURNING d.id, d.event_id, d.webhook_id, d.attempts, d.schedule_base, d.test, d.generation,
-    d.created_at
+  RETURNING d.id, d.event_id, d.webhook_id, d.attempts, d.takes, d.schedule_base, d.immediate,
+    d.generation, d.created_at
 )
-SELECT t.id, t.webhook_id, t.attempts + 1 AS attempt, t.schedule_base, t.test, t.created_at,
-  now() AS taken_at,
-  e.account_id, e.application_id, e.event, e.resource, e.occurred_at, e.data,
+SELECT t.id, t.webhook_id, t.attempts + 1 AS attempt, t.takes AS take, t.schedule_base,
+  t.immediate, t.created_at, now() AS taken_at,
+  e.account_id, e.application_id, e.event, e.resource, e.occurred_at, e.test, e.data,
   w.name, w.target_url, w.payload, w.secret, w.backlog,
   CASE WHEN w.previous_secret_until > now() THEN w.previous_secret END AS previous_secret,
   NOT w.enabled OR w.deleted_at IS NOT NULL OR t.generation < w.generation AS cancelled,
@@ -40,8 +42,8 @@ JOIN webhooks w ON w.id = t.webhook_id`,
 };
 
 /**
- * Hands deliveries back. $1, $2 arrays: delivery, attempt number; $3 subscriptions that have more
- * than their share and get a backlog; $4 subscriptions of which a cancelled delivery turned up
+ * Hands deliveries back. $1, $2 arrays: delivery, number of its take; $3 subscriptions that have
+ * more than their share and get a backlog; $4 subscriptions of which a cancelled delivery turned up
  */
 export const RELEASE = {
   name: 'pending.release',
@@ -53,43 +55,55 @@ cancelling AS (
   UPDATE webhooks SET cancelling = true WHERE id = ANY ($4::bigint[]) AND NOT cancelling
 ),
 held AS MATERIALIZED (
-  SELECT d.id, d.attempts FROM unnest($1::uuid[], $2::integer[]) AS j(id, attempt)
+  SELECT d.id, d.takes FROM unnest($1::uuid[], $2::integer[]) AS j(id, take)
   ${joinDeliveryByKey('j.id')}
-  WHERE d.attempts = j.attempt - 1 AND d.taken
+  WHERE d.takes = j.take AND d.taken
 )
 UPDATE deliveries d SET taken = false, claimed_until = NULL
-FROM held WHERE d.id = held.id AND d.attempts = held.attempts AND d.taken`,
+FROM held WHERE d.id = held.id AND d.takes = held.takes AND d.taken`,
 };
 
 /**
- * Records attempts and what follows from them. The attempt number is the fence: an outcome that
- * comes late is logged, and changes nothing. An attempt that was on its way when its subscription
+ * What an outcome `o` may change: the delivery that it was taken as. The numbers of take and attempt
+ * are the fence: an outcome that comes after its claim was given up and taken by another, or a
+ * second time, is logged and changes nothing, except for a success of the present schedule: what
+ * was delivered is delivered, whoever says so. An attempt that was on its way when its subscription
  * was switched off still counts, so a row that was cancelled meanwhile is found as well.
+ */
+const RECORDABLE = `(
+    d.takes = o.take AND d.attempts = o.number - 1 AND d.state IN ('pending', 'cancelled')
+    OR o.state = 'succeeded' AND o.number > d.schedule_base AND d.state <> 'succeeded'
+  )`;
+
+/**
+ * Records attempts and what follows from them.
  *
- * $1…$11 arrays: delivery, number, at, duration, status, error, address, headers, body, truncated,
- * state; $12, $13 arrays: reason, delay in ms until the next attempt
+ * $1…$12 arrays: delivery, number of the take, number, at, duration, status, error, address,
+ * headers, body, truncated, state; $13, $14 arrays: reason, delay in ms until the next attempt
  */
 export const RECORD = {
   name: 'pending.record',
   text: `
 WITH outcome AS (
-  SELECT * FROM unnest($1::uuid[], $2::integer[], $3::timestamptz[], $4::integer[], $5::integer[],
-    $6::text[], $7::text[], $8::text[], $9::text[], $10::boolean[], $11::text[], $12::text[],
-    $13::float8[])
-    AS o(id, number, at, duration_ms, status, error, address, headers, body, truncated,
+  SELECT * FROM unnest($1::uuid[], $2::integer[], $3::integer[], $4::timestamptz[], $5::integer[],
+    $6::integer[], $7::text[], $8::text[], $9::text[], $10::text[], $11::boolean[], $12::text[],
+    $13::text[], $14::float8[])
+    AS o(id, take, number, at, duration_ms, status, error, address, headers, body, truncated,
       state, reason, delay_ms)
 ),
 logged AS (
-  INSERT INTO attempts (delivery_id, number, at, duration_ms, status, error, address,
+  INSERT INTO attempts (delivery_id, take, number, at, duration_ms, status, error, address,
     response_headers, response_body, truncated)
-  SELECT id, number, at, duration_ms, status, error, address, headers, body, truncated FROM outcome
+  SELECT id, take, number, at, duration_ms, status, error, address, headers, body, truncated
+  FROM outcome
+  -- Recorded before, in a statement whose answer did not reach us.
+  ON CONFLICT DO NOTHING
 ),
 current AS MATERIALIZED (
-  SELECT o.* FROM outcome o ${joinDeliveryByKey('o.id')}
-  WHERE d.attempts = o.number - 1 AND d.state IN ('pending', 'cancelled')
+  SELECT o.* FROM outcome o ${joinDeliveryByKey('o.id')} WHERE ${RECORDABLE}
 )
 UPDATE deliveries d
-SET attempts = o.number,
+SET attempts = greatest(d.attempts, o.number),
   taken = false,
   claimed_until = NULL,
   state = CASE WHEN d.state = 'cancelled' AND o.state <> 'succeeded' THEN d.state ELSE o.state END,
@@ -99,8 +113,7 @@ SET attempts = o.number,
   END,
   completed_at = CASE WHEN o.state <> 'pending' OR d.state = 'cancelled' THEN now() END
 FROM current o
-WHERE d.id = o.id
-  AND d.attempts = o.number - 1 AND d.state IN ('pending', 'cancelled')`,
+WHERE d.id = o.id AND ${RECORDABLE}`,
 };
 
 /** 410: $1 subscription, $2 the address that answered. */

@@ -3,6 +3,7 @@ import { CONFIG, type Config, Database, type Page } from '#libs/kernel';
 import type { Attempt, AttemptError, Delivery } from '../domain/delivery.js';
 import { DeliveryQueue } from '../domain/delivery-queue.js';
 import { type DeliveryFilter, DeliveryStore, type TestEvent } from '../domain/delivery-store.js';
+import { type ClaimedRow, queuedDelivery } from './claimed-row.js';
 import { leaseMs } from './delivery-lease.js';
 import {
   CREATE_TEST,
@@ -14,10 +15,7 @@ import {
   REDELIVER,
 } from './delivery.statements.js';
 
-interface StartedRow {
-  id: string;
-  webhook_id: string;
-  attempts: number;
+interface StartedRow extends ClaimedRow {
   claimed: boolean;
 }
 
@@ -72,7 +70,7 @@ export class PostgresDeliveryStore extends DeliveryStore {
       test.webhookId,
       test.resource,
       test.data,
-      this.queue.hasRoom(),
+      this.queue.hasRoom({ immediate: true }),
       this.lease,
     ]);
     this.enqueue(rows);
@@ -81,9 +79,7 @@ export class PostgresDeliveryStore extends DeliveryStore {
 
   private enqueue(rows: readonly StartedRow[]): void {
     const claimed = rows.filter((row) => row.claimed);
-    void this.queue.add(
-      claimed.map((row) => ({ id: row.id, attempt: row.attempts + 1, webhookId: row.webhook_id })),
-    );
+    void this.queue.add(claimed.map(queuedDelivery));
   }
 }
 

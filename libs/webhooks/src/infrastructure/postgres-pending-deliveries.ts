@@ -27,8 +27,9 @@ interface TakenRow {
   id: string;
   webhook_id: string;
   attempt: number;
+  take: number;
   schedule_base: number;
-  test: boolean;
+  immediate: boolean;
   created_at: Date;
   taken_at: Date;
   account_id: string;
@@ -36,6 +37,7 @@ interface TakenRow {
   event: string;
   resource: string;
   occurred_at: Date;
+  test: boolean;
   data: string;
   name: string | null;
   target_url: string;
@@ -110,7 +112,7 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     ];
     await this.database.run(RELEASE, [
       items.map(({ taken }) => taken.id),
-      items.map(({ taken }) => taken.attempt),
+      items.map(({ taken }) => taken.take),
       subscriptions('no_share'),
       subscriptions('cancelled'),
     ]);
@@ -122,6 +124,7 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     const conclusions = outcomes.map((outcome) => outcome.conclusion);
     await this.database.run(RECORD, [
       outcomes.map((outcome) => outcome.id),
+      outcomes.map((outcome) => outcome.take),
       attempts.map((attempt) => attempt.number),
       attempts.map((attempt) => attempt.at.toISOString()),
       attempts.map((attempt) => Math.round(attempt.durationMs)),
@@ -156,8 +159,9 @@ function takenOf(row: TakenRow): TakenDelivery {
   return {
     id: row.id,
     attempt: row.attempt,
+    take: row.take,
     scheduleBase: row.schedule_base,
-    test: row.test,
+    immediate: row.immediate,
     createdAt: row.created_at,
     takenAt: row.taken_at,
     event: {
@@ -166,6 +170,7 @@ function takenOf(row: TakenRow): TakenDelivery {
       event: row.event,
       resource: row.resource,
       occurredAt: row.occurred_at,
+      test: row.test,
       data: row.data,
     },
     webhookId: row.webhook_id,

@@ -136,7 +136,8 @@ RETURN (
 `;
 
 // deliveries: attempts counts the recorded ones; schedule_base is what it was when the schedule
-// last began anew; claimed_until and taken belong to the queue (docs/decisions).
+// last began anew; immediate: one attempt at once, whatever holds the subscription (a test);
+// claimed_until, taken and takes belong to the queue (docs/decisions).
 const EVENTS = `
 CREATE TABLE event_keys (
   account_id bigint NOT NULL,
@@ -171,8 +172,9 @@ CREATE TABLE deliveries (
   generation integer NOT NULL,
   attempts integer NOT NULL DEFAULT 0,
   schedule_base integer NOT NULL DEFAULT 0,
-  test boolean NOT NULL DEFAULT false,
+  immediate boolean NOT NULL DEFAULT false,
   taken boolean NOT NULL DEFAULT false,
+  takes integer NOT NULL DEFAULT 0,
   state text NOT NULL DEFAULT 'pending',
   reason text,
   next_attempt_at timestamptz,
@@ -186,10 +188,13 @@ CREATE TABLE deliveries (
 CREATE INDEX deliveries_webhook_idx ON deliveries (webhook_id, id);
 CREATE INDEX deliveries_pending_idx ON deliveries (webhook_id, next_attempt_at)
   WHERE state = 'pending';
-CREATE INDEX deliveries_test_idx ON deliveries (id) WHERE state = 'pending' AND test;
+CREATE INDEX deliveries_immediate_idx ON deliveries (id) WHERE state = 'pending' AND immediate;
+CREATE INDEX deliveries_unsuccessful_idx ON deliveries (webhook_id, id)
+  WHERE state IN ('exhausted', 'cancelled');
 
 CREATE TABLE attempts (
   delivery_id uuid NOT NULL,
+  take integer NOT NULL,
   number integer NOT NULL,
   at timestamptz NOT NULL,
   duration_ms integer NOT NULL,
@@ -198,9 +203,9 @@ CREATE TABLE attempts (
   address text,
   response_headers text,
   response_body text,
-  truncated boolean NOT NULL DEFAULT false
+  truncated boolean NOT NULL DEFAULT false,
+  CONSTRAINT attempts_pkey PRIMARY KEY (delivery_id, take)
 ) PARTITION BY RANGE (delivery_id);
-CREATE INDEX attempts_delivery_idx ON attempts (delivery_id, number);
 `;
 
 // A partition is made aside and then attached: that locks out nobody, CREATE … PARTITION OF does.
