@@ -1,29 +1,36 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { Resolver } from 'node:dns/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '#libs/kernel';
+import { TargetResolver } from '../../libs/webhooks/src/infrastructure/target-resolver.js';
 import { UndiciTargetClient } from '../../libs/webhooks/src/infrastructure/undici-target.client.js';
+import { type DnsServer, startDnsServer } from '../support/dns-server.js';
+import { eventually } from '../support/eventually.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 
 let client: UndiciTargetClient;
+let resolver: TargetResolver;
 let receiver: Receiver;
 
 beforeEach(async () => {
   receiver = await startReceiver();
   const config = { DATABASE_URL: 'unused', DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8' };
-  client = new UndiciTargetClient(readConfig(config));
+  resolver = new TargetResolver();
+  client = new UndiciTargetClient(resolver, readConfig(config));
 });
 afterEach(async () => {
   await client.onApplicationShutdown();
+  resolver.onApplicationShutdown();
   await receiver.close();
 });
 
-const post = (url: string) =>
+const post = (url: string, timeoutMs = 5_000) =>
   client.post({
     url,
     headers: { 'content-type': 'application/json' },
     body: '{}',
-    timeoutMs: 5_000,
+    timeoutMs,
   });
 
 it('tells of Retry-After, however long the headers before it are', async () => {
@@ -50,7 +57,12 @@ it.each([
   ['HTTP/1.0 200 OK\r\n\r\nold', { status: 200, responseBody: 'old' }],
   ['HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n', { status: 204 }],
   ['HTTP/1.1 200 OK\r\nX-Name: \xe9\r\nContent-Length: 0\r\n\r\n', { status: 200 }],
-  [`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, { error: 'protocol' }],
+  [
+    'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
+    { status: 200, responseBody: 'ok' },
+  ],
+  [`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(60_000)}\r\n\r\n`, { status: 200 }],
+  [`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(70_000)}\r\n\r\n`, { error: 'protocol' }],
   ['SSH-2.0-OpenSSH_9.2\r\n', { error: 'protocol' }],
   ['HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\ncut', { status: 200, truncated: true }],
 ] as const)('understands %j', async (answer, expected) => {
@@ -65,4 +77,62 @@ it.each([
   } finally {
     server.close();
   }
+});
+
+describe('names', () => {
+  let dns: DnsServer;
+
+  beforeEach(async () => {
+    dns = await startDnsServer(({ type, name }) => {
+      if (name.startsWith('silent')) return 'silence';
+      if (name.startsWith('slow-v6') && type === 'AAAA') return 'silence';
+      if (name.startsWith('unknown')) return [];
+      if (type === 'AAAA') return name.startsWith('both') ? ['::1'] : [];
+      return name.startsWith('hidden') ? ['127.0.0.1', '10.0.0.1'] : ['127.0.0.1'];
+    });
+    resolver.dns.setServers([dns.address]);
+  });
+  afterEach(() => dns.close());
+
+  const at = (name: string) => receiver.url.replace('127.0.0.1', name);
+
+  it.each([
+    ['one.test', { status: 200, address: '127.0.0.1' }],
+    ['slow-v6.test', { status: 200, address: '127.0.0.1' }],
+    ['unknown.test', { error: 'dns' }],
+    ['hidden.test', { error: 'blocked', address: '10.0.0.1' }],
+    ['both.test', { error: 'blocked', address: '::1' }],
+    ['localhost', { status: 200, address: '127.0.0.1' }],
+  ])('%s: %j', async (name, expected) => {
+    const start = performance.now();
+    expect(await post(at(name))).toMatchObject(expected);
+    expect(performance.now() - start).toBeLessThan(1_500);
+  });
+
+  it('whose servers are silent delay nobody else, however many', async () => {
+    const silent = Array.from({ length: 40 }, (_, n) => post(at(`silent-${n}.test`), 1_500));
+    await eventually(
+      () => Promise.resolve(dns.asked.length),
+      (asked) => asked >= 80,
+    );
+    const start = performance.now();
+    expect(await post(at('one.test'))).toMatchObject({ status: 200 });
+    expect(performance.now() - start).toBeLessThan(1_000);
+    // Though nothing came of the connection yet.
+    for (const answer of await Promise.all(silent)) {
+      expect(answer.error).toBe('timeout');
+      expect(answer.durationMs).toBeLessThan(3_000);
+    }
+  });
+
+  it('are asked for once, however many calls wait', async () => {
+    await Promise.all(Array.from({ length: 20 }, () => post(at('one.test'))));
+    expect(dns.asked.toSorted()).toEqual(['A one.test', 'AAAA one.test']);
+  });
+
+  it('whose servers are silent are given up as not resolved', async () => {
+    resolver.dns = new Resolver({ timeout: 100, tries: 1 });
+    resolver.dns.setServers([dns.address]);
+    expect(await post(at('silent.test'))).toMatchObject({ error: 'dns' });
+  });
 });

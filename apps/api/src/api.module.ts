@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { ApplicationsHttpModule } from '#libs/applications/http';
 import { IdentityHttpModule } from '#libs/identity/http';
-import { type Config, KernelModule } from '#libs/kernel';
+import { type Config, KernelModule, PartitionKeeper } from '#libs/kernel';
 import { HealthModule, KernelHttpModule, UnknownRouteModule } from '#libs/kernel/http';
 import { EventsHttpModule, WebhooksHttpModule } from '#libs/webhooks/http';
 import { DocsModule } from './docs/docs.module.js';
@@ -24,6 +24,7 @@ export class ApiModule {
         // Takes what no other route has taken, so it stays the last.
         UnknownRouteModule,
       ],
+      providers: [PartitionKeeper],
     };
   }
 }

@@ -7,7 +7,7 @@ const HOUR_MS = 3_600_000;
 
 const ENSURE = { name: 'partitions.ensure', text: 'SELECT ensure_partitions($1) AS made' };
 
-/** Keeps the partitions of events, deliveries and attempts a week ahead; runs in every worker. */
+/** Keeps the partitions of events, deliveries and attempts a week ahead; runs in every process that serves. */
 @Injectable()
 export class PartitionKeeper implements OnApplicationBootstrap, OnModuleDestroy {
   private timer: NodeJS.Timeout | undefined;

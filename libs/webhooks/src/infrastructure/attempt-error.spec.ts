@@ -2,12 +2,12 @@ import { expect, it } from 'vitest';
 import { attemptErrorOf } from './attempt-error.js';
 
 it.each([
-  ['ENOTFOUND', 'dns'],
-  ['EAI_AGAIN', 'dns'],
+  ['EUNRESOLVED', 'dns'],
   ['ECONNREFUSED', 'refused'],
   ['ECONNRESET', 'reset'],
   ['UND_ERR_SOCKET', 'reset'],
   ['UND_ERR_CONNECT_TIMEOUT', 'timeout'],
+  ['EDEADLINE', 'timeout'],
   ['CERT_HAS_EXPIRED', 'tls'],
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'tls'],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', 'tls'],

@@ -1,13 +1,17 @@
 import type { AttemptError } from '../domain/delivery.js';
 
+/** The target has not answered in time. */
+export class DeadlineError extends Error {
+  readonly code = 'EDEADLINE';
+
+  constructor() {
+    super('no answer in time');
+  }
+}
+
 const BY_CODE: Record<string, AttemptError> = {
   EBLOCKED: 'blocked',
-  ENOTFOUND: 'dns',
-  EAI_AGAIN: 'dns',
-  EAI_FAIL: 'dns',
-  EAI_NODATA: 'dns',
-  ENODATA: 'dns',
-  ESERVFAIL: 'dns',
+  EUNRESOLVED: 'dns',
   ECONNREFUSED: 'refused',
   EHOSTUNREACH: 'refused',
   ENETUNREACH: 'refused',
@@ -16,7 +20,7 @@ const BY_CODE: Record<string, AttemptError> = {
   EPIPE: 'reset',
   UND_ERR_SOCKET: 'reset',
   UND_ERR_CONNECT_TIMEOUT: 'timeout',
-  UND_ERR_HEADERS_TIMEOUT: 'timeout',
+  EDEADLINE: 'timeout',
   ETIMEDOUT: 'timeout',
   EPROTO: 'tls',
 };

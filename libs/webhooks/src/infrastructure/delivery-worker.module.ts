@@ -9,6 +9,7 @@ import { DeliveryFeeder } from './delivery-feeder.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
 import { DeliveryQueueModule } from './delivery-queue.module.js';
 import { PostgresPendingDeliveries } from './postgres-pending-deliveries.js';
+import { TargetResolver } from './target-resolver.js';
 import { UndiciTargetClient } from './undici-target.client.js';
 
 const { version } = createRequire(import.meta.url)('#package.json') as { version: string };
@@ -27,6 +28,7 @@ export class DeliveryWorkerModule {
         DeliveryCanceller,
         DeliveryConsumer,
         DeliveryMetrics,
+        TargetResolver,
         { provide: PendingDeliveries, useClass: PostgresPendingDeliveries },
         { provide: TargetClient, useClass: UndiciTargetClient },
         { provide: USER_AGENT, useValue: `Switchhook/${version}` },

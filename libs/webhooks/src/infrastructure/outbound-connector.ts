@@ -1,9 +1,7 @@
-import dns from 'node:dns';
-import net, { type LookupFunction } from 'node:net';
+import net, { type LookupFunction, type Socket } from 'node:net';
 import { buildConnector } from 'undici';
 import { isCallableAddress, type Network } from '#libs/kernel';
-
-const CONNECT_TIMEOUT_MS = 10_000;
+import type { TargetResolver } from './target-resolver.js';
 
 /** The address of a target is not one that may be called. */
 export class BlockedAddressError extends Error {
@@ -18,22 +16,25 @@ export class BlockedAddressError extends Error {
  * Connects to public addresses alone. A name is resolved once, every address that it has is
  * judged, and a judged one is dialled: there is no second lookup that could answer otherwise.
  */
-export function outboundConnector(allowed: readonly Network[]): buildConnector.connector {
+export function outboundConnector(
+  resolver: TargetResolver,
+  allowed: readonly Network[],
+  timeoutMs: number,
+): buildConnector.connector {
   const lookup: LookupFunction = (hostname, options, callback) => {
-    dns.lookup(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error) {
-        callback(error, []);
-        return;
-      }
-      // One address that is not public condemns the name: it is not an accident.
-      const refused = addresses.find(({ address }) => !isCallableAddress(address, allowed));
-      if (refused) callback(new BlockedAddressError(refused.address), []);
-      else if (options.all === true) callback(null, addresses);
-      else callback(null, addresses[0]?.address ?? '', addresses[0]?.family);
-    });
+    resolver.resolve(hostname).then(
+      (addresses) => {
+        // One address that is not public condemns the name: it is not an accident.
+        const refused = addresses.find(({ address }) => !isCallableAddress(address, allowed));
+        if (refused) callback(new BlockedAddressError(refused.address), []);
+        else if (options.all === true) callback(null, [...addresses]);
+        else callback(null, addresses[0]?.address ?? '', addresses[0]?.family);
+      },
+      (error: Error) => callback(error, []),
+    );
   };
   const connect = buildConnector({
-    timeout: CONNECT_TIMEOUT_MS,
+    timeout: timeoutMs,
     allowH2: false,
     maxCachedSessions: 500,
     ...{ lookup },
@@ -45,6 +46,30 @@ export function outboundConnector(allowed: readonly Network[]): buildConnector.c
       queueMicrotask(() => callback(new BlockedAddressError(host), null));
       return;
     }
-    connect(options, callback);
+    connect(options, (...result: buildConnector.CallbackArgs) => {
+      if (result[1]) skipContinue(result[1]);
+      callback(...result);
+    });
+  };
+}
+
+const CONTINUE = Buffer.from('HTTP/1.1 100 ');
+const HEAD_END = '\r\n\r\n';
+
+/**
+ * Passes over `100 Continue`, which some servers send unasked. A client can simply discard it (RFC
+ * 9110, section 15.2.1); undici drops the connection, and with it the answer that follows.
+ */
+function skipContinue(socket: Socket): void {
+  const read = socket.read.bind(socket) as (size?: number) => Buffer | null;
+  socket.read = (size?: number) => {
+    let chunk = read(size);
+    while (chunk?.subarray(0, CONTINUE.length).equals(CONTINUE)) {
+      const end = chunk.indexOf(HEAD_END);
+      if (end < 0) break;
+      const rest = chunk.subarray(end + HEAD_END.length);
+      chunk = rest.length > 0 ? rest : read(size);
+    }
+    return chunk;
   };
 }

@@ -4,13 +4,14 @@ import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Agent, type Dispatcher } from 'undici';
 import { CONFIG, type Config } from '#libs/kernel';
 import { TargetClient, type TargetAnswer, type TargetRequest } from '../domain/target-client.js';
-import { attemptErrorOf } from './attempt-error.js';
+import { attemptErrorOf, DeadlineError } from './attempt-error.js';
 import { BlockedAddressError, outboundConnector } from './outbound-connector.js';
+import { TargetResolver } from './target-resolver.js';
 
 /** How much of an answer's body is kept, and how long it is read for. */
 const MAX_BODY_BYTES = 4_096;
 const BODY_MS = 1_000;
-const MAX_HEADER_BYTES = 16_384;
+const MAX_HEADER_BYTES = 65_536;
 const MAX_KEPT_HEADER_CHARACTERS = 4_096;
 
 /** The address that each request body was sent to: undici tells of the socket nowhere else. */
@@ -27,10 +28,14 @@ subscribe('undici:client:sendHeaders', (message) => {
 export class UndiciTargetClient extends TargetClient implements OnApplicationShutdown {
   private readonly agent: Agent;
 
-  constructor(@Inject(CONFIG) config: Config) {
+  constructor(resolver: TargetResolver, @Inject(CONFIG) config: Config) {
     super();
     this.agent = new Agent({
-      connect: outboundConnector(config.DELIVERY_ALLOWED_NETWORKS),
+      connect: outboundConnector(
+        resolver,
+        config.DELIVERY_ALLOWED_NETWORKS,
+        config.DELIVERY_TIMEOUT_MS,
+      ),
       // As many connections as calls: the bound is per subscription, and several may have one host.
       pipelining: 1,
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -43,21 +48,12 @@ export class UndiciTargetClient extends TargetClient implements OnApplicationShu
   async post(request: TargetRequest): Promise<TargetAnswer> {
     const start = performance.now();
     const body = Buffer.from(request.body);
-    const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(), request.timeoutMs);
     const facts = (): Pick<TargetAnswer, 'durationMs' | 'address'> => {
       const address = addresses.get(body);
       return { durationMs: performance.now() - start, ...(address !== undefined && { address }) };
     };
     try {
-      const answer = await this.agent.request({
-        ...destinationOf(request.url),
-        method: 'POST',
-        headers: { ...request.headers, ...authorizationOf(request.url) },
-        body,
-        signal: deadline.signal,
-      });
-      clearTimeout(timer);
+      const answer = await this.send(request, body);
       const { durationMs, address } = facts();
       return {
         status: answer.statusCode,
@@ -67,11 +63,32 @@ export class UndiciTargetClient extends TargetClient implements OnApplicationShu
         ...(await readBody(answer.body)),
       };
     } catch (error) {
-      clearTimeout(timer);
-      const kind = deadline.signal.aborted ? 'timeout' : attemptErrorOf(error);
       const address = error instanceof BlockedAddressError ? { address: error.address } : {};
-      return { ...facts(), ...address, error: kind, truncated: false };
+      return { ...facts(), ...address, error: attemptErrorOf(error), truncated: false };
     }
+  }
+
+  /** @throws DeadlineError, and whatever undici throws */
+  private send(request: TargetRequest, body: Buffer): Promise<Dispatcher.ResponseData> {
+    const { url, headers, timeoutMs } = request;
+    const deadline = new AbortController();
+    return new Promise((resolve, reject) => {
+      // Both: undici does not look at the signal before it is connected; then it sends nothing.
+      const timer = setTimeout(() => {
+        reject(new DeadlineError());
+        deadline.abort();
+      }, timeoutMs);
+      this.agent
+        .request({
+          ...destinationOf(url),
+          method: 'POST',
+          headers: { ...headers, ...authorizationOf(url) },
+          body,
+          signal: deadline.signal,
+        })
+        .finally(() => clearTimeout(timer))
+        .then(resolve, reject);
+    });
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -1,0 +1,93 @@
+import type { LookupAddress } from 'node:dns';
+import { Resolver } from 'node:dns/promises';
+import { readFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+
+/** c-ares doubles the time-out, in ms, with each try: a silent server is given up after 6 s. */
+const PATIENCE = { timeout: 2_000, tries: 2 };
+/** How much later, in ms, than the first the other family may come (RFC 8305, section 3). */
+const RESOLUTION_DELAY_MS = 50;
+const HOSTS_FILE = '/etc/hosts';
+const HOSTS_AGE_MS = 5_000;
+
+type Hosts = ReadonlyMap<string, readonly LookupAddress[]>;
+
+/** A name has no address, or none of its servers answers. */
+export class UnresolvedNameError extends Error {
+  readonly code = 'EUNRESOLVED';
+
+  constructor(cause: unknown) {
+    super('the name has no address', { cause });
+  }
+}
+
+/**
+ * Resolves the names of targets by queries of its own. Not by `dns.lookup`: of its four threads,
+ * names may use two, so a few whose servers are silent would hold up every other target. What the
+ * hosts file says comes first, as there; search domains do not apply.
+ */
+@Injectable()
+export class TargetResolver implements OnApplicationShutdown {
+  dns = new Resolver(PATIENCE);
+  private readonly underWay = new Map<string, Promise<readonly LookupAddress[]>>();
+  private hosts: Promise<Hosts> | undefined;
+  private hostsReadAt = 0;
+
+  /**
+   * One address at least, IPv4 first. Concurrent calls for one name share its queries.
+   * @throws UnresolvedNameError
+   */
+  resolve(hostname: string): Promise<readonly LookupAddress[]> {
+    const name = hostname.toLowerCase().replace(/\.$/, '');
+    let resolving = this.underWay.get(name);
+    if (!resolving) {
+      resolving = this.ask(name).finally(() => this.underWay.delete(name));
+      this.underWay.set(name, resolving);
+    }
+    return resolving;
+  }
+
+  onApplicationShutdown(): void {
+    this.dns.cancel();
+  }
+
+  private async ask(name: string): Promise<readonly LookupAddress[]> {
+    const inHostsFile = (await this.readHosts()).get(name);
+    if (inHostsFile) return inHostsFile;
+    const found: LookupAddress[] = [];
+    const gather = async (family: number, query: Promise<string[]>): Promise<void> => {
+      for (const address of await query) found.push({ address, family });
+    };
+    const queries = [gather(4, this.dns.resolve4(name)), gather(6, this.dns.resolve6(name))];
+    try {
+      await Promise.any(queries);
+    } catch (error) {
+      throw new UnresolvedNameError(error);
+    }
+    await Promise.race([Promise.allSettled(queries), sleep(RESOLUTION_DELAY_MS)]);
+    return found.toSorted((one, other) => one.family - other.family);
+  }
+
+  private readHosts(): Promise<Hosts> {
+    if (!this.hosts || performance.now() - this.hostsReadAt > HOSTS_AGE_MS) {
+      this.hosts = readFile(HOSTS_FILE, 'utf8').then(parseHosts, () => new Map());
+      this.hostsReadAt = performance.now();
+    }
+    return this.hosts;
+  }
+}
+
+function parseHosts(text: string): Hosts {
+  const hosts = new Map<string, LookupAddress[]>();
+  for (const line of text.split('\n')) {
+    const [address = '', ...names] = line.replace(/#.*/, '').trim().split(/\s+/);
+    const family = isIP(address);
+    if (family === 0) continue;
+    for (const name of names.map((one) => one.toLowerCase())) {
+      hosts.set(name, [...(hosts.get(name) ?? []), { address, family }]);
+    }
+  }
+  return hosts;
+}

@@ -1,0 +1,52 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { decode, encode, type Question } from 'dns-packet';
+
+/** What a name server answers: addresses, none, or nothing at all. */
+export type Answers = (question: Question) => readonly string[] | 'silence';
+
+/** A name server of a test's own. */
+export interface DnsServer {
+  /** As `setServers` takes it. */
+  address: string;
+  /** The questions so far, as `A name`. */
+  asked: string[];
+  close: () => Promise<void>;
+}
+
+/** Starts a name server on loopback that answers as it is told; a name without addresses is unknown. */
+export async function startDnsServer(answers: Answers): Promise<DnsServer> {
+  const asked: string[] = [];
+  const socket = createSocket('udp4');
+  socket.on('message', (message, from) => {
+    const { id, questions = [] } = decode(message);
+    const question = questions[0];
+    if (!question) return;
+    asked.push(`${question.type} ${question.name}`);
+    const found = answers(question);
+    if (found === 'silence') return;
+    const reply = encode({
+      type: 'response',
+      id,
+      // 3: the name does not exist (RFC 1035, section 4.1.1).
+      flags: found.length > 0 ? 0 : 3,
+      questions,
+      answers: found.map((data) => ({
+        type: question.type as 'A' | 'AAAA',
+        name: question.name,
+        data,
+      })),
+    });
+    socket.send(reply, from.port, from.address);
+  });
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  return {
+    address: `127.0.0.1:${socket.address().port}`,
+    asked,
+    close: async () => {
+      socket.close();
+      await once(socket, 'close');
+    },
+  };
+}
