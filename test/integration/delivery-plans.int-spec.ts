@@ -5,6 +5,7 @@ import {
   FEED_GIVEN,
   FEED_IMMEDIATE,
 } from '../../libs/webhooks/src/infrastructure/delivery-feeder.statements.js';
+import { listDeliveries } from '../../libs/webhooks/src/infrastructure/delivery.statements.js';
 import {
   RECORD,
   RELEASE,
@@ -165,6 +166,16 @@ describe.each(['force_generic_plan', 'force_custom_plan'])('with %s', (mode) => 
     },
   );
 });
+
+it.each(['exhausted', 'cancelled', 'pending', 'parked'] as const)(
+  'lists what is %s without reading all that succeeded',
+  async (state) => {
+    await client.query(`SET plan_cache_mode = force_custom_plan`);
+    await client.query('ANALYZE');
+    const values = [webhook, null, 100, state, null, null, null];
+    expect(await rowsRead(listDeliveries(state).text, values)).toBeLessThan(10 * WAITING);
+  },
+);
 
 it('looks for what is due without reading what is done, though statistics tell of much pending', async () => {
   await database.query('ANALYZE deliveries');

@@ -35,13 +35,24 @@ export const FIND_DELIVERY = {
   text: `${SHOWN} WHERE d.id = $1 AND d.account_id = $2) AS shown`,
 };
 
+/** What is stored of deliveries that are shown in a state, each as an index is made for it. */
+const STORED_AS: Record<DeliveryState, string> = {
+  pending: `d.state = 'pending'`,
+  parked: `d.state = 'pending'`,
+  succeeded: `d.state = 'succeeded'`,
+  exhausted: `d.state = 'exhausted'`,
+  cancelled: `(d.state = 'cancelled' OR d.state = 'pending')`,
+};
+
 /**
  * $1 webhook, $2 after, $3 limit, $4 state, $5 event, $6 since, $7 until. Without a name: a plan
  * for any limit and any filter sorts all deliveries of the subscription.
+ * @param state as $4, undefined for all
  */
-export const LIST_DELIVERIES = {
-  text: `${SHOWN}
-  WHERE d.webhook_id = $1
+export function listDeliveries(state: DeliveryState | undefined): { text: string } {
+  return {
+    text: `${SHOWN}
+  WHERE d.webhook_id = $1 ${state === undefined ? '' : `AND ${STORED_AS[state]}`}
     AND ($2::uuid IS NULL OR d.id < $2)
     AND ($5::text IS NULL OR d.event = $5)
     AND ($6::timestamptz IS NULL OR (d.created_at >= $6 AND d.id >= least_uuid($6)))
@@ -49,7 +60,13 @@ export const LIST_DELIVERIES = {
 ) AS shown
 WHERE $4::text IS NULL OR state = $4
 ORDER BY id DESC LIMIT $3`,
-};
+  };
+}
+
+/** Whether anything is ever shown in that state. */
+export function isDeliveryState(text: string): text is DeliveryState {
+  return Object.hasOwn(STORED_AS, text);
+}
 
 export const LIST_ATTEMPTS = {
   name: 'attempts.list',

@@ -10,8 +10,9 @@ import {
   type DeliveryRow,
   deliveryOf,
   FIND_DELIVERY,
+  isDeliveryState,
   LIST_ATTEMPTS,
-  LIST_DELIVERIES,
+  listDeliveries,
   REDELIVER,
 } from './delivery.statements.js';
 
@@ -34,11 +35,13 @@ export class PostgresDeliveryStore extends DeliveryStore {
   }
 
   async list(webhookId: string, filter: DeliveryFilter, page: Page): Promise<Delivery[]> {
-    const rows = await this.database.query<DeliveryRow>(LIST_DELIVERIES, [
+    const { state } = filter;
+    if (state !== undefined && !isDeliveryState(state)) return [];
+    const rows = await this.database.query<DeliveryRow>(listDeliveries(state), [
       webhookId,
       page.after ?? null,
       page.limit,
-      filter.state ?? null,
+      state ?? null,
       filter.event ?? null,
       filter.since?.toISOString() ?? null,
       filter.until?.toISOString() ?? null,
