@@ -30,7 +30,7 @@ export function outboundConnector(
         else if (options.all === true) callback(null, [...addresses]);
         else callback(null, addresses[0]?.address ?? '', addresses[0]?.family);
       },
-      (error: Error) => callback(error, []),
+      (error: unknown) => callback(error as Error, []),
     );
   };
   const connect = buildConnector({
