@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, afterEach, expect, it } from 'vitest';
-import { Database, Metrics, readConfig } from '#libs/kernel';
+import { Database, Metrics, readConfig, Tracing } from '#libs/kernel';
 import { DeliveryQueue } from '../../libs/webhooks/src/domain/delivery-queue.js';
 import { PostgresEventStore } from '../../libs/webhooks/src/infrastructure/postgres-event.store.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -36,6 +36,7 @@ beforeAll(async () => {
   store = new PostgresEventStore(
     new Database(source, new Metrics(), config),
     new NoQueue(),
+    new Tracing(),
     new Metrics(),
     config,
   );

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { Database, Metrics, readConfig } from '#libs/kernel';
+import { Database, Metrics, readConfig, Tracing } from '#libs/kernel';
 import type { ReportedEvent } from '../../libs/webhooks/src/domain/event.js';
 import {
   DeliveryQueue,
@@ -42,18 +42,12 @@ afterAll(async () => {
 beforeEach(async () => {
   const config = readConfig({ DATABASE_URL: database.url });
   queue = new QueueOfNothing();
-  store = new PostgresEventStore(
-    new Database(source, new Metrics(), config),
-    queue,
-    new Metrics(),
-    config,
-  );
-  other = new PostgresEventStore(
-    new Database(source, new Metrics(), config),
-    queue,
-    new Metrics(),
-    config,
-  );
+  const aStore = () => {
+    const own = new Database(source, new Metrics(), config);
+    return new PostgresEventStore(own, queue, new Tracing(), new Metrics(), config);
+  };
+  store = aStore();
+  other = aStore();
   account = await anAccount(database);
   application = await anApplication(database, account);
 });

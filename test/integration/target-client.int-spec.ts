@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { Resolver } from 'node:dns/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readConfig } from '#libs/kernel';
+import { readConfig, Tracing } from '#libs/kernel';
 import { TargetResolver } from '../../libs/webhooks/src/infrastructure/target-resolver.js';
 import { UndiciTargetClient } from '../../libs/webhooks/src/infrastructure/undici-target.client.js';
 import { type DnsServer, startDnsServer } from '../support/dns-server.js';
@@ -17,7 +17,7 @@ beforeEach(async () => {
   receiver = await startReceiver();
   const config = { DATABASE_URL: 'unused', DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8' };
   resolver = new TargetResolver();
-  client = new UndiciTargetClient(resolver, readConfig(config));
+  client = new UndiciTargetClient(resolver, new Tracing(), readConfig(config));
 });
 afterEach(async () => {
   await client.onApplicationShutdown();

@@ -43,3 +43,4 @@ export { codePoints, isPrintable, isStorable } from './text/well-formed.js';
 export { Transactions } from './database/transactions.js';
 export { isCallableAddress } from './network/public-address.js';
 export { Metrics } from './telemetry/metrics.js';
+export { type Span, type SpanStart, Tracing } from './telemetry/tracing.js';

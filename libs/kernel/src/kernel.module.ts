@@ -15,7 +15,7 @@ export class KernelModule {
       imports: [
         ConfigModule.forProcess(fixed),
         LoggingModule.forProcess(name),
-        TelemetryModule,
+        TelemetryModule.forProcess(name),
         DatabaseModule,
       ],
     };

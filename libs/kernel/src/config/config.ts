@@ -94,6 +94,10 @@ const schema = z.object({
   WORKER_CONCURRENCY: wholeNumber(1, 5_000, 400).describe('calls in flight in all, per worker'),
   QUEUE_SHARDS: wholeNumber(1, 64, 1).describe('Bull queues; the same in every process'),
   QUEUE_WINDOW: wholeNumber(10, 1_000_000, 5_000).describe('jobs in the queues at the most'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('collector of traces, such as `http://127.0.0.1:4318`; without it none are made'),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')

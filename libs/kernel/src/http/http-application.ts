@@ -16,12 +16,14 @@ import { DomainError } from '../errors/domain-error.js';
 import { NestLog } from '../logging/log.js';
 import { StartLog } from '../logging/start-log.js';
 import { leaveContinueToRoutes } from './continue.js';
+import { Tracing } from '../telemetry/tracing.js';
 import { closeLingering, linger } from './lingering-close.js';
 import { closeOrderly } from './orderly-close.js';
 import { PROBLEM_TYPE, problemOf, STATUS_OF } from './problem.js';
 import { ProblemFilter } from './problem.filter.js';
 import { requestMiddleware } from './request.middleware.js';
 import { RequestLog } from './request-log.js';
+import { traceRequests } from './trace-requests.js';
 
 /** Express on a server that answers in our error shape whatever is sent to it. */
 class HttpAdapter extends ExpressAdapter {
@@ -119,6 +121,8 @@ export async function createHttpApplication(
     config.TRUSTED_PROXIES.map(([address, bits]) => `${address.toString()}/${String(bits)}`),
   );
   app.use(requestMiddleware(config));
+  const tracing = app.get(Tracing);
+  if (tracing.enabled) app.use(traceRequests(tracing));
   app.use(app.get(RequestLog).middleware);
   app.useGlobalFilters(app.get(ProblemFilter));
   // Exit code 0 after an orderly end, instead of the signal's.

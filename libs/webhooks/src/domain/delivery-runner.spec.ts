@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '#libs/kernel';
+import { AttemptTrace } from './attempt-trace.js';
 import type { DeliveryJob } from './delivery.js';
 import { DeliveryRunner } from './delivery-runner.js';
 import {
@@ -54,6 +55,12 @@ class FakeTarget extends TargetClient {
   }
 }
 
+class NoTrace extends AttemptTrace {
+  around<Result>(_taken: TakenDelivery, work: () => Promise<Result>): Promise<Result> {
+    return work();
+  }
+}
+
 const job = { id: '0192f0c1-0000-7000-8000-000000000001', attempt: 1 };
 
 function aTakenDelivery(change: Partial<TakenDelivery> = {}): TakenDelivery {
@@ -91,7 +98,7 @@ let runner: DeliveryRunner;
 beforeEach(() => {
   pending = new FakePending();
   target = new FakeTarget();
-  runner = new DeliveryRunner(pending, target, config, 'Switchhook/test');
+  runner = new DeliveryRunner(pending, target, new NoTrace(), config, 'Switchhook/test');
   pending.taken = aTakenDelivery();
 });
 

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#libs/kernel';
+import { AttemptTrace } from './attempt-trace.js';
 import type { Attempt, DeliveryJob } from './delivery.js';
 import { DeliveryAdmission } from './delivery-admission.js';
 import { notificationBody, signatureHeaders } from './notification.js';
@@ -36,6 +37,7 @@ export class DeliveryRunner {
   constructor(
     private readonly pending: PendingDeliveries,
     private readonly target: TargetClient,
+    private readonly trace: AttemptTrace,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(USER_AGENT) private readonly userAgent: string,
   ) {
@@ -50,6 +52,10 @@ export class DeliveryRunner {
   async run(job: DeliveryJob): Promise<RunResult> {
     const taken = await this.pending.take(job);
     if (!taken) return { backlog: false, outcome: 'idle' };
+    return this.trace.around(taken, () => this.handle(taken));
+  }
+
+  private async handle(taken: TakenDelivery): Promise<RunResult> {
     const { webhookId, subscription } = taken;
     const unsent = this.causeNotToSend(taken);
     if (unsent) {

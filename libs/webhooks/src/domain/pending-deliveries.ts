@@ -21,6 +21,8 @@ export interface TakenDelivery {
     resource: string;
     occurredAt: Date;
     test: boolean;
+    /** The span in which it was accepted (W3C Trace Context). */
+    traceparent?: string;
     data: string;
   };
   webhookId: string;

@@ -40,7 +40,8 @@ const eventsRoutes = describeRoutes(EventsController, {
       summary: 'Report an event',
       about:
         'For the role `platform`. After the 202 the event cannot be lost. If the outcome is not ' +
-        'known, repeat it with the same `id`.',
+        'known, repeat it with the same `id`. A `traceparent` (W3C Trace Context) is continued to ' +
+        'the target, where the operator collects traces.',
       body: ReportedEventSchema,
       examples: { smallest: event, everything: withEverything },
       answer: AcceptedEventSchema,

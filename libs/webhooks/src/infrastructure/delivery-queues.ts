@@ -1,8 +1,26 @@
+import type { SpanStart } from '#libs/kernel';
+
 /** Injection token of the Bull queues, one a shard, in order. */
 export const DELIVERY_QUEUES = Symbol('DeliveryQueues');
 
 /** The one kind of job: an attempt of a delivery. */
 export const JOB_NAME = 'deliver';
+
+const QUEUE = { 'messaging.system': 'bull', 'messaging.destination.name': 'deliveries' };
+
+/** The span in which deliveries are stored and put onto the queue. */
+export const PUBLISH_SPAN: SpanStart = {
+  name: 'deliveries publish',
+  kind: 'producer',
+  attributes: { ...QUEUE, 'messaging.operation.type': 'send' },
+};
+
+/** The span in which a worker handles a job. */
+export const PROCESS_SPAN: SpanStart = {
+  name: 'deliveries process',
+  kind: 'consumer',
+  attributes: { ...QUEUE, 'messaging.operation.type': 'process' },
+};
 
 /** Name of the queue of a shard. */
 export function queueName(shard: number): string {

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { type DynamicModule, Module } from '@nestjs/common';
+import { AttemptTrace } from '../domain/attempt-trace.js';
 import { DeliveryRunner, USER_AGENT } from '../domain/delivery-runner.js';
 import { PendingDeliveries } from '../domain/pending-deliveries.js';
 import { TargetClient } from '../domain/target-client.js';
@@ -10,6 +11,7 @@ import { DeliveryMetrics } from './delivery-metrics.js';
 import { DeliveryQueueModule } from './delivery-queue.module.js';
 import { PostgresPendingDeliveries } from './postgres-pending-deliveries.js';
 import { TargetResolver } from './target-resolver.js';
+import { TracedAttempts } from './traced-attempts.js';
 import { UndiciTargetClient } from './undici-target.client.js';
 
 const { version } = createRequire(import.meta.url)('#package.json') as { version: string };
@@ -29,6 +31,7 @@ export class DeliveryWorkerModule {
         DeliveryConsumer,
         DeliveryMetrics,
         TargetResolver,
+        { provide: AttemptTrace, useClass: TracedAttempts },
         { provide: PendingDeliveries, useClass: PostgresPendingDeliveries },
         { provide: TargetClient, useClass: UndiciTargetClient },
         { provide: USER_AGENT, useValue: `Switchhook/${version}` },

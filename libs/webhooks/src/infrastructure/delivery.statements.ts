@@ -96,7 +96,7 @@ WHERE d.id = $1 AND w.id = d.webhook_id AND w.enabled AND w.deleted_at IS NULL
 RETURNING d.id, d.webhook_id, d.attempts, d.immediate, d.claimed_until IS NOT NULL AS claimed`,
 };
 
-/** $1 webhook, $2 resource, $3 data, $4 whether the queue has room, $5 lease in ms. */
+/** $1 webhook, $2 resource, $3 data, $4 whether the queue has room, $5 lease in ms, $6 its span. */
 export const CREATE_TEST = {
   name: 'deliveries.create-test',
   text: `
@@ -105,8 +105,8 @@ WITH w AS (
 ),
 sample AS (
   INSERT INTO events (id, account_id, application_id, event, resource, test, occurred_at,
-    created_at, data)
-  SELECT new_uuid(now(), 1), account_id, application_id, event, $2, true, now(), now(), $3 FROM w
+    created_at, traceparent, data)
+  SELECT new_uuid(now(), 1), account_id, application_id, event, $2, true, now(), now(), $6, $3 FROM w
   RETURNING id
 )
 INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, immediate,

@@ -4,6 +4,7 @@
  * $1…$7 arrays: event, resource, application, account, producer's key, occurred at, data
  * $8    whether deliveries may go onto the queue at once
  * $9    lease in ms
+ * $10   array: the span that each is accepted in; NULL: none
  *
  * A row for each event, or for each of its deliveries that was claimed for the queue.
  *
@@ -17,9 +18,10 @@ export const ACCEPT_EVENTS = {
   text: `
 WITH given AS MATERIALIZED (
   SELECT g.*, a.user_id AS application_account, u.id AS named_account
-  FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::timestamptz[], $7::text[])
+  FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::timestamptz[], $7::text[],
+      $10::text[])
     WITH ORDINALITY
-    AS g(event, resource, application_id, account_id, producer_id, occurred_at, data, ord)
+    AS g(event, resource, application_id, account_id, producer_id, occurred_at, data, traceparent, ord)
   LEFT JOIN applications a ON a.id = g.application_id
   LEFT JOIN users u ON u.id = g.account_id
 ),
@@ -33,6 +35,7 @@ judged AS MATERIALIZED (
 ),
 valid AS MATERIALIZED (
   SELECT new_uuid(now(), ord) AS id, ord, event, resource, application_id, producer_id, data,
+    traceparent,
     coalesce(application_account, named_account) AS account_id,
     coalesce(occurred_at, now()) AS occurred_at
   FROM judged WHERE refusal IS NULL
@@ -69,8 +72,9 @@ fresh AS MATERIALIZED (
 ),
 stored AS (
   INSERT INTO events (id, account_id, application_id, event, resource, producer_id, occurred_at,
-    created_at, data)
-  SELECT id, account_id, application_id, event, resource, producer_id, occurred_at, now(), data
+    created_at, traceparent, data)
+  SELECT id, account_id, application_id, event, resource, producer_id, occurred_at, now(),
+    traceparent, data
   FROM fresh
 ),
 made AS (

@@ -31,7 +31,8 @@ taken AS (
 )
 SELECT t.id, t.webhook_id, t.attempts + 1 AS attempt, t.takes AS take, t.schedule_base,
   t.immediate, t.created_at, now() AS taken_at,
-  e.account_id, e.application_id, e.event, e.resource, e.occurred_at, e.test, e.data,
+  e.account_id, e.application_id, e.event, e.resource, e.occurred_at, e.test, e.traceparent,
+  e.data,
   w.name, w.target_url, w.payload, w.secret, w.backlog,
   CASE WHEN w.previous_secret_until > now() THEN w.previous_secret END AS previous_secret,
   NOT w.enabled OR w.deleted_at IS NOT NULL OR t.generation < w.generation AS cancelled,

@@ -1,10 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type Config, Database, type Page } from '#libs/kernel';
+import { CONFIG, type Config, Database, type Page, Tracing } from '#libs/kernel';
 import type { Attempt, AttemptError, Delivery } from '../domain/delivery.js';
 import { DeliveryQueue } from '../domain/delivery-queue.js';
 import { type DeliveryFilter, DeliveryStore, type TestEvent } from '../domain/delivery-store.js';
 import { type ClaimedRow, queuedDelivery } from './claimed-row.js';
 import { leaseMs } from './delivery-lease.js';
+import { PUBLISH_SPAN } from './delivery-queues.js';
 import {
   CREATE_TEST,
   type DeliveryRow,
@@ -28,6 +29,7 @@ export class PostgresDeliveryStore extends DeliveryStore {
   constructor(
     private readonly database: Database,
     private readonly queue: DeliveryQueue,
+    private readonly tracing: Tracing,
     @Inject(CONFIG) config: Config,
   ) {
     super();
@@ -69,15 +71,18 @@ export class PostgresDeliveryStore extends DeliveryStore {
   }
 
   async createTest(test: TestEvent): Promise<string | undefined> {
-    const rows = await this.database.query<StartedRow>(CREATE_TEST, [
-      test.webhookId,
-      test.resource,
-      test.data,
-      this.queue.hasRoom({ immediate: true }),
-      this.lease,
-    ]);
-    this.enqueue(rows);
-    return rows[0]?.id;
+    return this.tracing.span(PUBLISH_SPAN, async () => {
+      const rows = await this.database.query<StartedRow>(CREATE_TEST, [
+        test.webhookId,
+        test.resource,
+        test.data,
+        this.queue.hasRoom({ immediate: true }),
+        this.lease,
+        this.tracing.traceparent ?? null,
+      ]);
+      this.enqueue(rows);
+      return rows[0]?.id;
+    });
   }
 
   private enqueue(rows: readonly StartedRow[]): void {

@@ -6,6 +6,7 @@ import {
   GroupCommit,
   Metrics,
   type Page,
+  Tracing,
   translateDatabaseError,
 } from '#libs/kernel';
 import type { Delivery } from '../domain/delivery.js';
@@ -21,6 +22,7 @@ import type {
 import { EventStore } from '../domain/event-store.js';
 import type { EventKind, Resource } from '../domain/event-kinds.js';
 import { leaseMs } from './delivery-lease.js';
+import { PUBLISH_SPAN } from './delivery-queues.js';
 import { type DeliveryRow, deliveryOf, DELIVERIES_OF_EVENT } from './delivery.statements.js';
 import {
   ACCEPT_EVENTS,
@@ -33,6 +35,11 @@ import {
 const MAX_BATCH_EVENTS = 1_000;
 const MAX_BATCH_CHARACTERS = 4 << 20;
 const FIRST_ATTEMPT = 1;
+
+/** An event and the span in which it is accepted. */
+interface TracedEvent extends ReportedEvent {
+  traceparent?: string;
+}
 
 interface AcceptRow {
   ord: number;
@@ -56,13 +63,14 @@ interface KeyRow {
 /** Events in PostgreSQL: concurrent acceptances share a statement, and a commit. */
 @Injectable()
 export class PostgresEventStore extends EventStore {
-  private readonly acceptances: GroupCommit<ReportedEvent, Acceptance>;
+  private readonly acceptances: GroupCommit<TracedEvent, Acceptance>;
   private readonly lease: number;
   private readonly results;
 
   constructor(
     private readonly database: Database,
     private readonly queue: DeliveryQueue,
+    private readonly tracing: Tracing,
     metrics: Metrics,
     @Inject(CONFIG) config: Config,
   ) {
@@ -82,7 +90,9 @@ export class PostgresEventStore extends EventStore {
 
   async accept(events: readonly ReportedEvent[]): Promise<Acceptance[]> {
     try {
-      const results = await this.acceptances.run(events);
+      const results = await this.tracing.span(PUBLISH_SPAN, () =>
+        this.acceptances.run(this.inTrace(events)),
+      );
       results.forEach((result, index) => this.count(events[index]?.event, result));
       return results;
     } catch (error) {
@@ -127,12 +137,17 @@ export class PostgresEventStore extends EventStore {
     return rows.map(deliveryOf);
   }
 
+  private inTrace(events: readonly ReportedEvent[]): readonly TracedEvent[] {
+    const { traceparent } = this.tracing;
+    return traceparent === undefined ? events : events.map((event) => ({ ...event, traceparent }));
+  }
+
   private count(event = '', result: Acceptance): void {
     const accepted = result.accepted && (result.duplicate ? 'duplicate' : 'accepted');
     this.results.inc({ event, result: accepted || 'refused' });
   }
 
-  private async acceptBatch(events: readonly ReportedEvent[]): Promise<Acceptance[]> {
+  private async acceptBatch(events: readonly TracedEvent[]): Promise<Acceptance[]> {
     const rows = await this.database.run<AcceptRow>(ACCEPT_EVENTS, [
       events.map((event) => event.event),
       events.map((event) => event.resource),
@@ -143,6 +158,7 @@ export class PostgresEventStore extends EventStore {
       events.map((event) => event.data),
       this.queue.hasRoom(),
       this.lease,
+      this.tracing.enabled ? events.map((event) => event.traceparent ?? null) : null,
     ]);
     // After the commit, and without waiting: what does not get there is claimed again later.
     void this.queue.add(rows.flatMap(queuedDelivery));

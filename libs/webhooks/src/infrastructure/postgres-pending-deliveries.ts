@@ -38,6 +38,7 @@ interface TakenRow {
   resource: string;
   occurred_at: Date;
   test: boolean;
+  traceparent: string | null;
   data: string;
   name: string | null;
   target_url: string;
@@ -171,6 +172,7 @@ function takenOf(row: TakenRow): TakenDelivery {
       resource: row.resource,
       occurredAt: row.occurred_at,
       test: row.test,
+      ...(row.traceparent !== null && { traceparent: row.traceparent }),
       data: row.data,
     },
     webhookId: row.webhook_id,

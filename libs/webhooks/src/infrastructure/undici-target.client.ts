@@ -2,7 +2,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Agent, type Dispatcher } from 'undici';
-import { CONFIG, type Config } from '#libs/kernel';
+import { CONFIG, type Config, Tracing } from '#libs/kernel';
 import { TargetClient, type TargetAnswer, type TargetRequest } from '../domain/target-client.js';
 import { attemptErrorOf, DeadlineError } from './attempt-error.js';
 import { BlockedAddressError, outboundConnector } from './outbound-connector.js';
@@ -28,7 +28,11 @@ subscribe('undici:client:sendHeaders', (message) => {
 export class UndiciTargetClient extends TargetClient implements OnApplicationShutdown {
   private readonly agent: Agent;
 
-  constructor(resolver: TargetResolver, @Inject(CONFIG) config: Config) {
+  constructor(
+    resolver: TargetResolver,
+    private readonly tracing: Tracing,
+    @Inject(CONFIG) config: Config,
+  ) {
     super();
     this.agent = new Agent({
       connect: outboundConnector(
@@ -45,7 +49,24 @@ export class UndiciTargetClient extends TargetClient implements OnApplicationShu
     });
   }
 
-  async post(request: TargetRequest): Promise<TargetAnswer> {
+  post(request: TargetRequest): Promise<TargetAnswer> {
+    if (!this.tracing.enabled) return this.exchange(request);
+    // Not the whole URL: its path and query may hold a customer's secrets.
+    const { hostname } = new URL(request.url);
+    const attributes = { 'http.request.method': 'POST', 'server.address': hostname };
+    return this.tracing.span({ name: 'POST', kind: 'client', attributes }, async (span) => {
+      const { traceparent } = this.tracing;
+      const headers = { ...request.headers, ...(traceparent !== undefined && { traceparent }) };
+      const answer = await this.exchange({ ...request, headers });
+      const { status, error } = answer;
+      if (status !== undefined) span.set('http.response.status_code', status);
+      if (error !== undefined) span.fail(error);
+      else if (status !== undefined && status >= 300) span.fail(String(status));
+      return answer;
+    });
+  }
+
+  private async exchange(request: TargetRequest): Promise<TargetAnswer> {
     const start = performance.now();
     const body = Buffer.from(request.body);
     const facts = (): Pick<TargetAnswer, 'durationMs' | 'address'> => {

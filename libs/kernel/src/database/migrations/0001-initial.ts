@@ -158,6 +158,7 @@ CREATE TABLE events (
   test boolean NOT NULL DEFAULT false,
   occurred_at timestamptz NOT NULL,
   created_at timestamptz NOT NULL,
+  traceparent text,
   data text NOT NULL,
   CONSTRAINT events_pkey PRIMARY KEY (id)
 ) PARTITION BY RANGE (id);

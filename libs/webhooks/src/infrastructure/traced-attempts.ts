@@ -1,0 +1,30 @@
+import { Injectable } from '@nestjs/common';
+import { Tracing } from '#libs/kernel';
+import { AttemptTrace } from '../domain/attempt-trace.js';
+import type { TakenDelivery } from '../domain/pending-deliveries.js';
+import { PROCESS_SPAN } from './delivery-queues.js';
+
+/** A span for each attempt, below the one in which its event was accepted. */
+@Injectable()
+export class TracedAttempts extends AttemptTrace {
+  constructor(private readonly tracing: Tracing) {
+    super();
+  }
+
+  around<Result>(taken: TakenDelivery, work: () => Promise<Result>): Promise<Result> {
+    if (!this.tracing.enabled) return work();
+    const { id, attempt, event } = taken;
+    return this.tracing.span(
+      {
+        ...PROCESS_SPAN,
+        parent: event.traceparent,
+        attributes: {
+          ...PROCESS_SPAN.attributes,
+          'messaging.message.id': id,
+          'switchhook.attempt': attempt,
+        },
+      },
+      work,
+    );
+  }
+}
