@@ -144,7 +144,6 @@ it('obeys a 410 though PostgreSQL was away when it came', async () => {
         [webhook],
       ),
     ([row]) => row?.state === 'exhausted' && row.reason === 'gone' && !row.enabled,
-    10_000,
   );
   // What earlier tests left in the queue may come in as well.
   expect(receiver.received.filter(({ path }) => path === '/gone')).toHaveLength(1);

@@ -19,7 +19,7 @@ import { leaseMs } from './delivery-lease.js';
 import { HOLD, RECORD, RELEASE, SWITCH_OFF, TAKE } from './pending-delivery.statements.js';
 
 const MAX_BATCH = 200;
-/** How long an outcome waits for a database that is away; then the delivery is attempted again. */
+/** How long a job or an outcome waits for a database that is away, before it is left to its claim. */
 const TRIES = 20;
 const RETRY_MS = 500;
 
@@ -71,7 +71,7 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
   }
 
   take(job: DeliveryJob): Promise<TakenDelivery | undefined> {
-    return this.taking.one(job);
+    return patiently(() => this.taking.one(job));
   }
 
   release(taken: TakenDelivery, cause: ReleaseCause): Promise<void> {
@@ -143,12 +143,14 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
   }
 }
 
-/** What an answer led to is worth a wait: without it the target would be called again. */
-async function patiently(write: () => Promise<unknown>): Promise<void> {
+/**
+ * A job is worth a wait, since it would come again only when its claim ends; and so is what an
+ * answer led to: without it the target would be called again.
+ */
+async function patiently<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let tries = TRIES; ; tries -= 1) {
     try {
-      await write();
-      return;
+      return await work();
     } catch (error) {
       if (!(isUnavailable(error) || isTransient(error)) || tries === 0) throw error;
       await sleep(RETRY_MS);
