@@ -1,4 +1,4 @@
-import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Inject,
   Injectable,
@@ -18,7 +18,7 @@ import { DeliveryMetrics } from './delivery-metrics.js';
 const SUMMARY_MS = 1_000;
 /** What is still under way after that is left to the end of its claim. */
 const DRAIN_MS = 23_000;
-/** How long an idle worker that stops waits for Redis to answer whether there was one more job. */
+/** How long a worker that stops, and has nothing under way, waits for what Redis still answers. */
 const LAST_JOB_MS = 1_000;
 
 /** Consumes the Bull queues: one handler for the one kind of job, on every shard. */
@@ -26,6 +26,8 @@ const LAST_JOB_MS = 1_000;
 export class DeliveryConsumer implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly counts = new Map<string, number>();
   private readonly underWay = new Set<Promise<void>>();
+  /** Jobs that a queue hands out at once. */
+  private readonly loops: number;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -36,7 +38,9 @@ export class DeliveryConsumer implements OnApplicationBootstrap, BeforeApplicati
     private readonly metrics: DeliveryMetrics,
     private readonly log: Log,
     @Inject(CONFIG) private readonly config: Config,
-  ) {}
+  ) {
+    this.loops = Math.ceil(config.WORKER_CONCURRENCY / queues.length);
+  }
 
   onApplicationBootstrap(): void {
     for (const queue of this.queues) void this.consume(queue);
@@ -63,19 +67,26 @@ export class DeliveryConsumer implements OnApplicationBootstrap, BeforeApplicati
   }
 
   /**
-   * Takes no more jobs and waits for those under way. Not by Bull's own pause(): that connects
-   * anew, so without Redis it never ends, or ends the process by an error that nobody listens to.
+   * Takes no more jobs and waits for those under way, and until each of Bull's loops has come to ask
+   * for the next: what Redis was about to give it is handed back by then, not left to the end of its
+   * claim. Not by Bull's own pause(): that leaves such jobs, and connects anew, so without Redis it
+   * never ends, or ends the process by an error that nobody listens to.
    */
   private async drain(queue: Queue<DeliveryJob>): Promise<void> {
     const internals = internalsOf(queue);
-    internals.paused = new Promise(() => undefined);
+    let asking = 0;
+    const asked = new Promise<void>((resolve) => {
+      internals.getNextJob = () => {
+        asking += 1;
+        if (asking === this.loops) resolve();
+        return new Promise(() => undefined);
+      };
+    });
+    internals.paused = Promise.resolve();
     internals.bclient.disconnect();
-    // A loop that was not paused yet asks for a job before this.
-    await setImmediate();
-    const loops = Promise.allSettled(Object.values(internals.processing));
     // A loop that waits for a job waits for ever while Redis is away.
     const patience = this.idle().then(() => sleep(LAST_JOB_MS, undefined, { ref: false }));
-    await Promise.race([loops, patience]);
+    await Promise.race([asked, patience]);
     await this.idle();
   }
 
@@ -90,8 +101,7 @@ export class DeliveryConsumer implements OnApplicationBootstrap, BeforeApplicati
       await new Promise((resolve) => redis.once('ready', resolve));
     }
     try {
-      const concurrency = Math.ceil(this.config.WORKER_CONCURRENCY / this.queues.length);
-      await queue.process(JOB_NAME, concurrency, (job) => this.tracked(this.handle(job.data)));
+      await queue.process(JOB_NAME, this.loops, (job) => this.tracked(this.handle(job.data)));
     } catch (error) {
       this.log.error({ err: error }, 'a queue is not consumed any more');
     }
@@ -156,10 +166,10 @@ function letGo(queue: Queue): void {
 interface QueueInternals {
   /** The blocking connection. */
   bclient: Redis;
-  /** Its loops go on when this resolves. */
+  /** While it is set, a job that is completed brings no next one; loops go on when it resolves. */
   paused?: Promise<void>;
-  /** What each loop is at: asking for a job, or handling one. */
-  processing: Record<string, Promise<unknown>>;
+  /** Asks for the next job of a loop. */
+  getNextJob: () => Promise<unknown>;
   closing?: Promise<void>;
 }
 

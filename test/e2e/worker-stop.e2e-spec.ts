@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createUser } from '../support/accounts.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { clientOf } from '../support/http.js';
+import { type RunningProcess, startApi, startWorker } from '../support/processes.js';
+import { type Receiver, startReceiver } from '../support/receiver.js';
+import { aSubscription } from '../support/rows.js';
+
+const EVENTS = 300;
+const SUBSCRIPTIONS = 10;
+/** Less than a claim lasts: what is handed back does not wait for its end. */
+const SOON_MS = 20_000;
+
+let database: TestDatabase;
+let receiver: Receiver;
+let api: RunningProcess;
+let workers: RunningProcess[];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  receiver = await startReceiver((_, response) => void setTimeout(() => response.end(), 50));
+  const environment = { DATABASE_URL: database.url, DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8' };
+  api = await startApi(environment);
+  workers = await Promise.all([startWorker(environment), startWorker(environment)]);
+});
+afterAll(async () => {
+  await Promise.all([api, ...workers].map((running) => running.stop()));
+  await receiver.close();
+  await database.drop();
+});
+
+it('under load sends nothing twice, and leaves nothing to the end of a claim', async () => {
+  const { auth } = await createUser(database, 'platform', 'platform');
+  const { id } = await createUser(database, 'customer');
+  for (let made = 0; made < SUBSCRIPTIONS; made += 1) {
+    await aSubscription(database, id, { target_url: receiver.url });
+  }
+  const events = Array.from({ length: EVENTS }, () => ({
+    event: 'cdrCreated',
+    resource: 'call',
+    accountId: id,
+    data: {},
+  }));
+  expect((await clientOf(api.url, auth).post('/v1/events/batch', { events })).status).toBe(202);
+  await receiver.until((received) => received.length > 200);
+  expect(await workers[0]!.stop()).toBe(0);
+  expect(receiver.received.length).toBeLessThan(EVENTS * SUBSCRIPTIONS);
+  await receiver.until((received) => received.length >= EVENTS * SUBSCRIPTIONS, SOON_MS);
+  expect(await workers[1]!.stop()).toBe(0);
+  expect(new Set(receiver.received.map((one) => one.id)).size).toBe(EVENTS * SUBSCRIPTIONS);
+  expect(receiver.received).toHaveLength(EVENTS * SUBSCRIPTIONS);
+});
