@@ -19,13 +19,20 @@ export class Metrics {
     collectDefaultMetrics({ register: this.registry });
   }
 
-  /** Counts what happens; the name ends in `_total`. */
+  /**
+   * Counts what happens; the name ends in `_total`.
+   * @param labels every value of each label: a series that is there from the start, at 0, is one
+   * whose first rise shows
+   */
   counter<Label extends string>(
     name: string,
     help: string,
-    labelNames: readonly Label[] = [],
+    labels = {} as Record<Label, readonly string[]>,
   ): Counter<Label> {
-    return new Counter({ name, help, labelNames: [...labelNames], registers: [this.registry] });
+    const labelNames = Object.keys(labels) as Label[];
+    const counter = new Counter({ name, help, labelNames, registers: [this.registry] });
+    for (const series of combinations(labels)) counter.inc(series, 0);
+    return counter;
   }
 
   /** Durations; the name ends in `_seconds`. */
@@ -70,4 +77,15 @@ export class Metrics {
   get contentType(): string {
     return this.registry.contentType;
   }
+}
+
+/** Every choice of one value for each label. */
+function combinations<Label extends string>(
+  labels: Record<Label, readonly string[]>,
+): Partial<Record<Label, string>>[] {
+  return Object.entries<readonly string[]>(labels).reduce<Partial<Record<Label, string>>[]>(
+    (chosen, [label, values]) =>
+      chosen.flatMap((choice) => values.map((value) => ({ ...choice, [label]: value }))),
+    [{}],
+  );
 }

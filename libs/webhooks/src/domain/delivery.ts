@@ -30,7 +30,16 @@ export interface Delivery {
 }
 
 /** Why an attempt got no answer. */
-export type AttemptError = 'dns' | 'refused' | 'reset' | 'timeout' | 'tls' | 'blocked' | 'protocol';
+export const ATTEMPT_ERRORS = [
+  'dns',
+  'refused',
+  'reset',
+  'timeout',
+  'tls',
+  'blocked',
+  'protocol',
+] as const;
+export type AttemptError = (typeof ATTEMPT_ERRORS)[number];
 
 /** One request to a target, and what came of it. */
 export interface Attempt {

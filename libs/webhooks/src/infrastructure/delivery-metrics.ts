@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, Metrics } from '#libs/kernel';
-import type { Attempt } from '../domain/delivery.js';
+import { type Attempt, ATTEMPT_ERRORS } from '../domain/delivery.js';
 import { BullDeliveryQueue } from './bull-delivery.queue.js';
 
 /** What is due may be looked at partition by partition; only the oldest of each is needed. */
@@ -29,7 +29,7 @@ export class DeliveryMetrics {
     this.attempts = metrics.counter(
       'switchhook_attempts_total',
       'Attempts by outcome: class of the status, or the error of one without an answer.',
-      ['outcome'],
+      { outcome: [...['2xx', '3xx', '4xx', '5xx'], ...ATTEMPT_ERRORS] },
     );
     this.durations = metrics.seconds(
       'switchhook_attempt_duration_seconds',
@@ -42,7 +42,7 @@ export class DeliveryMetrics {
     this.finished = metrics.counter(
       'switchhook_deliveries_finished_total',
       'Deliveries that succeeded or were given up.',
-      ['state'],
+      { state: ['succeeded', 'exhausted'] },
     );
     this.expiredClaims = metrics.counter(
       'switchhook_expired_claims_total',

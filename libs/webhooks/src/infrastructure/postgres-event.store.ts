@@ -20,7 +20,7 @@ import type {
   StoredEvent,
 } from '../domain/event.js';
 import { EventStore } from '../domain/event-store.js';
-import type { EventKind, Resource } from '../domain/event-kinds.js';
+import { EVENT_KINDS, type EventKind, type Resource } from '../domain/event-kinds.js';
 import { leaseMs } from './delivery-lease.js';
 import { PUBLISH_SPAN } from './delivery-queues.js';
 import { type DeliveryRow, deliveryOf, DELIVERIES_OF_EVENT } from './delivery.statements.js';
@@ -78,7 +78,7 @@ export class PostgresEventStore extends EventStore {
     this.results = metrics.counter(
       'switchhook_events_total',
       'Reported events by what became of them: accepted, duplicate or refused.',
-      ['event', 'result'],
+      { event: EVENT_KINDS, result: ['accepted', 'duplicate', 'refused'] },
     );
     this.lease = leaseMs(config);
     this.acceptances = new GroupCommit((events) => this.acceptBatch(events), {

@@ -1,0 +1,152 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createUser } from '../support/accounts.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { testRedisUrl } from '../support/environment.js';
+import { eventually } from '../support/eventually.js';
+import { type Client, clientOf, send } from '../support/http.js';
+import { freePort, type RunningProcess, startApi, startWorker } from '../support/processes.js';
+import { type Receiver, startReceiver } from '../support/receiver.js';
+import { aSubscription } from '../support/rows.js';
+import { proxyTo, type TcpProxy } from '../support/tcp-proxy.js';
+
+/** What the processes tell now: all samples of a metric in both, added up. */
+type Figures = Record<string, number>;
+
+let database: TestDatabase;
+let postgres: TcpProxy;
+let redis: TcpProxy;
+let receiver: Receiver;
+let processes: RunningProcess[];
+let addresses: string[];
+let platform: Client;
+let accountId: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  [postgres, redis, receiver] = await Promise.all([
+    proxyTo(database.url),
+    proxyTo(testRedisUrl().toString()),
+    startReceiver(),
+  ]);
+  const ports = [String(await freePort()), String(await freePort())] as const;
+  addresses = ports.map((port) => `http://127.0.0.1:${port}/metrics`);
+  const environment = {
+    DATABASE_URL: postgres.address,
+    REDIS_URL: redis.address,
+    DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
+    DELIVERY_RETRY_SCHEDULE: '',
+    DELIVERY_TIMEOUT_MS: '5000',
+  };
+  processes = await Promise.all([
+    startApi({ ...environment, METRICS_PORT: ports[0] }),
+    startWorker({ ...environment, METRICS_PORT: ports[1] }),
+  ]);
+  platform = clientOf(processes[0]!.url, (await createUser(database, 'p', 'platform')).auth);
+  ({ id: accountId } = await createUser(database, 'customer'));
+  await aSubscription(database, accountId, { target_url: receiver.url });
+});
+afterAll(async () => {
+  await Promise.all(processes.map((running) => running.stop()));
+  await Promise.all([postgres.close(), redis.close(), receiver.close()]);
+  await database.drop();
+});
+
+async function figures(): Promise<Figures> {
+  const sums: Figures = {};
+  for (const address of addresses) {
+    const { text } = await send('GET', address);
+    for (const [, name = '', value] of text.matchAll(/^(\w+)(?:\{.*\})? (\S+)$/gm)) {
+      sums[name] = (sums[name] ?? 0) + Number(value);
+    }
+  }
+  return sums;
+}
+
+async function report(count = 1, data = ''): Promise<void> {
+  const event = { event: 'cdrCreated', resource: 'call', accountId, data: { data } };
+  const events = Array.from({ length: count }, () => event);
+  expect((await platform.post('/v1/events/batch', { events })).status).toBe(202);
+}
+
+/** What may happen to an installation, and the figures that must rise while it does. */
+const HAPPENINGS: [what: string, happen: () => Promise<void>, rising: string[]][] = [
+  [
+    'events are delivered',
+    () => report(5),
+    [
+      'switchhook_events_total',
+      'switchhook_attempts_total',
+      'switchhook_deliveries_finished_total',
+      'switchhook_first_attempt_delay_seconds_bucket',
+      'switchhook_attempt_duration_seconds_bucket',
+    ],
+  ],
+  [
+    'a target hangs',
+    async () => {
+      receiver.answering = () => undefined;
+      await report(20);
+    },
+    ['switchhook_pending_deliveries', 'switchhook_queue_jobs'],
+  ],
+  [
+    'Redis goes away',
+    async () => {
+      redis.down();
+      await report();
+    },
+    ['switchhook_redis_errors_total', 'switchhook_oldest_due_age_seconds'],
+  ],
+  [
+    'Redis comes back without a job',
+    async () => {
+      redis.up();
+      await database.query(`UPDATE deliveries SET claimed_until = now() WHERE state = 'pending'`);
+    },
+    ['switchhook_expired_claims_total'],
+  ],
+  [
+    'PostgreSQL goes away for a moment',
+    async () => {
+      postgres.down();
+      const event = { event: 'cdrCreated', resource: 'call', accountId, data: {} };
+      expect((await platform.post('/v1/events', event)).status).toBe(503);
+      postgres.up();
+    },
+    ['switchhook_database_errors_total'],
+  ],
+  [
+    'a process has much to do',
+    () => report(1_000, 'x'.repeat(7_000)),
+    [
+      'nodejs_eventloop_lag_p99_seconds',
+      'process_resident_memory_bytes',
+      'process_cpu_seconds_total',
+    ],
+  ],
+];
+
+it.each(HAPPENINGS)('moves when %s', async (_, happen, rising) => {
+  // What was measured since the last scrape belongs to what happened before.
+  await figures();
+  const before = await eventually(figures, (now) => rising.every((name) => name in now));
+  await happen();
+  const highest: Figures = { ...before };
+  await eventually(
+    async () => {
+      for (const [name, value] of Object.entries(await figures())) {
+        highest[name] = Math.max(highest[name] ?? 0, value);
+      }
+      return rising.filter((name) => !(highest[name]! > before[name]!));
+    },
+    (unmoved) => unmoved.length === 0,
+  );
+});
+
+it('shows no figure that was not seen to move', () => {
+  const url = new URL('../../tools/monitoring/dashboard.json', import.meta.url);
+  const names = readFileSync(url, 'utf8').match(/\b(?:switchhook|nodejs|process)_[a-z0-9_]+/g);
+  const moved = HAPPENINGS.flatMap(([, , rising]) => rising);
+  expect([...new Set(names)].toSorted()).toEqual(moved.toSorted());
+});
