@@ -151,8 +151,13 @@ function isForPlatform({ operation }: Described): boolean {
 function allows(operation: ApiOperation, code: string): boolean {
   return Object.values(operation.responses).some((response) => {
     const problem = api.resolve(response).content?.['application/problem+json'];
-    return problem?.schema?.properties?.['code']?.enum?.includes(code) ?? false;
+    return codesOf(problem?.schema).includes(code);
   });
+}
+
+/** The codes that a problem can have where it answers something. */
+function codesOf(problem: JsonSchema | undefined): unknown[] {
+  return problem?.allOf?.flatMap(({ properties }) => properties?.['code']?.enum ?? []) ?? [];
 }
 
 function call({ method }: { method: string }, path: string, by: Client, body?: object) {
@@ -304,8 +309,8 @@ describe('every error', () => {
     const answers = Object.values(document.components['responses'] ?? {}) as {
       content: Record<string, { schema: JsonSchema }>;
     }[];
-    const answered = answers.flatMap(
-      ({ content }) => content['application/problem+json']!.schema.properties!['code']!.enum ?? [],
+    const answered = answers.flatMap(({ content }) =>
+      codesOf(content['application/problem+json']!.schema),
     );
     expect([...new Set(answered)].sort()).toEqual(codes.sort());
   });

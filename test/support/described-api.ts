@@ -44,6 +44,7 @@ export interface JsonSchema {
   properties?: Record<string, JsonSchema>;
   required?: string[];
   items?: JsonSchema;
+  allOf?: JsonSchema[];
   enum?: unknown[];
   examples?: unknown[];
   description?: string;

@@ -19,8 +19,8 @@ it('describes exactly the members that are read of an event', () => {
 
 it('describes as required exactly what a fault says is', () => {
   const { faults } = readEvent({}, '{}') as { faults: { field: string; code: string }[] };
-  const { required = [], anyOf = [] } = ReportedEventSchema;
-  const [oneOfThese] = anyOf.map((part) => part.required?.[0]);
+  const { required = [], allOf = [] } = ReportedEventSchema;
+  const [oneOfThese] = allOf.flatMap(({ anyOf }) => anyOf?.[0]?.required ?? []);
   expect(faults.map(({ field, code }) => `${field} ${code}`).sort()).toEqual(
     [...required, oneOfThese].map((field) => `${field} required`).sort(),
   );

@@ -26,16 +26,14 @@ export const ReportedEventSchema = schema.named('ReportedEvent', {
     applicationId: id('The application that it happened to, also after its deletion.', '5080983'),
     accountId: id('The account; that of the application, if both are given.', '83346'),
     occurredAt: schema.time('When it happened (RFC 3339); else the time of acceptance.'),
-    data: {
-      type: 'object',
-      description:
-        'What happened; delivered byte for byte as it was sent. ' +
+    data: schema.anyObject(
+      'What happened; delivered byte for byte as it was sent. ' +
         `At most ${MAX_DATA_BYTES} bytes of text.`,
-      examples: [{ callId: '8c1f3a', duration: 33258 }],
-    },
+      { callId: '8c1f3a', duration: 33258 },
+    ),
   },
   required: ['event', 'resource', 'data'],
-  anyOf: [{ required: ['applicationId'] }, { required: ['accountId'] }],
+  ...schema.someOf(['applicationId', 'accountId']),
 });
 
 /** What `POST /v1/events/batch` takes. */

@@ -74,11 +74,7 @@ export const EventReportSchema = schema.named(
   schema.object(
     {
       ...head,
-      data: {
-        type: 'object',
-        description: 'As it was sent.',
-        examples: [{ callId: '8c1f3a', duration: 33258 }],
-      },
+      data: schema.anyObject('As it was sent.', { callId: '8c1f3a', duration: 33258 }),
       deliveries: { ...schema.arrayOf(DeliverySchema), description: 'Who was told, and how.' },
       unmatched: {
         ...schema.arrayOf(

@@ -14,16 +14,14 @@ export const NotificationSchema = schema.named(
       applicationId: schema.numericId('The application, if the event has one.', '5080983'),
       timestamp: schema.time('When it happened.'),
       test: { type: 'boolean', const: true, description: 'Only on a test.', examples: [true] },
-      data: {
-        type: 'object',
-        description: 'Byte for byte as the platform reported it.',
-        examples: [{ callId: '8c1f3a', duration: 33258 }],
-      },
-      payload: {
-        type: 'object',
-        description: "The subscription's `payload`, byte for byte.",
-        examples: [{ order: 4711, tags: ['shop'] }],
-      },
+      data: schema.anyObject('Byte for byte as the platform reported it.', {
+        callId: '8c1f3a',
+        duration: 33258,
+      }),
+      payload: schema.anyObject("The subscription's `payload`, byte for byte.", {
+        order: 4711,
+        tags: ['shop'],
+      }),
     },
     { optional: ['name', 'applicationId', 'test', 'payload'] },
   ),

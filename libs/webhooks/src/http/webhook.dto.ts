@@ -51,7 +51,10 @@ function IsPayload(): PropertyDecorator {
   const isObject = (json: unknown): json is string =>
     typeof json === 'string' && json.startsWith('{');
   return applyDecorators(
-    Check('type', 'must be a JSON object', isObject, { type: 'object' }),
+    Check('type', 'must be a JSON object', isObject, {
+      type: 'object',
+      additionalProperties: {},
+    }),
     Check(
       'length',
       `must have at most ${MAX_PAYLOAD_BYTES} bytes of JSON text`,

@@ -23,11 +23,10 @@ export const WebhookSchema = schema.named(
         'Where the notifications are posted to; user information is shown as `***`.',
         'https://hooks.example.com/switchhook',
       ),
-      payload: {
-        type: 'object',
-        description: 'Free-form data that goes into the notifications, as it was sent.',
-        examples: [{ order: 4711, tags: ['shop'] }],
-      },
+      payload: schema.anyObject(
+        'Free-form data that goes into the notifications, as it was sent.',
+        { order: 4711, tags: ['shop'] },
+      ),
       enabled: schema.flag('When false, nothing is sent.', true),
       createdAt: schema.time('When it was made.'),
       updatedAt: schema.time('When a field last got another value.'),

@@ -1,5 +1,5 @@
 import { fieldsOf, type FieldOptions, rulesOf } from '../field.js';
-import { named, type Schema } from './schema.js';
+import { named, type Schema, someOf } from './schema.js';
 
 /**
  * The schema of a body: its members are those that the DTO declares, their rules those that it
@@ -11,7 +11,7 @@ export function bodySchemaOf(dto: new () => object): Schema {
   const fields = [...fieldsOf(dto)].sort(([a], [b]) => a.localeCompare(b));
   const required = fields.filter(([, { required: is }]) => is).map(([name]) => name);
   const alternatives = fields.flatMap(([name, { requiredUnless }]) =>
-    requiredUnless === undefined ? [] : [{ required: [name] }, { required: [requiredUnless] }],
+    requiredUnless === undefined ? [] : [name, requiredUnless],
   );
   const schema = named(dto.name.replace(/Dto$/, ''), {
     type: 'object',
@@ -19,7 +19,7 @@ export function bodySchemaOf(dto: new () => object): Schema {
       fields.map(([name, options]) => [name, fieldSchema(dto, name, options)]),
     ),
     ...(required.length > 0 && { required }),
-    ...(alternatives.length > 0 && { anyOf: alternatives }),
+    ...(alternatives.length > 0 && someOf(alternatives)),
   });
   schemas.set(dto, schema);
   return schema;

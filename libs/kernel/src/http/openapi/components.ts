@@ -109,7 +109,8 @@ export class Components {
         headers: this.headersOf(codes.flatMap((code) => HEADER_OF[code] ?? [])),
         content: {
           'application/problem+json': {
-            schema: { ...this.schema(ProblemSchema), ...schema },
+            // Not beside the reference, where generators of clients do not look.
+            schema: { allOf: [this.schema(ProblemSchema), schema] },
             examples,
           },
         },

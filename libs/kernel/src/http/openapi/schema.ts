@@ -45,6 +45,20 @@ export function object<Members extends Record<string, Schema>>(
   return { type: 'object', properties, ...(required.length > 0 && { required }) };
 }
 
+/** An object of whatever members. */
+export function anyObject(description: string, example: object): Schema {
+  return { type: 'object', description, examples: [example], additionalProperties: {} };
+}
+
+/**
+ * At least one of these members must be there. In an `allOf` and with their names: generators of
+ * clients take an `anyOf` beside `properties` for another kind of value, which would be of any type.
+ */
+export function someOf(names: readonly string[]): Schema {
+  const alternatives = names.map((name) => ({ properties: { [name]: {} }, required: [name] }));
+  return { allOf: [{ anyOf: alternatives }] };
+}
+
 export function arrayOf(items: Schema): Schema {
   return { type: 'array', items };
 }
