@@ -80,6 +80,20 @@ module.exports = {
       to: { path: '^libs/(?!(kernel|identity|applications)/)' },
     },
     {
+      name: 'client-knows-nothing-of-ours',
+      comment: 'what it knows of the API is generated from the description',
+      severity: 'error',
+      from: { path: '^libs/client/' },
+      to: { path: '^libs/(?!client/)' },
+    },
+    {
+      name: 'client-for-the-command-line-and-tests-alone',
+      comment: 'a process does not call itself',
+      severity: 'error',
+      from: { path: '^(apps|libs)/', pathNot: '^(apps/cli|libs/client)/' },
+      to: { path: '^libs/client/' },
+    },
+    {
       name: 'libs-know-no-app',
       severity: 'error',
       from: { path: '^libs/' },

@@ -5,6 +5,7 @@ const ENVIRONMENT = 'only libs/kernel/src/config reads the environment, as proce
 
 export default tseslint.config(
   { ignores: ['dist/**', 'node_modules/**', 'coverage/**', '.data/**'] },
+  { ignores: ['libs/client/src/api.generated.ts'] },
   {
     files: ['**/*.ts'],
     extends: [...tseslint.configs.strictTypeChecked],

@@ -54,6 +54,10 @@ describe('the layers', () => {
     'libs/kernel/src/error.ts': `export const error = 1;`,
     'libs/kernel/src/index.ts': `export { error } from './error.js';`,
     'libs/kernel/src/http/index.ts': `export { error } from '../error.js';`,
+    'libs/client/src/index.ts': `export { call } from './call.js';`,
+    'libs/client/src/call.ts': `export const call = 1;`,
+    'apps/cli/src/main.ts': `import '#libs/client';`,
+    'test/e2e/client.e2e-spec.ts': `import '#libs/client';`,
     ...context('identity', ['kernel']),
     ...context('applications', ['identity', 'kernel']),
     ...context('webhooks', ['applications', 'identity', 'kernel']),
@@ -196,6 +200,26 @@ describe('the layers', () => {
       'applications-below-webhooks',
       'applications imports webhooks',
       { 'libs/applications/src/domain/webhooks.ts': `import '#libs/webhooks';` },
+    ],
+    [
+      'client-knows-nothing-of-ours',
+      'the client imports the kernel',
+      { 'libs/client/src/errors.ts': `import '#libs/kernel';` },
+    ],
+    [
+      'client-knows-nothing-of-ours',
+      'the client imports a type of a context',
+      { 'libs/client/src/types.ts': `export type Rule = typeof import('#libs/webhooks');` },
+    ],
+    [
+      'client-for-the-command-line-and-tests-alone',
+      'a context imports the client',
+      { 'libs/webhooks/src/infrastructure/calls.ts': `import '#libs/client';` },
+    ],
+    [
+      'client-for-the-command-line-and-tests-alone',
+      'the worker imports the client',
+      { 'apps/worker/src/calls.ts': `import '#libs/client';` },
     ],
     [
       'libs-know-no-app',

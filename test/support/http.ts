@@ -1,5 +1,5 @@
 import { Agent, type IncomingHttpHeaders, request as httpRequest } from 'node:http';
-import { type ApiDocument, DescribedApi } from './described-api.js';
+import { type ApiDocument, type DescribableAnswer, DescribedApi } from './described-api.js';
 
 /** What is sent; a body that is no string or bytes goes as JSON, with its Content-Type. */
 export interface Call {
@@ -25,12 +25,22 @@ export interface Answer {
  */
 export async function send(method: string, url: string, call: Call = {}): Promise<Answer> {
   const answer = await request(method, url, call);
+  await checkDescribed(method, url, answer);
+  return answer;
+}
+
+/** @throws Error when an answer of our API is not as `/openapi.json` says */
+export async function checkDescribed(
+  method: string,
+  url: string,
+  answer: DescribableAnswer,
+): Promise<void> {
   // Ours have this header; what other servers answer is theirs to know.
-  if (answer.headers['x-request-id'] === undefined) return answer;
+  if (answer.headers['x-request-id'] === undefined) return;
   const { origin, pathname } = new URL(url);
   const api = await describedApiAt(origin);
   const faults = api?.faultsOf(method, pathname, answer) ?? [];
-  if (faults.length === 0) return answer;
+  if (faults.length === 0) return;
   throw new Error(`${method} ${pathname} is not as described: ${faults.join('; ')}`);
 }
 
