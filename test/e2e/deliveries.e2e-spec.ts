@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, afterEach, expect, it } from 'vitest';
+import type { Schemas } from '#libs/client';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
@@ -6,16 +7,7 @@ import { type Client, clientOf } from '../support/http.js';
 import { freePort, type RunningProcess, startApi, startWorker } from '../support/processes.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 
-interface Shown {
-  id: string;
-  href: string;
-  state: string;
-  reason?: string;
-  attempts: number;
-  test: boolean;
-  nextAttemptAt?: string;
-  attemptLog?: { number: number; status?: number }[];
-}
+type Shown = Schemas['Delivery'];
 
 let database: TestDatabase;
 let api: RunningProcess;
@@ -73,7 +65,7 @@ async function report(change: object = {}) {
     ...change,
   });
   expect(answer.status).toBe(202);
-  return answer.json<{ id: string; href: string; duplicate: boolean; deliveries: number }>();
+  return answer.json<Schemas['AcceptedEvent']>();
 }
 
 async function deliveriesOf(webhook: string, query = ''): Promise<Shown[]> {
@@ -81,8 +73,8 @@ async function deliveriesOf(webhook: string, query = ''): Promise<Shown[]> {
   return answer.json<Shown[]>();
 }
 
-async function shown(id: string): Promise<Shown> {
-  return (await customer.get(`/v1/deliveries/${id}`)).json<Shown>();
+async function shown(id: string) {
+  return (await customer.get(`/v1/deliveries/${id}`)).json<Schemas['DeliveryWithAttempts']>();
 }
 
 async function onlyDelivery(webhook: string, state: string): Promise<Shown> {
@@ -222,10 +214,7 @@ it('says why a subscription was not told of an event', async () => {
   const { id } = await report();
   const later = await subscribe();
   await customer.put(`/v1/webhooks/${changed}`, { resource: 'all' });
-  const event = (await customer.get(`/v1/events/${id}`)).json<{
-    deliveries: { webhookId: string }[];
-    unmatched: { webhookId: string; reason: string }[];
-  }>();
+  const event = (await customer.get(`/v1/events/${id}`)).json<Schemas['EventReport']>();
   expect(event.deliveries.map(({ webhookId }) => webhookId)).toEqual([told]);
   expect(Object.fromEntries(event.unmatched.map((one) => [one.webhookId, one.reason]))).toEqual({
     [otherEvent]: 'other_event',
@@ -238,7 +227,8 @@ it('says why a subscription was not told of an event', async () => {
 
 it('tells how deliveries to a subscription went lately', async () => {
   const webhook = await subscribe();
-  const stats = async () => (await customer.get(`/v1/webhooks/${webhook}/stats`)).json();
+  const stats = async () =>
+    (await customer.get(`/v1/webhooks/${webhook}/stats`)).json<Schemas['DeliveryStatistics']>();
   expect(await stats()).toEqual({ attempts: 0, outcomes: {}, waiting: { deliveries: 0 } });
   await report();
   await onlyDelivery(webhook, 'succeeded');
@@ -255,10 +245,10 @@ it('tells how deliveries to a subscription went lately', async () => {
     successRate: 0.2,
     waiting: { deliveries: 2 },
   });
-  const { p50, p95 } = after.answerMs as { p50: number; p95: number };
+  const { p50, p95 } = after.answerMs!;
   expect(p50).toBeGreaterThanOrEqual(0);
   expect(p95).toBeGreaterThanOrEqual(p50);
-  expect(Date.parse((after.waiting as { since: string }).since)).toBeLessThan(Date.now());
+  expect(Date.parse(after.waiting.since!)).toBeLessThan(Date.now());
   expect((await stranger.get(`/v1/webhooks/${webhook}/stats`)).status).toBe(404);
 });
 
@@ -404,9 +394,8 @@ it('writes no secret, no URL and no content of a customer into a line of the log
     targetUrl: url,
     payload: { p: 'hidden-payload' },
   });
-  const { secret } = (await customer.get(`/v1/webhooks/${webhook}/secret`)).json<{
-    secret: string;
-  }>();
+  const answer = await customer.get(`/v1/webhooks/${webhook}/secret`);
+  const { secret } = answer.json<Schemas['Secret']>();
   await report({ data: { d: 'hidden-data' } });
   await onlyDelivery(webhook, 'succeeded');
   await eventually(

@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { answerOf, type Client, type Schemas } from '#libs/client';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
-import { type Client, clientOf, send } from '../support/http.js';
+import { send } from '../support/http.js';
 import { freePort, type RunningProcess, startApi, startWorker } from '../support/processes.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
+import { typedClientOf } from '../support/typed-client.js';
 
 let database: TestDatabase;
 let api: RunningProcess;
@@ -35,8 +37,9 @@ beforeAll(async () => {
   receiver = await startReceiver();
   const account = await createUser(database, 'customer');
   accountId = account.id;
-  customer = clientOf(api.url, account.auth);
-  platform = clientOf(api.url, (await createUser(database, 'platform', 'platform')).auth);
+  customer = typedClientOf(api.url, account.auth);
+  const { auth } = await createUser(database, 'platform', 'platform');
+  platform = typedClientOf(api.url, auth);
 });
 afterAll(async () => {
   await Promise.all([api.stop(), worker.stop()]);
@@ -53,9 +56,9 @@ async function metrics(url: string): Promise<Record<string, number>> {
   );
 }
 
-async function report(change: object = {}): Promise<void> {
-  const event = { event: 'smsdlr', resource: 'sms', accountId, data: {}, ...change };
-  await platform.post('/v1/events', event);
+async function report(change: Partial<Schemas['ReportedEvent']> = {}): Promise<void> {
+  const event = { event: 'smsdlr', resource: 'sms', accountId, data: {} } as const;
+  await platform.POST('/v1/events', { body: { ...event, ...change } });
 }
 
 it('counts events by what became of them', async () => {
@@ -70,8 +73,8 @@ it('counts events by what became of them', async () => {
 });
 
 it('counts attempts and deliveries by their outcome, and measures how long they took', async () => {
-  const body = { event: 'smsdlr', resource: 'all', targetUrl: receiver.url };
-  await customer.post('/v1/webhooks', body);
+  const body = { event: 'smsdlr', resource: 'all', targetUrl: receiver.url } as const;
+  await answerOf(customer.POST('/v1/webhooks', { body }));
   await report();
   await receiver.until((received) => received.length === 1);
   receiver.answering = (_, response) => response.writeHead(404).end();
