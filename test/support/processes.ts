@@ -31,26 +31,34 @@ export interface RunningProcess {
 /** Variables of a process's environment; undefined takes one away. */
 export type Environment = Record<string, string | undefined>;
 
-/** Starts the API and waits until it is ready. `DATABASE_URL` must be among the variables. */
-export async function startApi(environment: Environment): Promise<RunningProcess> {
+/**
+ * Starts the API and waits until it is ready. `DATABASE_URL` must be among the variables.
+ * @param root where it is built
+ */
+export async function startApi(environment: Environment, root = ROOT): Promise<RunningProcess> {
   const port = await freePort();
-  const started = run('apps/api', port, { PORT: String(port), ...environment });
+  const started = run('apps/api', port, { PORT: String(port), ...environment }, root);
   await ready(started);
   return started;
 }
 
-/** Starts a worker and waits until it is ready. `DATABASE_URL` must be among the variables. */
-export async function startWorker(environment: Environment): Promise<RunningProcess> {
+/** Like {@link startApi}, a worker. */
+export async function startWorker(environment: Environment, root = ROOT): Promise<RunningProcess> {
   const port = await freePort();
-  const started = run('apps/worker', port, { WORKER_PORT: String(port), ...environment });
+  const started = run('apps/worker', port, { WORKER_PORT: String(port), ...environment }, root);
   await ready(started);
   return started;
 }
 
 /** Starts a process without waiting for anything: for those that are to fail. */
-export function run(app: string, port: number, environment: Environment): RunningProcess {
+export function run(
+  app: string,
+  port: number,
+  environment: Environment,
+  root = ROOT,
+): RunningProcess {
   const child = spawn(process.execPath, ['--enable-source-maps', `dist/${app}/src/main.js`], {
-    cwd: ROOT,
+    cwd: root,
     env: {
       PATH: process.env.PATH,
       HOST: '127.0.0.1',
