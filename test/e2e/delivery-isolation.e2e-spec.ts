@@ -20,9 +20,10 @@ beforeEach(async () => {
   receiver = await startReceiver();
 });
 afterEach(async () => {
+  // First: calls that hang would keep the worker from stopping.
+  await receiver.close();
   await Promise.all([worker.stop(), api?.stop()]);
   api = undefined;
-  await receiver.close();
 });
 
 const environmentOf = (change: Record<string, string>) => ({
@@ -139,6 +140,28 @@ it('has no more calls in flight than a worker may, in however many shards', asyn
   expect(most).toBeLessThanOrEqual(8);
 });
 
+it('delivers to a healthy target beside nine of the same account that hang', async () => {
+  worker = await start();
+  api = await startApi(environmentOf({}));
+  receiver.answering = ({ path }, response) => {
+    if (path === '/healthy') response.end();
+  };
+  const { auth } = await createUser(database, 'reporter', 'platform');
+  const accountId = await anAccount(database);
+  for (const path of ['healthy', ...Array.from({ length: 9 }, (_, n) => `hangs-${n}`)]) {
+    await aSubscription(database, accountId, { target_url: `${receiver.url}/${path}` });
+  }
+  const event = { event: 'cdrCreated', resource: 'call', accountId, data: {} };
+  const events = Array.from({ length: 100 }, () => event);
+  const answer = await clientOf(api.url, auth).post('/v1/events/batch', { events });
+  expect(answer.status).toBe(202);
+  await receiver.until(
+    (received) => received.filter(({ path }) => path === '/healthy').length === 100,
+    // Less than the time-out of those that hang.
+    10_000,
+  );
+});
+
 it('sends a test at once though the window is full', async () => {
   const narrow = { QUEUE_WINDOW: '10', DELIVERY_TIMEOUT_MS: '5000' };
   worker = await start(narrow);
@@ -146,10 +169,12 @@ it('sends a test at once though the window is full', async () => {
   receiver.answering = ({ path }, response) => {
     if (path !== '/hangs') response.end();
   };
-  const hanging = await aSubscription(database, await anAccount(database), {
-    target_url: `${receiver.url}/hangs`,
-  });
-  for (let made = 0; made < 15; made += 1) await aPendingDelivery(database, hanging);
+  for (let subscriptions = 0; subscriptions < 3; subscriptions += 1) {
+    const hanging = await aSubscription(database, await anAccount(database), {
+      target_url: `${receiver.url}/hangs`,
+    });
+    for (let made = 0; made < 5; made += 1) await aPendingDelivery(database, hanging);
+  }
   await receiver.until((received) => received.length === 10);
 
   const { id, auth } = await createUser(database, 'impatient');

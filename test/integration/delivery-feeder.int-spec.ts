@@ -24,8 +24,17 @@ async function anAccountWithBacklog(): Promise<string> {
   return account;
 }
 
-async function feed(shares: { subscription: number; account: number }, room = 1_000) {
-  const values = [room, LEASE_MS, shares.subscription, shares.account];
+interface Shares {
+  subscription: number;
+  account: number;
+  part?: number;
+  narrowed?: Record<string, number>;
+}
+
+async function feed(shares: Shares, room = 1_000) {
+  const { subscription, account, part = 1, narrowed = {} } = shares;
+  const few = [Object.keys(narrowed), Object.values(narrowed), subscription];
+  const values = [room, LEASE_MS, subscription, account, part, ...few];
   return database.query<{ id: string; webhook_id: string }>(FEED_ALL.text, values);
 }
 
@@ -52,6 +61,34 @@ it('brings in no more of a subscription than its share, what is in the window in
   const fed = await feed(shares);
   expect(fed).toHaveLength(5 * SUBSCRIPTIONS);
   expect(await feed(shares)).toHaveLength(0);
+});
+
+it('serves the subscriptions of an account in turn, and leaves room for those with nothing in the window', async () => {
+  const account = await anAccount(database);
+  const [dead, other, healthy] = [
+    await aSubscription(database, account),
+    await aSubscription(database, account),
+    await aSubscription(database, account),
+  ];
+  for (const webhook of [dead, other]) {
+    for (let due = 0; due < 2 * DUE; due += 1) await aPendingDelivery(database, webhook);
+  }
+  const shares = { subscription: 16, account: 32, part: 1 / 4 };
+  const ofWebhook = (rows: { webhook_id: string }[], id: string) =>
+    rows.filter(({ webhook_id: webhook }) => webhook === id).length;
+  const first = await feed(shares);
+  expect([ofWebhook(first, dead), ofWebhook(first, other)]).toEqual([8, 8]);
+  await aPendingDelivery(database, healthy);
+  expect(await feed(shares)).toMatchObject([{ webhook_id: healthy }]);
+});
+
+it('brings in no more of a subscription than it has earned, and lets the rest wait', async () => {
+  const webhook = await aSubscription(database, await anAccount(database));
+  for (let due = 0; due < DUE; due += 1) await aPendingDelivery(database, webhook);
+  const shares = { subscription: 50, account: 1_000, narrowed: { [webhook]: 2 } };
+  expect(await feed(shares)).toHaveLength(2);
+  expect(await feed(shares)).toHaveLength(0);
+  expect(await database.query('SELECT backlog FROM webhooks')).toEqual([{ backlog: true }]);
 });
 
 it('serves accounts in turn, first those with the least in the window', async () => {

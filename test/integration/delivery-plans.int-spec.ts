@@ -136,7 +136,12 @@ const STATEMENTS: [name: string, text: string, before: string, values: () => Val
       ...[each(null), each(null)],
     ],
   ],
-  ['feeds', FEED_ALL.text, 'SELECT', () => [WAITING, LEASE_MS, WAITING, WAITING]],
+  [
+    'feeds',
+    FEED_ALL.text,
+    'SELECT',
+    () => [WAITING, LEASE_MS, WAITING, WAITING, 1, [], [], WAITING],
+  ],
   [
     'feeds immediate',
     FEED_IMMEDIATE.text,
@@ -147,7 +152,7 @@ const STATEMENTS: [name: string, text: string, before: string, values: () => Val
     'feeds what follows',
     FEED_GIVEN.text,
     'SELECT',
-    () => [WAITING, LEASE_MS, WAITING, WAITING, [webhook]],
+    () => [WAITING, LEASE_MS, WAITING, WAITING, 1, [], [], WAITING, [webhook]],
   ],
 ];
 

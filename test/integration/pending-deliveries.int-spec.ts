@@ -37,7 +37,9 @@ beforeEach(async () => {
 
 /** Feeds the delivery, and has a worker take it. */
 async function taken(attempt = 1): Promise<TakenDelivery> {
-  expect(await database.query(FEED_ALL.text, [10, LEASE_MS, 10, 10])).toHaveLength(1);
+  expect(await database.query(FEED_ALL.text, [10, LEASE_MS, 10, 10, 1, [], [], 10])).toHaveLength(
+    1,
+  );
   const delivery = await pending.take({ id, attempt });
   if (!delivery) throw new Error('it was not there to take');
   return delivery;

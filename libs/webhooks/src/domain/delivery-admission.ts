@@ -1,17 +1,26 @@
-/** Share of the free slots that one subscription may hold, and one account in all. */
-const SUBSCRIPTION_SHARE = 1 / 4;
+/** What an account may hold, as a multiple of the slots that are free. */
 const ACCOUNT_SHARE = 2;
+/** What one subscription may hold, as a part of what its account may still take. */
+export const SUBSCRIPTION_SHARE = 1 / 4;
+/** Calls that a subscription begins with; each answer is one more, a time-out halves them. */
+export const FIRST_CALLS = 4;
+/** Subscriptions that are remembered: those that were called last. */
+const REMEMBERED = 10_000;
 
 /**
  * Decides whether one more call to a subscription may start in this worker.
  *
- * Dynamic thresholds, as in a switch's shared buffer: a subscription may hold a part of what is
- * still free, an account twice of it. So a busy one alone gets its full bound, and however many
- * hang, free slots remain for the others.
+ * Dynamic thresholds, as in a switch's shared buffer, on two levels: an account may hold twice of
+ * what is still free, and a subscription a part of what its account may still take. So a busy one
+ * alone gets its full bound; and whoever is slow, slots remain for other accounts, and for the other
+ * subscriptions of the same account. A target that does not answer at all gets few to begin with, as
+ * a connection of TCP does: before it is known to hang, many could have taken all.
  */
 export class DeliveryAdmission {
   private readonly bySubscription = new Map<string, number>();
   private readonly byAccount = new Map<string, number>();
+  /** Calls that each subscription has earned, the latest called last. */
+  private readonly earned = new Map<string, number>();
   private total = 0;
 
   /**
@@ -23,12 +32,9 @@ export class DeliveryAdmission {
     private readonly bound: number,
   ) {}
 
-  /** Calls that one subscription may have in flight now. */
+  /** Calls that a subscription may have in flight now, if it is the only one of its account. */
   get share(): number {
-    return Math.max(
-      1,
-      Math.min(this.bound, Math.ceil((this.slots - this.total) * SUBSCRIPTION_SHARE)),
-    );
+    return Math.max(1, this.shareOf(this.slots - this.total));
   }
 
   /** Calls that one account may have in flight now. */
@@ -38,9 +44,11 @@ export class DeliveryAdmission {
 
   /** Takes a slot unless the subscription or its account has its share. */
   tryEnter(webhookId: string, accountId: string): boolean {
-    const ofSubscription = this.bySubscription.get(webhookId) ?? 0;
+    const free = this.slots - this.total;
     const ofAccount = this.byAccount.get(accountId) ?? 0;
-    if (ofSubscription >= this.share || ofAccount >= this.accountShare) return false;
+    const room = Math.min(free, free * ACCOUNT_SHARE - ofAccount);
+    const share = Math.min(this.shareOf(room), this.earned.get(webhookId) ?? FIRST_CALLS);
+    if ((this.bySubscription.get(webhookId) ?? 0) >= share) return false;
     this.enter(webhookId, accountId);
     return true;
   }
@@ -52,10 +60,29 @@ export class DeliveryAdmission {
     add(this.byAccount, accountId, 1);
   }
 
-  leave(webhookId: string, accountId: string): void {
+  /** @param inVain the slot was taken for long, and there was no answer */
+  leave(webhookId: string, accountId: string, inVain: boolean): void {
+    this.learn(webhookId, inVain);
     this.total -= 1;
     add(this.bySubscription, webhookId, -1);
     add(this.byAccount, accountId, -1);
+  }
+
+  /** How many calls each of these subscriptions has earned, as far as any is remembered. */
+  earnings(webhookIds: Iterable<string> = this.earned.keys()): [string, number][] {
+    return [...webhookIds].map((id) => [id, this.earned.get(id) ?? FIRST_CALLS]);
+  }
+
+  private learn(webhookId: string, inVain: boolean): void {
+    const calls = this.earned.get(webhookId) ?? FIRST_CALLS;
+    this.earned.delete(webhookId);
+    this.earned.set(webhookId, inVain ? Math.ceil(calls / 2) : Math.min(calls + 1, this.bound));
+    const [oldest] = this.earned.keys();
+    if (this.earned.size > REMEMBERED && oldest !== undefined) this.earned.delete(oldest);
+  }
+
+  private shareOf(room: number): number {
+    return Math.min(this.bound, Math.ceil(room * SUBSCRIPTION_SHARE));
   }
 }
 

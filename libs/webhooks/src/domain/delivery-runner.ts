@@ -24,6 +24,9 @@ export interface RunResult {
   made?: { delivery: TakenDelivery; attempt: Attempt; conclusion: Conclusion };
 }
 
+/** A call without an answer that took longer than that took a slot from others. */
+const LONG_MS = 1_000;
+
 /** The name and version that receivers see. */
 export const USER_AGENT = Symbol('UserAgent');
 
@@ -86,6 +89,7 @@ export class DeliveryRunner {
   private async send(taken: TakenDelivery): Promise<Attempt> {
     const { subscription, event, takenAt } = taken;
     const body = notificationBody({ ...event, ...optional(subscription), id: taken.id });
+    let inVain = false;
     try {
       const answer = await this.target.post({
         url: subscription.targetUrl,
@@ -97,9 +101,10 @@ export class DeliveryRunner {
         body,
         timeoutMs: this.config.DELIVERY_TIMEOUT_MS,
       });
+      inVain = answer.status === undefined && answer.durationMs > LONG_MS;
       return { number: taken.attempt, at: takenAt, ...answer };
     } finally {
-      this.admission.leave(taken.webhookId, event.accountId);
+      this.admission.leave(taken.webhookId, event.accountId, inVain);
     }
   }
 

@@ -10,14 +10,15 @@ const DUE_OF_ALL = `
 
 /** Of the subscriptions whose deliveries just finished. */
 const DUE_OF_GIVEN = `
-  SELECT w.id AS webhook_id, w.account_id, d.id, d.next_attempt_at, d.claimed_until
+  SELECT w.id AS webhook_id, w.account_id, d.id, d.next_attempt_at, d.claimed_until, d.place
   FROM webhooks w CROSS JOIN LATERAL (
-    SELECT id, next_attempt_at, claimed_until FROM deliveries
+    SELECT id, next_attempt_at, claimed_until, row_number() OVER (ORDER BY next_attempt_at) AS place
+    FROM deliveries
     WHERE webhook_id = w.id AND state = 'pending' AND next_attempt_at <= now()
       AND generation = w.generation
     ORDER BY next_attempt_at LIMIT $3::integer
   ) d
-  WHERE w.id = ANY ($5::bigint[])
+  WHERE w.id = ANY ($9::bigint[])
     AND w.enabled AND w.deleted_at IS NULL AND (w.hold_until IS NULL OR w.hold_until <= now())`;
 
 /** Those of `chosen` that are still to be claimed, locked. */
@@ -35,10 +36,12 @@ RETURNING d.id, d.attempts, d.webhook_id, d.immediate, p.expired`;
 
 /**
  * Claims due deliveries for the queue, $1 at the most; $2 lease in ms. Of each subscription the
- * oldest $3 that are due may be in the window; those of them that are not yet (or whose claim
- * ended) come in, in turn over accounts, oldest first; and no more than make $4 of an account in
- * the window, since workers would only hand them back. A subscription that is off or held is
- * passed over in one step. One of which more is due than may come in is marked as having a
+ * oldest $3 that are due may be in the window, less of those that have earned less: $6 and $7 say
+ * of which, and how many, $8 how many of all others. Those of them that are not yet in it (or whose
+ * claim ended) come in, in turn over accounts, and within an account over subscriptions, oldest first.
+ * No more than make $4 of an account in the window, and of a subscription no more than the part $5
+ * of what is left of that, since workers would only hand them back. A subscription that is off or
+ * held is passed over in one step. One of which more is due than may come in is marked as having a
  * backlog: what is accepted for it waits its turn.
  *
  * @param due the deliveries that may be in the window
@@ -48,16 +51,24 @@ function feed(name: string, due: string, given: string): { name: string; text: s
   return {
     name,
     text: `
-WITH due AS MATERIALIZED (${due}
+WITH due AS MATERIALIZED (
+  SELECT d.*, least($3::integer, coalesce(n.calls, $8::integer)) AS share
+  FROM (${due}
+  ) d
+  LEFT JOIN unnest($6::bigint[], $7::integer[]) AS n(webhook_id, calls) USING (webhook_id)
 ),
 waiting AS MATERIALIZED (
   SELECT id, next_attempt_at, turn FROM (
-    SELECT id, next_attempt_at, claimed_until, row_number() OVER (
-      PARTITION BY account_id ORDER BY claimed_until > now() DESC NULLS LAST, next_attempt_at
-    ) AS turn
+    SELECT id, next_attempt_at, claimed_until, place, share,
+      count(*) FILTER (WHERE claimed_until > now()) OVER (PARTITION BY account_id) AS claimed,
+      row_number() OVER (
+        PARTITION BY account_id
+        ORDER BY claimed_until > now() DESC NULLS LAST, place, next_attempt_at
+      ) AS turn
     FROM due
   ) AS ranked
-  WHERE turn <= $4::integer AND (claimed_until IS NULL OR claimed_until <= now())
+  WHERE turn <= $4::integer AND place <= share AND place <= ceil(($4::integer - claimed) * $5::float8)
+    AND (claimed_until IS NULL OR claimed_until <= now())
 ),
 chosen AS MATERIALIZED (
   SELECT id FROM waiting ORDER BY turn, next_attempt_at LIMIT $1::integer
@@ -65,7 +76,7 @@ chosen AS MATERIALIZED (
 ${PICKED},
 filled AS (
   SELECT webhook_id, bool_or(claimed_until IS NULL) AS waits
-  FROM due GROUP BY webhook_id HAVING count(*) >= $3::integer
+  FROM due GROUP BY webhook_id HAVING count(*) >= min(share)
 ),
 marked AS (
   UPDATE webhooks w SET backlog = true
@@ -94,4 +105,4 @@ ${CLAIM_PICKED}`,
 };
 
 export const FEED_ALL = feed('feeder.all', DUE_OF_ALL, '');
-export const FEED_GIVEN = feed('feeder.given', DUE_OF_GIVEN, 'AND w.id = ANY ($5::bigint[])');
+export const FEED_GIVEN = feed('feeder.given', DUE_OF_GIVEN, 'AND w.id = ANY ($9::bigint[])');

@@ -3,6 +3,7 @@ import type { Queue } from 'bull';
 import type { Redis } from 'ioredis';
 import { CONFIG, type Config, Database, isUnavailable, Log, type Statement } from '#libs/kernel';
 import type { DeliveryJob } from '../domain/delivery.js';
+import { FIRST_CALLS, SUBSCRIPTION_SHARE } from '../domain/delivery-admission.js';
 import { DeliveryRunner } from '../domain/delivery-runner.js';
 import { BullDeliveryQueue } from './bull-delivery.queue.js';
 import { type ClaimedRow, queuedDelivery } from './claimed-row.js';
@@ -73,14 +74,14 @@ export class DeliveryFeeder {
       this.feedScheduled = false;
       const given = [...this.finishedSubscriptions];
       this.finishedSubscriptions.clear();
-      await this.feed(FEED_GIVEN, [given]);
+      await this.feed(FEED_GIVEN, given);
     });
   }
 
   private async look(): Promise<void> {
     this.workers = await this.roll.call();
     await this.claim(FEED_IMMEDIATE, [IMMEDIATE, this.lease]);
-    await this.feed(FEED_ALL, []);
+    await this.feed(FEED_ALL);
   }
 
   /** One at a time: two would find the same deliveries due. */
@@ -89,12 +90,23 @@ export class DeliveryFeeder {
     return this.feeding;
   }
 
-  private async feed(statement: Statement, extra: unknown[]): Promise<void> {
+  /** @param given the subscriptions that the statement looks at; by default all */
+  private async feed(statement: Statement, given?: string[]): Promise<void> {
     const room = await this.queue.room();
     if (room === 0) return;
-    const { share, accountShare } = this.runner.admission;
-    const shares = [share * this.workers, accountShare * this.workers];
-    await this.claim(statement, [room, this.lease, ...shares, ...extra]);
+    const { admission } = this.runner;
+    const earnings = admission.earnings(given);
+    await this.claim(statement, [
+      room,
+      this.lease,
+      admission.share * this.workers,
+      admission.accountShare * this.workers,
+      SUBSCRIPTION_SHARE,
+      earnings.map(([webhookId]) => webhookId),
+      earnings.map(([, calls]) => calls * this.workers),
+      FIRST_CALLS * this.workers,
+      ...(given ? [given] : []),
+    ]);
   }
 
   private async claim(statement: Statement, values: unknown[]): Promise<void> {
