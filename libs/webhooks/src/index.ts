@@ -13,7 +13,7 @@ export {
   type SampleData,
   sampleData,
   sampleId,
-  USUAL_RESOURCE,
+  usualResource,
 } from './domain/event-samples.js';
 export { shownTargetUrl } from './domain/target-url.js';
 export { DeliveryWorkerModule } from './infrastructure/delivery-worker.module.js';

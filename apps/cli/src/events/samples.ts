@@ -5,7 +5,7 @@ import {
   type SampleData,
   sampleData,
   sampleId,
-  USUAL_RESOURCE,
+  usualResource,
 } from '#libs/webhooks';
 
 /** What a producer sends to `POST /v1/events`. */
@@ -44,7 +44,7 @@ export function sampleEvents(request: SampleRequest, now: Date): SampleEvent[] {
     const callId = sampleId();
     const sessionId = sampleId();
     return events.map((event) => {
-      const resource = request.resource ?? USUAL_RESOURCE[event];
+      const resource = request.resource ?? usualResource(event);
       const ids = {
         callId,
         sessionId,

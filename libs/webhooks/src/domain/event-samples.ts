@@ -27,24 +27,26 @@ const CALL_MS = 33_258;
 /** Stands in for an application that was not given: a switch always knows one. */
 export const SAMPLE_APPLICATION = '5080983';
 
-const DATA: Record<EventKind, (happening: Happening) => SampleData> = {
-  smsdlr: deliveryReport,
-  cdrCreated: callRecord,
-  cdrRated: ratedCallRecord,
+/** What each event kind is usually about, and what it tells. */
+const SAMPLES: Record<
+  EventKind,
+  { resource: Resource; dataOf: (happening: Happening) => SampleData }
+> = {
+  smsdlr: { resource: 'sms', dataOf: deliveryReport },
+  cdrCreated: { resource: 'call', dataOf: callRecord },
+  cdrRated: { resource: 'call', dataOf: ratedCallRecord },
 };
 
-/** What each event kind is usually about. */
-export const USUAL_RESOURCE: Record<EventKind, Resource> = {
-  smsdlr: 'sms',
-  cdrCreated: 'call',
-  cdrRated: 'call',
-};
+/** What an event kind is usually about. */
+export function usualResource(event: EventKind): Resource {
+  return SAMPLES[event].resource;
+}
 
 /** Sample data of an event kind, with the field set that real platforms send. */
 export function sampleData(event: EventKind, subject: SampleSubject, now: Date): SampleData {
   const { resource } = subject;
   const start = new Date(now.getTime() - (resource === 'sms' ? 0 : CALL_MS));
-  return DATA[event]({ ids: subject, resource, start, end: now });
+  return SAMPLES[event].dataOf({ ids: subject, resource, start, end: now });
 }
 
 /** An id as a switch gives it to a call or a session: 32 hexadecimal digits. */
@@ -60,7 +62,7 @@ export function sampleOf(
   const [first = ALL_RESOURCES] = webhook.resource.split(',') as (
     Resource | typeof ALL_RESOURCES
   )[];
-  const resource = first === ALL_RESOURCES ? USUAL_RESOURCE[event] : first;
+  const resource = first === ALL_RESOURCES ? usualResource(event) : first;
   const subject = {
     callId: sampleId(),
     sessionId: sampleId(),
