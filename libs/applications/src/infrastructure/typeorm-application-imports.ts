@@ -3,7 +3,7 @@ import { Transactions } from '#libs/kernel';
 import { Application } from '../domain/application.js';
 import { ApplicationImports, type ImportedApplication } from '../domain/application-imports.js';
 
-/** PostgreSQL takes 65,535 parameters in a statement, and a row has eight. */
+/** PostgreSQL takes 65,535 parameters in a statement: enough for 65 columns. */
 const ROWS_PER_STATEMENT = 1_000;
 
 // ">=": the first number of a sequence that was never asked is its last_value, too.

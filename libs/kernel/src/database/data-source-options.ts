@@ -1,6 +1,6 @@
 import type { DataSourceOptions } from 'typeorm';
 import type { Config } from '../config/config.js';
-import { Initial1763700000001 } from './migrations/0001-initial.js';
+import * as migrations from './migrations/index.js';
 
 /** How long a request waits for a connection before it is told that PostgreSQL is away. */
 const CONNECT_TIMEOUT_MS = 3_000;
@@ -17,7 +17,8 @@ export function dataSourceOptions(
     // gen_random_uuid() is built in; TypeORM would otherwise try to create an extension.
     uuidExtension: 'pgcrypto',
     installExtensions: false,
-    migrations: [Initial1763700000001],
+    // Carried out in the order of the numbers that their names end in.
+    migrations,
     extra: { connectionTimeoutMillis: CONNECT_TIMEOUT_MS, keepAlive: true, ...extra },
     // An error on an idle connection: the pool has dropped it and will open another.
     poolErrorHandler: () => undefined,

@@ -1,0 +1,1 @@
+export { Initial1763700000001 } from './0001-initial.js';
