@@ -1,10 +1,9 @@
-import { numericIdOf } from '#libs/kernel';
 import {
-  Check,
   Field,
   type HrefBuilder,
   IsChoice,
   IsFlag,
+  IsId,
   IsLabel,
   schema,
 } from '#libs/kernel/http';
@@ -19,15 +18,7 @@ const NAME_MAX = 255;
 /** The body of `POST /v1/environments`. */
 export class CreateEnvironmentDto {
   @Field({ about: 'An id of your own choice; else the next one.', example: 70 })
-  @Check('type', 'must be a whole number or a string of digits', isTextOrNumber, {
-    type: ['integer', 'string'],
-  })
-  @Check(
-    'format',
-    'must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string',
-    (value) => !isTextOrNumber(value) || numericIdOf(value) !== undefined,
-    { minimum: 0, pattern: '^(?:0|[1-9][0-9]{0,18})$' },
-  )
+  @IsId()
   id?: string | number;
 
   @Field({ required: true, trim: true, about: 'What it is called.', example: 'Partner tests' })
@@ -59,8 +50,4 @@ export const EnvironmentSchema = schema.named(
 export function showEnvironment(environment: Environment, href: HrefBuilder): object {
   const { id, name, type, billable } = environment;
   return { id, href: href('environments', id), name, type, billable };
-}
-
-function isTextOrNumber(value: unknown): boolean {
-  return typeof value === 'string' || typeof value === 'number';
 }

@@ -4,6 +4,7 @@ import { registerDecorator, ValidateIf, type ValidationArguments } from 'class-v
 import type { Config } from '../config/config.js';
 import type { FieldCode } from '../errors/domain-error.js';
 import { hasLength, isHttpUrl, MAX_URL } from '../text/http-url.js';
+import { numericIdOf } from '../text/identifiers.js';
 import { isPrintable } from '../text/well-formed.js';
 import type { Schema } from './openapi/schema.js';
 
@@ -195,6 +196,23 @@ export function IsChoice(choices: readonly string[]): PropertyDecorator {
       `must be one of ${choices.join(', ')}`,
       (value) => typeof value !== 'string' || choices.includes(value),
       { enum: choices },
+    ),
+  );
+}
+
+/** An id: an integer or a string of digits, which `numericIdOf` brings into one form. */
+export function IsId(): PropertyDecorator {
+  const isTextOrNumber = (value: unknown): boolean =>
+    typeof value === 'string' || typeof value === 'number';
+  return applyDecorators(
+    Check('type', 'must be a whole number or a string of digits', isTextOrNumber, {
+      type: ['integer', 'string'],
+    }),
+    Check(
+      'format',
+      'must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string',
+      (value) => !isTextOrNumber(value) || numericIdOf(value) !== undefined,
+      { minimum: 0, pattern: '^(?:0|[1-9][0-9]{0,18})$' },
     ),
   );
 }

@@ -1,6 +1,16 @@
 export { OPEN_TO, type OpenTo, Public, PublicOutsideV1, RefusesWith } from './access.js';
 export { entityTag, IfMatch, type VersionCheck } from './entity-tag.js';
-export { Check, Field, IsChoice, IsFlag, IsHttpUrl, IsLabel, IsString, IsText } from './field.js';
+export {
+  Check,
+  Field,
+  IsChoice,
+  IsFlag,
+  IsHttpUrl,
+  IsId,
+  IsLabel,
+  IsString,
+  IsText,
+} from './field.js';
 export { HealthModule } from './health.module.js';
 export { healthRoutes } from './health.openapi.js';
 export { Href, hrefBuilder, type HrefBuilder } from './href.js';
