@@ -36,7 +36,7 @@ export type { Page } from './paging/page.js';
 export { connectRedis } from './redis/redis.js';
 export { isNumericId, isUuid, numericIdOf } from './text/identifiers.js';
 export { rawElements, rawMember } from './text/json-members.js';
-export { hasLength, isHttpUrl, MAX_URL } from './text/http-url.js';
+export { hasLength, inHttp, isHttpUrl, isUrl, MAX_URL } from './text/http-url.js';
 export { jsonText, RawJson } from './text/raw-json.js';
 export { startProcess } from './start-process.js';
 export { codePoints, isPrintable, isStorable } from './text/well-formed.js';

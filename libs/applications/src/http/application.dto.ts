@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { Check, Field, IsHttpUrl, IsLabel, IsString } from '#libs/kernel/http';
+import { Check, Field, IsHttpUrl, IsLabel, IsString, schema } from '#libs/kernel/http';
 import { API_TYPES, type ApiType, apiTypeOf, DEFAULT_API_TYPE } from '../domain/api-type.js';
 import { type ApplicationChanges, MAX_NAME, type NewApplication } from '../domain/application.js';
 import { environmentIdOf } from '../domain/environment-reference.js';
@@ -11,14 +11,9 @@ function IsApiType(): PropertyDecorator {
       'choice',
       `must be one of ${API_TYPES.join(', ')}, in whatever case`,
       (value) => typeof value !== 'string' || apiTypeOf(value) !== undefined,
-      { pattern: `^(?:${API_TYPES.map(inAnyCase).join('|')})$` },
+      { pattern: `^(?:${API_TYPES.map(schema.inAnyCase).join('|')})$` },
     ),
   );
-}
-
-/** JSON Schema knows no flag for it. */
-function inAnyCase(word: string): string {
-  return word.replaceAll(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`);
 }
 
 /** Whether two names of one field do not say different things. */

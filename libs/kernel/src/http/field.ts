@@ -3,10 +3,10 @@ import { Expose, Transform } from 'class-transformer';
 import { registerDecorator, ValidateIf, type ValidationArguments } from 'class-validator';
 import type { Config } from '../config/config.js';
 import type { FieldCode } from '../errors/domain-error.js';
-import { hasLength, isHttpUrl, MAX_URL } from '../text/http-url.js';
+import { hasLength, HTTP_SCHEMES, isUrl, MAX_URL } from '../text/http-url.js';
 import { numericIdOf } from '../text/identifiers.js';
 import { isPrintable } from '../text/well-formed.js';
-import type { Schema } from './openapi/schema.js';
+import { inAnyCase, type Schema } from './openapi/schema.js';
 
 /** How a member of a body is read. */
 export interface FieldOptions {
@@ -175,14 +175,19 @@ export function IsText(max: number): PropertyDecorator {
 
 /** An absolute `http` or `https` URL. */
 export function IsHttpUrl(): PropertyDecorator {
+  return IsUrl(HTTP_SCHEMES);
+}
+
+/** An absolute URL of one of the schemes. */
+export function IsUrl(schemes: readonly string[]): PropertyDecorator {
   return applyDecorators(
     IsText(MAX_URL),
     Check(
       'format',
-      'must be an absolute http or https URL without blanks',
-      (value) => typeof value !== 'string' || isHttpUrl(value),
+      `must be an absolute ${schemes.join(' or ')} URL without blanks`,
+      (value) => typeof value !== 'string' || isUrl(value, schemes),
       // No `format`: "uri" would refuse the letters beyond ASCII that are fine here.
-      { pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/\\\\?#\\s]\\S*$' },
+      { pattern: `^(?:${schemes.map(inAnyCase).join('|')})://[^/\\\\?#\\s]\\S*$` },
     ),
   );
 }

@@ -10,6 +10,7 @@ export {
   IsLabel,
   IsString,
   IsText,
+  IsUrl,
 } from './field.js';
 export { HealthModule } from './health.module.js';
 export { healthRoutes } from './health.openapi.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasLength, isHttpUrl } from './http-url.js';
+import { hasLength, isHttpUrl, isUrl } from './http-url.js';
 
 describe('isHttpUrl', () => {
   it.each([
@@ -40,6 +40,22 @@ describe('isHttpUrl', () => {
   ])('refuses %j', (url) => {
     expect(isHttpUrl(url)).toBe(false);
   });
+});
+
+describe('isUrl', () => {
+  it.each(['amqp://h', 'AMQPS://user:pw@h:5671/queue', 'amqp://[2001:db8::1]/'])(
+    'takes %s',
+    (url) => {
+      expect(isUrl(url, ['amqp', 'amqps'])).toBe(true);
+    },
+  );
+
+  it.each(['http://h', 'amqpx://h', 'amqp:h', 'amqp://us\\er@h', 'amqp://1.2.3.256', 'amqp://h:x'])(
+    'refuses %s',
+    (url) => {
+      expect(isUrl(url, ['amqp', 'amqps'])).toBe(false);
+    },
+  );
 });
 
 describe('hasLength', () => {

@@ -1,5 +1,10 @@
+import { inHttp, isUrl } from '#libs/kernel';
+
+/** How a target can be reached: what `TargetClient` knows how to call. */
+export const TARGET_SCHEMES = ['http', 'https'] as const;
+
 /** Scheme, user information and the rest; a backslash ends the authority as it does in WHATWG's. */
-const WITH_USERINFO = /^(https?:\/\/)([^/\\?#]*)@(.*)$/is;
+const WITH_USERINFO = /^([a-z]+:\/\/)([^/\\?#]*)@(.*)$/is;
 const MASK = '***';
 
 /** Below these, only the ports of HTTP itself: a target must not be somebody's mail server. */
@@ -8,6 +13,11 @@ const WEB_PORTS = [80, 443];
 
 const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/;
 const LOOPBACK = ['127.0.0.1', '::1'];
+
+/** Whether the text is the address of a target, as far as its form goes. */
+export function isTargetUrl(text: string): boolean {
+  return isUrl(text, TARGET_SCHEMES);
+}
 
 /** A target's address as it may be shown: `https://***@host/…` in place of user information. */
 export function shownTargetUrl(url: string): string {
@@ -31,9 +41,13 @@ export function hasTargetPort(url: string): boolean {
  * addresses are judged at every dial.
  */
 export function hasTargetHost(url: string, allows: (address: string) => boolean): boolean {
-  // WHATWG's parser brings 127.1, 0x7f000001, %31… and full-width digits into one form.
-  const host = new URL(url).hostname.replace(/\.+$/, '');
+  const host = targetHost(url).replace(/\.+$/, '');
   if (host === 'localhost' || host.endsWith('.localhost')) return LOOPBACK.some(allows);
   if (host.startsWith('[')) return allows(host.slice(1, -1));
   return !IPV4.test(host) || allows(host);
+}
+
+/** The host of a target's address: 127.1, 0x7f000001, %31… and full-width digits in one form. */
+export function targetHost(url: string): string {
+  return new URL(inHttp(url)).hostname;
 }

@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
-import { isCallableAddress, isHttpUrl } from '#libs/kernel';
-import { Check, Field, IsChoice, IsFlag, IsHttpUrl, IsLabel, IsString } from '#libs/kernel/http';
+import { isCallableAddress } from '#libs/kernel';
+import { Check, Field, IsChoice, IsFlag, IsLabel, IsString, IsUrl } from '#libs/kernel/http';
 import {
   ALL_RESOURCES,
   EVENT_KINDS,
@@ -8,7 +8,13 @@ import {
   parseResources,
   RESOURCES,
 } from '../domain/event-kinds.js';
-import { hasTargetHost, hasTargetPort, isMaskedTargetUrl } from '../domain/target-url.js';
+import {
+  hasTargetHost,
+  hasTargetPort,
+  isMaskedTargetUrl,
+  isTargetUrl,
+  TARGET_SCHEMES,
+} from '../domain/target-url.js';
 import type { WebhookChanges, WebhookContent } from '../domain/webhook.js';
 import { MASKED_TARGET, PRIVATE_TARGET } from '../domain/webhooks.service.js';
 
@@ -16,11 +22,11 @@ const MAX_NAME = 255;
 const MAX_PAYLOAD_BYTES = 16 << 10;
 
 /** A rule for what an earlier one found to be a URL. */
-const isUrl = (value: unknown): value is string => typeof value === 'string' && isHttpUrl(value);
+const isUrl = (value: unknown): value is string => typeof value === 'string' && isTargetUrl(value);
 
 function IsTargetUrl(): PropertyDecorator {
   return applyDecorators(
-    IsHttpUrl(),
+    IsUrl(TARGET_SCHEMES),
     Check('format', 'must not have a fragment', (url) => !isUrl(url) || !url.includes('#'), {
       pattern: '^[^#]*$',
     }),

@@ -12,16 +12,12 @@ export class BlockedAddressError extends Error {
   }
 }
 
-/**
- * Connects to public addresses alone. A name is resolved once, every address that it has is
- * judged, and a judged one is dialled: there is no second lookup that could answer otherwise.
- */
-export function outboundConnector(
+/** Resolves a name and judges every address that it has. */
+export function outboundLookup(
   resolver: TargetResolver,
   allowed: readonly Network[],
-  timeoutMs: number,
-): buildConnector.connector {
-  const lookup: LookupFunction = (hostname, options, callback) => {
+): LookupFunction {
+  return (hostname, options, callback) => {
     resolver.resolve(hostname).then(
       (addresses) => {
         // One address that is not public condemns the name: it is not an accident.
@@ -33,11 +29,22 @@ export function outboundConnector(
       (error: unknown) => callback(error as Error, []),
     );
   };
+}
+
+/**
+ * Connects to public addresses alone. A name is resolved once and a judged address is dialled:
+ * there is no second lookup that could answer otherwise.
+ */
+export function outboundConnector(
+  resolver: TargetResolver,
+  allowed: readonly Network[],
+  timeoutMs: number,
+): buildConnector.connector {
   const connect = buildConnector({
     timeout: timeoutMs,
     allowH2: false,
     maxCachedSessions: 500,
-    ...{ lookup },
+    ...{ lookup: outboundLookup(resolver, allowed) },
   });
   return (options, callback) => {
     const host = options.hostname.replace(/^\[|\]$/g, '');

@@ -122,6 +122,11 @@ export const DeletedSchema = named(
   object({ message: text('Always the same.', 'delete successful') }),
 );
 
+/** A pattern of a word in whatever case: JSON Schema knows no flag for it. */
+export function inAnyCase(word: string): string {
+  return word.replaceAll(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`);
+}
+
 /** A value that a schema describes, made of the examples of its parts. */
 export function exampleOf(schema: Schema): unknown {
   if (schema.examples) return schema.examples[0];
