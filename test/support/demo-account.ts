@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { createUser } from './accounts.js';
 import { createTestDatabase, type TestDatabase } from './database.js';
 import { type Answer, type Client, clientOf } from './http.js';
-import { type RunningProcess, startApi } from './processes.js';
+import { type Environment, type RunningProcess, startApi } from './processes.js';
 
 /** An API on a database of its own, and an account that uses it. */
 export interface DemoAccount {
@@ -27,10 +27,11 @@ export const minimalSubscription = {
   targetUrl: 'https://target.example/hook',
 };
 
-export async function startDemoAccount(): Promise<DemoAccount> {
+/** @param environment further variables of the API */
+export async function startDemoAccount(environment: Environment = {}): Promise<DemoAccount> {
   const database = await createTestDatabase();
   const { id, auth } = await createUser(database, 'demo');
-  const api = await startApi({ DATABASE_URL: database.url });
+  const api = await startApi({ DATABASE_URL: database.url, ...environment });
   const client = clientOf(api.url, auth);
   const create = async (collection: string, body: object): Promise<string> => {
     const answer = await client.post(collection, body);

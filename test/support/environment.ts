@@ -13,9 +13,13 @@ export function testDatabaseUrl(): URL {
   return url;
 }
 
-/** Redis, with a database number of this test worker's own: queues of tests must not mix. */
+/**
+ * Redis, with a database number of this test worker's own: queues of tests must not mix. The
+ * numbers go on from that of the given address, if it has one.
+ */
 export function testRedisUrl(): URL {
   const url = new URL(required('TEST_REDIS_URL'));
-  url.pathname = `/${process.env.VITEST_POOL_ID ?? '0'}`;
+  const first = Number(url.pathname.slice(1));
+  url.pathname = `/${String(first + Number(process.env.VITEST_POOL_ID ?? 0))}`;
   return url;
 }
