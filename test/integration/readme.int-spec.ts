@@ -1,0 +1,19 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+
+const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url));
+
+it('draws the way of an event through classes that are there', () => {
+  const readme = readFileSync(`${REPOSITORY}README.md`, 'utf8');
+  const [, picture = ''] = /```mermaid\n(.*?)```/s.exec(readme) ?? [];
+  const withoutLabels = picture.replaceAll(/"[^"]*"/g, '');
+  const drawn = new Set(withoutLabels.match(/\b[A-Z]\w+/g)?.filter((word) => word !== 'TB'));
+  const code = readdirSync(`${REPOSITORY}libs/webhooks/src`, { recursive: true })
+    .map(String)
+    .filter((path) => path.endsWith('.ts'))
+    .map((path) => readFileSync(`${REPOSITORY}libs/webhooks/src/${path}`, 'utf8'))
+    .join();
+  const missing = [...drawn].filter((name) => !code.includes(`export class ${name} `));
+  expect([drawn.size > 5, missing]).toEqual([true, []]);
+});
