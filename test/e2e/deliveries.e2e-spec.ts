@@ -1,3 +1,4 @@
+import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, afterEach, expect, it } from 'vitest';
 import type { Schemas } from '#libs/client';
 import { createUser } from '../support/accounts.js';
@@ -372,6 +373,9 @@ it('uses a changed target and secret from the next attempt on', async () => {
   const webhook = await subscribe('/v1/webhooks', {
     targetUrl: `http://127.0.0.1:${await freePort()}/`,
   });
+  const { secret } = (await customer.get(`/v1/webhooks/${webhook}/secret`)).json<{
+    secret: string;
+  }>();
   await report();
   await eventually(
     async () => (await deliveriesOf(webhook))[0]!,
@@ -379,13 +383,17 @@ it('uses a changed target and secret from the next attempt on', async () => {
   );
   await customer.put(`/v1/webhooks/${webhook}`, { targetUrl: receiver.url, name: 'new' });
   await customer.post(`/v1/webhooks/${webhook}/secret/rotate`);
+  await customer.post(`/v1/webhooks/${webhook}/secret/rotate`);
   await database.query(`UPDATE deliveries SET next_attempt_at = now() WHERE webhook_id = $1`, [
     webhook,
   ]);
   await onlyDelivery(webhook, 'succeeded');
   const [notification] = receiver.received;
   expect(JSON.parse(notification!.body)).toMatchObject({ name: 'new' });
-  expect(String(notification!.headers['webhook-signature']).split(' ')).toHaveLength(2);
+  expect(String(notification!.headers['webhook-signature']).split(' ')).toHaveLength(3);
+  // The first secret was replaced twice, a moment ago.
+  const headers = notification!.headers as Record<string, string>;
+  expect(() => new Webhook(secret).verify(notification!.body, headers)).not.toThrow();
 });
 
 it('writes no secret, no URL and no content of a customer into a line of the log', async () => {

@@ -142,19 +142,18 @@ describe('a subscription that the service switched off', () => {
 });
 
 describe('a secret', () => {
-  it('goes on signing for 24 h after it was replaced, and only the last one does', async () => {
+  it('goes on signing for 24 h after it was replaced, however often it is again', async () => {
     const id = await aSubscription();
     const { secret: first, version, updatedAt } = await webhooks.get(accountId, id);
     const second = await webhooks.rotateSecret(accountId, id);
     const third = await webhooks.rotateSecret(accountId, id);
     expect(new Set([first, second, third]).size).toBe(3);
-    const [row] = await database.query(
-      `SELECT secret, previous_secret,
-         round(extract(epoch FROM previous_secret_until - now()) / 360)::int AS tenths
-       FROM webhooks WHERE id = $1`,
-      [id],
-    );
-    expect(row).toEqual({ secret: third, previous_secret: second, tenths: 240 });
+    const present = await webhooks.get(accountId, id);
+    expect(present.secret).toBe(third);
+    expect(present.retiredSecrets.map((retired) => retired.secret)).toEqual([second, first]);
+    for (const { until } of present.retiredSecrets) {
+      expect((Date.parse(until) - Date.now()) / 3_600_000).toBeCloseTo(24, 1);
+    }
     // It is nothing that a client writes.
     expect(await webhooks.get(accountId, id)).toMatchObject({ version, updatedAt });
   });
@@ -165,8 +164,25 @@ describe('a secret', () => {
       webhooks.rotateSecret(accountId, id),
       webhooks.rotateSecret(accountId, id),
     ]);
-    const { secret, previousSecret } = await webhooks.get(accountId, id);
-    expect([secret, previousSecret].sort()).toEqual(secrets.sort());
+    const { secret, retiredSecrets } = await webhooks.get(accountId, id);
+    expect([secret, retiredSecrets[0]?.secret].sort()).toEqual(secrets.sort());
+  });
+
+  it('is forgotten when its time has come, and when ten later ones were replaced', async () => {
+    const id = await aSubscription();
+    await webhooks.rotateSecret(accountId, id);
+    await database.query(
+      `UPDATE webhooks SET retired_secrets = jsonb_set(retired_secrets, '{0,until}',
+         to_jsonb(now() - interval '1 s')) WHERE id = $1`,
+      [id],
+    );
+    const replaced: string[] = [];
+    for (let times = 0; times < 11; times += 1) {
+      replaced.unshift((await webhooks.get(accountId, id)).secret);
+      await webhooks.rotateSecret(accountId, id);
+      const { retiredSecrets } = await webhooks.get(accountId, id);
+      expect(retiredSecrets.map((retired) => retired.secret)).toEqual(replaced.slice(0, 10));
+    }
   });
 });
 

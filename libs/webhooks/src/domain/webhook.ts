@@ -22,6 +22,12 @@ export type WebhookChanges = OrUndefined<WebhookContent>;
 /** Why the service switched a subscription off: its target answered 410. */
 export type DisabledReason = 'gone';
 
+/** A secret that was replaced. `until` is a time as PostgreSQL writes it. */
+export interface RetiredSecret {
+  secret: string;
+  until: string;
+}
+
 /** A subscription of an account, or of one of its applications, to a kind of events. */
 export class Webhook implements WebhookContent {
   /** A string of digits; set when it is stored. */
@@ -39,9 +45,8 @@ export class Webhook implements WebhookContent {
   disabledReason!: DisabledReason | null;
   disabledAt!: Date | null;
   secret!: string;
-  /** Signs beside the secret until its time has come. */
-  previousSecret!: string | null;
-  previousSecretUntil!: Date | null;
+  /** They sign beside the secret until their time has come; the latest first. */
+  retiredSecrets!: RetiredSecret[];
   /** The target asked to be left alone until then. */
   holdUntil!: Date | null;
   /** Its deliveries wait in PostgreSQL; the queue's business. */

@@ -34,7 +34,10 @@ SELECT t.id, t.webhook_id, t.attempts + 1 AS attempt, t.takes AS take, t.schedul
   e.account_id, e.application_id, e.event, e.resource, e.occurred_at, e.test, e.traceparent,
   e.data,
   w.name, w.target_url, w.payload, w.secret, w.backlog,
-  CASE WHEN w.previous_secret_until > now() THEN w.previous_secret END AS previous_secret,
+  CASE WHEN w.retired_secrets <> '[]' THEN ARRAY(
+    SELECT retired ->> 'secret' FROM jsonb_array_elements(w.retired_secrets) AS r(retired)
+    WHERE (retired ->> 'until')::timestamptz > now()
+  ) END AS retired_secrets,
   NOT w.enabled OR w.deleted_at IS NOT NULL OR t.generation < w.generation AS cancelled,
   coalesce(w.hold_until > now(), false) AS held
 FROM taken t

@@ -44,7 +44,7 @@ interface TakenRow {
   target_url: string;
   payload: string | null;
   secret: string;
-  previous_secret: string | null;
+  retired_secrets: string[] | null;
   cancelled: boolean;
   held: boolean;
   backlog: boolean;
@@ -182,7 +182,7 @@ function takenOf(row: TakenRow): TakenDelivery {
       ...(row.name !== null && { name: row.name }),
       targetUrl: row.target_url,
       ...(row.payload !== null && { payload: row.payload }),
-      secrets: row.previous_secret === null ? [row.secret] : [row.secret, row.previous_secret],
+      secrets: [row.secret, ...(row.retired_secrets ?? [])],
       cancelled: row.cancelled,
       held: row.held,
       backlog: row.backlog,

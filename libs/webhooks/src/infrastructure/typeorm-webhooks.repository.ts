@@ -10,6 +10,9 @@ import {
   WebhooksRepository,
 } from '../domain/webhooks.repository.js';
 
+/** Each is a signature more in the header of every notification. */
+const MAX_RETIRED_SECRETS = 10;
+
 /** Subscriptions in PostgreSQL. */
 @Injectable()
 export class TypeOrmWebhooksRepository extends WebhooksRepository {
@@ -75,8 +78,7 @@ export class TypeOrmWebhooksRepository extends WebhooksRepository {
     await this.transactions.use((manager) =>
       manager.update(Webhook, id, {
         secret,
-        previousSecret: () => 'secret',
-        previousSecretUntil: () => `now() + interval '${overlapHours} hours'`,
+        retiredSecrets: () => retire(overlapHours),
       }),
     );
   }
@@ -94,6 +96,19 @@ export class TypeOrmWebhooksRepository extends WebhooksRepository {
       ),
     );
   }
+}
+
+/** The secret at the head of those that were retired before and still sign, as many as are kept. */
+function retire(overlapHours: number): string {
+  return `(
+    SELECT jsonb_agg(retired ORDER BY place)
+    FROM jsonb_array_elements(
+      jsonb_build_array(jsonb_build_object(
+        'secret', secret, 'until', now() + interval '${overlapHours} hours'
+      )) || retired_secrets
+    ) WITH ORDINALITY AS r(retired, place)
+    WHERE (retired ->> 'until')::timestamptz > now() AND place <= ${MAX_RETIRED_SECRETS}
+  )`;
 }
 
 /** Whoever counts at account level waits here; foreign keys may go on referring to the row. */
