@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
 import { basic, type Call, type Client, clientOf, send } from '../support/http.js';
 import { expectFaults, expectProblem, type Faulty, type Refusal } from '../support/problem.js';
 import { type RunningProcess, startApi } from '../support/processes.js';
@@ -173,6 +174,22 @@ const FAULTY_BODIES: [what: string, call: Call, refusal: Refusal][] = [
     { ...json(''), headers: { 'content-length': [], 'transfer-encoding': 'chunked' } },
     notAnObject,
   ],
+  [
+    'a chunked body of no bytes and no type',
+    {
+      body: '',
+      headers: { 'content-length': [], 'content-type': [], 'transfer-encoding': 'chunked' },
+    },
+    notAnObject,
+  ],
+  [
+    'a chunked body of no type',
+    {
+      body: '{}',
+      headers: { 'content-length': [], 'content-type': [], 'transfer-encoding': 'chunked' },
+    },
+    unsupported,
+  ],
   ['an array', json('[]'), notAnObject],
   ['an array of objects', json('[{"name":"x"}]'), notAnObject],
   ['a string', json('"{}"'), notAnObject],
@@ -228,6 +245,8 @@ const FAULTY_BODIES: [what: string, call: Call, refusal: Refusal][] = [
   ['two types', typed('application/json, text/plain'), unsupported],
   ['any type', typed('*/*'), unsupported],
   ['an unknown encoding', encoded('compress', '{}'), unsupported],
+  ['Brotli', encoded('br', brotliCompressSync('{}')), unsupported],
+  ['deflate', encoded('deflate', deflateSync('{}')), unsupported],
   ['an encoding that is none', encoded('utf-8', '{}'), unsupported],
   ['gzip twice', encoded('gzip, gzip', gzipSync(gzipSync('{}'))), unsupported],
   ['text that is no gzip', encoded('gzip', '{}'), malformed],
@@ -238,6 +257,7 @@ const FAULTY_BODIES: [what: string, call: Call, refusal: Refusal][] = [
     malformed,
   ],
   ['an array in gzip', encoded('gzip', gzipSync('[]')), notAnObject],
+  ['an array in gzip by its other name', encoded('X-GZip', gzipSync('[]')), notAnObject],
 ];
 
 function withFlippedBit(packed: Buffer): Buffer {
@@ -964,6 +984,19 @@ describe('a method', () => {
     },
   );
 
+  it('that HTTP does not know is answered under the id that the caller gave', async () => {
+    const lines = ['FOO /v1/nothing HTTP/1.1', 'Host: x', 'X-Request-Id: mine-1', '\r\n'];
+    const answer = await exchange(api.url, lines.join('\r\n'));
+    expect(answer.headers).toMatchObject({ 'x-request-id': 'mine-1', 'cache-control': 'no-store' });
+    expect(answer.json()).toMatchObject({ requestId: 'mine-1', instance: '/v1/nothing' });
+  });
+
+  it('and target with user information are answered without it', async () => {
+    const answer = await sendAsWritten('GET http://bob:hunter2@x/v1/nothing', ownerAuth);
+    expectProblem(answer, notFound);
+    expect(answer.json()).toMatchObject({ instance: '/v1/nothing' });
+  });
+
   it('CONNECT is 405', async () => {
     const answer = await exchange(api.url, 'CONNECT host:443 HTTP/1.1\r\nHost: host:443\r\n\r\n');
     expectProblem(answer, notAllowed);
@@ -1401,6 +1434,21 @@ describe('bytes that are no HTTP', () => {
     expectProblem(answer, malformed);
   });
 
+  it.each([
+    ['GET /v1/webhooks HTTP/1.1', 200],
+    ['POST /v1/webhooks/{hook}/secret/rotate HTTP/1.1', 200],
+    ['GET /v1/nothing HTTP/1.1', 404],
+  ])('such as the chunks of a body that %s does not look at do no harm', async (line, status) => {
+    const chunks = 'Transfer-Encoding: chunked\r\n\r\nzz\r\n';
+    const answer = await exchange(api.url, head(at(line)) + auth() + chunks);
+    expect([answer.status, answer.headers.connection]).toEqual([status, 'close']);
+  });
+
+  it('such as chunks behind a request without credentials do not come before the 401', async () => {
+    const chunks = 'Transfer-Encoding: chunked\r\n\r\nzz\r\n';
+    expectProblem(await exchange(api.url, head(post) + chunks), unauthorized);
+  });
+
   it('such as a body that is longer than its Content-Length are no part of the request', async () => {
     const type = 'Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}';
     const connection = await connectTo(api.url);
@@ -1513,6 +1561,15 @@ describe('a header', () => {
       expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
     },
   );
+
+  it('X-Request-Id finds the line of a refused event in the log', async () => {
+    const headers = { 'x-request-id': 'find-me-1' };
+    expect((await owner.post('/v1/events', {}, { headers })).status).toBe(400);
+    await eventually(
+      () => Promise.resolve(api.output()),
+      (lines) => lines.includes('"requestId":"find-me-1"'),
+    );
+  });
 
   it.each(['100-Continue', 'x', '100-continue, x', '200-ok', ''])(
     'Expect of %j does not keep a body from being read',

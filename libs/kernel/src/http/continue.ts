@@ -15,6 +15,11 @@ export function leaveContinueToRoutes(server: Server): void {
   });
 }
 
+/** Whether the client sends its body only when it is asked to. */
+export function isWaiting(request: IncomingMessage): boolean {
+  return waiting.has(request);
+}
+
 /** Asks a client that waits for it to send its body. */
 export function sendContinue(request: IncomingMessage, response: ServerResponse): void {
   if (!waiting.delete(request)) return;

@@ -21,7 +21,8 @@ import { closeLingering, linger } from './lingering-close.js';
 import { closeOrderly } from './orderly-close.js';
 import { PROBLEM_TYPE, problemOf, STATUS_OF } from './problem.js';
 import { ProblemFilter } from './problem.filter.js';
-import { requestMiddleware } from './request.middleware.js';
+import { requestMiddleware, saneRequestId } from './request.middleware.js';
+import { breakBody } from './read-body.js';
 import { RequestLog } from './request-log.js';
 import { traceRequests } from './trace-requests.js';
 
@@ -52,15 +53,16 @@ interface ParseError extends NodeJS.ErrnoException {
   rawPacket?: Buffer;
 }
 
-const REQUEST_LINE = /^([!#$%&'*+.^_`|~\w-]+) \S+ HTTP\/1\.[01]\r?\n/;
+const REQUEST_LINE = /^([!#$%&'*+.^_`|~\w-]+) (\S+) HTTP\/1\.[01]\r?\n/;
 
 /** Answers what Node's parser refuses, and CONNECT, which never becomes a request. */
 function refuseMalformedRequests(server: Server): void {
   server.on('clientError', (error: ParseError, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return;
-    const method = unknownMethodIn(error);
-    if (method !== undefined) {
-      refuseMethod(socket, method);
+    if (leaveToRequest(socket)) return;
+    const unknown = unknownMethodIn(error);
+    if (unknown) {
+      refuseMethod(socket, unknown.method, unknown.target, unknown.requestId);
       return;
     }
     const message =
@@ -70,26 +72,51 @@ function refuseMalformedRequests(server: Server): void {
     refuse(socket, '', new DomainError('malformed', 'malformed_json', message));
   });
   server.on('connect', (request: IncomingMessage, socket: Socket) => {
-    refuseMethod(socket, 'CONNECT', request.url);
+    refuseMethod(socket, 'CONNECT', request.url, request.headers['x-request-id']);
   });
 }
 
-/** The method of a request that is valid HTTP, but of a method that the parser does not know. */
-function unknownMethodIn({ code, rawPacket }: ParseError): string | undefined {
-  if (code !== 'HPE_INVALID_METHOD') return undefined;
-  const method = REQUEST_LINE.exec(rawPacket?.toString('latin1') ?? '')?.[1];
-  // A known one is that of an earlier request, which the bytes in question came with.
-  return method !== undefined && METHODS.includes(method) ? undefined : method;
+/**
+ * What cannot be read is the body of a request that a route is at work on: it gives the one answer,
+ * be it that it wants the body and cannot have it, or that it looks at none.
+ */
+function leaveToRequest(socket: Socket): boolean {
+  const { _httpMessage: response } = socket as Socket & { _httpMessage?: ServerResponse | null };
+  if (!response) return false;
+  response.shouldKeepAlive = false;
+  breakBody(response.req);
+  return true;
 }
 
-function refuseMethod(socket: Socket, method: string, instance = ''): void {
+/** A request that is valid HTTP, but of a method that the parser does not know. */
+function unknownMethodIn({ code, rawPacket }: ParseError) {
+  if (code !== 'HPE_INVALID_METHOD') return undefined;
+  const text = rawPacket?.toString('latin1') ?? '';
+  const [, method, target = ''] = REQUEST_LINE.exec(text) ?? [];
+  // A known one is that of an earlier request, which the bytes in question came with.
+  if (method === undefined || METHODS.includes(method)) return undefined;
+  return { method, target, requestId: /^x-request-id:[ \t]*(\S+)[ \t]*\r?$/im.exec(text)?.[1] };
+}
+
+function refuseMethod(
+  socket: Socket,
+  method: string,
+  instance = '',
+  requestId?: string | string[],
+): void {
   const message = `The method ${method} is not allowed here.`;
   const error = new DomainError('method_not_allowed', 'method_not_allowed', message);
-  refuse(socket, instance, error, 'Allow: GET, HEAD, POST, PUT, DELETE\r\n');
+  const headers = 'Allow: GET, HEAD, POST, PUT, DELETE\r\nCache-Control: no-store\r\n';
+  refuse(socket, instance, error, headers, saneRequestId(requestId));
 }
 
-function refuse(socket: Socket, instance: string, error: DomainError, headers = ''): void {
-  const requestId = randomUUID();
+function refuse(
+  socket: Socket,
+  instance: string,
+  error: DomainError,
+  headers = '',
+  requestId: string = randomUUID(),
+): void {
   const body = JSON.stringify(problemOf(error, { instance, requestId }));
   socket.write(
     `HTTP/1.1 ${String(STATUS_OF[error.kind])} Refused\r\n${headers}Content-Type: ${PROBLEM_TYPE}\r\n` +

@@ -8,7 +8,8 @@ export const MAX_LIMIT = 1_000;
 export const DEFAULT_LIMIT = 100;
 // RFC 3339, section 5.6; the calendar is checked by Date, which would take 24:00 for the next day.
 const TIME =
-  /^\d{4}-\d{2}-\d{2}[Tt ](?:[01]\d|2[0-3]):\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})$/;
+  /^(\d{4}-\d{2}-\d{2})[Tt ]((?:[01]\d|2[0-3]):\d{2}):(\d{2})(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
+const DAY_MS = 86_400_000;
 
 // What both RFC 3339 and PostgreSQL can write, once the offset is applied.
 const FIRST_TIME = Date.parse('0001-01-01T00:00:00Z');
@@ -90,8 +91,18 @@ export class QueryReader {
 
 /** The time that an RFC 3339 text means, or undefined when it is none. */
 export function parseTime(text: string): Date | undefined {
-  if (!TIME.test(text)) return undefined;
-  const time = new Date(text.replace(' ', 'T').toUpperCase());
+  const [, date, minute, second, fraction = '', offset] = TIME.exec(text) ?? [];
+  if (date === undefined) return undefined;
+  const isLeap = second === '60';
+  const precise = fraction.slice(0, 4);
+  const time = new Date(
+    `${date}T${minute}:${isLeap ? '59' : second}${precise}${offset?.toUpperCase()}`,
+  );
+  if (isLeap) {
+    // No clock of ours has leap seconds: it is the first one of the next day, in UTC.
+    time.setTime(time.getTime() + 1_000);
+    if (!(time.getTime() % DAY_MS < 1_000)) return undefined;
+  }
   if (!(time.getTime() >= FIRST_TIME && time.getTime() <= LAST_TIME)) return undefined;
   // Date rolls 2026-02-30 over into March; a day that does not exist is a fault.
   const day = Number(text.slice(8, 10));

@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
 import bodyParser from 'body-parser';
 import type { Request, RequestHandler, Response } from 'express';
 import { DomainError, ValidationError } from '../errors/domain-error.js';
-import { sendContinue } from './continue.js';
+import { isWaiting, sendContinue } from './continue.js';
 import { configOf } from './request.js';
 
 /** A request body: its text as it was sent, and what it means. */
@@ -14,6 +15,15 @@ export interface JsonText {
 /** Which limit of the configuration holds for a body. */
 export type BodyLimit = 'MAX_BODY_BYTES' | 'MAX_BATCH_BYTES';
 
+const broken = new WeakSet<IncomingMessage>();
+const whenBroken = new WeakMap<IncomingMessage, () => void>();
+
+/** Tells whoever reads the body of a request, now or later, that there will be no more of it. */
+export function breakBody(request: IncomingMessage): void {
+  broken.add(request);
+  whenBroken.get(request)?.();
+}
+
 const readers = new Map<number, RequestHandler>();
 
 /**
@@ -22,8 +32,9 @@ const readers = new Map<number, RequestHandler>();
  * @throws DomainError 415, 413, 400 in the order of the contract
  */
 export async function readJsonObject(request: Request, limit: BodyLimit): Promise<JsonText> {
-  if (!hasBody(request)) throw notAnObject();
+  if (!(await hasBody(request))) throw notAnObject();
   requireJsonType(request);
+  requireKnownEncoding(request);
   const bytes = await readBytes(request, configOf(request)[limit]);
   if (bytes.length === 0) throw notAnObject();
   const text = textOf(bytes);
@@ -32,18 +43,43 @@ export async function readJsonObject(request: Request, limit: BodyLimit): Promis
   return { text, value: value as Record<string, unknown> };
 }
 
-function hasBody({ headers }: Request): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+/** Chunks may turn out to be none, which counts where the type of a body would be refused. */
+async function hasBody(request: Request): Promise<boolean> {
+  const { 'transfer-encoding': chunked, 'content-length': length = 0 } = request.headers;
+  if (chunked === undefined) return Number(length) > 0;
+  if (isJson(request) || isWaiting(request) || broken.has(request)) return true;
+  return new Promise((resolve) => {
+    request.once('data', () => resolve(true));
+    request.once('end', () => resolve(false));
+    whenBroken.set(request, () => resolve(true));
+  });
 }
 
-function requireJsonType({ headers }: Request): void {
-  const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
-  if (type === 'application/json') return;
+function isJson({ headers }: Request): boolean {
+  return headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
+}
+
+function requireJsonType(request: Request): void {
+  if (isJson(request)) return;
   throw new DomainError(
     'unsupported_media_type',
     'unsupported_media_type',
     'The header Content-Type must be application/json.',
   );
+}
+
+function requireKnownEncoding({ headers }: Request): void {
+  const encoding = headers['content-encoding']?.toLowerCase() ?? 'identity';
+  if (['identity', 'gzip'].includes(encoding)) return;
+  // The same by another name (RFC 9110, section 8.4.1.3).
+  if (encoding === 'x-gzip') headers['content-encoding'] = 'gzip';
+  else {
+    throw new DomainError(
+      'unsupported_media_type',
+      'unsupported_media_type',
+      'The header Content-Encoding must be gzip or absent.',
+    );
+  }
 }
 
 function readBytes(request: Request, limit: number): Promise<Buffer> {
@@ -54,8 +90,10 @@ function readBytes(request: Request, limit: number): Promise<Buffer> {
   }
   // body-parser would read such a body to its end before it says so.
   if (isTooLong(request, limit)) throw tooLarge(limit);
+  if (broken.has(request)) throw unreadable();
   if (request.res) sendContinue(request, request.res);
   return new Promise((resolve, reject) => {
+    whenBroken.set(request, () => reject(unreadable()));
     void read(request, {} as Response, (error?: unknown) => {
       if (error) {
         // What the client still sends is read and thrown away, so that it hears our answer.
@@ -73,18 +111,11 @@ function isTooLong({ headers }: Request, limit: number): boolean {
 }
 
 function readError(error: unknown, limit: number): DomainError {
-  switch ((error as { type?: string }).type) {
-    case 'entity.too.large':
-      return tooLarge(limit);
-    case 'encoding.unsupported':
-      return new DomainError(
-        'unsupported_media_type',
-        'unsupported_media_type',
-        'The header Content-Encoding must be gzip or absent.',
-      );
-    default:
-      return malformed('The body could not be read as its headers describe it.');
-  }
+  return (error as { type?: string }).type === 'entity.too.large' ? tooLarge(limit) : unreadable();
+}
+
+function unreadable(): DomainError {
+  return malformed('The body could not be read as its headers describe it.');
 }
 
 function tooLarge(limit: number): DomainError {

@@ -7,8 +7,8 @@ import { pathOf } from './request.js';
 const SUMMARY_MS = 1_000;
 
 /**
- * One line a request, except where requests come by the thousand: events, which are summed up
- * once a second (a line each costs a third of Express), unless `LOG_EVENTS=all`.
+ * One line a request, except where requests come by the thousand: events that are accepted are
+ * summed up once a second (a line each costs a third of Express), unless `LOG_EVENTS=all`.
  */
 @Injectable()
 export class RequestLog {
@@ -32,7 +32,8 @@ export class RequestLog {
     const start = performance.now();
     const summed = !this.everyEvent && request.method === 'POST' && path.startsWith('/v1/events');
     response.once('close', () => {
-      if (summed) this.count(response.statusCode);
+      if (summed && response.statusCode < 400 && response.writableFinished)
+        this.count(response.statusCode);
       else {
         this.log.info(
           {

@@ -5,12 +5,15 @@ import { pathOf } from './request.js';
 
 const SANE_REQUEST_ID = /^[A-Za-z0-9._:@/+=-]{1,128}$/;
 
+/** The caller's id of a request, if it is sane, else one of ours. */
+export function saneRequestId(given: string | string[] | undefined): string {
+  return typeof given === 'string' && SANE_REQUEST_ID.test(given) ? given : randomUUID();
+}
+
 /** The first thing that every request meets: its id, its target in one form, its cache rule. */
 export function requestMiddleware(config: Config): RequestHandler {
   return (request: Request, response: Response, next: NextFunction) => {
-    const given = request.headers['x-request-id'];
-    request.requestId =
-      typeof given === 'string' && SANE_REQUEST_ID.test(given) ? given : randomUUID();
+    request.requestId = saneRequestId(request.headers['x-request-id']);
     request.config = config;
     response.setHeader('X-Request-Id', request.requestId);
     // Express would answer 304 for it, and published clients know only 200.
@@ -29,6 +32,8 @@ function useOriginForm(request: Request): void {
   const [, host, rest = ''] = match;
   if (host) request.headers.host = host.slice(host.lastIndexOf('@') + 1);
   request.url = rest.startsWith('/') ? rest : `/${rest}`;
+  // What is shown of the request must not repeat user information.
+  request.originalUrl = request.url;
 }
 
 /** A path with a broken percent-escape is an unknown path, not a fault of the router. */

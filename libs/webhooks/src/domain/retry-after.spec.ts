@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { retryAfter } from './retry-after.js';
 
 const now = new Date('2026-11-21T12:00:00.500Z');
@@ -12,6 +12,15 @@ it('reads the three forms of an HTTP date', () => {
   expect(retryAfter('Sat, 21 Nov 2026 12:01:00 GMT', now)).toBe(59_500);
   expect(retryAfter('Saturday, 21-Nov-26 12:01:00 GMT', now)).toBe(59_500);
   expect(retryAfter('Sat Nov 21 12:01:00 2026', now)).toBe(59_500);
+});
+
+it('reads dates in GMT, wherever it runs', () => {
+  vi.stubEnv('TZ', 'America/New_York');
+  try {
+    expect(retryAfter('Sat Nov 21 12:01:00 2026', now)).toBe(59_500);
+  } finally {
+    vi.unstubAllEnvs();
+  }
 });
 
 it('waits a day at the most', () => {

@@ -83,12 +83,23 @@ it.each([
   '2026-11-21',
   '2026-11-21T25:00:00Z',
   '2026-11-21T12:00:00',
+  '2026-11-21T12:00:60Z',
+  '2026-11-21T12:59:60Z',
   '0000-01-01T00:00:00Z',
   '',
 ])('refuses %s as a time', (time) => {
   expect(
     faultsIn(`{"event":"smsdlr","resource":"sms","accountId":1,"data":{},"occurredAt":"${time}"}`),
   ).toEqual(['occurredAt format']);
+});
+
+it.each([
+  ['2016-12-31T23:59:60Z', '2017-01-01T00:00:00.000Z'],
+  ['1990-12-31T15:59:60.5-08:00', '1991-01-01T00:00:00.500Z'],
+  ['2026-01-01t00:00:00.1239567890z', '2026-01-01T00:00:00.123Z'],
+])('takes %s for %s', (time, iso) => {
+  const body = `{"event":"smsdlr","resource":"sms","accountId":1,"data":{},"occurredAt":"${time}"}`;
+  expect(read(body)).toMatchObject({ event: { occurredAt: new Date(iso) } });
 });
 
 it('refuses data of more than 128 KiB of text', () => {

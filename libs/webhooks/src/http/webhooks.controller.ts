@@ -82,7 +82,11 @@ export class WebhooksController {
   async rotateSecret(
     @CurrentUser() { userId }: Principal,
     @Param('id') id: string,
+    @Href() href: HrefBuilder,
+    @Res({ passthrough: true }) response: Response,
   ): Promise<object> {
-    return { secret: await this.webhooks.rotateSecret(userId, id) };
+    const secret = await this.webhooks.rotateSecret(userId, id);
+    response.setHeader('Location', href('webhooks', id, 'secret'));
+    return { secret };
   }
 }

@@ -107,6 +107,7 @@ const webhooksRoutes = describeRoutes(WebhooksController, {
       summary: 'Rotate the signing secret',
       about: 'Makes a new secret. The old one signs beside it for 24 hours.',
       answer: SecretSchema,
+      headers: ['Location'],
     },
   },
 });
