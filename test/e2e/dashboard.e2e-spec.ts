@@ -118,7 +118,10 @@ const HAPPENINGS: [what: string, happen: () => Promise<void>, rising: string[]][
   ],
   [
     'a process has much to do',
-    () => report(1_000, 'x'.repeat(7_000)),
+    async () => {
+      const much = 'x'.repeat(7_000);
+      await Promise.all(Array.from({ length: 4 }, () => report(1_000, much)));
+    },
     [
       'nodejs_eventloop_lag_p99_seconds',
       'process_resident_memory_bytes',

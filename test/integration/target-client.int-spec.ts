@@ -15,7 +15,7 @@ let receiver: Receiver;
 
 beforeEach(async () => {
   receiver = await startReceiver();
-  const config = { DATABASE_URL: 'unused', DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8' };
+  const config = { DATABASE_URL: 'unused', DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128' };
   resolver = new TargetResolver();
   client = new UndiciTargetClient(resolver, new Tracing(), readConfig(config));
 });
@@ -79,6 +79,40 @@ it.each([
   }
 });
 
+const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
+const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n';
+
+it.each<[what: string, pieces: string[], body: string]>([
+  ['in pieces', ['HT', 'TP/1.1 100 Con', 'tinue\r\n', '\r\n', `${OK}ok`], 'ok'],
+  ['twice', [`${CONTINUE}${CONTINUE}`, `${OK}ok`], 'ok'],
+  [
+    'behind other interim answers',
+    [`HTTP/1.1 103 Early Hints\r\n\r\n${CONTINUE}${OK}`, 'ok'],
+    'ok',
+  ],
+  ['at the head of a body', [OK.replace(': 2', ': 25'), CONTINUE], CONTINUE],
+])('passes over 100 Continue %s, and over nothing else', async (_, pieces, body) => {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    // Twice on the same connection.
+    socket.on('data', () => {
+      for (const [index, piece] of pieces.entries()) {
+        setTimeout(() => socket.write(piece), 30 * index);
+      }
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    const { port } = server.address() as AddressInfo;
+    for (let times = 0; times < 2; times += 1) {
+      const answer = await post(`http://127.0.0.1:${String(port)}/`);
+      expect(answer).toMatchObject({ status: 200, responseBody: body, truncated: false });
+    }
+  } finally {
+    server.close();
+  }
+});
+
 describe('names', () => {
   let dns: DnsServer;
 
@@ -87,7 +121,9 @@ describe('names', () => {
       if (name.startsWith('silent')) return 'silence';
       if (name.startsWith('slow-v6') && type === 'AAAA') return 'silence';
       if (name.startsWith('unknown')) return [];
-      if (type === 'AAAA') return name.startsWith('both') ? ['::1'] : [];
+      if (type === 'A' && name.startsWith('slow-v4')) return { late: ['127.0.0.1'] };
+      if (type === 'AAAA' && name.startsWith('both')) return ['fd00::1'];
+      if (type === 'AAAA') return name.startsWith('slow-v4') ? ['::1'] : [];
       return name.startsWith('hidden') ? ['127.0.0.1', '10.0.0.1'] : ['127.0.0.1'];
     });
     resolver.dns.setServers([dns.address]);
@@ -99,9 +135,11 @@ describe('names', () => {
   it.each([
     ['one.test', { status: 200, address: '127.0.0.1' }],
     ['slow-v6.test', { status: 200, address: '127.0.0.1' }],
+    // Nobody listens on the other address, which comes first.
+    ['slow-v4.test', { status: 200, address: '127.0.0.1' }],
     ['unknown.test', { error: 'dns' }],
     ['hidden.test', { error: 'blocked', address: '10.0.0.1' }],
-    ['both.test', { error: 'blocked', address: '::1' }],
+    ['both.test', { error: 'blocked', address: 'fd00::1' }],
     ['localhost', { status: 200, address: '127.0.0.1' }],
   ])('%s: %j', async (name, expected) => {
     const start = performance.now();

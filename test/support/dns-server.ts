@@ -2,8 +2,12 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { decode, encode, type Question } from 'dns-packet';
 
-/** What a name server answers: addresses, none, or nothing at all. */
-export type Answers = (question: Question) => readonly string[] | 'silence';
+/** What a name server answers: addresses, none, addresses a little later, or nothing at all. */
+export type Answers = (
+  question: Question,
+) => readonly string[] | { late: readonly string[] } | 'silence';
+
+const LATE_MS = 200;
 
 /** A name server of a test's own. */
 export interface DnsServer {
@@ -23,8 +27,10 @@ export async function startDnsServer(answers: Answers): Promise<DnsServer> {
     const question = questions[0];
     if (!question) return;
     asked.push(`${question.type} ${question.name}`);
-    const found = answers(question);
-    if (found === 'silence') return;
+    const answer = answers(question);
+    if (answer === 'silence') return;
+    const isLate = 'late' in answer;
+    const found = isLate ? answer.late : answer;
     const reply = encode({
       type: 'response',
       id,
@@ -37,7 +43,7 @@ export async function startDnsServer(answers: Answers): Promise<DnsServer> {
         data,
       })),
     });
-    socket.send(reply, from.port, from.address);
+    setTimeout(() => socket.send(reply, from.port, from.address), isLate ? LATE_MS : 0);
   });
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');

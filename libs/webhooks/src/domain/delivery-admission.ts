@@ -77,8 +77,9 @@ export class DeliveryAdmission {
     const calls = this.earned.get(webhookId) ?? FIRST_CALLS;
     this.earned.delete(webhookId);
     this.earned.set(webhookId, inVain ? Math.ceil(calls / 2) : Math.min(calls + 1, this.bound));
+    if (this.earned.size <= REMEMBERED) return;
     const [oldest] = this.earned.keys();
-    if (this.earned.size > REMEMBERED && oldest !== undefined) this.earned.delete(oldest);
+    if (oldest !== undefined) this.earned.delete(oldest);
   }
 
   private shareOf(room: number): number {

@@ -36,6 +36,8 @@ export class DeliveryRunner {
   /** What this worker has in flight. */
   readonly admission: DeliveryAdmission;
   private stopping = false;
+  /** Subscriptions that had more to send than they may: what ends makes room for it. */
+  private readonly handedBack = new Set<string>();
 
   constructor(
     private readonly pending: PendingDeliveries,
@@ -55,22 +57,26 @@ export class DeliveryRunner {
   async run(job: DeliveryJob): Promise<RunResult> {
     const taken = await this.pending.take(job);
     if (!taken) return { backlog: false, outcome: 'idle' };
-    return this.trace.around(taken, () => this.handle(taken));
-  }
-
-  private async handle(taken: TakenDelivery): Promise<RunResult> {
-    const { webhookId, subscription } = taken;
+    const { webhookId } = taken;
     const unsent = this.causeNotToSend(taken);
     if (unsent) {
       await this.pending.release(taken, unsent);
+      if (unsent === 'no_share') this.handedBack.add(webhookId);
       return { webhookId, backlog: unsent === 'no_share', outcome: 'released' };
     }
+    return this.trace.around(taken, () => this.attempt(taken));
+  }
+
+  private async attempt(taken: TakenDelivery): Promise<RunResult> {
+    const { webhookId, subscription } = taken;
     const attempt = await this.send(taken);
     const conclusion = await this.conclude(taken, attempt);
     await this.pending.record({ id: taken.id, take: taken.take, attempt, conclusion });
     const outcome = conclusion.state === 'succeeded' ? 'succeeded' : 'failed';
     const made = { delivery: taken, attempt, conclusion };
-    return { webhookId, backlog: subscription.backlog, outcome, made };
+    // The subscription is as it was when this was taken, before others were handed back.
+    const backlog = this.handedBack.delete(webhookId) || subscription.backlog;
+    return { webhookId, backlog, outcome, made };
   }
 
   /** Enters the admission when there is no cause. */

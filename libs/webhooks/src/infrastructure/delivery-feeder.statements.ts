@@ -3,7 +3,7 @@ import { joinDeliveryByKey } from './delivery-by-key.js';
 /** Of every subscription that has something due. */
 const DUE_OF_ALL = `
   SELECT * FROM (
-    SELECT d.*, row_number() OVER (PARTITION BY webhook_id ORDER BY next_attempt_at) AS place
+    SELECT d.*, row_number() OVER (PARTITION BY webhook_id ORDER BY next_attempt_at, id) AS place
     FROM due_deliveries($3::integer) d
   ) ranked
   WHERE place <= $3::integer`;
@@ -12,11 +12,11 @@ const DUE_OF_ALL = `
 const DUE_OF_GIVEN = `
   SELECT w.id AS webhook_id, w.account_id, d.id, d.next_attempt_at, d.claimed_until, d.place
   FROM webhooks w CROSS JOIN LATERAL (
-    SELECT id, next_attempt_at, claimed_until, row_number() OVER (ORDER BY next_attempt_at) AS place
+    SELECT id, next_attempt_at, claimed_until, row_number() OVER (ORDER BY next_attempt_at, id) AS place
     FROM deliveries
     WHERE webhook_id = w.id AND state = 'pending' AND next_attempt_at <= now()
       AND generation = w.generation
-    ORDER BY next_attempt_at LIMIT $3::integer
+    ORDER BY next_attempt_at, id LIMIT $3::integer
   ) d
   WHERE w.id = ANY ($9::bigint[])
     AND w.enabled AND w.deleted_at IS NULL AND (w.hold_until IS NULL OR w.hold_until <= now())`;

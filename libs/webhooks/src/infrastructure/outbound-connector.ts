@@ -1,7 +1,8 @@
-import net, { type LookupFunction, type Socket } from 'node:net';
+import net, { type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import { isCallableAddress, type Network } from '#libs/kernel';
 import type { TargetResolver } from './target-resolver.js';
+import { discardUnaskedContinue } from './unasked-continue.js';
 
 /** The address of a target is not one that may be called. */
 export class BlockedAddressError extends Error {
@@ -54,29 +55,8 @@ export function outboundConnector(
       return;
     }
     connect(options, (...result: buildConnector.CallbackArgs) => {
-      if (result[1]) skipContinue(result[1]);
+      if (result[1]) discardUnaskedContinue(result[1]);
       callback(...result);
     });
-  };
-}
-
-const CONTINUE = Buffer.from('HTTP/1.1 100 ');
-const HEAD_END = '\r\n\r\n';
-
-/**
- * Passes over `100 Continue`, which some servers send unasked. A client can simply discard it (RFC
- * 9110, section 15.2.1); undici drops the connection, and with it the answer that follows.
- */
-function skipContinue(socket: Socket): void {
-  const read = socket.read.bind(socket) as (size?: number) => Buffer | null;
-  socket.read = (size?: number) => {
-    let chunk = read(size);
-    while (chunk?.subarray(0, CONTINUE.length).equals(CONTINUE)) {
-      const end = chunk.indexOf(HEAD_END);
-      if (end < 0) break;
-      const rest = chunk.subarray(end + HEAD_END.length);
-      chunk = rest.length > 0 ? rest : read(size);
-    }
-    return chunk;
   };
 }

@@ -75,7 +75,7 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
   }
 
   release(taken: TakenDelivery, cause: ReleaseCause): Promise<void> {
-    return this.releasing.one({ taken, cause });
+    return patiently(() => this.releasing.one({ taken, cause }));
   }
 
   async record(outcome: Outcome): Promise<void> {
@@ -144,8 +144,9 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
 }
 
 /**
- * A job is worth a wait, since it would come again only when its claim ends; and so is what an
- * answer led to: without it the target would be called again.
+ * A job is worth a wait, and a hand-back: it would come again only when its claim ends. So is what
+ * an answer led to: without it the target would be called again. A wait is 10 s and longer where a
+ * connection is not refused at once; claims that end meanwhile do no harm.
  */
 async function patiently<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let tries = TRIES; ; tries -= 1) {

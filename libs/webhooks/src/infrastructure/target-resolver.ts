@@ -1,13 +1,15 @@
 import type { LookupAddress } from 'node:dns';
-import { Resolver } from 'node:dns/promises';
+import { getServers, Resolver } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 
-/** c-ares doubles the time-out, in ms, with each try: a silent server is given up after 6 s. */
+/** c-ares doubles the time-out, in ms, with each try: silent servers are given up after 6 s. */
 const PATIENCE = { timeout: 2_000, tries: 2 };
-/** How much later, in ms, than the first the other family may come (RFC 8305, section 3). */
+/** As many servers, each asked once, are as good as so many tries. */
+const IMPATIENCE = { timeout: 2_000, tries: 1 };
+/** How much later, in ms, than those of IPv4 addresses of IPv6 may come (RFC 8305, section 3). */
 const RESOLUTION_DELAY_MS = 50;
 const HOSTS_FILE = '/etc/hosts';
 const HOSTS_AGE_MS = 5_000;
@@ -30,7 +32,7 @@ export class UnresolvedNameError extends Error {
  */
 @Injectable()
 export class TargetResolver implements OnApplicationShutdown {
-  dns = new Resolver(PATIENCE);
+  dns = new Resolver(getServers().length > 1 ? IMPATIENCE : PATIENCE);
   private readonly underWay = new Map<string, Promise<readonly LookupAddress[]>>();
   private hosts: Promise<Hosts> | undefined;
   private hostsReadAt = 0;
@@ -60,13 +62,15 @@ export class TargetResolver implements OnApplicationShutdown {
     const gather = async (family: number, query: Promise<string[]>): Promise<void> => {
       for (const address of await query) found.push({ address, family });
     };
-    const queries = [gather(4, this.dns.resolve4(name)), gather(6, this.dns.resolve6(name))];
-    try {
-      await Promise.any(queries);
-    } catch (error) {
-      throw new UnresolvedNameError(error);
+    const ipv4 = gather(4, this.dns.resolve4(name));
+    const ipv6 = gather(6, this.dns.resolve6(name));
+    const [settled] = await Promise.allSettled([ipv4]);
+    // Many hosts have no IPv6, so what has an IPv4 address hardly waits for another.
+    const enough = found.length > 0 ? sleep(RESOLUTION_DELAY_MS) : new Promise(() => undefined);
+    await Promise.race([Promise.allSettled([ipv6]), enough]);
+    if (found.length === 0) {
+      throw new UnresolvedNameError(settled.status === 'rejected' ? settled.reason : undefined);
     }
-    await Promise.race([Promise.allSettled(queries), sleep(RESOLUTION_DELAY_MS)]);
     return found.toSorted((one, other) => one.family - other.family);
   }
 

@@ -7,6 +7,7 @@ import { TargetClient, type TargetAnswer, type TargetRequest } from '../domain/t
 import { attemptErrorOf, DeadlineError } from './attempt-error.js';
 import { BlockedAddressError, outboundConnector } from './outbound-connector.js';
 import { TargetResolver } from './target-resolver.js';
+import { expectAnswer } from './unasked-continue.js';
 
 /** How much of an answer's body is kept, and how long it is read for. */
 const MAX_BODY_BYTES = 4_096;
@@ -18,6 +19,7 @@ const MAX_KEPT_HEADER_CHARACTERS = 4_096;
 const addresses = new WeakMap<object, string>();
 subscribe('undici:client:sendHeaders', (message) => {
   const { request, socket } = message as { request: { body?: unknown }; socket: Socket };
+  expectAnswer(socket);
   if (Buffer.isBuffer(request.body) && socket.remoteAddress !== undefined) {
     addresses.set(request.body, socket.remoteAddress);
   }

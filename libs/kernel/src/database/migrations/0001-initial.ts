@@ -187,7 +187,7 @@ CREATE TABLE deliveries (
     CHECK (state IN ('pending', 'succeeded', 'exhausted', 'cancelled'))
 ) PARTITION BY RANGE (id);
 CREATE INDEX deliveries_webhook_idx ON deliveries (webhook_id, id);
-CREATE INDEX deliveries_pending_idx ON deliveries (webhook_id, next_attempt_at)
+CREATE INDEX deliveries_pending_idx ON deliveries (webhook_id, next_attempt_at, id)
   WHERE state = 'pending';
 CREATE INDEX deliveries_immediate_idx ON deliveries (id) WHERE state = 'pending' AND immediate;
 CREATE INDEX deliveries_unsuccessful_idx ON deliveries (webhook_id, id)
@@ -283,7 +283,7 @@ BEGIN
         SELECT d.id, d.next_attempt_at, d.claimed_until FROM %1$s d
         WHERE d.webhook_id = w.id AND d.state = 'pending' AND d.next_attempt_at <= now()
           AND d.generation = w.generation
-        ORDER BY d.next_attempt_at LIMIT $1
+        ORDER BY d.next_attempt_at, d.id LIMIT $1
       ) due
       WHERE step.next_attempt_at <= now() AND w.enabled AND w.deleted_at IS NULL
         AND (w.hold_until IS NULL OR w.hold_until <= now())

@@ -1,0 +1,49 @@
+import type { Socket } from 'node:net';
+
+const INTERIM = Buffer.from('HTTP/1.1 1');
+const CONTINUE = Buffer.from('HTTP/1.1 100 ');
+const HEAD_END = '\r\n\r\n';
+const MAX_HEAD_BYTES = 65_536;
+
+const expecting = new WeakSet<Socket>();
+
+/** Says that a request was sent: what comes next on the connection is the head of an answer. */
+export function expectAnswer(socket: Socket): void {
+  expecting.add(socket);
+}
+
+/**
+ * Takes `100 Continue`, which some servers send unasked, out of what a connection reads. A client
+ * can simply discard it (RFC 9110, section 15.2.1); undici drops the connection, and with it the
+ * answer that follows. Other interim answers pass, and so does everything behind the final head.
+ */
+export function discardUnaskedContinue(socket: Socket): void {
+  const read = socket.read.bind(socket) as (size?: number) => Buffer | null;
+  let held: Buffer = Buffer.alloc(0);
+  socket.read = (size?: number): Buffer | null => {
+    if (!expecting.has(socket)) return read(size);
+    for (;;) {
+      const start = held.subarray(0, INTERIM.length);
+      const mayBeInterim = start.equals(INTERIM.subarray(0, start.length));
+      const end = held.length < INTERIM.length ? -1 : held.indexOf(HEAD_END);
+      if (!mayBeInterim || held.length > MAX_HEAD_BYTES) {
+        expecting.delete(socket);
+        return release(held.length);
+      }
+      if (end >= 0) {
+        const head = release(end + HEAD_END.length);
+        if (!head.subarray(0, CONTINUE.length).equals(CONTINUE)) return head;
+        continue;
+      }
+      const more = read(size);
+      if (!more) return null;
+      held = held.length === 0 ? more : Buffer.concat([held, more]);
+    }
+  };
+
+  function release(length: number): Buffer {
+    const released = held.subarray(0, length);
+    held = held.subarray(length);
+    return released;
+  }
+}
