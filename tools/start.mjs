@@ -55,7 +55,10 @@ async function main() {
   if (!given.databaseUrl) await createAccounts(env);
 
   const workerUrl = listenAt({ HOST: env.HOST, PORT: env.WORKER_PORT }).url;
-  await Promise.all([startApp('api', at.url, env), startApp('worker', workerUrl, env)]);
+  // Two processes cannot serve their metrics on one port: the worker has the next one.
+  const port = Number(env.METRICS_PORT || 0);
+  const workerEnv = port > 0 ? { ...env, METRICS_PORT: String(port + 1) } : env;
+  await Promise.all([startApp('api', at.url, env), startApp('worker', workerUrl, workerEnv)]);
   writeInstance({ url: at.url, host: at.host, port: at.port, ...stores });
   printWelcome(at, given);
 }

@@ -82,6 +82,19 @@ it('serves the subscriptions of an account in turn, and leaves room for those wi
   expect(await feed(shares)).toMatchObject([{ webhook_id: healthy }]);
 });
 
+it('brings in one of a subscription with nothing in the window, though its account has its share', async () => {
+  const account = await anAccount(database);
+  const [slow, healthy] = [
+    await aSubscription(database, account),
+    await aSubscription(database, account),
+  ];
+  for (let due = 0; due < DUE; due += 1) await aPendingDelivery(database, slow);
+  const shares = { subscription: 5, account: 5 };
+  expect(await feed(shares)).toHaveLength(5);
+  for (let due = 0; due < DUE; due += 1) await aPendingDelivery(database, healthy);
+  expect(await feed(shares)).toMatchObject([{ webhook_id: healthy }]);
+});
+
 it('brings in no more of a subscription than it has earned, and lets the rest wait', async () => {
   const webhook = await aSubscription(database, await anAccount(database));
   for (let due = 0; due < DUE; due += 1) await aPendingDelivery(database, webhook);

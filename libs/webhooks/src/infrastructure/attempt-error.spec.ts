@@ -12,6 +12,8 @@ it.each([
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'tls'],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', 'tls'],
   ['ERR_SSL_WRONG_VERSION_NUMBER', 'tls'],
+  ['INVALID_PURPOSE', 'tls'],
+  ['UNSPECIFIED', 'tls'],
   ['EBLOCKED', 'blocked'],
   ['HPE_INVALID_CONSTANT', 'protocol'],
   ['SOMETHING_NEW', 'protocol'],

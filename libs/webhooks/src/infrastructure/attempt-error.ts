@@ -26,7 +26,8 @@ const BY_CODE: Record<string, AttemptError> = {
 };
 
 // OpenSSL's verification errors and Node's own.
-const TLS = /^(?:ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH)/;
+const TLS =
+  /^(?:ERR_TLS_|ERR_SSL_|CERT_|CRL_|ERROR_IN_|INVALID_(?:CA|NON_CA|PURPOSE)|PATH_LENGTH_|UNSPECIFIED|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH)/;
 
 /** The word of the fixed list for whatever the client threw. */
 export function attemptErrorOf(error: unknown): AttemptError {

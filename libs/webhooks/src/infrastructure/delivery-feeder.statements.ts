@@ -21,6 +21,9 @@ const DUE_OF_GIVEN = `
   WHERE w.id = ANY ($9::bigint[])
     AND w.enabled AND w.deleted_at IS NULL AND (w.hold_until IS NULL OR w.hold_until <= now())`;
 
+/** So many of an account that has its share are tried at a look. */
+const IDLE_SUBSCRIPTIONS = 8;
+
 /** Those of `chosen` that are still to be claimed, locked. */
 const PICKED = `picked AS MATERIALIZED (
   SELECT d.id, d.claimed_until IS NOT NULL AS expired FROM chosen c
@@ -40,7 +43,8 @@ RETURNING d.id, d.attempts, d.webhook_id, d.immediate, p.expired`;
  * of which, and how many, $8 how many of all others. Those of them that are not yet in it (or whose
  * claim ended) come in, in turn over accounts, and within an account over subscriptions, oldest first.
  * No more than make $4 of an account in the window, and of a subscription no more than the part $5
- * of what is left of that, since workers would only hand them back. A subscription that is off or
+ * of what is left of that, since workers would only hand them back; but one of each of the first few
+ * subscriptions with nothing in the window, which workers keep a slot for. A subscription that is off or
  * held is passed over in one step. One of which more is due than may come in is marked as having a
  * backlog: what is accepted for it waits its turn.
  *
@@ -64,11 +68,17 @@ waiting AS MATERIALIZED (
       row_number() OVER (
         PARTITION BY account_id
         ORDER BY claimed_until > now() DESC NULLS LAST, place, next_attempt_at
-      ) AS turn
+      ) AS turn,
+      row_number() OVER (
+        PARTITION BY account_id, place = 1 AND claimed_until > now() IS NOT TRUE
+        ORDER BY next_attempt_at
+      ) AS turn_of_idle
     FROM due
   ) AS ranked
-  WHERE turn <= $4::integer AND place <= share AND place <= ceil(($4::integer - claimed) * $5::float8)
-    AND (claimed_until IS NULL OR claimed_until <= now())
+  WHERE claimed_until > now() IS NOT TRUE AND (
+    turn <= $4::integer AND place <= share AND place <= ceil(($4::integer - claimed) * $5::float8)
+    OR place = 1 AND turn_of_idle <= ${IDLE_SUBSCRIPTIONS}
+  )
 ),
 chosen AS MATERIALIZED (
   SELECT id FROM waiting ORDER BY turn, next_attempt_at LIMIT $1::integer
