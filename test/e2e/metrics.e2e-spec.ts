@@ -81,7 +81,10 @@ it('counts attempts and deliveries by their outcome, and measures how long they 
   await report();
   const after = await eventually(
     () => metrics(workerMetrics),
-    (now) => now['switchhook_deliveries_finished_total{state="exhausted"}'] === 1,
+    // Its job leaves the queue a moment after its outcome was recorded.
+    (now) =>
+      now['switchhook_deliveries_finished_total{state="exhausted"}'] === 1 &&
+      now.switchhook_queue_jobs === 0,
   );
   expect(after).toMatchObject({
     'switchhook_attempts_total{outcome="2xx"}': 1,

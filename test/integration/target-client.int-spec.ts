@@ -123,7 +123,7 @@ describe('names', () => {
       if (name.startsWith('unknown')) return [];
       if (type === 'A' && name.startsWith('slow-v4')) return { late: ['127.0.0.1'] };
       if (type === 'AAAA' && name.startsWith('both')) return ['fd00::1'];
-      if (type === 'AAAA') return name.startsWith('slow-v4') ? ['::1'] : [];
+      if (type === 'AAAA') return name.startsWith('slow-v4.') ? ['::1'] : [];
       return name.startsWith('hidden') ? ['127.0.0.1', '10.0.0.1'] : ['127.0.0.1'];
     });
     resolver.dns.setServers([dns.address]);
@@ -137,6 +137,7 @@ describe('names', () => {
     ['slow-v6.test', { status: 200, address: '127.0.0.1' }],
     // Nobody listens on the other address, which comes first.
     ['slow-v4.test', { status: 200, address: '127.0.0.1' }],
+    ['slow-v4-only.test', { status: 200, address: '127.0.0.1' }],
     ['unknown.test', { error: 'dns' }],
     ['hidden.test', { error: 'blocked', address: '10.0.0.1' }],
     ['both.test', { error: 'blocked', address: 'fd00::1' }],

@@ -62,12 +62,13 @@ export class TargetResolver implements OnApplicationShutdown {
     const gather = async (family: number, query: Promise<string[]>): Promise<void> => {
       for (const address of await query) found.push({ address, family });
     };
-    const ipv4 = gather(4, this.dns.resolve4(name));
-    const ipv6 = gather(6, this.dns.resolve6(name));
-    const [settled] = await Promise.allSettled([ipv4]);
+    // Both are looked after at once: a rejection that nobody awaits ends the process.
+    const ipv4 = Promise.allSettled([gather(4, this.dns.resolve4(name))]);
+    const ipv6 = Promise.allSettled([gather(6, this.dns.resolve6(name))]);
+    const [settled] = await ipv4;
     // Many hosts have no IPv6, so what has an IPv4 address hardly waits for another.
     const enough = found.length > 0 ? sleep(RESOLUTION_DELAY_MS) : new Promise(() => undefined);
-    await Promise.race([Promise.allSettled([ipv6]), enough]);
+    await Promise.race([ipv6, enough]);
     if (found.length === 0) {
       throw new UnresolvedNameError(settled.status === 'rejected' ? settled.reason : undefined);
     }
