@@ -22,6 +22,13 @@ export type WebhookChanges = OrUndefined<WebhookContent>;
 /** Why the service switched a subscription off: its target answered 410. */
 export type DisabledReason = 'gone';
 
+/** What a customer wants instead of the configured retries; what is absent is as configured. */
+export interface RetryPolicy {
+  /** Delays before the retries, in s. */
+  schedule?: number[];
+  timeoutMs?: number;
+}
+
 /** A secret that was replaced. `until` is a time as PostgreSQL writes it. */
 export interface RetiredSecret {
   secret: string;
@@ -49,6 +56,19 @@ export class Webhook implements WebhookContent {
   retiredSecrets!: RetiredSecret[];
   /** The target asked to be left alone until then. */
   holdUntil!: Date | null;
+  /** Its deliveries wait until the customer resumes it. */
+  paused!: boolean;
+  /** In place of the configured retry schedule and time-out. */
+  retry!: RetryPolicy | null;
+  /** Failed attempts in a row, as far as it matters how many; the first of them at `failingSince`. */
+  failures!: number;
+  failingSince!: Date | null;
+  /** The circuit is open; from then on, one delivery at a time finds out whether it may close. */
+  openUntil!: Date | null;
+  /** How often it opened since it was last closed. */
+  openings!: number;
+  /** When the circuit last closed. */
+  closedAt!: Date | null;
   /** Its deliveries wait in PostgreSQL; the queue's business. */
   backlog!: boolean;
   /** A delivery that was made under an older generation counts as cancelled. */

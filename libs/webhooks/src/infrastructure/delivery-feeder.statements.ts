@@ -1,4 +1,5 @@
 import { joinDeliveryByKey } from './delivery-by-key.js';
+import { IS_HELD } from './webhook-flow.js';
 
 /** Of every subscription that has something due. */
 const DUE_OF_ALL = `
@@ -19,7 +20,7 @@ const DUE_OF_GIVEN = `
     ORDER BY next_attempt_at, id LIMIT $3::integer
   ) d
   WHERE w.id = ANY ($9::bigint[])
-    AND w.enabled AND w.deleted_at IS NULL AND (w.hold_until IS NULL OR w.hold_until <= now())`;
+    AND w.enabled AND w.deleted_at IS NULL AND NOT ${IS_HELD}`;
 
 /** So many of an account that has its share are tried at a look. */
 const IDLE_SUBSCRIPTIONS = 8;
@@ -94,7 +95,7 @@ marked AS (
 ),
 unmarked AS (
   UPDATE webhooks w SET backlog = false
-  WHERE w.backlog ${given} AND w.id NOT IN (SELECT webhook_id FROM filled)
+  WHERE w.backlog AND NOT ${IS_HELD} ${given} AND w.id NOT IN (SELECT webhook_id FROM filled)
 )
 ${CLAIM_PICKED}`,
   };

@@ -1,15 +1,17 @@
 import type { Delivery, DeliveryReason, DeliveryState } from '../domain/delivery.js';
 import type { EventKind, Resource } from '../domain/event-kinds.js';
 import { shownTargetUrl } from '../domain/target-url.js';
+import { GOES_AT_ONCE, IS_HELD } from './webhook-flow.js';
 
 /**
  * The state that is shown: a pending delivery counts as cancelled as soon as its subscription
- * was switched off, before its row says so, and as parked while its subscription is held.
+ * was switched off, before its row says so, and as parked while its subscription is held, paused, or
+ * behind an open circuit.
  */
 const SHOWN_STATE = `CASE
     WHEN d.state <> 'pending' THEN d.state
     WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
-    WHEN w.hold_until > now() AND NOT d.immediate THEN 'parked'
+    WHEN ${IS_HELD} AND NOT d.immediate THEN 'parked'
     ELSE 'pending'
   END`;
 
@@ -17,7 +19,9 @@ const SHOWN = `
 SELECT * FROM (
   SELECT d.id, d.event_id, d.webhook_id, d.account_id, d.event, e.resource, e.application_id,
     w.target_url, ${SHOWN_STATE} AS state, d.reason, d.attempts,
-    greatest(d.next_attempt_at, CASE WHEN NOT d.immediate THEN w.hold_until END) AS next_attempt_at,
+    CASE WHEN d.immediate THEN d.next_attempt_at
+      WHEN NOT w.paused THEN greatest(d.next_attempt_at, w.hold_until, w.open_until)
+    END AS next_attempt_at,
     d.created_at, d.completed_at, coalesce(e.test, false) AS test
   FROM deliveries d
   LEFT JOIN webhooks w ON w.id = d.webhook_id
@@ -86,7 +90,7 @@ UPDATE deliveries d
 SET state = 'pending', reason = NULL, completed_at = NULL, schedule_base = d.attempts,
   immediate = false, generation = w.generation, next_attempt_at = now(), taken = false,
   claimed_until = CASE
-    WHEN $2::boolean AND NOT w.backlog AND (w.hold_until IS NULL OR w.hold_until <= now())
+    WHEN $2::boolean AND ${GOES_AT_ONCE}
     THEN now() + make_interval(secs => $3::float8 / 1000)
   END
 FROM webhooks w

@@ -1,3 +1,5 @@
+import { GOES_AT_ONCE } from './webhook-flow.js';
+
 /**
  * Accepts a batch of events in one statement.
  *
@@ -42,7 +44,7 @@ valid AS MATERIALIZED (
 ),
 matched AS MATERIALIZED (
   SELECT v.id AS event_id, v.account_id, v.event, w.id AS webhook_id, w.generation,
-    $8::boolean AND NOT w.backlog AND (w.hold_until IS NULL OR w.hold_until <= now()) AS at_once
+    $8::boolean AND ${GOES_AT_ONCE} AS at_once
   FROM valid v
   CROSS JOIN LATERAL (
     SELECT * FROM webhooks

@@ -1,4 +1,5 @@
 import { joinDeliveryByKey } from './delivery-by-key.js';
+import { IS_HELD } from './webhook-flow.js';
 
 /**
  * Takes jobs: each delivery that still waits for just this attempt, once. A second job for the
@@ -39,15 +40,16 @@ SELECT t.id, t.webhook_id, t.attempts + 1 AS attempt, t.takes AS take, t.schedul
     WHERE (retired ->> 'until')::timestamptz > now()
   ) END AS retired_secrets,
   NOT w.enabled OR w.deleted_at IS NOT NULL OR t.generation < w.generation AS cancelled,
-  coalesce(w.hold_until > now(), false) AS held
+  ${IS_HELD} AS held
 FROM taken t
 JOIN events e ON e.id = t.event_id
 JOIN webhooks w ON w.id = t.webhook_id`,
 };
 
 /**
- * Hands deliveries back. $1, $2 arrays: delivery, number of its take; $3 subscriptions that have
- * more than their share and get a backlog; $4 subscriptions of which a cancelled delivery turned up
+ * Hands deliveries back. $1, $2 arrays: delivery, number of its take; $3 subscriptions whose
+ * deliveries wait from now on: a new one would overtake them; $4 subscriptions of which a cancelled
+ * delivery turned up
  */
 export const RELEASE = {
   name: 'pending.release',

@@ -108,13 +108,15 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
   private async releaseBatch(
     items: readonly { taken: TakenDelivery; cause: ReleaseCause }[],
   ): Promise<undefined[]> {
-    const subscriptions = (cause: ReleaseCause): string[] => [
-      ...new Set(items.filter((item) => item.cause === cause).map(({ taken }) => taken.webhookId)),
+    const subscriptions = (...causes: ReleaseCause[]): string[] => [
+      ...new Set(
+        items.filter(({ cause }) => causes.includes(cause)).map(({ taken }) => taken.webhookId),
+      ),
     ];
     await this.database.run(RELEASE, [
       items.map(({ taken }) => taken.id),
       items.map(({ taken }) => taken.take),
-      subscriptions('no_share'),
+      subscriptions('no_share', 'held'),
       subscriptions('cancelled'),
     ]);
     return [];

@@ -1,1 +1,2 @@
 export { Initial1763700000001 } from './0001-initial.js';
+export { Flow1763700000002 } from './0002-flow.js';
