@@ -27,10 +27,12 @@ describe('an update', () => {
     expect(answer.status).toBe(200);
     expect(answer.json()).toEqual({ href: demo.api.url + path });
     const { updatedAt: changedAt, ...after } = await demo.shown(path);
-    const { updatedAt, ...unchanged } = before;
+    // Of what is off, there is no health to tell.
+    const { updatedAt, health, ...unchanged } = before;
     const changes = { event: 'smsdlr', resource: 'sms,call', enabled: false };
     expect(after).toEqual({ ...unchanged, ...changes });
     expect(changedAt).not.toBe(updatedAt);
+    expect(health).toBeDefined();
   });
 
   it('changes nothing with {} or with the whole fetched resource', async () => {

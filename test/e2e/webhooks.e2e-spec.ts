@@ -42,6 +42,7 @@ describe('a new subscription', () => {
       'enabled',
       'createdAt',
       'updatedAt',
+      'health',
     ]);
     expect(subscription).toMatchObject({
       href: demo.api.url + path,
@@ -51,6 +52,7 @@ describe('a new subscription', () => {
       ...minimalSubscription,
       payload: { key: 'value' },
       enabled: true,
+      health: { state: 'ok' },
     });
   });
 

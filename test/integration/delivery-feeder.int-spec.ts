@@ -29,12 +29,13 @@ interface Shares {
   account: number;
   part?: number;
   narrowed?: Record<string, number>;
+  failing?: number;
 }
 
 async function feed(shares: Shares, room = 1_000) {
-  const { subscription, account, part = 1, narrowed = {} } = shares;
+  const { subscription, account, part = 1, narrowed = {}, failing = 1_000 } = shares;
   const few = [Object.keys(narrowed), Object.values(narrowed), subscription];
-  const values = [room, LEASE_MS, subscription, account, part, ...few];
+  const values = [room, LEASE_MS, subscription, account, part, ...few, failing];
   return database.query<{ id: string; webhook_id: string }>(FEED_ALL.text, values);
 }
 
@@ -116,4 +117,52 @@ it('serves accounts in turn, first those with the least in the window', async ()
   );
   expect(fed).toHaveLength(20);
   expect(others).toHaveLength(20);
+});
+
+it('brings in one delivery while a circuit is open and its time has come, and none before', async () => {
+  const webhook = await aSubscription(database, await anAccount(database), {
+    failing_since: new Date(),
+    open_until: new Date(Date.now() + 60_000),
+  });
+  const oldest = await aPendingDelivery(database, webhook);
+  for (let due = 1; due < DUE; due += 1) await aPendingDelivery(database, webhook);
+  const shares = { subscription: 5, account: 1_000 };
+  expect(await feed(shares)).toHaveLength(0);
+  await database.query('UPDATE webhooks SET open_until = now()');
+  expect(await feed(shares)).toMatchObject([{ id: oldest }]);
+  expect(await feed(shares)).toHaveLength(0);
+});
+
+it('brings in more and more of a subscription whose circuit has closed', async () => {
+  const webhook = await aSubscription(database, await anAccount(database), {
+    closed_at: new Date(),
+    backlog: true,
+  });
+  for (let due = 0; due < 3 * DUE; due += 1) await aPendingDelivery(database, webhook);
+  const shares = { subscription: 20, account: 1_000 };
+  const closedBefore = (seconds: number) =>
+    database.query(`UPDATE webhooks SET closed_at = now() - make_interval(secs => $1)`, [seconds]);
+  const inWindow: number[] = [];
+  for (const seconds of [0.1, 2.1, 5.1, 61]) {
+    await closedBefore(seconds);
+    inWindow.push((inWindow.at(-1) ?? 0) + (await feed(shares)).length);
+  }
+  expect(inWindow).toEqual([1, 5, 11, 20]);
+});
+
+it('leaves slots to others, however many subscriptions fail', async () => {
+  for (let made = 0; made < 8; made += 1) {
+    const failing = await aSubscription(database, await anAccount(database), {
+      failing_since: new Date(),
+    });
+    for (let due = 0; due < DUE; due += 1) await aPendingDelivery(database, failing);
+  }
+  const shares = { subscription: 5, account: 1_000, failing: 6 };
+  expect(await feed(shares)).toHaveLength(6);
+  expect(await feed(shares)).toHaveLength(0);
+  const healthy = await aSubscription(database, await anAccount(database));
+  for (let due = 0; due < DUE; due += 1) await aPendingDelivery(database, healthy);
+  expect(await feed(shares)).toMatchObject(
+    Array.from({ length: 5 }, () => ({ webhook_id: healthy })),
+  );
 });

@@ -140,7 +140,7 @@ const STATEMENTS: [name: string, text: string, before: string, values: () => Val
     'feeds',
     FEED_ALL.text,
     'SELECT',
-    () => [WAITING, LEASE_MS, WAITING, WAITING, 1, [], [], WAITING],
+    () => [WAITING, LEASE_MS, WAITING, WAITING, 1, [], [], WAITING, WAITING],
   ],
   [
     'feeds immediate',
@@ -152,7 +152,7 @@ const STATEMENTS: [name: string, text: string, before: string, values: () => Val
     'feeds what follows',
     FEED_GIVEN.text,
     'SELECT',
-    () => [WAITING, LEASE_MS, WAITING, WAITING, 1, [], [], WAITING, [webhook]],
+    () => [WAITING, LEASE_MS, WAITING, WAITING, 1, [], [], WAITING, WAITING, [webhook]],
   ],
 ];
 

@@ -1,11 +1,12 @@
 import { DataSource } from 'typeorm';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { Database, Metrics, readConfig } from '#libs/kernel';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Database, Log, Metrics, readConfig } from '#libs/kernel';
 import type {
   Conclusion,
   TakenDelivery,
 } from '../../libs/webhooks/src/domain/pending-deliveries.js';
 import { FEED_ALL } from '../../libs/webhooks/src/infrastructure/delivery-feeder.statements.js';
+import type { DeliveryMetrics } from '../../libs/webhooks/src/infrastructure/delivery-metrics.js';
 import { REDELIVER } from '../../libs/webhooks/src/infrastructure/delivery.statements.js';
 import { PostgresPendingDeliveries } from '../../libs/webhooks/src/infrastructure/postgres-pending-deliveries.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -19,27 +20,34 @@ let database: TestDatabase;
 let source: DataSource;
 let pending: PostgresPendingDeliveries;
 let id: string;
+let changes: string[];
 
 beforeAll(async () => {
   database = await createTestDatabase();
   source = await new DataSource({ type: 'postgres', url: database.url }).initialize();
-  const config = readConfig({ DATABASE_URL: database.url });
-  pending = new PostgresPendingDeliveries(new Database(source, new Metrics(), config), config);
+  const config = readConfig({ DATABASE_URL: database.url, LOG_LEVEL: 'silent' });
+  pending = new PostgresPendingDeliveries(
+    new Database(source, new Metrics(), config),
+    { healthChanged: (change: string) => changes.push(change) } as unknown as DeliveryMetrics,
+    new Log(config, 'test'),
+    config,
+  );
 });
 afterAll(async () => {
   await source.destroy();
   await database.drop();
 });
 beforeEach(async () => {
+  changes = [];
   await database.query('TRUNCATE webhooks, deliveries, events, attempts');
   id = await aPendingDelivery(database, await aSubscription(database, await anAccount(database)));
 });
 
 /** Feeds the delivery, and has a worker take it. */
 async function taken(attempt = 1): Promise<TakenDelivery> {
-  expect(await database.query(FEED_ALL.text, [10, LEASE_MS, 10, 10, 1, [], [], 10])).toHaveLength(
-    1,
-  );
+  expect(
+    await database.query(FEED_ALL.text, [10, LEASE_MS, 10, 10, 1, [], [], 10, 10]),
+  ).toHaveLength(1);
   const delivery = await pending.take({ id, attempt });
   if (!delivery) throw new Error('it was not there to take');
   return delivery;
@@ -126,4 +134,107 @@ it('records an outcome once, though it is told twice', async () => {
   await record(delivery, FAILED);
   expect(await row()).toEqual({ state: 'pending', attempts: 1, taken: false });
   expect(await logged()).toBe(1);
+});
+
+/** Attempts of the subscription, at once: what ended well, and what did not. */
+async function observe(...outcomes: boolean[]): Promise<void> {
+  const [webhook] = await database.query<{ id: string; target_url: string }>(
+    'SELECT id, target_url FROM webhooks',
+  );
+  const { id: webhookId, target_url: targetUrl } = webhook!;
+  await Promise.all(
+    outcomes.map((succeeded) => pending.observe({ webhookId, targetUrl, succeeded })),
+  );
+}
+
+/** What is stored of the target's health, times as seconds from now. */
+async function health() {
+  const [found] = await database.query(
+    `SELECT enabled, disabled_reason AS reason, failures, openings, generation, backlog,
+       round(extract(epoch FROM now() - failing_since))::int AS failing_for,
+       round(extract(epoch FROM open_until - now()))::int AS open_for,
+       closed_at > now() - interval '10 s' AS just_closed
+     FROM webhooks`,
+  );
+  return found;
+}
+
+const age = (what: string) => database.query(`UPDATE webhooks SET ${what}`);
+const failures = (count: number) => Array.from({ length: count }, () => false);
+
+describe('the circuit of a subscription', () => {
+  it('stays closed after many failures in a short time', async () => {
+    await observe(...failures(50));
+    expect(await health()).toMatchObject({ failures: 10, failing_for: 0, open_for: null });
+  });
+
+  it('stays closed after few failures over a long time', async () => {
+    await observe(...failures(5));
+    await age(`failing_since = now() - interval '1 day'`);
+    await observe(...failures(4));
+    expect(await health()).toMatchObject({ failures: 9, failing_for: 86_400, open_for: null });
+  });
+
+  it('opens after ten failures in a row over 30 s, and sends what is accepted to the back', async () => {
+    await observe(...failures(9));
+    await age(`failing_since = now() - interval '30 s'`);
+    await observe(false);
+    expect(await health()).toMatchObject({ failures: 10, open_for: 30, backlog: true });
+    expect(changes).toEqual(['opened']);
+  });
+
+  it('begins anew with every success, also with one among failures', async () => {
+    await observe(...failures(9));
+    await age(`failing_since = now() - interval '1 day'`);
+    await observe(false, true, false, false);
+    expect(await health()).toMatchObject({ failures: 2, failing_for: 0, open_for: null });
+    await observe(true);
+    expect(await health()).toMatchObject({ failures: 0, failing_for: null });
+  });
+
+  it('opens for twice as long with each probe that fails, to an hour, and not by what is late', async () => {
+    await age(`failures = 10, failing_since = now() - interval '1 minute'`);
+    for (const seconds of [30, 60, 120, 240, 480, 960, 1_920, 3_600, 3_600]) {
+      await observe(false);
+      await observe(false);
+      expect(await health()).toMatchObject({ open_for: seconds });
+      await age('open_until = now()');
+    }
+  });
+
+  it('closes with the first success', async () => {
+    await age(`failures = 10, failing_since = now() - interval '1 minute', backlog = false`);
+    await observe(false);
+    await observe(true);
+    expect(await health()).toMatchObject({ failures: 0, openings: 0, open_for: null });
+    expect(await health()).toMatchObject({ failing_for: null, just_closed: true, backlog: true });
+    expect(changes).toEqual(['opened', 'closed']);
+  });
+
+  it('writes nothing as long as nothing changes', async () => {
+    const version = () => database.query('SELECT xmin FROM webhooks');
+    await observe(...failures(10));
+    const before = await version();
+    await observe(false, false);
+    expect(await version()).toEqual(before);
+  });
+
+  it('is not told by what an address did that is not the target any more', async () => {
+    await pending.observe({
+      webhookId: (await database.query<{ id: string }>('SELECT id FROM webhooks'))[0]!.id,
+      targetUrl: 'http://old.example/',
+      succeeded: false,
+    });
+    expect(await health()).toMatchObject({ failures: 0, failing_for: null });
+  });
+});
+
+it('switches off what has only failed for five days, when the next probe fails', async () => {
+  await age(`failures = 10, failing_since = now() - interval '5 days' + interval '1 minute'`);
+  await observe(false);
+  expect(await health()).toMatchObject({ enabled: true, open_for: 30 });
+  await age(`failing_since = now() - interval '5 days', open_until = now()`);
+  await observe(false);
+  expect(await health()).toMatchObject({ enabled: false, reason: 'failing', generation: 2 });
+  expect(changes).toEqual(['opened', 'switched_off']);
 });

@@ -1117,7 +1117,7 @@ export interface components {
              *     - `succeeded`: the target answered 2xx
              *     - `exhausted`: given up
              *     - `cancelled`: the subscription was switched off or deleted
-             *     - `parked`: pending, while the subscription is held
+             *     - `parked`: pending, while the subscription is held, paused, or its circuit is open
              * @example exhausted
              * @enum {string}
              */
@@ -1127,13 +1127,14 @@ export interface components {
              *
              *     - `gone`: the target answered 410
              *     - `no_attempts_left`: every attempt failed
+             *     - `failing`: the subscription was switched off, as every attempt had failed for five days
              *     - `disabled`: the subscription was switched off
              *     - `deleted`: the subscription was deleted
              *     - `expired`: it was kept as long as events are kept
              * @example gone
              * @enum {string}
              */
-            reason?: "gone" | "no_attempts_left" | "disabled" | "deleted" | "expired";
+            reason?: "gone" | "no_attempts_left" | "failing" | "disabled" | "deleted" | "expired";
             /**
              * @description How many attempts are recorded.
              * @example 1
@@ -1265,7 +1266,7 @@ export interface components {
              *     - `succeeded`: the target answered 2xx
              *     - `exhausted`: given up
              *     - `cancelled`: the subscription was switched off or deleted
-             *     - `parked`: pending, while the subscription is held
+             *     - `parked`: pending, while the subscription is held, paused, or its circuit is open
              * @example exhausted
              * @enum {string}
              */
@@ -1275,13 +1276,14 @@ export interface components {
              *
              *     - `gone`: the target answered 410
              *     - `no_attempts_left`: every attempt failed
+             *     - `failing`: the subscription was switched off, as every attempt had failed for five days
              *     - `disabled`: the subscription was switched off
              *     - `deleted`: the subscription was deleted
              *     - `expired`: it was kept as long as events are kept
              * @example gone
              * @enum {string}
              */
-            reason?: "gone" | "no_attempts_left" | "disabled" | "deleted" | "expired";
+            reason?: "gone" | "no_attempts_left" | "failing" | "disabled" | "deleted" | "expired";
             /**
              * @description How many attempts are recorded.
              * @example 1
@@ -1947,17 +1949,50 @@ export interface components {
              */
             updatedAt: string;
             /**
-             * @description Why the service switched it off: `gone` is an answer 410 of the target.
+             * @description Why the service switched it off.
+             *
+             *     - `gone`: the target answered 410
+             *     - `failing`: every attempt failed for five days
              * @example gone
              * @enum {string}
              */
-            disabledReason?: "gone";
+            disabledReason?: "gone" | "failing";
             /**
              * Format: date-time
              * @description When the service switched it off.
              * @example 2026-01-31T12:00:00.000Z
              */
             disabledAt?: string;
+            health?: {
+                /**
+                 * @description How the target does.
+                 *
+                 *     - `ok`: the last attempt succeeded, or there was none
+                 *     - `failing`: every attempt since `since` failed
+                 *     - `open`: at least 10 attempts in a row failed: nothing is sent until `until`, when one delivery finds out whether the target answers again
+                 * @example open
+                 * @enum {string}
+                 */
+                state: "ok" | "failing" | "open";
+                /**
+                 * Format: date-time
+                 * @description When the first of the attempts failed.
+                 * @example 2026-01-31T12:00:00.000Z
+                 */
+                since?: string;
+                /**
+                 * Format: date-time
+                 * @description Until when nothing is sent, except for tests.
+                 * @example 2026-01-31T12:00:00.000Z
+                 */
+                until?: string;
+                /**
+                 * Format: date-time
+                 * @description A warning: it is switched off then, if it goes on failing.
+                 * @example 2026-01-31T12:00:00.000Z
+                 */
+                disablesAt?: string;
+            };
         };
     };
     responses: {

@@ -4,6 +4,7 @@ import { AttemptTrace } from './attempt-trace.js';
 import type { DeliveryJob } from './delivery.js';
 import { DeliveryRunner } from './delivery-runner.js';
 import {
+  type Observation,
   type Outcome,
   PendingDeliveries,
   type ReleaseCause,
@@ -23,6 +24,7 @@ class FakePending extends PendingDeliveries {
   readonly released: ReleaseCause[] = [];
   readonly switchedOff: string[] = [];
   readonly holds: number[] = [];
+  readonly observed: boolean[] = [];
   take(_job: DeliveryJob): Promise<TakenDelivery | undefined> {
     return Promise.resolve(this.taken);
   }
@@ -32,6 +34,10 @@ class FakePending extends PendingDeliveries {
   }
   record(outcome: Outcome): Promise<void> {
     this.recorded.push(outcome);
+    return Promise.resolve();
+  }
+  observe({ succeeded }: Observation): Promise<void> {
+    this.observed.push(succeeded);
     return Promise.resolve();
   }
   switchOff(webhookId: string, _targetUrl: string): Promise<void> {
@@ -87,6 +93,7 @@ function aTakenDelivery(change: Partial<TakenDelivery> = {}): TakenDelivery {
       cancelled: false,
       held: false,
       backlog: false,
+      failing: false,
     },
     ...change,
   };
@@ -149,6 +156,31 @@ it('switches the subscription off at 410', async () => {
   await runner.run(job);
   expect(pending.switchedOff).toEqual(['5']);
   expect(pending.recorded[0]?.conclusion).toEqual({ state: 'exhausted', reason: 'gone' });
+});
+
+it('tells of every failure, and of the success that follows', async () => {
+  target.answer = { status: 500 };
+  await runner.run(job);
+  target.answer = { error: 'timeout' };
+  await runner.run(job);
+  target.answer = { status: 204 };
+  await runner.run(job);
+  expect(pending.observed).toEqual([false, false]);
+  const { subscription } = aTakenDelivery();
+  pending.taken = aTakenDelivery({ subscription: { ...subscription, failing: true } });
+  await runner.run(job);
+  expect(pending.observed).toEqual([false, false, true]);
+});
+
+it('lets a test speak for a target, and not against it', async () => {
+  const { subscription } = aTakenDelivery();
+  const failing = { ...subscription, failing: true };
+  pending.taken = aTakenDelivery({ immediate: true, subscription: failing });
+  target.answer = { status: 500 };
+  await runner.run(job);
+  target.answer = { status: 204 };
+  await runner.run(job);
+  expect(pending.observed).toEqual([true]);
 });
 
 describe.each([429, 503])('a %i with Retry-After', (status) => {

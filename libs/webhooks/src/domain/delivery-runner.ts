@@ -117,7 +117,12 @@ export class DeliveryRunner {
   private async conclude(taken: TakenDelivery, attempt: Attempt): Promise<Conclusion> {
     const { webhookId, subscription } = taken;
     const { status = 0 } = attempt;
-    if (status >= 200 && status < 300) return { state: 'succeeded' };
+    const succeeded = status >= 200 && status < 300;
+    // Before the outcome is recorded: the next probe starts when it is.
+    if (succeeded ? subscription.failing : status !== 410 && !taken.immediate) {
+      await this.pending.observe({ webhookId, targetUrl: subscription.targetUrl, succeeded });
+    }
+    if (succeeded) return { state: 'succeeded' };
     if (status === 410) {
       await this.pending.switchOff(webhookId, subscription.targetUrl);
       return { state: 'exhausted', reason: 'gone' };

@@ -3,11 +3,12 @@ import type { EventKind, Resource } from './event-kinds.js';
 /** What is stored of a delivery's state. */
 export type StoredState = 'pending' | 'succeeded' | 'exhausted' | 'cancelled';
 
-/** What is shown of it: a pending delivery of a subscription that is held is `parked`. */
+/** What is shown of it: a pending delivery of a subscription that waits as a whole is `parked`. */
 export type DeliveryState = StoredState | 'parked';
 
 /** Why a delivery ended without success. */
-export type DeliveryReason = 'gone' | 'no_attempts_left' | 'disabled' | 'deleted' | 'expired';
+export type DeliveryReason =
+  'gone' | 'no_attempts_left' | 'failing' | 'disabled' | 'deleted' | 'expired';
 
 /** One notification on its way to one subscription. Its id is the notification's. */
 export interface Delivery {

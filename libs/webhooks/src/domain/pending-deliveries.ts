@@ -36,8 +36,22 @@ export interface TakenDelivery {
     cancelled: boolean;
     held: boolean;
     backlog: boolean;
+    /** Whether its target's last answer that counted was a failure. */
+    failing: boolean;
   };
 }
+
+/** How an attempt ended, as far as it tells of the target. */
+export interface Observation {
+  webhookId: string;
+  /** The address that was called: what an old one did says nothing of a new one. */
+  targetUrl: string;
+  succeeded: boolean;
+}
+
+/** What became of a subscription by an observation. */
+export const HEALTH_CHANGES = ['opened', 'closed', 'switched_off'] as const;
+export type HealthChange = (typeof HEALTH_CHANGES)[number];
 
 /** What becomes of a delivery after an attempt. */
 export type Conclusion =
@@ -66,6 +80,12 @@ export abstract class PendingDeliveries {
 
   /** An outcome that comes after a newer one is logged and changes nothing. */
   abstract record(outcome: Outcome): Promise<void>;
+
+  /**
+   * Counts an attempt for its target's health: opens and closes the circuit, and switches off what
+   * has only failed for days. Successes in a row need not be told.
+   */
+  abstract observe(observation: Observation): Promise<void>;
 
   /** Switches the subscription off, if the address that answered 410 is still its target. */
   abstract switchOff(webhookId: string, targetUrl: string): Promise<void>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Webhook } from './webhook.js';
+import { HEALTHY, Webhook } from './webhook.js';
 
 function aWebhook(columns: Partial<Webhook> = {}): Webhook {
   return Object.assign(new Webhook(), {
@@ -33,9 +33,10 @@ describe('Webhook.revisedBy', () => {
     expect(aWebhook().revisedBy({ targetUrl: 'https://***@target.example/hook' })).toEqual({});
   });
 
-  it('takes any other spelling of the target for a new one, whose hold is over', () => {
+  it('takes any other spelling of the target for a new one, of which nothing is known', () => {
     const targetUrl = 'https://user:secret@target.example/hook/';
-    expect(aWebhook().revisedBy({ targetUrl })).toEqual({ targetUrl, holdUntil: null });
+    const anew = { targetUrl, holdUntil: null, ...HEALTHY };
+    expect(aWebhook().revisedBy({ targetUrl })).toEqual(anew);
   });
 
   it('compares payloads as text', () => {
@@ -55,12 +56,33 @@ describe('Webhook.revisedBy', () => {
     expect(aWebhook({ enabled: false }).revisedBy({ enabled: false })).toEqual({});
   });
 
-  it('forgets why it was off when it is switched on', () => {
+  it('forgets why it was off, and its health, when it is switched on', () => {
     const gone = aWebhook({ enabled: false, disabledReason: 'gone', disabledAt: new Date() });
     expect(gone.revisedBy({ enabled: true })).toEqual({
       enabled: true,
       disabledReason: null,
       disabledAt: null,
+      ...HEALTHY,
     });
+  });
+});
+
+describe('Webhook.health', () => {
+  const since = new Date('2026-11-01T00:00:00Z');
+  const until = new Date('2026-11-02T00:00:30Z');
+
+  it('is ok before anything failed', () => {
+    expect(aWebhook().health).toEqual({ state: 'ok' });
+  });
+
+  it('says since when everything fails', () => {
+    const health = { state: 'failing', since };
+    expect(aWebhook({ failingSince: since }).health).toEqual(health);
+  });
+
+  it('says until when nothing is sent, and warns of the end', () => {
+    const disablesAt = new Date('2026-11-06T00:00:00Z');
+    const health = { state: 'open', since, until, disablesAt };
+    expect(aWebhook({ failingSince: since, openUntil: until }).health).toEqual(health);
   });
 });

@@ -19,8 +19,19 @@ type OrUndefined<Type> = { [Key in keyof Type]?: Type[Key] | undefined };
 /** What an update says. What is undefined stays; null clears. */
 export type WebhookChanges = OrUndefined<WebhookContent>;
 
-/** Why the service switched a subscription off: its target answered 410. */
-export type DisabledReason = 'gone';
+/** Why the service switched a subscription off: its target answered 410, or failed for days. */
+export type DisabledReason = 'gone' | 'failing';
+
+/** How the target of a subscription does. */
+export type TargetHealth =
+  | { state: 'ok' }
+  /** Every attempt since then has failed. */
+  | { state: 'failing'; since: Date }
+  /** Nothing is sent until then; at `disablesAt` it is switched off, should it fail till then. */
+  | { state: 'open'; since: Date; until: Date; disablesAt: Date };
+
+/** A subscription that has only failed for so long is switched off, in ms. */
+export const FAILING_MS = 5 * 24 * 3_600_000;
 
 /** What a customer wants instead of the configured retries; what is absent is as configured. */
 export interface RetryPolicy {
@@ -81,6 +92,13 @@ export class Webhook implements WebhookContent {
   updatedAt!: Date;
   deletedAt!: Date | null;
 
+  get health(): TargetHealth {
+    const { failingSince: since, openUntil: until } = this;
+    if (!since) return { state: 'ok' };
+    if (!until) return { state: 'failing', since };
+    return { state: 'open', since, until, disablesAt: new Date(since.getTime() + FAILING_MS) };
+  }
+
   /** Whether the text means the present target: itself, or itself as it is shown. */
   hasTarget(url: string): boolean {
     return url === this.targetUrl || url === shownTargetUrl(this.targetUrl);
@@ -104,12 +122,21 @@ export class Webhook implements WebhookContent {
   private consequencesOf({ enabled, targetUrl }: WebhookRevision): WebhookRevision {
     return {
       ...(enabled === false && { generation: this.generation + 1, cancelling: true }),
-      ...(enabled === true && { disabledReason: null, disabledAt: null }),
-      // It was the old target that asked.
-      ...(targetUrl !== undefined && { holdUntil: null }),
+      ...(enabled === true && { disabledReason: null, disabledAt: null, ...HEALTHY }),
+      // It was the old target that failed, or asked.
+      ...(targetUrl !== undefined && { holdUntil: null, ...HEALTHY }),
     };
   }
 }
+
+/** The health of a target that was not called yet. */
+export const HEALTHY = {
+  failures: 0,
+  failingSince: null,
+  openUntil: null,
+  openings: 0,
+  closedAt: null,
+} satisfies WebhookRevision;
 
 /** Columns of a subscription that get new values. */
 export type WebhookRevision = Partial<
@@ -121,5 +148,10 @@ export type WebhookRevision = Partial<
     | 'disabledReason'
     | 'disabledAt'
     | 'holdUntil'
+    | 'failures'
+    | 'failingSince'
+    | 'openUntil'
+    | 'openings'
+    | 'closedAt'
   >
 >;

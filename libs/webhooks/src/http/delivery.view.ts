@@ -14,12 +14,13 @@ const STATES: Record<DeliveryState, string> = {
   succeeded: 'the target answered 2xx',
   exhausted: 'given up',
   cancelled: 'the subscription was switched off or deleted',
-  parked: 'pending, while the subscription is held',
+  parked: 'pending, while the subscription is held, paused, or its circuit is open',
 };
 
 const REASONS: Record<DeliveryReason, string> = {
   gone: 'the target answered 410',
   no_attempts_left: 'every attempt failed',
+  failing: 'the subscription was switched off, as every attempt had failed for five days',
   disabled: 'the subscription was switched off',
   deleted: 'the subscription was deleted',
   expired: 'it was kept as long as events are kept',

@@ -2,7 +2,30 @@ import { jsonText, RawJson } from '#libs/kernel';
 import { type HrefBuilder, schema } from '#libs/kernel/http';
 import { EVENT_KINDS } from '../domain/event-kinds.js';
 import { shownTargetUrl } from '../domain/target-url.js';
-import type { DisabledReason, Webhook } from '../domain/webhook.js';
+import type { DisabledReason, TargetHealth, Webhook } from '../domain/webhook.js';
+
+const HEALTH_STATES: Record<TargetHealth['state'], string> = {
+  ok: 'the last attempt succeeded, or there was none',
+  failing: 'every attempt since `since` failed',
+  open:
+    'at least 10 attempts in a row failed: nothing is sent until `until`, when one delivery finds ' +
+    'out whether the target answers again',
+};
+
+const DISABLED_REASONS: Record<DisabledReason, string> = {
+  gone: 'the target answered 410',
+  failing: 'every attempt failed for five days',
+};
+
+const HealthSchema = schema.object(
+  {
+    state: schema.meanings('How the target does.', HEALTH_STATES, 'open'),
+    since: schema.time('When the first of the attempts failed.'),
+    until: schema.time('Until when nothing is sent, except for tests.'),
+    disablesAt: schema.time('A warning: it is switched off then, if it goes on failing.'),
+  },
+  { optional: ['since', 'until', 'disablesAt'] },
+);
 
 /** What {@link webhookText} shows. */
 export const WebhookSchema = schema.named(
@@ -30,13 +53,11 @@ export const WebhookSchema = schema.named(
       enabled: schema.flag('When false, nothing is sent.', true),
       createdAt: schema.time('When it was made.'),
       updatedAt: schema.time('When a field last got another value.'),
-      disabledReason: schema.choice(
-        'Why the service switched it off: `gone` is an answer 410 of the target.',
-        ['gone'] satisfies DisabledReason[],
-      ),
+      disabledReason: schema.meanings('Why the service switched it off.', DISABLED_REASONS, 'gone'),
       disabledAt: schema.time('When the service switched it off.'),
+      health: HealthSchema,
     },
-    { optional: ['applicationId', 'name', 'payload', 'disabledReason', 'disabledAt'] },
+    { optional: ['applicationId', 'name', 'payload', 'disabledReason', 'disabledAt', 'health'] },
   ),
 );
 
@@ -68,5 +89,6 @@ export function webhookText(webhook: Webhook, href: HrefBuilder): string {
     updatedAt: webhook.updatedAt,
     disabledReason: webhook.disabledReason ?? undefined,
     disabledAt: webhook.disabledAt ?? undefined,
+    health: webhook.enabled ? webhook.health : undefined,
   });
 }

@@ -19,8 +19,21 @@ const DUE_OF_GIVEN = `
       AND generation = w.generation
     ORDER BY next_attempt_at, id LIMIT $3::integer
   ) d
-  WHERE w.id = ANY ($9::bigint[])
+  WHERE w.id = ANY ($10::bigint[]) AND w.failing_since IS NULL
     AND w.enabled AND w.deleted_at IS NULL AND NOT ${IS_HELD}`;
+
+/** After a circuit closed, calls grow by so many a second, all workers together, for so long. */
+const RECOVERY = { callsPerS: 2, interval: '1 minute' };
+
+/**
+ * What may be in the window of subscription `w`: a single probe while its circuit is open, more and
+ * more after it closed, else NULL: any number.
+ */
+const CIRCUIT_CALLS = `CASE
+      WHEN w.open_until IS NOT NULL THEN 1
+      WHEN w.closed_at > now() - interval '${RECOVERY.interval}'
+      THEN 1 + floor(extract(epoch FROM now() - w.closed_at) * ${RECOVERY.callsPerS})::integer
+    END`;
 
 /** So many of an account that has its share are tried at a look. */
 const IDLE_SUBSCRIPTIONS = 8;
@@ -45,8 +58,9 @@ RETURNING d.id, d.attempts, d.webhook_id, d.immediate, p.expired`;
  * claim ended) come in, in turn over accounts, and within an account over subscriptions, oldest first.
  * No more than make $4 of an account in the window, and of a subscription no more than the part $5
  * of what is left of that, since workers would only hand them back; but one of each of the first few
- * subscriptions with nothing in the window, which workers keep a slot for. A subscription that is off or
- * held is passed over in one step. One of which more is due than may come in is marked as having a
+ * subscriptions with nothing in the window, which workers keep a slot for. All that fail together
+ * have no more than $9 in the window, whoever they belong to. A subscription that is off or held is
+ * passed over in one step. One of which more is due than may come in is marked as having a
  * backlog: what is accepted for it waits its turn.
  *
  * @param due the deliveries that may be in the window
@@ -57,14 +71,16 @@ function feed(name: string, due: string, given: string): { name: string; text: s
     name,
     text: `
 WITH due AS MATERIALIZED (
-  SELECT d.*, least($3::integer, coalesce(n.calls, $8::integer)) AS share
+  SELECT d.*, w.failing_since IS NOT NULL AS failing,
+    least($3::integer, coalesce(n.calls, $8::integer), ${CIRCUIT_CALLS}) AS share
   FROM (${due}
   ) d
+  JOIN webhooks w ON w.id = d.webhook_id
   LEFT JOIN unnest($6::bigint[], $7::integer[]) AS n(webhook_id, calls) USING (webhook_id)
 ),
 waiting AS MATERIALIZED (
   SELECT id, next_attempt_at, turn FROM (
-    SELECT id, next_attempt_at, claimed_until, place, share,
+    SELECT id, next_attempt_at, claimed_until, place, share, failing,
       count(*) FILTER (WHERE claimed_until > now()) OVER (PARTITION BY account_id) AS claimed,
       row_number() OVER (
         PARTITION BY account_id
@@ -73,10 +89,14 @@ waiting AS MATERIALIZED (
       row_number() OVER (
         PARTITION BY account_id, place = 1 AND claimed_until > now() IS NOT TRUE
         ORDER BY next_attempt_at
-      ) AS turn_of_idle
+      ) AS turn_of_idle,
+      row_number() OVER (
+        PARTITION BY failing
+        ORDER BY claimed_until > now() DESC NULLS LAST, place, next_attempt_at
+      ) AS turn_of_failing
     FROM due
   ) AS ranked
-  WHERE claimed_until > now() IS NOT TRUE AND (
+  WHERE claimed_until > now() IS NOT TRUE AND (NOT failing OR turn_of_failing <= $9::integer) AND (
     turn <= $4::integer AND place <= share AND place <= ceil(($4::integer - claimed) * $5::float8)
     OR place = 1 AND turn_of_idle <= ${IDLE_SUBSCRIPTIONS}
   )
@@ -95,7 +115,7 @@ marked AS (
 ),
 unmarked AS (
   UPDATE webhooks w SET backlog = false
-  WHERE w.backlog AND NOT ${IS_HELD} ${given} AND w.id NOT IN (SELECT webhook_id FROM filled)
+  WHERE w.backlog AND w.failing_since IS NULL AND NOT ${IS_HELD} ${given} AND w.id NOT IN (SELECT webhook_id FROM filled)
 )
 ${CLAIM_PICKED}`,
   };
@@ -116,4 +136,4 @@ ${CLAIM_PICKED}`,
 };
 
 export const FEED_ALL = feed('feeder.all', DUE_OF_ALL, '');
-export const FEED_GIVEN = feed('feeder.given', DUE_OF_GIVEN, 'AND w.id = ANY ($9::bigint[])');
+export const FEED_GIVEN = feed('feeder.given', DUE_OF_GIVEN, 'AND w.id = ANY ($10::bigint[])');

@@ -16,6 +16,8 @@ import { WorkerRoll } from './worker-roll.js';
 
 /** How often all subscriptions are looked at, and what part of the time that may take. */
 const LOOKS = { everyMs: 500, share: 0.1 };
+/** What part of all slots the targets that fail may have together. */
+const FAILING_SHARE = 1 / 2;
 /** What is immediate passes by the window; at most so many at a look. */
 const IMMEDIATE = 100;
 
@@ -31,6 +33,7 @@ interface FedRow extends ClaimedRow {
 @Injectable()
 export class DeliveryFeeder {
   private readonly lease: number;
+  private readonly slots: number;
   private readonly roll: WorkerRoll;
   private readonly finishedSubscriptions = new Set<string>();
   private readonly looks = new Rounds(() => this.inTurn(() => this.look()), LOOKS);
@@ -49,6 +52,7 @@ export class DeliveryFeeder {
     @Inject(CONFIG) config: Config,
   ) {
     this.lease = leaseMs(config);
+    this.slots = config.WORKER_CONCURRENCY;
     this.roll = new WorkerRoll(queues[0]?.client as Redis, `${queuePrefix(0)}:workers`);
   }
 
@@ -105,6 +109,7 @@ export class DeliveryFeeder {
       earnings.map(([webhookId]) => webhookId),
       earnings.map(([, calls]) => calls * this.workers),
       FIRST_CALLS * this.workers,
+      Math.ceil(this.slots * FAILING_SHARE) * this.workers,
       ...(given ? [given] : []),
     ]);
   }

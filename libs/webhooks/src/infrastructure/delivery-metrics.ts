@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, Metrics } from '#libs/kernel';
 import { type Attempt, ATTEMPT_ERRORS } from '../domain/delivery.js';
+import { HEALTH_CHANGES, type HealthChange } from '../domain/pending-deliveries.js';
 import { BullDeliveryQueue } from './bull-delivery.queue.js';
 
 /** What is due may be looked at partition by partition; only the oldest of each is needed. */
@@ -24,6 +25,7 @@ export class DeliveryMetrics {
   private readonly firstDelays;
   private readonly finished;
   private readonly expiredClaims;
+  private readonly healthChanges;
 
   constructor(metrics: Metrics, database: Database, queue: BullDeliveryQueue) {
     this.attempts = metrics.counter(
@@ -47,6 +49,11 @@ export class DeliveryMetrics {
     this.expiredClaims = metrics.counter(
       'switchhook_expired_claims_total',
       'Deliveries taken up again because a job or a worker was lost.',
+    );
+    this.healthChanges = metrics.counter(
+      'switchhook_target_health_changes_total',
+      'Circuits that opened, again at each probe that failed, and closed; subscriptions switched off.',
+      { change: HEALTH_CHANGES },
     );
     metrics.gauge(
       'switchhook_oldest_due_age_seconds',
@@ -73,6 +80,10 @@ export class DeliveryMetrics {
 
   ended(state: 'succeeded' | 'exhausted'): void {
     this.finished.inc({ state });
+  }
+
+  healthChanged(change: HealthChange): void {
+    this.healthChanges.inc({ change });
   }
 
   claimsExpired(count: number): void {

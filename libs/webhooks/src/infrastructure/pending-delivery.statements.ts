@@ -40,7 +40,8 @@ SELECT t.id, t.webhook_id, t.attempts + 1 AS attempt, t.takes AS take, t.schedul
     WHERE (retired ->> 'until')::timestamptz > now()
   ) END AS retired_secrets,
   NOT w.enabled OR w.deleted_at IS NOT NULL OR t.generation < w.generation AS cancelled,
-  ${IS_HELD} AS held
+  ${IS_HELD} AS held,
+  w.failing_since IS NOT NULL AS failing
 FROM taken t
 JOIN events e ON e.id = t.event_id
 JOIN webhooks w ON w.id = t.webhook_id`,
@@ -120,6 +121,70 @@ SET attempts = greatest(d.attempts, o.number),
   completed_at = CASE WHEN o.state <> 'pending' OR d.state = 'cancelled' THEN now() END
 FROM current o
 WHERE d.id = o.id AND ${RECORDABLE}`,
+};
+
+/** The circuit opens after so many failures in a row, if the first is so long ago. */
+const OPENS_AFTER = { failures: 10, interval: '30 s' };
+const FIRST_OPENING = '30 s';
+const LONGEST_OPENING = '1 h';
+
+/**
+ * Counts attempts for the health of their targets. Of a subscription, those since the last success
+ * count on; nothing is written unless something changes: failures are counted until the circuit may
+ * open, then it opens again with each probe that fails, for twice as long, and a success closes it.
+ *
+ * $1…$4 arrays, a subscription once: subscription, the address that was called, whether an attempt
+ * succeeded, how many failed since; $5 ms after which a subscription that only fails is switched off
+ */
+export const OBSERVE = {
+  name: 'pending.observe',
+  text: `
+WITH before AS MATERIALIZED (
+  SELECT w.id, w.open_until, w.openings, w.failures, w.failing_since, s.succeeded,
+    least(s.failures + CASE WHEN s.succeeded THEN 0 ELSE w.failures END, ${OPENS_AFTER.failures})
+      AS failures_now,
+    CASE WHEN s.failures > 0 THEN
+      CASE WHEN s.succeeded THEN now() ELSE coalesce(w.failing_since, now()) END
+    END AS failing_since_now
+  FROM unnest($1::bigint[], $2::text[], $3::boolean[], $4::integer[])
+    AS s(webhook_id, target_url, succeeded, failures)
+  JOIN webhooks w ON w.id = s.webhook_id AND w.target_url = s.target_url
+  WHERE w.enabled AND w.deleted_at IS NULL
+  -- In one order: two workers must not wait for each other.
+  ORDER BY w.id FOR NO KEY UPDATE OF w
+),
+change AS (
+  SELECT *, CASE
+    WHEN succeeded AND open_until IS NOT NULL THEN 'closed'
+    WHEN failures_now < ${OPENS_AFTER.failures}
+      OR failing_since_now > now() - interval '${OPENS_AFTER.interval}'
+      OR open_until > now() THEN NULL
+    WHEN failing_since_now <= now() - make_interval(secs => $5::float8 / 1000) THEN 'switched_off'
+    ELSE 'opened'
+  END AS change
+  FROM before
+)
+UPDATE webhooks w
+SET failures = c.failures_now,
+  failing_since = c.failing_since_now,
+  open_until = CASE c.change
+    WHEN 'closed' THEN NULL
+    WHEN 'opened' THEN now() + least(
+      interval '${FIRST_OPENING}' * power(2, least(c.openings, 10)), interval '${LONGEST_OPENING}'
+    )
+    ELSE w.open_until
+  END,
+  openings = CASE c.change WHEN 'closed' THEN 0 WHEN 'opened' THEN w.openings + 1 ELSE w.openings END,
+  closed_at = CASE c.change WHEN 'closed' THEN now() ELSE w.closed_at END,
+  backlog = w.backlog OR c.change IS NOT NULL,
+  enabled = NOT off, disabled_reason = CASE WHEN off THEN 'failing' END,
+  disabled_at = CASE WHEN off THEN now() END, generation = w.generation + off::integer,
+  cancelling = w.cancelling OR off, version = w.version + off::integer,
+  updated_at = CASE WHEN off THEN now() ELSE w.updated_at END
+FROM change c CROSS JOIN LATERAL (SELECT c.change IS NOT DISTINCT FROM 'switched_off' AS off) o
+WHERE w.id = c.id AND (c.change IS NOT NULL
+  OR (c.failures_now, c.failing_since_now) IS DISTINCT FROM (c.failures, c.failing_since))
+RETURNING w.id, c.change`,
 };
 
 /** 410: $1 subscription, $2 the address that answered. */

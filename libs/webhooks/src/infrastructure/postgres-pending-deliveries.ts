@@ -7,16 +7,21 @@ import {
   GroupCommit,
   isTransient,
   isUnavailable,
+  Log,
 } from '#libs/kernel';
 import type { DeliveryJob } from '../domain/delivery.js';
 import {
+  type HealthChange,
+  type Observation,
   type Outcome,
   PendingDeliveries,
   type ReleaseCause,
   type TakenDelivery,
 } from '../domain/pending-deliveries.js';
+import { FAILING_MS } from '../domain/webhook.js';
 import { leaseMs } from './delivery-lease.js';
-import { HOLD, RECORD, RELEASE, SWITCH_OFF, TAKE } from './pending-delivery.statements.js';
+import { DeliveryMetrics } from './delivery-metrics.js';
+import { HOLD, OBSERVE, RECORD, RELEASE, SWITCH_OFF, TAKE } from './pending-delivery.statements.js';
 
 const MAX_BATCH = 200;
 /** How long a job or an outcome waits for a database that is away, before it is left to its claim. */
@@ -48,6 +53,7 @@ interface TakenRow {
   cancelled: boolean;
   held: boolean;
   backlog: boolean;
+  failing: boolean;
 }
 
 /** Pending deliveries in PostgreSQL; concurrent jobs share statements. */
@@ -55,11 +61,14 @@ interface TakenRow {
 export class PostgresPendingDeliveries extends PendingDeliveries {
   private readonly taking: GroupCommit<DeliveryJob, TakenDelivery | undefined>;
   private readonly releasing: GroupCommit<{ taken: TakenDelivery; cause: ReleaseCause }, undefined>;
+  private readonly observing: GroupCommit<Observation, undefined>;
   private readonly recording: GroupCommit<Outcome, undefined>;
   private readonly lease: number;
 
   constructor(
     private readonly database: Database,
+    private readonly metrics: DeliveryMetrics,
+    private readonly log: Log,
     @Inject(CONFIG) config: Config,
   ) {
     super();
@@ -67,6 +76,8 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     const bound = { maxItems: MAX_BATCH };
     this.taking = new GroupCommit((jobs) => this.takeBatch(jobs), bound);
     this.releasing = new GroupCommit((items) => this.releaseBatch(items), bound);
+    // One after the other: the order of successes and failures counts.
+    this.observing = new GroupCommit((items) => this.observeBatch(items), { inFlight: 1 });
     this.recording = new GroupCommit((outcomes) => this.recordBatch(outcomes), bound);
   }
 
@@ -80,6 +91,10 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
 
   async record(outcome: Outcome): Promise<void> {
     await patiently(() => this.recording.one(outcome));
+  }
+
+  async observe(observation: Observation): Promise<void> {
+    await patiently(() => this.observing.one(observation));
   }
 
   async switchOff(webhookId: string, targetUrl: string): Promise<void> {
@@ -122,6 +137,23 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     return [];
   }
 
+  private async observeBatch(observations: readonly Observation[]): Promise<undefined[]> {
+    const tallies = tallied(observations);
+    const rows = await this.database.run<{ id: string; change: HealthChange | null }>(OBSERVE, [
+      tallies.map(({ webhookId }) => webhookId),
+      tallies.map(({ targetUrl }) => targetUrl),
+      tallies.map(({ succeeded }) => succeeded),
+      tallies.map(({ failures }) => failures),
+      FAILING_MS,
+    ]);
+    for (const { id, change } of rows) {
+      if (change === null) continue;
+      this.metrics.healthChanged(change);
+      this.log.info({ webhook: id, change }, 'health of a target');
+    }
+    return [];
+  }
+
   private async recordBatch(outcomes: readonly Outcome[]): Promise<undefined[]> {
     const attempts = outcomes.map((outcome) => outcome.attempt);
     const conclusions = outcomes.map((outcome) => outcome.conclusion);
@@ -143,6 +175,22 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     ]);
     return [];
   }
+}
+
+/** What came of one address: whether anything succeeded, and how much failed since. */
+type Tally = Observation & { failures: number };
+
+function tallied(observations: readonly Observation[]): Tally[] {
+  const tallies = new Map<string, Tally>();
+  for (const observation of observations) {
+    const key = `${observation.webhookId} ${observation.targetUrl}`;
+    const { succeeded = false, failures = 0 } = tallies.get(key) ?? {};
+    const tally = observation.succeeded
+      ? { succeeded: true, failures: 0 }
+      : { succeeded, failures: failures + 1 };
+    tallies.set(key, { ...observation, ...tally });
+  }
+  return [...tallies.values()];
 }
 
 /**
@@ -189,6 +237,7 @@ function takenOf(row: TakenRow): TakenDelivery {
       cancelled: row.cancelled,
       held: row.held,
       backlog: row.backlog,
+      failing: row.failing,
     },
   };
 }

@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { createUser } from '../support/accounts.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
+import { type Client, clientOf } from '../support/http.js';
+import { type RunningProcess, startApi, startWorker } from '../support/processes.js';
+import { type Receiver, startReceiver } from '../support/receiver.js';
+
+const EVENTS = 500;
+const BOUND = 5;
+
+interface Shown {
+  enabled: boolean;
+  disabledReason?: string;
+  health?: { state: string; since?: string; until?: string; disablesAt?: string };
+}
+
+let database: TestDatabase;
+let processes: RunningProcess[];
+let receiver: Receiver;
+let customer: Client;
+let platform: Client;
+let accountId: string;
+let webhook: string;
+let isDead: boolean;
+let inFlight: number;
+let most: number;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const environment = {
+    DATABASE_URL: database.url,
+    DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
+    DELIVERY_CONCURRENCY: String(BOUND),
+    DELIVERY_RETRY_SCHEDULE: Array.from({ length: 20 }, () => '1s').join(','),
+  };
+  const api = await startApi(environment);
+  processes = [api, ...(await Promise.all([startWorker(environment), startWorker(environment)]))];
+  const account = await createUser(database, 'customer');
+  accountId = account.id;
+  customer = clientOf(api.url, account.auth);
+  platform = clientOf(api.url, (await createUser(database, 'platform', 'platform')).auth);
+  receiver = await startReceiver((_, response) => {
+    inFlight += 1;
+    most = Math.max(most, inFlight);
+    setTimeout(() => {
+      inFlight -= 1;
+      response.writeHead(isDead ? 500 : 200).end();
+    }, 5);
+  });
+});
+afterAll(async () => {
+  await Promise.all(processes.map((running) => running.stop()));
+  await receiver.close();
+  await database.drop();
+});
+beforeEach(async () => {
+  await database.query('TRUNCATE webhooks, deliveries, attempts, events');
+  [isDead, inFlight, most] = [true, 0, 0];
+  receiver.received.length = 0;
+  const { href } = (
+    await customer.post('/v1/webhooks', {
+      event: 'cdrCreated',
+      resource: 'all',
+      targetUrl: receiver.url,
+    })
+  ).json<{ href: string }>();
+  webhook = new URL(href).pathname;
+});
+
+async function report(count: number): Promise<void> {
+  const events = Array.from({ length: count }, (_, number) => ({
+    event: 'cdrCreated',
+    resource: 'call',
+    accountId,
+    data: { number },
+  }));
+  expect((await platform.post('/v1/events/batch', { events })).status).toBe(202);
+}
+
+const shown = async (): Promise<Shown> => (await customer.get(webhook)).json<Shown>();
+const set = (what: string) => database.query(`UPDATE webhooks SET ${what}`);
+const healthIs = (state: string) => eventually(shown, ({ health }) => health?.state === state);
+/** Waits until nothing is pending, and tells what became of the deliveries. */
+async function ended(): Promise<{ state: string; reason: string | null; count: number }[]> {
+  return eventually(
+    () =>
+      database.query<{ state: string; reason: string | null; count: number }>(
+        'SELECT state, reason, count(*)::int FROM deliveries GROUP BY state, reason',
+      ),
+    (rows) => rows.every(({ state }) => state !== 'pending'),
+    60_000,
+  );
+}
+
+/** As if the first failure had been a while ago. */
+async function open(): Promise<void> {
+  await healthIs('failing');
+  await eventually(
+    () => database.query<{ failures: number }>('SELECT failures FROM webhooks'),
+    ([row]) => row?.failures === 10,
+  );
+  await set(`failing_since = now() - interval '31 s'`);
+  await healthIs('open');
+}
+
+it('leaves a dead target alone, probes it, and sends what waited once it is back', async () => {
+  expect(await shown()).toMatchObject({ health: { state: 'ok' } });
+  await report(EVENTS);
+  await open();
+  const { health } = await shown();
+  expect(Date.parse(health!.until!)).toBeGreaterThan(Date.now() + 20_000);
+  expect(Date.parse(health!.disablesAt!) - Date.parse(health!.since!)).toBe(5 * 86_400_000);
+  await eventually(
+    () => Promise.resolve(inFlight),
+    (calls) => calls === 0,
+  );
+
+  // Nothing is sent, and all waits unharmed: of most deliveries not one attempt was spent.
+  const before = receiver.received.length;
+  await report(1);
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  expect(receiver.received.length).toBe(before);
+  const parked = (await customer.get(`${webhook}/deliveries?state=parked&limit=1000`)).json<
+    { nextAttemptAt: string }[]
+  >();
+  expect(parked).toHaveLength(EVENTS + 1);
+  expect(Date.parse(parked[0]!.nextAttemptAt)).toBe(Date.parse(health!.until!));
+
+  // One probe, which fails.
+  await set('open_until = now()');
+  await eventually(shown, ({ health: now }) => Date.parse(now!.until!) > Date.now() + 40_000);
+  expect(receiver.received.length).toBe(before + 1);
+
+  // One probe, which succeeds, and then the others, the oldest first.
+  isDead = false;
+  most = 0;
+  await set('open_until = now()');
+  expect(await ended()).toEqual([{ state: 'succeeded', reason: null, count: EVENTS + 1 }]);
+  expect(await shown()).toMatchObject({ enabled: true, health: { state: 'ok' } });
+  expect(most).toBeLessThanOrEqual(2 * BOUND);
+  const tried = new Set(receiver.received.slice(0, before + 1).map(({ id }) => id));
+  const untried = receiver.received.map(({ id }) => id).filter((id) => !tried.has(id));
+  const oldest = new Set(untried.toSorted().slice(0, 50 + 2 * BOUND));
+  expect(untried.slice(0, 50).filter((id) => !oldest.has(id))).toEqual([]);
+});
+
+it('closes after a test that succeeds', async () => {
+  await report(20);
+  await open();
+  isDead = false;
+  expect((await customer.post(`${webhook}/test`)).status).toBe(202);
+  await ended();
+  expect(await shown()).toMatchObject({ health: { state: 'ok' } });
+});
+
+it('switches off a subscription whose target only failed for five days', async () => {
+  await report(20);
+  await open();
+  await set(`failing_since = now() - interval '5 days', open_until = now()`);
+  const off = await eventually(shown, ({ enabled }) => !enabled);
+  expect(off).toMatchObject({ disabledReason: 'failing' });
+  expect(off.health).toBeUndefined();
+  expect(await ended()).toMatchObject([{ state: 'cancelled', reason: 'failing' }]);
+
+  expect((await customer.put(webhook, { enabled: true })).status).toBe(200);
+  expect(await shown()).toMatchObject({ enabled: true, health: { state: 'ok' } });
+  isDead = false;
+  receiver.received.length = 0;
+  await report(1);
+  await receiver.until((received) => received.length === 1);
+});
