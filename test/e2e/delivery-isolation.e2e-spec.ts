@@ -140,6 +140,21 @@ it('has no more calls in flight than a worker may, in however many shards', asyn
   expect(most).toBeLessThanOrEqual(8);
 });
 
+it('delivers to a healthy target beside one that hangs in the same shard', async () => {
+  worker = await start({ WORKER_CONCURRENCY: '8', QUEUE_SHARDS: '8' });
+  receiver.answering = ({ path }, response) => {
+    if (path === '/healthy') response.end();
+  };
+  const account = await anAccount(database);
+  const of = (path: string, id: number) =>
+    aSubscription(database, account, { id, target_url: `${receiver.url}/${path}` });
+  const [hanging, healthy] = [await of('hangs', 800_000), await of('healthy', 800_008)];
+  for (let made = 0; made < 10; made += 1) await aPendingDelivery(database, hanging);
+  await receiver.until((received) => received.length >= 2);
+  await aPendingDelivery(database, healthy);
+  await receiver.until((received) => received.some(({ path }) => path === '/healthy'), 5_000);
+});
+
 it('delivers to a healthy target beside nine of the same account that hang', async () => {
   worker = await start();
   api = await startApi(environmentOf({}));

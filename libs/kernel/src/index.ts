@@ -7,6 +7,7 @@ export {
 } from './config/config.js';
 export { ConfigModule } from './config/config.module.js';
 export { apiAddressFromEnvironment, configFromEnvironment } from './config/environment.js';
+export { Turns } from './concurrency/turns.js';
 export { Database, type Statement } from './database/database.js';
 export {
   codeOf,

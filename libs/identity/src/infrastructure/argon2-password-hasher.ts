@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { hashRaw } from '@node-rs/argon2';
-import { DomainError } from '#libs/kernel';
+import { DomainError, Turns } from '#libs/kernel';
 import { PasswordHasher } from '../domain/password-hasher.js';
-import { Turns } from './turns.js';
 
 /** OWASP's first choice of 2023 for Argon2id: 19 MiB, two passes, one lane. */
 const PARAMETERS = {

@@ -7,7 +7,7 @@ import {
 } from '@nestjs/common';
 import type { Queue } from 'bull';
 import type { Redis } from 'ioredis';
-import { CONFIG, type Config, Log } from '#libs/kernel';
+import { CONFIG, type Config, Log, Turns } from '#libs/kernel';
 import type { DeliveryJob } from '../domain/delivery.js';
 import { DeliveryRunner, type RunResult } from '../domain/delivery-runner.js';
 import { DELIVERY_QUEUES, JOB_NAME } from './delivery-queues.js';
@@ -26,8 +26,8 @@ const LAST_JOB_MS = 1_000;
 export class DeliveryConsumer implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly counts = new Map<string, number>();
   private readonly underWay = new Set<Promise<void>>();
-  /** Jobs that a queue hands out at once. */
-  private readonly loops: number;
+  /** Every queue may hand out as many jobs as all together: what is slow in one leaves room in it. */
+  private readonly slots: Turns;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -39,7 +39,7 @@ export class DeliveryConsumer implements OnApplicationBootstrap, BeforeApplicati
     private readonly log: Log,
     @Inject(CONFIG) private readonly config: Config,
   ) {
-    this.loops = Math.ceil(config.WORKER_CONCURRENCY / queues.length);
+    this.slots = new Turns({ atOnce: config.WORKER_CONCURRENCY });
   }
 
   onApplicationBootstrap(): void {
@@ -78,7 +78,7 @@ export class DeliveryConsumer implements OnApplicationBootstrap, BeforeApplicati
     const asked = new Promise<void>((resolve) => {
       internals.getNextJob = () => {
         asking += 1;
-        if (asking === this.loops) resolve();
+        if (asking === this.config.WORKER_CONCURRENCY) resolve();
         return new Promise(() => undefined);
       };
     });
@@ -101,7 +101,9 @@ export class DeliveryConsumer implements OnApplicationBootstrap, BeforeApplicati
       await new Promise((resolve) => redis.once('ready', resolve));
     }
     try {
-      await queue.process(JOB_NAME, this.loops, (job) => this.tracked(this.handle(job.data)));
+      await queue.process(JOB_NAME, this.config.WORKER_CONCURRENCY, (job) =>
+        this.tracked(this.slots.run(() => this.handle(job.data))),
+      );
     } catch (error) {
       this.log.error({ err: error }, 'a queue is not consumed any more');
     }
