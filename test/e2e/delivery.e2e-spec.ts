@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, afterEach, expect, it } from 'vitest';
-import { Database, Metrics, readConfig, Tracing } from '#libs/kernel';
+import { Database, Metrics, readConfig, Tracing, Log } from '#libs/kernel';
 import { DeliveryQueue } from '../../libs/webhooks/src/domain/delivery-queue.js';
 import { PostgresEventStore } from '../../libs/webhooks/src/infrastructure/postgres-event.store.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -34,7 +34,7 @@ beforeAll(async () => {
   source = await new DataSource({ type: 'postgres', url: database.url }).initialize();
   const config = readConfig({ DATABASE_URL: database.url });
   store = new PostgresEventStore(
-    new Database(source, new Metrics(), config),
+    new Database(source, new Metrics(), new Log(config, 'test'), config),
     new NoQueue(),
     new Tracing(),
     new Metrics(),

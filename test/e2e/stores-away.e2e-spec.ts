@@ -100,6 +100,9 @@ it('accepts events while Redis is away, and delivers them when it is back', asyn
   expect(receiver.received).toHaveLength(0);
   redis.up();
   await receiver.until(() => new Set(numbers()).size >= 20);
+  for (const running of processes) {
+    expect(running.output().match(/Redis is \w+/g)).toEqual(['Redis is away', 'Redis is back']);
+  }
 });
 
 it('starts, accepts and stops without any Redis', async () => {
@@ -165,6 +168,9 @@ it('answers 503 with Retry-After while PostgreSQL is away, and goes on by itself
     ({ status }) => status === 202,
   );
   await receiver.until(() => [200, 201].every((number) => numbers().includes(number)));
+  const lines = () => Promise.resolve(processes[1]!.output().match(/PostgreSQL is \w+/g));
+  const told = await eventually(lines, (found) => (found?.length ?? 0) > 1);
+  expect(told).toEqual(['PostgreSQL is away', 'PostgreSQL is back']);
 });
 
 it('gives up a PostgreSQL that does not answer, and goes on when it does', async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { Database, Metrics, readConfig, Tracing } from '#libs/kernel';
+import { Database, Metrics, readConfig, Tracing, Log } from '#libs/kernel';
 import type { ReportedEvent } from '../../libs/webhooks/src/domain/event.js';
 import {
   DeliveryQueue,
@@ -43,7 +43,7 @@ beforeEach(async () => {
   const config = readConfig({ DATABASE_URL: database.url });
   queue = new QueueOfNothing();
   const aStore = () => {
-    const own = new Database(source, new Metrics(), config);
+    const own = new Database(source, new Metrics(), new Log(config, 'test'), config);
     return new PostgresEventStore(own, queue, new Tracing(), new Metrics(), config);
   };
   store = aStore();

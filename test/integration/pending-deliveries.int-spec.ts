@@ -27,7 +27,7 @@ beforeAll(async () => {
   source = await new DataSource({ type: 'postgres', url: database.url }).initialize();
   const config = readConfig({ DATABASE_URL: database.url, LOG_LEVEL: 'silent' });
   pending = new PostgresPendingDeliveries(
-    new Database(source, new Metrics(), config),
+    new Database(source, new Metrics(), new Log(config, 'test'), config),
     { healthChanged: (change: string) => changes.push(change) } as unknown as DeliveryMetrics,
     new Log(config, 'test'),
     config,

@@ -33,6 +33,7 @@ export {
 } from './errors/domain-error.js';
 export { KernelModule } from './kernel.module.js';
 export { Log } from './logging/log.js';
+export { Presence } from './logging/presence.js';
 export type { Page } from './paging/page.js';
 export { connectRedis } from './redis/redis.js';
 export { isNumericId, isUuid, numericIdOf } from './text/identifiers.js';

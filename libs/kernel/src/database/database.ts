@@ -2,8 +2,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Pool, QueryResultRow } from 'pg';
 import { DataSource } from 'typeorm';
 import { CONFIG, type Config } from '../config/config.js';
+import { Log } from '../logging/log.js';
+import { Presence } from '../logging/presence.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { translateDatabaseError } from './database-errors.js';
+import { isUnavailable, translateDatabaseError } from './database-errors.js';
 
 /**
  * A statement. Its name is the key of the server's prepared plan; one without a name is planned
@@ -14,6 +16,9 @@ export interface Statement {
   text: string;
 }
 
+/** Without an error for so long PostgreSQL is back. */
+const STEADY_MS = 5_000;
+
 /**
  * The connections of the process, shared with TypeORM: for statements that an entity manager
  * would only make slower.
@@ -22,10 +27,11 @@ export interface Statement {
 export class Database {
   private readonly pool: Pool;
   private readonly prepared: boolean;
-
   private readonly errors;
+  private readonly presence: Presence;
 
-  constructor(dataSource: DataSource, metrics: Metrics, @Inject(CONFIG) config: Config) {
+  constructor(dataSource: DataSource, metrics: Metrics, log: Log, @Inject(CONFIG) config: Config) {
+    this.presence = new Presence('PostgreSQL', log, STEADY_MS);
     this.errors = metrics.counter(
       'switchhook_database_errors_total',
       'Statements of the event path that PostgreSQL did not carry out.',
@@ -42,9 +48,12 @@ export class Database {
     const { name, text } = statement;
     const query = this.prepared && name !== undefined ? { name, text, values } : { text, values };
     try {
-      return (await this.pool.query<Row>(query)).rows;
+      const { rows } = await this.pool.query<Row>(query);
+      this.presence.back();
+      return rows;
     } catch (error) {
       this.errors.inc();
+      if (isUnavailable(error)) this.presence.away(error);
       throw error;
     }
   }

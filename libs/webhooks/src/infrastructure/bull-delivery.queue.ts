@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { JobOptions, Queue } from 'bull';
 import type { Redis } from 'ioredis';
-import { CONFIG, type Config, Metrics } from '#libs/kernel';
+import { CONFIG, type Config, Log, Metrics, Presence } from '#libs/kernel';
 import type { DeliveryJob } from '../domain/delivery.js';
 import { DeliveryQueue, type QueuedDelivery } from '../domain/delivery-queue.js';
 import { DELIVERY_QUEUES, JOB_NAME, shardOf } from './delivery-queues.js';
@@ -28,6 +28,7 @@ export class BullDeliveryQueue extends DeliveryQueue {
   constructor(
     @Inject(DELIVERY_QUEUES) private readonly queues: readonly Queue<DeliveryJob>[],
     metrics: Metrics,
+    log: Log,
     @Inject(CONFIG) private readonly config: Config,
   ) {
     super();
@@ -39,6 +40,13 @@ export class BullDeliveryQueue extends DeliveryQueue {
     for (const queue of queues) queue.on('error', () => errors.inc());
     // Bull connects when its client is first asked for; the first event should find it connected.
     this.clients = queues.map((queue) => queue.client);
+    const presence = new Presence('Redis', log);
+    for (const client of this.clients) {
+      client.on('reconnecting', () => presence.away());
+      client.on('ready', () => {
+        if (this.isConnected()) presence.back();
+      });
+    }
   }
 
   hasRoom({ immediate } = { immediate: false }): boolean {

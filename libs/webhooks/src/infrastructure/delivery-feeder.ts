@@ -126,7 +126,10 @@ export class DeliveryFeeder {
       await work();
     } catch (error) {
       const message = error instanceof Error ? error.message : '';
-      if (isUnavailable(error) || /Connection is closed|writeable|max retries/i.test(message))
+      if (
+        isUnavailable(error) ||
+        /Connection is closed|writeable|max retries|Command timed out/i.test(message)
+      )
         return;
       this.log.error({ err: error }, 'deliveries could not be fed');
     }
