@@ -117,6 +117,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/webhooks/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for the request, for both our logs. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause a subscription
+         * @description Its deliveries, those of later events included, are kept as `parked` until it is resumed. Tests are sent all the same. Nothing changes when it is paused already.
+         */
+        post: operations["webhooksPause"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for the request, for both our logs. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume a subscription
+         * @description What waited is sent, oldest first. Nothing changes when it is not paused.
+         */
+        post: operations["webhooksResume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/webhooks/{id}/secret": {
         parameters: {
             query?: never;
@@ -1142,7 +1188,7 @@ export interface components {
             attempts: number;
             /**
              * Format: date-time
-             * @description When it is tried next, while it is pending.
+             * @description When it is tried next, while it is pending and not paused.
              * @example 2026-01-31T12:00:00.000Z
              */
             nextAttemptAt?: string;
@@ -1291,7 +1337,7 @@ export interface components {
             attempts: number;
             /**
              * Format: date-time
-             * @description When it is tried next, while it is pending.
+             * @description When it is tried next, while it is pending and not paused.
              * @example 2026-01-31T12:00:00.000Z
              */
             nextAttemptAt?: string;
@@ -1963,6 +2009,12 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             disabledAt?: string;
+            /**
+             * @description Its deliveries wait until it is resumed.
+             * @example true
+             * @constant
+             */
+            paused?: true;
             health?: {
                 /**
                  * @description How the target does.
@@ -2601,6 +2653,76 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    webhooksPause: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for the request, for both our logs. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /** @description The `ETag` that the request was made for; another version is not touched (412). Several with commas between, or `*` for any. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The id of a webhook subscription, of account or application level. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Address"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    webhooksResume: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for the request, for both our logs. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+                /** @description The `ETag` that the request was made for; another version is not touched (412). Several with commas between, or `*` for any. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description The id of a webhook subscription, of account or application level. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Address"];
                 };
             };
             401: components["responses"]["Unauthorized"];

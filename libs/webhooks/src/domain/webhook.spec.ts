@@ -52,6 +52,25 @@ describe('Webhook.revisedBy', () => {
     });
   });
 
+  it('makes what comes after a pause wait behind what came before', () => {
+    expect(aWebhook({ paused: false }).revisedBy({ paused: true })).toEqual({
+      paused: true,
+      backlog: true,
+    });
+  });
+
+  it('begins its health anew when it is resumed: while it was paused, nothing failed', () => {
+    expect(aWebhook({ paused: true }).revisedBy({ paused: false })).toEqual({
+      paused: false,
+      ...HEALTHY,
+    });
+  });
+
+  it('changes nothing when it is paused, or goes on, already', () => {
+    for (const paused of [true, false])
+      expect(aWebhook({ paused }).revisedBy({ paused })).toEqual({});
+  });
+
   it('cancels nothing when it is off already', () => {
     expect(aWebhook({ enabled: false }).revisedBy({ enabled: false })).toEqual({});
   });

@@ -17,7 +17,7 @@ export interface WebhookContent {
 type OrUndefined<Type> = { [Key in keyof Type]?: Type[Key] | undefined };
 
 /** What an update says. What is undefined stays; null clears. */
-export type WebhookChanges = OrUndefined<WebhookContent>;
+export type WebhookChanges = OrUndefined<WebhookContent & Pick<Webhook, 'paused'>>;
 
 /** Why the service switched a subscription off: its target answered 410, or failed for days. */
 export type DisabledReason = 'gone' | 'failing';
@@ -113,14 +113,18 @@ export class Webhook implements WebhookContent {
     };
     const revision: WebhookRevision = Object.fromEntries(
       Object.entries(given).filter(
-        ([field, value]) => value !== undefined && value !== this[field as keyof WebhookContent],
+        ([field, value]) => value !== undefined && value !== this[field as keyof WebhookChanges],
       ),
     );
     return { ...revision, ...this.consequencesOf(revision) };
   }
 
-  private consequencesOf({ enabled, targetUrl }: WebhookRevision): WebhookRevision {
+  private consequencesOf({ enabled, targetUrl, paused }: WebhookRevision): WebhookRevision {
     return {
+      // What is accepted after it was resumed must not overtake what waited.
+      ...(paused === true && { backlog: true }),
+      // The time of the pause is none in which it failed.
+      ...(paused === false && HEALTHY),
       ...(enabled === false && { generation: this.generation + 1, cancelling: true }),
       ...(enabled === true && { disabledReason: null, disabledAt: null, ...HEALTHY }),
       // It was the old target that failed, or asked.
@@ -142,7 +146,8 @@ export const HEALTHY = {
 export type WebhookRevision = Partial<
   Pick<
     Webhook,
-    | keyof WebhookContent
+    | keyof WebhookChanges
+    | 'backlog'
     | 'generation'
     | 'cancelling'
     | 'disabledReason'

@@ -4,6 +4,7 @@ import type { Principal } from '#libs/identity';
 import { CurrentUser } from '#libs/identity/http';
 import { Href, type HrefBuilder, IfMatch, JsonBody, type VersionCheck } from '#libs/kernel/http';
 import { WebhooksService } from '../domain/webhooks.service.js';
+import { located } from './located.js';
 import { answerWebhook, answerWebhooks } from './webhook-answers.js';
 import { CreateWebhookDto, UpdateWebhookDto } from './webhook.dto.js';
 
@@ -44,9 +45,7 @@ export class ApplicationWebhooksController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<object> {
     const id = await this.webhooks.create({ accountId: userId, applicationId }, body.content());
-    const address = href('webhooks', id);
-    response.setHeader('Location', address);
-    return { href: address };
+    return located(response, href('webhooks', id));
   }
 
   @Put(':id')

@@ -8,6 +8,7 @@ import { DeliveryStatisticsService } from '../domain/delivery-statistics.js';
 import type { DeliveryFilter } from '../domain/delivery-store.js';
 import { textsOf, timesOf } from './filters.js';
 import { deliveryView, deliveryWithAttempts } from './delivery.view.js';
+import { located } from './located.js';
 
 /** What was delivered to a customer, and how it went. */
 @Controller('v1')
@@ -71,12 +72,6 @@ export class DeliveriesController {
     const id = await this.deliveries.test(user.userId, webhookId);
     return located(response, href('deliveries', id));
   }
-}
-
-/** What was accepted can be watched there. */
-function located(response: Response, href: string): object {
-  response.setHeader('Location', href);
-  return { href };
 }
 
 function filterOf(query: QueryReader): DeliveryFilter {

@@ -55,9 +55,25 @@ export const WebhookSchema = schema.named(
       updatedAt: schema.time('When a field last got another value.'),
       disabledReason: schema.meanings('Why the service switched it off.', DISABLED_REASONS, 'gone'),
       disabledAt: schema.time('When the service switched it off.'),
+      paused: {
+        type: 'boolean',
+        const: true,
+        description: 'Its deliveries wait until it is resumed.',
+        examples: [true],
+      },
       health: HealthSchema,
     },
-    { optional: ['applicationId', 'name', 'payload', 'disabledReason', 'disabledAt', 'health'] },
+    {
+      optional: [
+        'applicationId',
+        'name',
+        'payload',
+        'disabledReason',
+        'disabledAt',
+        'paused',
+        'health',
+      ],
+    },
   ),
 );
 
@@ -89,6 +105,7 @@ export function webhookText(webhook: Webhook, href: HrefBuilder): string {
     updatedAt: webhook.updatedAt,
     disabledReason: webhook.disabledReason ?? undefined,
     disabledAt: webhook.disabledAt ?? undefined,
+    paused: webhook.paused || undefined,
     health: webhook.enabled ? webhook.health : undefined,
   });
 }

@@ -4,6 +4,7 @@ import type { Principal } from '#libs/identity';
 import { CurrentUser } from '#libs/identity/http';
 import { Href, type HrefBuilder, IfMatch, JsonBody, type VersionCheck } from '#libs/kernel/http';
 import { WebhooksService } from '../domain/webhooks.service.js';
+import { located } from './located.js';
 import { answerWebhook, answerWebhooks } from './webhook-answers.js';
 import { CreateWebhookDto, UpdateWebhookDto } from './webhook.dto.js';
 
@@ -44,9 +45,7 @@ export class WebhooksController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<object> {
     const id = await this.webhooks.create({ accountId: userId }, body.content());
-    const address = href('webhooks', id);
-    response.setHeader('Location', address);
-    return { href: address };
+    return located(response, href('webhooks', id));
   }
 
   @Put(':id')
@@ -69,6 +68,32 @@ export class WebhooksController {
   ): Promise<object> {
     await this.webhooks.delete({ accountId: userId, id }, check);
     return { message: 'delete successful' };
+  }
+
+  @Post(':id/pause')
+  @HttpCode(200)
+  async pause(
+    @CurrentUser() { userId }: Principal,
+    @Param('id') id: string,
+    @IfMatch() check: VersionCheck,
+    @Href() href: HrefBuilder,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<object> {
+    await this.webhooks.update({ accountId: userId, id }, { paused: true }, check);
+    return located(response, href('webhooks', id));
+  }
+
+  @Post(':id/resume')
+  @HttpCode(200)
+  async resume(
+    @CurrentUser() { userId }: Principal,
+    @Param('id') id: string,
+    @IfMatch() check: VersionCheck,
+    @Href() href: HrefBuilder,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<object> {
+    await this.webhooks.update({ accountId: userId, id }, { paused: false }, check);
+    return located(response, href('webhooks', id));
   }
 
   @Get(':id/secret')

@@ -98,6 +98,20 @@ const webhooksRoutes = describeRoutes(WebhooksController, {
       about: 'Its pending deliveries are cancelled.',
       answer: DeletedSchema,
     },
+    pause: {
+      summary: 'Pause a subscription',
+      about:
+        'Its deliveries, those of later events included, are kept as `parked` until it is resumed. ' +
+        'Tests are sent all the same. Nothing changes when it is paused already.',
+      answer: AddressSchema,
+      headers: ['Location'],
+    },
+    resume: {
+      summary: 'Resume a subscription',
+      about: 'What waited is sent, oldest first. Nothing changes when it is not paused.',
+      answer: AddressSchema,
+      headers: ['Location'],
+    },
     showSecret: {
       summary: 'Show the signing secret',
       about: 'The secret that notifications are signed with.',
