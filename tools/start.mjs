@@ -96,6 +96,8 @@ async function environment({ host, port, isLoopback }, given, { databaseUrl, red
   env.WORKER_PORT ||= String(await freePort());
   // A service that others reach must not reach into this machine for them.
   if (isLoopback) env.DELIVERY_ALLOWED_NETWORKS ??= '127.0.0.0/8,::1/128';
+  // No proxy has to be told.
+  env.SHUTDOWN_DELAY_MS ||= '0';
   // It belongs to a DATABASE_URL, and there is none.
   if (!given.databaseUrl) delete env.MIGRATION_DATABASE_URL;
   return env;

@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { basic, clientOf } from '../support/http.js';
+import { eventually } from '../support/eventually.js';
+import { basic, clientOf, send } from '../support/http.js';
 import { freePort, run, type RunningProcess, startApi } from '../support/processes.js';
 import { connectTo } from '../support/raw-connection.js';
 import { proxyTo, type TcpProxy } from '../support/tcp-proxy.js';
@@ -105,6 +106,18 @@ describe('SIGTERM', () => {
     expect(await underWay.until(/"href"/)).toMatch(/^HTTP\/1\.1 200 OK/);
     expect(await ended).toBe(0);
     expect(Date.now() - start).toBeLessThan(3_000);
+  });
+
+  it('goes on accepting for a while, and says that it is not ready', async () => {
+    const own = await startApi({ DATABASE_URL: database.url, SHUTDOWN_DELAY_MS: '1500' });
+    const start = Date.now();
+    const ended = own.stop();
+    const ready = () => send('GET', `${own.url}/health/ready`);
+    const answer = await eventually(ready, ({ status }) => status === 503);
+    expect(answer.json()).toEqual({ status: 'down', postgres: 'up', redis: 'up' });
+    expect((await send('GET', `${own.url}/v1/users`, { auth })).status).toBe(200);
+    expect(await ended).toBe(0);
+    expect(Date.now() - start).toBeGreaterThanOrEqual(1_500);
   });
 
   it('does not wait for ever for a request that does not end', async () => {

@@ -62,6 +62,8 @@ export function run(
     env: {
       PATH: process.env.PATH,
       HOST: '127.0.0.1',
+      // No proxy waits to be told.
+      SHUTDOWN_DELAY_MS: '0',
       REDIS_URL: testRedisUrl().toString(),
       ...environment,
     },

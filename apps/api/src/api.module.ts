@@ -15,7 +15,7 @@ export class ApiModule {
       imports: [
         KernelModule.forProcess('api'),
         KernelHttpModule,
-        HealthModule.forProcess({ readyWithoutRedis: true }),
+        HealthModule.forProcess({ readyWithoutRedis: true, behindProxy: true }),
         IdentityHttpModule,
         ApplicationsHttpModule,
         WebhooksHttpModule,

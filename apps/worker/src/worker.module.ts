@@ -12,7 +12,7 @@ export class WorkerModule {
       imports: [
         KernelModule.forProcess('worker'),
         KernelHttpModule,
-        HealthModule.forProcess({ readyWithoutRedis: false }),
+        HealthModule.forProcess({ readyWithoutRedis: false, behindProxy: false }),
         DeliveryWorkerModule.withShards(config.QUEUE_SHARDS),
         UnknownRouteModule,
       ],

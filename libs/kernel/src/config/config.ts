@@ -77,6 +77,9 @@ const schema = z.object({
   PORT: wholeNumber(0, 65_535, 3000).describe('port of the API'),
   WORKER_PORT: wholeNumber(0, 65_535, 3001).describe("port of the worker's health"),
   METRICS_PORT: wholeNumber(0, 65_535, 0).describe('port of the metrics; 0: none are served'),
+  SHUTDOWN_DELAY_MS: wholeNumber(0, 15_000, 3_000).describe(
+    'how long an API that is told to end still accepts requests',
+  ),
   PUBLIC_BASE_URL: baseUrl.describe('what every `href` starts with; else taken from the request'),
   TRUSTED_PROXIES: networks.describe('CIDR list whose forwarded headers count'),
   MAX_BODY_BYTES: wholeNumber(1_024, 64 << 20, 256 << 10).describe('of a request body'),

@@ -1,14 +1,55 @@
-import { Controller, Get, Inject, Module, Res } from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type BeforeApplicationShutdown,
+  Controller,
+  Get,
+  Inject,
+  Injectable,
+  Module,
+  Res,
+} from '@nestjs/common';
 import type { Response } from 'express';
+import { CONFIG, type Config } from '../config/config.js';
 import { Database } from '../database/database.js';
 import { RedisHealth } from '../redis/redis-health.js';
 import { Public } from './access.js';
 
-/** Injection token: whether a process is ready without Redis. */
-export const READY_WITHOUT_REDIS = Symbol('ReadyWithoutRedis');
+/** What being ready means for a process. */
+export interface Readiness {
+  /** Whether it is ready without Redis. */
+  readyWithoutRedis: boolean;
+  /**
+   * Whether requests come to it through a proxy: it goes on accepting them for `SHUTDOWN_DELAY_MS`
+   * after it was told to end, and is not ready any more.
+   */
+  behindProxy: boolean;
+}
+
+/** Injection token of the {@link Readiness}. */
+export const READINESS = Symbol('Readiness');
 
 const PROBE = { name: 'health.probe', text: 'SELECT 1' };
 const PROBE_TIMEOUT_MS = 2_000;
+
+/** The end of a process, from the signal on. */
+@Injectable()
+export class Shutdown implements BeforeApplicationShutdown {
+  hasBegun = false;
+
+  constructor(
+    @Inject(READINESS) private readonly readiness: Readiness,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
+
+  /**
+   * A connection that comes while a server stops listening is reset, so a proxy has to know before:
+   * what closes the server comes after this.
+   */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.hasBegun = true;
+    if (this.readiness.behindProxy) await sleep(this.config.SHUTDOWN_DELAY_MS);
+  }
+}
 
 /** Whether a process is there, and of use. */
 @Public()
@@ -17,7 +58,8 @@ export class HealthController {
   constructor(
     private readonly database: Database,
     private readonly redis: RedisHealth,
-    @Inject(READY_WITHOUT_REDIS) private readonly readyWithoutRedis: boolean,
+    private readonly shutdown: Shutdown,
+    @Inject(READINESS) private readonly readiness: Readiness,
   ) {}
 
   /** The process answers: nothing else is asked, or a database that is away would restart it. */
@@ -33,7 +75,8 @@ export class HealthController {
       answers(this.database.query(PROBE, [])),
       answers(this.redis.ping()),
     ]);
-    const ready = postgres && (redis || this.readyWithoutRedis);
+    const ready =
+      postgres && (redis || this.readiness.readyWithoutRedis) && !this.shutdown.hasBegun;
     response.status(ready ? 200 : 503).setHeader('Cache-Control', 'no-store');
     return { status: word(ready), postgres: word(postgres), redis: word(redis) };
   }
@@ -60,14 +103,11 @@ async function answers(probe: Promise<unknown>): Promise<boolean> {
 /** `/health/live` and `/health/ready`, without credentials. */
 @Module({})
 export class HealthModule {
-  static forProcess(options: { readyWithoutRedis: boolean }) {
+  static forProcess(readiness: Readiness) {
     return {
       module: HealthModule,
       controllers: [HealthController],
-      providers: [
-        RedisHealth,
-        { provide: READY_WITHOUT_REDIS, useValue: options.readyWithoutRedis },
-      ],
+      providers: [RedisHealth, Shutdown, { provide: READINESS, useValue: readiness }],
     };
   }
 }

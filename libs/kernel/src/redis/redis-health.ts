@@ -1,11 +1,11 @@
-import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Redis } from 'ioredis';
 import { CONFIG, type Config } from '../config/config.js';
 import { connectRedis } from './redis.js';
 
 /** Asks Redis whether it is there. */
 @Injectable()
-export class RedisHealth implements OnModuleDestroy {
+export class RedisHealth implements OnApplicationShutdown {
   private readonly redis: Redis;
 
   constructor(@Inject(CONFIG) config: Config) {
@@ -18,7 +18,7 @@ export class RedisHealth implements OnModuleDestroy {
     await this.redis.ping();
   }
 
-  onModuleDestroy(): void {
+  onApplicationShutdown(): void {
     this.redis.disconnect();
   }
 }
