@@ -1,0 +1,95 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const ASK_EVERY_MS = 200;
+const PATIENCE_MS = 3_000;
+
+/**
+ * The proxy in front of the API processes. It gives each connection to one that is ready by
+ * `/health/ready`, in turn, and to the next one if that does not take it. When none is ready, any
+ * will do: their 503 says more than a refused connection.
+ */
+export class FrontDoor {
+  private readonly ready = new Map<number, boolean>();
+  private readonly sockets = new Set<Socket>();
+  private server: Server | undefined;
+  private turn = 0;
+  private asking = true;
+
+  /** @param ports of the API processes on loopback */
+  constructor(private readonly ports: readonly number[]) {}
+
+  async listen(): Promise<void> {
+    this.server = createServer((socket) => this.admit(socket)).listen(0, '127.0.0.1');
+    await once(this.server, 'listening');
+    for (const port of this.ports) void this.watch(port);
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${String((this.server?.address() as AddressInfo).port)}`;
+  }
+
+  close(): void {
+    this.asking = false;
+    this.server?.close();
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  private async watch(port: number): Promise<void> {
+    while (this.asking) {
+      this.ready.set(port, await isReady(port));
+      await sleep(ASK_EVERY_MS);
+    }
+  }
+
+  private admit(socket: Socket): void {
+    this.turn += 1;
+    const turn = this.turn % this.ports.length;
+    const inTurn = [...this.ports.slice(turn), ...this.ports.slice(0, turn)];
+    const isReady = (port: number) => this.ready.get(port) === true;
+    const candidates = [...inTurn.filter(isReady), ...inTurn.filter((port) => !isReady(port))];
+    socket.on('error', () => undefined);
+    this.track(socket);
+    this.hand(socket, candidates);
+  }
+
+  private hand(socket: Socket, [port, ...others]: readonly number[]): void {
+    if (port === undefined) {
+      socket.resetAndDestroy();
+      return;
+    }
+    const api = connect(port, '127.0.0.1');
+    let connected = false;
+    api.on('connect', () => {
+      connected = true;
+      this.track(api);
+      socket.on('close', () => api.destroy());
+      socket.pipe(api).pipe(socket);
+    });
+    api.on('error', () => {
+      if (connected) socket.resetAndDestroy();
+      else this.hand(socket, others);
+    });
+  }
+
+  private track(socket: Socket): void {
+    this.sockets.add(socket);
+    socket.on('close', () => this.sockets.delete(socket));
+  }
+}
+
+/** Whether a process of ours says that it is ready. */
+export function isReady(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const options = { port, host: '127.0.0.1', path: '/health/ready', agent: false } as const;
+    const asked = request({ ...options, timeout: PATIENCE_MS }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    asked.on('timeout', () => asked.destroy());
+    asked.on('error', () => resolve(false));
+    asked.end();
+  });
+}

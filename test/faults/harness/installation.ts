@@ -1,0 +1,224 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { FrontDoor } from './front-door.js';
+import { Link } from './link.js';
+import { MemoryWatch } from './memory.js';
+import { Producer } from './producer.js';
+import { Programs } from './programs.js';
+import { Receiver } from './receiver.js';
+import { type Environment, ServiceProcess } from './service-process.js';
+import { copy, Postgres, RedisStore } from './stores.js';
+import { freePort, ROOT } from './tools.js';
+
+const CLI = join(ROOT, 'dist/apps/cli/src/main.js');
+const CUSTOMER = 'customer:customer-secret';
+const PLATFORM = 'platform:platform-secret';
+
+const TIMEOUT_MS = 1_000;
+/** Many attempts, soon after each other: nothing is given up because of a fault that passes. */
+const SCHEDULE = ['300ms', '600ms', ...Array<string>(60).fill('1s')].join(',');
+
+/** A span of time in which an answer of a receiver could be lost, or not be recorded; own clock, ms. */
+export interface Hindrance {
+  from: number;
+  to: number;
+}
+
+/** What a case may change of an installation. */
+export interface Setup {
+  /** Paths of the receiver: a subscription to each. Default: two. */
+  paths?: readonly string[];
+  /** Further variables of a process. */
+  environment?: (name: string) => Environment;
+  /** Prepares the directory that will hold the data of PostgreSQL, `dir`/postgres. */
+  beforeData?: (dir: string) => void;
+}
+
+/** Data that every installation begins with: migrated, with its two users. */
+export class Template {
+  private constructor(readonly dir: string) {}
+
+  static async make(dir: string): Promise<Template> {
+    await mkdir(dir, { recursive: true });
+    const programs = new Programs(join(dir, 'logs'));
+    const postgres = new Postgres(dir, programs);
+    try {
+      await postgres.start();
+      const env = { PATH: process.env.PATH, DATABASE_URL: postgres.url.toString() };
+      const cli = (args: string[], input?: string) =>
+        programs.run('setup', process.execPath, [CLI, ...args], {
+          cwd: ROOT,
+          env,
+          ...(input !== undefined && { input }),
+        });
+      await cli(['migrate']);
+      await cli(['users', 'create', 'customer', '--password-stdin'], 'customer-secret');
+      const platform = ['users', 'create', 'platform', '--role', 'platform', '--password-stdin'];
+      await cli(platform, 'platform-secret');
+      await postgres.stop();
+    } finally {
+      await programs.kill();
+    }
+    return new Template(dir);
+  }
+}
+
+/** PostgreSQL, Redis, two APIs behind a proxy, two workers, a receiver and a producer. */
+export class Installation {
+  readonly hindrances: Hindrance[] = [];
+  readonly memory: MemoryWatch;
+  producer!: Producer;
+  accountId = '';
+
+  private constructor(
+    readonly programs: Programs,
+    readonly postgres: Postgres,
+    readonly redis: RedisStore,
+    readonly apis: readonly ServiceProcess[],
+    readonly workers: readonly ServiceProcess[],
+    readonly frontDoor: FrontDoor,
+    readonly receiver: Receiver,
+    readonly paths: readonly string[],
+    /** Ends of processes that nobody here brought about. */
+    readonly unexpectedEnds: readonly string[],
+  ) {
+    this.memory = new MemoryWatch(this.processes);
+  }
+
+  /** @param dir of its own, for everything that it writes */
+  static async start(dir: string, template: Template, setup: Setup = {}): Promise<Installation> {
+    await mkdir(dir, { recursive: true });
+    setup.beforeData?.(dir);
+    for (const name of ['postgres', 'postgres.json']) copy(join(template.dir, name), dir);
+    const programs = new Programs(join(dir, 'logs'));
+    const postgres = new Postgres(dir, programs);
+    const redis = new RedisStore(dir, programs);
+    await Promise.all([postgres.start(), redis.start()]);
+
+    const ends: string[] = [];
+    const create = async (kind: 'api' | 'worker', number: number) => {
+      const name = `${kind}-${String(number)}`;
+      const links = [new Link(() => postgres.url), new Link(() => redis.url)] as const;
+      await Promise.all(links.map((link) => link.listen()));
+      const environment = {
+        DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
+        DELIVERY_TIMEOUT_MS: String(TIMEOUT_MS),
+        DELIVERY_RETRY_SCHEDULE: SCHEDULE,
+        ...setup.environment?.(name),
+      };
+      const onEnd = (how: string) => void ends.push(how);
+      const port = await freePort();
+      return new ServiceProcess(name, kind, port, ...links, programs, environment, onEnd);
+    };
+    const apis = await Promise.all([create('api', 1), create('api', 2)]);
+    const workers = await Promise.all([create('worker', 1), create('worker', 2)]);
+    const frontDoor = new FrontDoor(apis.map(({ port }) => port));
+    const receiver = new Receiver();
+    const { paths = ['/first', '/second'] } = setup;
+    const all = new Installation(
+      programs,
+      postgres,
+      redis,
+      apis,
+      workers,
+      frontDoor,
+      receiver,
+      paths,
+      ends,
+    );
+    try {
+      await Promise.all([
+        receiver.listen(),
+        frontDoor.listen(),
+        ...all.processes.map((p) => p.start()),
+      ]);
+      await all.prepare();
+    } catch (error) {
+      await all.end();
+      throw error;
+    }
+    return all;
+  }
+
+  get processes(): readonly ServiceProcess[] {
+    return [...this.apis, ...this.workers];
+  }
+
+  /**
+   * Does harm by which an answer of a receiver may be lost or go unrecorded: what is sent twice
+   * because of it is explained.
+   */
+  async hindering(harm: () => Promise<void>): Promise<void> {
+    const from = Date.now();
+    try {
+      await harm();
+    } finally {
+      this.hindrances.push({ from, to: Date.now() });
+    }
+  }
+
+  /** Kills processes at the same moment, and starts them again a while later, as a supervisor does. */
+  async killAndRestart(processes: readonly ServiceProcess[], awayMs: number): Promise<void> {
+    await this.hindering(async () => {
+      await Promise.all(processes.map((process) => process.kill()));
+    });
+    await sleep(awayMs);
+    await Promise.all(processes.map((process) => process.start()));
+  }
+
+  /** How many deliveries are not finished. */
+  async pending(): Promise<number> {
+    const [row] = await this.postgres.query<{ count: number }>(
+      `SELECT count(*)::integer AS count FROM deliveries WHERE state = 'pending'`,
+    );
+    return row?.count ?? 0;
+  }
+
+  /** Makes a subscription of the customer. @returns its path */
+  async subscribe(targetUrl: string, collection = '/v1/webhooks'): Promise<string> {
+    const body = { event: 'cdrCreated', resource: 'all', targetUrl };
+    const { href } = await this.call<{ href: string }>('POST', collection, body);
+    return new URL(href).pathname;
+  }
+
+  /** A request of the customer. @throws Error when it is not answered with 200 */
+  call<Answer>(method: string, path: string, body?: object): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const headers = { 'content-type': 'application/json', connection: 'close' };
+      const options = { method, headers, auth: CUSTOMER, agent: false } as const;
+      const asked = request(this.frontDoor.url + path, options, (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+        response.on('end', () => {
+          if (response.statusCode === 200) resolve(JSON.parse(text) as Answer);
+          else reject(new Error(`${method} ${path}: ${text}`));
+        });
+      });
+      asked.on('error', reject);
+      asked.end(body && JSON.stringify(body));
+    });
+  }
+
+  async end(): Promise<void> {
+    this.memory.stop();
+    this.frontDoor.close();
+    for (const { postgres, redis } of this.processes) {
+      postgres.close();
+      redis.close();
+    }
+    await this.programs.kill();
+    this.receiver.close();
+  }
+
+  private async prepare(): Promise<void> {
+    for (const path of this.paths) await this.subscribe(this.receiver.url + path);
+    const [customer] = await this.postgres.query<{ id: string }>(
+      `SELECT id FROM users WHERE username = 'customer'`,
+    );
+    this.accountId = customer?.id ?? '';
+    const body = { event: 'cdrCreated', resource: 'call', accountId: this.accountId };
+    this.producer = new Producer({ url: this.frontDoor.url, auth: PLATFORM, body });
+  }
+}

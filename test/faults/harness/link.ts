@@ -1,0 +1,111 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+
+/** The network between one of our processes and a store: a TCP proxy. */
+export class Link {
+  private readonly pairs = new Set<{ near: Socket; far: Socket }>();
+  private state: 'open' | 'cut' | 'halfOpen' = 'open';
+  private delayMs = 0;
+  private server: Server | undefined;
+
+  /** @param store where it leads, asked anew for each connection */
+  constructor(private readonly store: () => URL) {}
+
+  async listen(): Promise<void> {
+    this.server = createServer((near) => this.connect(near)).listen(0, '127.0.0.1');
+    await once(this.server, 'listening');
+  }
+
+  /** The address of the store with the link in between. */
+  get url(): string {
+    const url = this.store();
+    url.port = String((this.server?.address() as AddressInfo).port);
+    return url.toString();
+  }
+
+  /** Everything works again, but for connections that are half open: they stay silent for ever. */
+  open(): void {
+    this.state = 'open';
+    this.delayMs = 0;
+  }
+
+  /** Resets every connection, and each new one. */
+  cut(): void {
+    this.state = 'cut';
+    for (const { near, far } of this.pairs) {
+      near.resetAndDestroy();
+      far.destroy();
+    }
+  }
+
+  /**
+   * As when a firewall forgets its connections: the process believes in them, and in new ones that
+   * it makes; the store has lost them; and nothing passes.
+   */
+  halfOpen(): void {
+    this.state = 'halfOpen';
+    for (const { near, far } of this.pairs) {
+      near.removeAllListeners('close').removeAllListeners('data').resume();
+      far.removeAllListeners('close').destroy();
+    }
+  }
+
+  /** Everything takes so much longer, in each direction. */
+  delay(ms: number): void {
+    this.delayMs = ms;
+  }
+
+  close(): void {
+    this.cut();
+    this.server?.close();
+  }
+
+  private connect(near: Socket): void {
+    near.on('error', () => undefined);
+    if (this.state === 'cut') {
+      near.resetAndDestroy();
+      return;
+    }
+    if (this.state === 'halfOpen') {
+      near.resume();
+      return;
+    }
+    const { hostname, port } = this.store();
+    const far = connect(Number(port), hostname);
+    const pair = { near, far };
+    this.pairs.add(pair);
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      from.setNoDelay(true);
+      from.on('error', () => undefined);
+      from.on('data', (bytes) => this.pass(to, bytes));
+      from.on('close', () => {
+        this.pairs.delete(pair);
+        this.later(() => to.destroy());
+      });
+    }
+  }
+
+  private pass(to: Socket, bytes: Buffer): void {
+    this.later(() => {
+      if (to.writable) to.write(bytes);
+    });
+  }
+
+  /** In order, as all wait equally long; a delay that ends lets none overtake, see {@link open}. */
+  private later(work: () => void): void {
+    if (this.delayMs === 0 && this.waiting === 0) {
+      work();
+      return;
+    }
+    this.waiting += 1;
+    setTimeout(() => {
+      this.waiting -= 1;
+      work();
+    }, this.delayMs);
+  }
+
+  private waiting = 0;
+}

@@ -1,0 +1,145 @@
+import { request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { keyOf } from './receiver.js';
+
+/** Longer than the service takes for any answer, the worst included. */
+const PATIENCE_MS = 25_000;
+const AGAIN_MS = 300;
+
+/** How often requests failed, by how. */
+export interface Failures {
+  /** No answer, or a broken one. */
+  unanswered: number;
+  /** 503 with Retry-After. */
+  unavailable: number;
+  /** Anything else: this should never be. */
+  wrong: string[];
+}
+
+/**
+ * Reports events at a steady rate, each under an id of its own, and again under the same id
+ * until it is accepted.
+ */
+export class Producer {
+  readonly failures: Failures = { unanswered: 0, unavailable: 0, wrong: [] };
+  /** Numbers of the events that were accepted. */
+  readonly accepted = new Map<number, { eventId: string; at: number }>();
+  /** How many were accepted as repeats of what was stored before. */
+  repeats = 0;
+  private readonly reporting = new Set<Promise<void>>();
+  private count = 0;
+  private running = false;
+
+  /**
+   * @param to.url of the API; `auth` a platform user's `username:password`; `body` what each event
+   *   has besides `id` and `data`
+   */
+  constructor(private readonly to: { url: string; auth: string; body: object }) {}
+
+  /** @param rate events a second */
+  start(rate: number): void {
+    this.running = true;
+    void this.run(rate);
+  }
+
+  /** Reports nothing new; resolves when all is accepted. */
+  async finish(): Promise<void> {
+    this.running = false;
+    await Promise.all(this.reporting);
+  }
+
+  /** Reports some at once; resolves when they are accepted. */
+  async report(events: number): Promise<void> {
+    await Promise.all(Array.from({ length: events }, () => this.next()));
+  }
+
+  /** Reports again all that was reported since then (own clock, ms), accepted or not. */
+  async reportAgain(since: number): Promise<void> {
+    const numbers = [...this.accepted]
+      .filter(([, { at }]) => at >= since)
+      .map(([number]) => number);
+    await Promise.all(numbers.map((number) => this.tracked(number)));
+  }
+
+  /** What each of some subscriptions is to be told. @param paths of their targets */
+  promised(paths: readonly string[]): Set<string> {
+    const numbers = [...this.accepted.keys()];
+    return new Set(paths.flatMap((path) => numbers.map((number) => keyOf({ path, number }))));
+  }
+
+  private async run(rate: number): Promise<void> {
+    const start = performance.now();
+    const before = this.count;
+    while (this.running) {
+      const due = Math.floor(((performance.now() - start) * rate) / 1_000);
+      while (this.count - before < due) void this.next();
+      await sleep(10);
+    }
+  }
+
+  private next(): Promise<void> {
+    this.count += 1;
+    return this.tracked(this.count);
+  }
+
+  private tracked(number: number): Promise<void> {
+    const reporting = this.reportOne(number);
+    this.reporting.add(reporting);
+    return reporting.finally(() => this.reporting.delete(reporting));
+  }
+
+  private async reportOne(number: number): Promise<void> {
+    const event = { id: `event-${String(number)}`, ...this.to.body, data: { number } };
+    for (;;) {
+      const answer = await post(this.to, JSON.stringify(event)).catch(() => undefined);
+      if (answer?.status === 202) {
+        const { id, duplicate } = JSON.parse(answer.text) as { id: string; duplicate: boolean };
+        this.accepted.set(number, { eventId: id, at: Date.now() });
+        if (duplicate) this.repeats += 1;
+        return;
+      }
+      await sleep(this.pauseAfter(answer));
+    }
+  }
+
+  /** Counts a failure. @returns ms until the event is reported again */
+  private pauseAfter(answer: Answer | undefined): number {
+    if (answer === undefined) {
+      this.failures.unanswered += 1;
+      return AGAIN_MS;
+    }
+    const retryAfter = Number(answer.retryAfter);
+    if (answer.status === 503 && retryAfter > 0) {
+      this.failures.unavailable += 1;
+      return retryAfter * 1_000;
+    }
+    this.failures.wrong.push(`${String(answer.status)} ${answer.text.slice(0, 200)}`);
+    return AGAIN_MS;
+  }
+}
+
+interface Answer {
+  status: number;
+  retryAfter: string | undefined;
+  text: string;
+}
+
+/** One request on a connection of its own, as the front door shares out connections. */
+function post({ url, auth }: { url: string; auth: string }, body: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'content-type': 'application/json', connection: 'close' };
+    const options = { method: 'POST', headers, auth, agent: false, timeout: PATIENCE_MS } as const;
+    const asked = request(`${url}/v1/events`, options, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+      response.on('error', reject);
+      response.on('end', () => {
+        const retryAfter = response.headers['retry-after'];
+        resolve({ status: response.statusCode ?? 0, retryAfter, text });
+      });
+    });
+    asked.on('timeout', () => asked.destroy(new Error('no answer')));
+    asked.on('error', reject);
+    asked.end(body);
+  });
+}

@@ -1,0 +1,52 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FaultCase } from './fault-case.js';
+import { Installation, type Template } from './installation.js';
+import { type Outcome, outcomeOf } from './outcome.js';
+import type { Random } from './random.js';
+
+const USUAL_RATE = 40;
+const QUIET_WITHIN_MS = 120_000;
+/** What would come twice after all was delivered comes within this. */
+const AFTERMATH_MS = 1_500;
+
+/** Runs a case on an installation of its own, `rounds` times in a row. */
+export async function runCase(
+  faultCase: FaultCase,
+  at: { dir: string; template: Template; random: Random; rounds: number },
+): Promise<Outcome> {
+  const dir = join(at.dir, faultCase.name);
+  const installation = await Installation.start(dir, at.template, faultCase.setup);
+  try {
+    const late: string[] = [];
+    let recoveryMs = 0;
+    for (let round = 1; round <= at.rounds; round += 1) {
+      installation.producer.start(faultCase.rate ?? USUAL_RATE);
+      await sleep(at.random.between(1_500, 3_000));
+      await faultCase.harm(installation, at.random);
+      const start = performance.now();
+      await installation.producer.finish();
+      const left = await quiet(installation);
+      if (left > 0) late.push(`${String(left)} deliveries were still pending after 120 s`);
+      recoveryMs = Math.max(recoveryMs, performance.now() - start);
+    }
+    await sleep(AFTERMATH_MS);
+    const outcome = await outcomeOf(faultCase, installation, recoveryMs / 1_000);
+    outcome.broken.push(...late);
+    return outcome;
+  } finally {
+    await installation.end();
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+/** Waits until nothing is pending. @returns how much still is when that takes too long */
+async function quiet(installation: Installation): Promise<number> {
+  const deadline = Date.now() + QUIET_WITHIN_MS;
+  for (;;) {
+    const left = await installation.pending();
+    if (left === 0 || Date.now() > deadline) return left;
+    await sleep(100);
+  }
+}

@@ -1,0 +1,191 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import type { Programs } from './programs.js';
+import { ROOT, startPostgres, type StartedStore, startRedis } from './tools.js';
+
+export const DATABASE = 'switchhook_test';
+
+/** A store that can be ended and started again; each start takes another port. */
+abstract class Store {
+  private started: StartedStore | undefined;
+
+  /** Where it listens now, or did last. @throws Error before the first start */
+  get url(): URL {
+    if (!this.started) throw new Error('the store was never started');
+    return new URL(this.started.url);
+  }
+
+  async start(): Promise<void> {
+    this.started = await this.launch();
+  }
+
+  protected async ended(): Promise<void> {
+    await this.started?.exited;
+  }
+
+  protected abstract launch(): Promise<StartedStore>;
+}
+
+/** PostgreSQL with its data in `dir`/postgres. */
+export class Postgres extends Store {
+  constructor(
+    readonly dir: string,
+    private readonly programs: Programs,
+  ) {
+    super();
+  }
+
+  get data(): string {
+    return join(this.dir, 'postgres');
+  }
+
+  /** Its fast shutdown, which breaks off what is under way. */
+  async stop(): Promise<void> {
+    process.kill(this.pid, 'SIGINT');
+    await this.ended();
+  }
+
+  /** SIGKILL for the server and for every process of its own, as when the power goes. */
+  async kill(): Promise<void> {
+    const { pid } = this;
+    for (const one of [pid, ...childrenOf(pid)]) end(one);
+    await this.ended();
+  }
+
+  get isRunning(): boolean {
+    return existsSync(join(this.data, 'postmaster.pid')) && existsSync(`/proc/${String(this.pid)}`);
+  }
+
+  /** One statement on a connection of its own, not through any link. */
+  async query<Row extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<Row[]> {
+    const client = await this.connect();
+    try {
+      return (await client.query<Row>(text, values)).rows;
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+
+  async connect(): Promise<pg.Client> {
+    const client = new pg.Client({ connectionString: this.url.toString() });
+    // It tells whoever waits for an answer; nobody else needs to know.
+    client.on('error', () => undefined);
+    await client.connect();
+    return client;
+  }
+
+  /** A backup of the running server: its files as they are, and the log from the start of the copy on. */
+  async backUp(to: string): Promise<void> {
+    const client = await this.connect();
+    await client.query(`SELECT pg_backup_start('faults', true)`);
+    await mkdir(to, { recursive: true });
+    copy(this.data, join(to, 'postgres'));
+    const { rows } = await client.query<{ labelfile: string }>(
+      'SELECT * FROM pg_backup_stop(false)',
+    );
+    rmSync(join(to, 'postgres/pg_wal'), { recursive: true });
+    copy(join(this.data, 'pg_wal'), join(to, 'postgres/pg_wal'));
+    rmSync(join(to, 'postgres/postmaster.pid'));
+    const label = join(to, 'postgres/backup_label');
+    execFileSync('install', ['-m', '600', '/dev/stdin', label], { input: rows[0]?.labelfile });
+    execFileSync('chown', ['--reference', join(this.data, 'PG_VERSION'), label]);
+    await client.end();
+  }
+
+  /** Puts a backup in the place of the data; the server must not run. */
+  restore(from: string): void {
+    rmSync(this.data, { recursive: true });
+    copy(join(from, 'postgres'), this.data);
+  }
+
+  protected launch(): Promise<StartedStore> {
+    return startPostgres({ dir: this.dir, root: ROOT, database: DATABASE }, this.programs);
+  }
+
+  private get pid(): number {
+    return Number(readFileSync(join(this.data, 'postmaster.pid'), 'utf8').split('\n')[0]);
+  }
+}
+
+/** A Redis that writes nothing to its disk unless it is told to. */
+export class RedisStore extends Store {
+  private pid = 0;
+
+  constructor(
+    private readonly dir: string,
+    private readonly programs: Programs,
+  ) {
+    super();
+  }
+
+  async kill(): Promise<void> {
+    end(this.pid);
+    await this.ended();
+  }
+
+  /** A command on a connection of its own, not through any link. */
+  async command(name: string, ...args: string[]): Promise<unknown> {
+    const client = new Redis(this.url.toString());
+    try {
+      return await client.call(name, ...args);
+    } finally {
+      client.disconnect();
+    }
+  }
+
+  /** Writes what is in it to its directory, from where the next start takes it. */
+  async save(): Promise<void> {
+    await this.command('SAVE');
+  }
+
+  protected async launch(): Promise<StartedStore> {
+    const started = await startRedis(this.dir, this.programs);
+    const client = new Redis(started.url);
+    this.pid = Number(/process_id:(\d+)/.exec(await client.info('server'))?.[1]);
+    client.disconnect();
+    return started;
+  }
+}
+
+/** Copies a tree with its owners, which `cp` of Node.js does not keep. */
+export function copy(from: string, to: string): void {
+  try {
+    execFileSync('cp', ['-a', from, to], { stdio: ['ignore', 'ignore', 'pipe'] });
+  } catch (error) {
+    // What a running server removed while it was being copied is in its log, if it matters.
+    const text = String((error as { stderr?: unknown }).stderr);
+    if (
+      !text
+        .trim()
+        .split('\n')
+        .every((line) => /No such file/.test(line))
+    )
+      throw error;
+  }
+}
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+function childrenOf(parent: number): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+        return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === parent;
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}

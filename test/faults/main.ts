@@ -1,0 +1,54 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { cases } from './cases/index.js';
+import { Template } from './harness/installation.js';
+import type { Outcome } from './harness/outcome.js';
+import { Random } from './harness/random.js';
+import { runCase } from './harness/run-case.js';
+import { tableOf } from './harness/table.js';
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '1' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    case: { type: 'string', multiple: true, default: cases.map(({ name }) => name) },
+  },
+});
+
+const unknown = values.case.filter((name) => !cases.some((one) => one.name === name));
+if (unknown.length > 0) {
+  console.error(`There is no case ${unknown.join(', ')}; there are:`);
+  for (const { name, about } of cases) console.error(`  ${name}: ${about}`);
+  process.exit(2);
+}
+
+const chosen = cases.filter(({ name }) => values.case.includes(name));
+console.log(
+  `seed ${values.seed}, ${String(chosen.length)} cases, rounds of each: ${values.rounds}`,
+);
+const dir = await mkdtemp(join(tmpdir(), 'faults-'));
+const template = await Template.make(join(dir, 'template'));
+const outcomes: Outcome[] = [];
+for (const one of chosen) {
+  // Its own for each case: one that is run alone does the same as among the others.
+  const random = new Random(Number(values.seed) + cases.indexOf(one) * 7_919);
+  const start = performance.now();
+  const outcome = await runCase(one, { dir, template, random, rounds: Number(values.rounds) });
+  outcomes.push(outcome);
+  const seconds = ((performance.now() - start) / 1_000).toFixed();
+  const { name, acknowledged, lost, duplicates, peakMb, broken } = outcome;
+  const verdict = broken.length === 0 ? 'holds' : `BROKEN: ${broken.join('; ')}`;
+  console.log(
+    `${name}: ${String(acknowledged)} acknowledged, lost ${String(lost)}, ` +
+      `duplicates ${String(duplicates)}, at most ${peakMb.toFixed()} MB, ${seconds} s: ${verdict}`,
+  );
+  for (const line of outcome.evidence) console.log(`  ${line}`);
+}
+
+console.log(`\n${tableOf(outcomes)}\n`);
+const broken = outcomes.filter((outcome) => outcome.broken.length > 0);
+for (const { name, broken: breaches } of broken) console.log(`${name}: ${breaches.join('; ')}`);
+console.log(`lost ${String(outcomes.reduce((sum, { lost }) => sum + lost, 0))}`);
+process.exit(broken.length === 0 ? 0 : 1);
