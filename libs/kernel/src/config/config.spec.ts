@@ -37,6 +37,7 @@ describe('readConfig', () => {
       WORKER_CONCURRENCY: 400,
       QUEUE_SHARDS: 1,
       QUEUE_WINDOW: 5_000,
+      RETENTION_DAYS: 30,
       LOG_LEVEL: 'info',
       LOG_EVENTS: 'summary',
     });
@@ -74,6 +75,7 @@ describe('readConfig', () => {
     ['WORKER_CONCURRENCY', 1, 5_000],
     ['QUEUE_SHARDS', 1, 64],
     ['QUEUE_WINDOW', 10, 1_000_000],
+    ['RETENTION_DAYS', 1, 3_650],
   ] as const)('takes whole numbers for %s from %d to %d', (name, least, most) => {
     expect(read({ [name]: String(least) })[name]).toBe(least);
     expect(read({ [name]: String(most) })[name]).toBe(most);

@@ -78,8 +78,8 @@ export class DeliveryMetrics {
     if (firstDelayMs !== undefined) this.firstDelays.observe(firstDelayMs / 1_000);
   }
 
-  ended(state: 'succeeded' | 'exhausted'): void {
-    this.finished.inc({ state });
+  ended(state: 'succeeded' | 'exhausted', count = 1): void {
+    this.finished.inc({ state }, count);
   }
 
   healthChanged(change: HealthChange): void {

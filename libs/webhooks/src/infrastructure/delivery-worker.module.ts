@@ -10,6 +10,7 @@ import { DeliveryFeeder } from './delivery-feeder.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
 import { DeliveryQueueModule } from './delivery-queue.module.js';
 import { PostgresPendingDeliveries } from './postgres-pending-deliveries.js';
+import { Retention } from './retention.js';
 import { TargetResolver } from './target-resolver.js';
 import { TracedAttempts } from './traced-attempts.js';
 import { UndiciTargetClient } from './undici-target.client.js';
@@ -29,6 +30,7 @@ export class DeliveryWorkerModule {
         DeliveryFeeder,
         DeliveryCanceller,
         DeliveryConsumer,
+        Retention,
         DeliveryMetrics,
         TargetResolver,
         { provide: AttemptTrace, useClass: TracedAttempts },

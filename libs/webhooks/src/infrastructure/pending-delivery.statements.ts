@@ -98,16 +98,18 @@ WITH outcome AS (
     AS o(id, take, number, at, duration_ms, status, error, address, headers, body, truncated,
       state, reason, delay_ms)
 ),
+current AS MATERIALIZED (
+  SELECT o.*, ${RECORDABLE} AS recordable FROM outcome o ${joinDeliveryByKey('o.id')}
+),
 logged AS (
   INSERT INTO attempts (delivery_id, take, number, at, duration_ms, status, error, address,
     response_headers, response_body, truncated)
   SELECT id, take, number, at, duration_ms, status, error, address, headers, body, truncated
-  FROM outcome
+  -- Of deliveries that are still there: where theirs was dropped, attempts have no partition either,
+  -- and one without would make all fail.
+  FROM current
   -- Recorded before, in a statement whose answer did not reach us.
   ON CONFLICT DO NOTHING
-),
-current AS MATERIALIZED (
-  SELECT o.* FROM outcome o ${joinDeliveryByKey('o.id')} WHERE ${RECORDABLE}
 )
 UPDATE deliveries d
 SET attempts = greatest(d.attempts, o.number),
@@ -120,7 +122,7 @@ SET attempts = greatest(d.attempts, o.number),
   END,
   completed_at = CASE WHEN o.state <> 'pending' OR d.state = 'cancelled' THEN now() END
 FROM current o
-WHERE d.id = o.id AND ${RECORDABLE}`,
+WHERE d.id = o.id AND o.recordable AND ${RECORDABLE}`,
 };
 
 /** The circuit opens after so many failures in a row, if the first is so long ago. */

@@ -5,14 +5,14 @@ beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'perf
 afterEach(() => vi.useRealTimers());
 
 /** @returns when each round of `tookMs` began, in ms, within a minute */
-async function beginnings(tookMs: number): Promise<number[]> {
+async function beginnings(tookMs: number, everyMs = 500): Promise<number[]> {
   const begun: number[] = [];
   const start = performance.now();
   const work = (): Promise<void> => {
     begun.push(performance.now() - start);
     return new Promise((resolve) => setTimeout(resolve, tookMs));
   };
-  const rounds = new Rounds(work, { everyMs: 500, share: 0.1 });
+  const rounds = new Rounds(work, { everyMs, share: 0.1 });
   rounds.start();
   await vi.advanceTimersByTimeAsync(60_000);
   const stopped = rounds.stop();
@@ -28,6 +28,10 @@ it('pauses between rounds, the longer the more of the time they take', async () 
 
 it('comes again after 5 s at the latest, however long a round took', async () => {
   expect(await beginnings(10_000)).toEqual([0, 15_000, 30_000, 45_000, 60_000]);
+});
+
+it('comes as seldom as it is to', async () => {
+  expect(await beginnings(10, 29_990)).toEqual([0, 30_000, 60_000]);
 });
 
 it('ends after the round that is under way', async () => {

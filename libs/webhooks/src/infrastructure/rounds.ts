@@ -1,4 +1,4 @@
-/** However long a round took, the next one comes after this. */
+/** However long a round took, the next one comes after this, or when it is due. */
 const LONGEST_PAUSE_MS = 5_000;
 
 /** How often {@link Rounds} come. */
@@ -44,6 +44,6 @@ export class Rounds {
     if (!this.running) return;
     const took = performance.now() - start;
     const { everyMs, share } = this.options;
-    this.schedule(Math.min(Math.max(everyMs, took / share - took), LONGEST_PAUSE_MS));
+    this.schedule(Math.max(everyMs, Math.min(took / share - took, LONGEST_PAUSE_MS)));
   }
 }

@@ -1,0 +1,314 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { DataSource } from 'typeorm';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { Database, Log, Metrics, readConfig, Transactions } from '#libs/kernel';
+import type { DeliveryMetrics } from '../../libs/webhooks/src/infrastructure/delivery-metrics.js';
+import { ACCEPT_EVENTS } from '../../libs/webhooks/src/infrastructure/event.statements.js';
+import { PostgresPendingDeliveries } from '../../libs/webhooks/src/infrastructure/postgres-pending-deliveries.js';
+import { FEED_ALL } from '../../libs/webhooks/src/infrastructure/delivery-feeder.statements.js';
+import { Retention } from '../../libs/webhooks/src/infrastructure/retention.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
+import { partitionsOf, pastDeliveries } from '../support/past.js';
+import { aSubscription, anAccount } from '../support/rows.js';
+
+const DAYS = 3;
+const LEASE_MS = 30_000;
+
+let database: TestDatabase;
+let account: string;
+let webhook: string;
+let sources: DataSource[];
+let expired: number;
+let faults: unknown[];
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  account = await anAccount(database);
+  webhook = await aSubscription(database, account);
+  sources = [];
+  expired = 0;
+  faults = [];
+});
+afterEach(async () => {
+  await Promise.all(sources.map((source) => source.destroy()));
+  await database.drop();
+  expect(faults).toEqual([]);
+});
+
+const config = () => readConfig({ DATABASE_URL: database.url, RETENTION_DAYS: String(DAYS) });
+
+async function connections(queryTimeoutMs: number): Promise<DataSource> {
+  const extra = { query_timeout: queryTimeoutMs };
+  const source = new DataSource({
+    type: 'postgres',
+    url: database.url,
+    extra,
+    poolErrorHandler: () => undefined,
+  });
+  sources.push(source);
+  return source.initialize();
+}
+
+/** What one worker has of it. */
+async function aWorker(queryTimeoutMs = 15_000): Promise<Retention> {
+  const source = await connections(queryTimeoutMs);
+  const metrics = { ended: (_: string, count: number) => (expired += count) };
+  return new Retention(
+    new Transactions(source),
+    new Database(source, new Metrics(), config()),
+    metrics as unknown as DeliveryMetrics,
+    { error: (fault: unknown) => faults.push(fault) } as unknown as Log,
+    config(),
+  );
+}
+
+async function partitions(): Promise<string[]> {
+  const rows = await database.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_class
+     WHERE relkind = 'r' AND relname ~ '^(events|deliveries|attempts)_[0-9]{8}$' ORDER BY relname`,
+  );
+  return rows.map(({ name }) => name);
+}
+
+const namesOf = (day: string) => ['attempts', 'deliveries', 'events'].map((of) => `${of}_${day}`);
+
+const deliveries = (ids: string[]) =>
+  database.query(
+    `SELECT state, reason, completed_at IS NOT NULL AS ended, taken, claimed_until
+     FROM deliveries WHERE id = ANY ($1) ORDER BY id`,
+    [ids],
+  );
+
+const keys = async () =>
+  (await database.query<{ n: number }>('SELECT count(*)::integer AS n FROM event_keys'))[0]?.n;
+
+it('drops the partitions of a day that is over for longer than it is kept, with its keys', async () => {
+  const present = await partitions();
+  const old = await partitionsOf(database, DAYS + 2);
+  const kept = await partitionsOf(database, DAYS + 1);
+  await pastDeliveries(database, webhook, { daysAgo: DAYS + 2, count: 2_500 });
+  await pastDeliveries(database, webhook, { daysAgo: DAYS + 1, count: 3 });
+  const worker = await aWorker();
+  await worker.round();
+  // Nothing finds them any more, but what found them before may still read them.
+  expect(await partitions()).toEqual([...present, ...namesOf(old), ...namesOf(kept)].sort());
+  const [seen] = await database.query('SELECT count(*)::integer AS n FROM deliveries');
+  expect(seen).toEqual({ n: 3 });
+  expect(await keys()).toBe(3);
+  await worker.round();
+  expect(await partitions()).toEqual([...present, ...namesOf(kept)].sort());
+});
+
+it('ends what is not finished when its time is over, not earlier', async () => {
+  for (const daysAgo of [DAYS - 1, DAYS, DAYS + 1]) await partitionsOf(database, daysAgo);
+  const pending = (daysAgo: number, columns = {}) =>
+    pastDeliveries(database, webhook, {
+      daysAgo,
+      columns: { state: `'pending'`, next_attempt_at: 'now()', ...columns },
+    });
+  const claimed = { taken: 'true', claimed_until: `now() + interval '1 minute'` };
+  const ids = [
+    await pending(DAYS + 0.01),
+    await pending(DAYS - 0.01),
+    await pending(DAYS + 0.02, claimed),
+    await pending(DAYS + 0.03, { ...claimed, claimed_until: 'now()' }),
+    await pending(DAYS + 0.04, { ...claimed, taken: 'false' }),
+  ].flat();
+  await (await aWorker()).round();
+  const unchanged = { state: 'pending', reason: null, ended: false };
+  const ended = {
+    state: 'exhausted',
+    reason: 'expired',
+    ended: true,
+    taken: false,
+    claimed_until: null,
+  };
+  expect(await deliveries([ids[0]!])).toEqual([ended]);
+  expect(await deliveries([ids[1]!])).toMatchObject([unchanged]);
+  expect(await deliveries([ids[2]!])).toMatchObject([{ ...unchanged, taken: true }]);
+  expect(await deliveries([ids[3]!, ids[4]!])).toEqual([ended, ended]);
+  expect(expired).toBe(3);
+});
+
+it('ends and removes the whole past of an installation that was off, but for what is on its way', async () => {
+  const present = await partitions();
+  const days: string[] = [];
+  for (let daysAgo = DAYS + 12; daysAgo >= DAYS + 2; daysAgo -= 1) {
+    days.push(await partitionsOf(database, daysAgo));
+    await pastDeliveries(database, webhook, {
+      daysAgo,
+      count: 1_200,
+      columns: { state: `'pending'`, next_attempt_at: 'now()' },
+    });
+  }
+  const [under] = await database.query<{ id: string }>(
+    `UPDATE deliveries SET taken = true, claimed_until = now() + interval '1 minute'
+     WHERE id = (SELECT id FROM deliveries ORDER BY id LIMIT 1) RETURNING id`,
+  );
+  const worker = await aWorker();
+  await worker.round();
+  await worker.round();
+  expect(expired).toBe(days.length * 1_200 - 1);
+  expect(await partitions()).toEqual([...present, ...namesOf(days[0]!)].sort());
+  expect(await deliveries([under!.id])).toMatchObject([{ state: 'pending' }]);
+  await database.query('UPDATE deliveries SET claimed_until = now() WHERE taken');
+  await worker.round();
+  await worker.round();
+  expect(await partitions()).toEqual(present);
+  expect(await keys()).toBe(0);
+});
+
+it('leaves a key that was free, and is another event’s by now, to that', async () => {
+  await partitionsOf(database, DAYS + 2);
+  await pastDeliveries(database, webhook, { daysAgo: DAYS + 2, count: 2 });
+  const later = randomUUID();
+  await database.query(
+    `UPDATE event_keys SET event_id = $1
+     WHERE producer_id = (SELECT min(producer_id) FROM event_keys)`,
+    [later],
+  );
+  await (await aWorker()).round();
+  expect(await database.query('SELECT event_id FROM event_keys')).toEqual([{ event_id: later }]);
+});
+
+it('is done by one worker at a time, and each goes on where another ended', async () => {
+  const present = await partitions();
+  for (let daysAgo = DAYS + 8; daysAgo >= DAYS + 2; daysAgo -= 1) {
+    await partitionsOf(database, daysAgo);
+    await pastDeliveries(database, webhook, {
+      daysAgo,
+      count: 600,
+      columns: { state: `'pending'`, next_attempt_at: 'now()' },
+    });
+  }
+  const workers = await Promise.all([aWorker(), aWorker(), aWorker()]);
+  for (let round = 0; round < 4; round += 1) {
+    await Promise.all(workers.map((worker) => worker.round()));
+  }
+  expect(await partitions()).toEqual(present);
+  expect(expired).toBe(7 * 600);
+});
+
+it('ends a detaching that was interrupted, and keeps what an operator detached', async () => {
+  const present = await partitions();
+  const old = await partitionsOf(database, DAYS + 3);
+  const archived = await partitionsOf(database, DAYS + 2);
+  for (const table of ['events', 'deliveries', 'attempts']) {
+    await database.query(`ALTER TABLE ${table} DETACH PARTITION ${table}_${archived}`);
+  }
+  // A transaction that reads the table keeps the detaching waiting, until that is interrupted.
+  const reader = new pg.Client({ connectionString: database.url });
+  await reader.connect();
+  await reader.query('BEGIN; LOCK TABLE deliveries IN ACCESS SHARE MODE');
+  const impatient = await aWorker(500);
+  await impatient.round();
+  const detaching = () =>
+    database.query<{ pid: number }>(
+      `SELECT pid FROM pg_stat_activity WHERE query LIKE '%DETACH PARTITION%' AND state = 'active'
+       AND pid <> pg_backend_pid()`,
+    );
+  const [waiting, ...others] = await detaching();
+  expect(waiting).toBeDefined();
+  // It waits on its own; another round does not begin it again.
+  await impatient.round();
+  expect(await detaching()).toHaveLength(1 + others.length);
+  await database.query('SELECT pg_cancel_backend($1)', [waiting!.pid]);
+  await eventually(detaching, (rows) => rows.length === 0);
+  await reader.end();
+  const [half] = await database.query('SELECT 1 FROM pg_inherits WHERE inhdetachpending');
+  expect(half).toBeDefined();
+  const worker = await aWorker();
+  await worker.round();
+  await worker.round();
+  const left = await partitions();
+  expect(left).toEqual([...present, ...namesOf(archived)].sort());
+  expect(left).not.toContain(`deliveries_${old}`);
+});
+
+it('disturbs neither accepting nor delivering, and records nothing of a delivery that is gone', async () => {
+  for (let daysAgo = DAYS + 9; daysAgo >= DAYS + 2; daysAgo -= 1) {
+    await partitionsOf(database, daysAgo);
+    await pastDeliveries(database, webhook, { daysAgo, count: 500 });
+  }
+  const source = await connections(15_000);
+  const store = new Database(source, new Metrics(), config());
+  const metrics = { circuitChanged: () => undefined } as unknown as DeliveryMetrics;
+  const log = {} as Log;
+  const pending = new PostgresPendingDeliveries(store, metrics, log, config());
+  const [gone] = await database.query<{ id: string }>('SELECT min(id::text) AS id FROM deliveries');
+  let going = true;
+  const longest = { accept: 0, deliver: 0 };
+  const timed = async (what: keyof typeof longest, work: () => Promise<unknown>) => {
+    while (going) {
+      const start = performance.now();
+      await work();
+      longest[what] = Math.max(longest[what], performance.now() - start);
+    }
+  };
+  const accept = () =>
+    store.run(ACCEPT_EVENTS, [
+      ['cdrCreated'],
+      ['call'],
+      [null],
+      [account],
+      [randomUUID()],
+      [null],
+      ['{}'],
+      true,
+      LEASE_MS,
+      null,
+    ]);
+  let recorded = 0;
+  const deliver = async () => {
+    const fed = await store.run<{ id: string; attempts: number }>(FEED_ALL, [
+      50,
+      LEASE_MS,
+      50,
+      400,
+      1,
+      [],
+      [],
+      50,
+      0,
+    ]);
+    const attempt = {
+      number: 1,
+      at: new Date(),
+      durationMs: 1,
+      status: 200,
+      address: '127.0.0.1',
+      truncated: false,
+    };
+    const conclusion = { state: 'succeeded' } as const;
+    const taken = await Promise.all(fed.map(({ id }) => pending.take({ id, attempt: 1 })));
+    // Beside them, in the same statement, one that a slow worker took long ago.
+    const ids = taken.flatMap((delivery) => (delivery ? [delivery] : []));
+    recorded += ids.length;
+    await Promise.all([
+      ...ids.map(({ id, take }) => pending.record({ id, take, attempt, conclusion })),
+      pending.record({ id: gone!.id, take: 1, attempt, conclusion }),
+    ]);
+  };
+  // What was accepted goes onto no queue here, so it waits to be fed.
+  await database.query('UPDATE webhooks SET backlog = true');
+  const load = Promise.all([
+    timed('accept', accept),
+    timed('accept', accept),
+    timed('deliver', deliver),
+  ]);
+  const worker = await aWorker();
+  await worker.round();
+  await worker.round();
+  going = false;
+  await load;
+  expect(recorded).toBeGreaterThan(0);
+  expect(Math.max(longest.accept, longest.deliver)).toBeLessThan(2_000);
+  const [row] = await database.query<{ n: number; attempts: number }>(
+    `SELECT (SELECT count(*)::integer FROM attempts) AS attempts,
+       (SELECT count(*)::integer FROM deliveries WHERE attempts = 1) AS n`,
+  );
+  expect(row).toEqual({ n: recorded, attempts: recorded });
+  expect((await partitions()).filter((name) => name.startsWith('events_'))).toHaveLength(8);
+});
