@@ -472,7 +472,10 @@ describe('every example', () => {
       const { method, operation } = described;
       if (method === 'GET' || bodyOf(described)) continue;
       await restoreExamples();
-      await database.query(`UPDATE deliveries SET state = 'exhausted', completed_at = now()`);
+      // So it can be redelivered, and cancelled once more.
+      await database.query(
+        `UPDATE deliveries SET state = 'cancelled', reason = 'requested', completed_at = now()`,
+      );
       const answer = await call({ method }, examplePath(described), platformFor(described));
       expect([operation.operationId, answer.status]).toEqual([
         operation.operationId,

@@ -7,7 +7,10 @@ import type {
 } from '../../libs/webhooks/src/domain/pending-deliveries.js';
 import { FEED_ALL } from '../../libs/webhooks/src/infrastructure/delivery-feeder.statements.js';
 import type { DeliveryMetrics } from '../../libs/webhooks/src/infrastructure/delivery-metrics.js';
-import { REDELIVER } from '../../libs/webhooks/src/infrastructure/delivery.statements.js';
+import {
+  CANCEL_REQUESTED,
+  REDELIVER,
+} from '../../libs/webhooks/src/infrastructure/delivery.statements.js';
 import { PostgresPendingDeliveries } from '../../libs/webhooks/src/infrastructure/postgres-pending-deliveries.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { aPendingDelivery, aSubscription, anAccount } from '../support/rows.js';
@@ -43,11 +46,15 @@ beforeEach(async () => {
   id = await aPendingDelivery(database, await aSubscription(database, await anAccount(database)));
 });
 
-/** Feeds the delivery, and has a worker take it. */
-async function taken(attempt = 1): Promise<TakenDelivery> {
+async function feed(): Promise<void> {
   expect(
     await database.query(FEED_ALL.text, [10, LEASE_MS, 10, 10, 1, [], [], 10, 10]),
   ).toHaveLength(1);
+}
+
+/** Feeds the delivery, and has a worker take it. */
+async function taken(attempt = 1): Promise<TakenDelivery> {
+  await feed();
   const delivery = await pending.take({ id, attempt });
   if (!delivery) throw new Error('it was not there to take');
   return delivery;
@@ -120,6 +127,22 @@ it('lets a success of an earlier schedule end no redelivery', async () => {
   await database.query(REDELIVER.text, [id, false, LEASE_MS]);
   await record(delivery, SUCCEEDED);
   expect(await row()).toEqual({ state: 'pending', attempts: 1, taken: false });
+});
+
+it('gives nobody a delivery whose customer cancelled it while its job was in the queue', async () => {
+  await feed();
+  expect(await database.query(CANCEL_REQUESTED.text, [id])).toHaveLength(1);
+  expect(await pending.take({ id, attempt: 1 })).toBeUndefined();
+  expect(await row()).toEqual({ state: 'cancelled', attempts: 0, taken: false });
+});
+
+it('keeps a delivery that was cancelled while it was taken from being sent anew meanwhile', async () => {
+  const delivery = await taken();
+  await database.query(CANCEL_REQUESTED.text, [id]);
+  expect(await database.query(REDELIVER.text, [id, false, LEASE_MS])).toEqual([]);
+  await pending.release(delivery, 'stopping');
+  expect(await row()).toEqual({ state: 'cancelled', attempts: 0, taken: false });
+  expect(await database.query(REDELIVER.text, [id, false, LEASE_MS])).toHaveLength(1);
 });
 
 it('leaves to its present worker what one that was given up hands back', async () => {

@@ -432,6 +432,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/deliveries/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for the request, for both our logs. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a delivery
+         * @description Gives up a delivery that is not finished. An attempt that is on its way ends and is recorded; if it succeeds, so has the delivery. Nothing changes when it was cancelled so before.
+         */
+        post: operations["deliveriesCancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/webhooks/{id}/test": {
         parameters: {
             query?: never;
@@ -1162,7 +1185,7 @@ export interface components {
              *     - `pending`: under way, or waiting for its next attempt
              *     - `succeeded`: the target answered 2xx
              *     - `exhausted`: given up
-             *     - `cancelled`: the subscription was switched off or deleted
+             *     - `cancelled`: its subscription was switched off or deleted, or its customer cancelled it
              *     - `parked`: pending, while the subscription is held, paused, or its circuit is open
              * @example exhausted
              * @enum {string}
@@ -1176,11 +1199,12 @@ export interface components {
              *     - `failing`: the subscription was switched off, as every attempt had failed for five days
              *     - `disabled`: the subscription was switched off
              *     - `deleted`: the subscription was deleted
+             *     - `requested`: the customer cancelled it
              *     - `expired`: it was kept as long as events are kept
              * @example gone
              * @enum {string}
              */
-            reason?: "gone" | "no_attempts_left" | "failing" | "disabled" | "deleted" | "expired";
+            reason?: "gone" | "no_attempts_left" | "failing" | "disabled" | "deleted" | "requested" | "expired";
             /**
              * @description How many attempts are recorded.
              * @example 1
@@ -1311,7 +1335,7 @@ export interface components {
              *     - `pending`: under way, or waiting for its next attempt
              *     - `succeeded`: the target answered 2xx
              *     - `exhausted`: given up
-             *     - `cancelled`: the subscription was switched off or deleted
+             *     - `cancelled`: its subscription was switched off or deleted, or its customer cancelled it
              *     - `parked`: pending, while the subscription is held, paused, or its circuit is open
              * @example exhausted
              * @enum {string}
@@ -1325,11 +1349,12 @@ export interface components {
              *     - `failing`: the subscription was switched off, as every attempt had failed for five days
              *     - `disabled`: the subscription was switched off
              *     - `deleted`: the subscription was deleted
+             *     - `requested`: the customer cancelled it
              *     - `expired`: it was kept as long as events are kept
              * @example gone
              * @enum {string}
              */
-            reason?: "gone" | "no_attempts_left" | "failing" | "disabled" | "deleted" | "expired";
+            reason?: "gone" | "no_attempts_left" | "failing" | "disabled" | "deleted" | "requested" | "expired";
             /**
              * @description How many attempts are recorded.
              * @example 1
@@ -1650,7 +1675,7 @@ export interface components {
              * @example malformed_json
              * @enum {string}
              */
-            code: "malformed_json" | "validation_failed" | "unauthorized" | "forbidden" | "webhook_limit_reached" | "not_found" | "method_not_allowed" | "delivery_not_finished" | "subscription_inactive" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "unavailable" | "internal_error";
+            code: "malformed_json" | "validation_failed" | "unauthorized" | "forbidden" | "webhook_limit_reached" | "not_found" | "method_not_allowed" | "delivery_finished" | "delivery_not_finished" | "subscription_inactive" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "unavailable" | "internal_error";
             /**
              * @description The same sentence as `detail`.
              * @example There is no such resource.
@@ -2060,6 +2085,21 @@ export interface components {
                     status?: 413;
                     /** @enum {unknown} */
                     code?: "body_too_large";
+                };
+            };
+        };
+        /** @description `delivery_finished`: The delivery is finished: it succeeded, was given up, or was cancelled for another reason. */
+        DeliveryFinished: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @constant */
+                    status?: 409;
+                    /** @enum {unknown} */
+                    code?: "delivery_finished";
                 };
             };
         };
@@ -3281,6 +3321,39 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["DeliveryNotFinishedOrSubscriptionInactive"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deliveriesCancel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for the request, for both our logs. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @description The id of a delivery. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Address"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["DeliveryFinished"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };

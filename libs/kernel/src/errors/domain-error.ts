@@ -22,6 +22,7 @@ export type ErrorCode =
   | 'webhook_limit_reached'
   | 'not_found'
   | 'method_not_allowed'
+  | 'delivery_finished'
   | 'delivery_not_finished'
   | 'subscription_inactive'
   | 'precondition_failed'

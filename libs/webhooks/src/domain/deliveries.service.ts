@@ -19,7 +19,14 @@ export class DeliveryNotFinishedError extends DomainError {
   }
 }
 
-/** Shows customers what was delivered to them, and sends it again. */
+/** There is nothing left to cancel. */
+export class DeliveryFinishedError extends DomainError {
+  constructor() {
+    super('conflict', 'delivery_finished', 'The delivery is finished already.');
+  }
+}
+
+/** Shows customers what was delivered to them, sends it again, or no more. */
 @Injectable()
 export class DeliveriesService {
   constructor(
@@ -60,6 +67,17 @@ export class DeliveriesService {
       },
     );
     throw isActive ? new DeliveryNotFinishedError() : new SubscriptionInactiveError();
+  }
+
+  /**
+   * Gives a delivery up that is not finished; nothing happens when that was asked for before.
+   * @throws NotFoundError, DeliveryFinishedError
+   */
+  async cancel(accountId: string, id: string): Promise<void> {
+    await this.get(accountId, id);
+    if (await this.store.cancel(id)) return;
+    const { state, reason } = await this.get(accountId, id);
+    if (state !== 'cancelled' || reason !== 'requested') throw new DeliveryFinishedError();
   }
 
   /**

@@ -27,6 +27,13 @@ export abstract class DeliveryStore {
    */
   abstract redeliver(id: string): Promise<boolean>;
 
+  /**
+   * Cancels a delivery because its customer asks for it. An attempt that is on its way is recorded
+   * all the same.
+   * @returns false when it is finished
+   */
+  abstract cancel(id: string): Promise<boolean>;
+
   /** Stores a test event and its one delivery. @returns its id; undefined: the subscription is off */
   abstract createTest(test: TestEvent): Promise<string | undefined>;
 }

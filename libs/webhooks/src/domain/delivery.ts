@@ -8,7 +8,7 @@ export type DeliveryState = StoredState | 'parked';
 
 /** Why a delivery ended without success. */
 export type DeliveryReason =
-  'gone' | 'no_attempts_left' | 'failing' | 'disabled' | 'deleted' | 'expired';
+  'gone' | 'no_attempts_left' | 'failing' | 'disabled' | 'deleted' | 'requested' | 'expired';
 
 /** One notification on its way to one subscription. Its id is the notification's. */
 export interface Delivery {

@@ -61,6 +61,18 @@ export class DeliveriesController {
     return located(response, href('deliveries', id));
   }
 
+  @Post('deliveries/:id/cancel')
+  @HttpCode(200)
+  async cancel(
+    @Param('id') id: string,
+    @CurrentUser() user: Principal,
+    @Href() href: HrefBuilder,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<object> {
+    await this.deliveries.cancel(user.userId, id);
+    return located(response, href('deliveries', id));
+  }
+
   @Post('webhooks/:id/test')
   @HttpCode(202)
   async test(

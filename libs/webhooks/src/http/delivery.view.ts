@@ -13,7 +13,7 @@ const STATES: Record<DeliveryState, string> = {
   pending: 'under way, or waiting for its next attempt',
   succeeded: 'the target answered 2xx',
   exhausted: 'given up',
-  cancelled: 'the subscription was switched off or deleted',
+  cancelled: 'its subscription was switched off or deleted, or its customer cancelled it',
   parked: 'pending, while the subscription is held, paused, or its circuit is open',
 };
 
@@ -23,6 +23,7 @@ const REASONS: Record<DeliveryReason, string> = {
   failing: 'the subscription was switched off, as every attempt had failed for five days',
   disabled: 'the subscription was switched off',
   deleted: 'the subscription was deleted',
+  requested: 'the customer cancelled it',
   expired: 'it was kept as long as events are kept',
 };
 

@@ -117,6 +117,15 @@ const deliveriesRoutes = describeRoutes(DeliveriesController, {
       headers: ['Location'],
       errors: ['delivery_not_finished', 'subscription_inactive'],
     },
+    cancel: {
+      summary: 'Cancel a delivery',
+      about:
+        'Gives up a delivery that is not finished. An attempt that is on its way ends and is ' +
+        'recorded; if it succeeds, so has the delivery. Nothing changes when it was cancelled so before.',
+      answer: AddressSchema,
+      headers: ['Location'],
+      errors: ['delivery_finished'],
+    },
     test: {
       summary: 'Test a subscription',
       about: 'Sends a sample of its own event, once and at once. Answers where to see how it went.',

@@ -95,9 +95,25 @@ SET state = 'pending', reason = NULL, completed_at = NULL, schedule_base = d.att
   END
 FROM webhooks w
 WHERE d.id = $1 AND w.id = d.webhook_id AND w.enabled AND w.deleted_at IS NULL
-  AND (d.state <> 'pending'
-    OR (d.generation < w.generation AND (NOT d.taken OR d.claimed_until <= now())))
+  AND (d.state <> 'pending' OR d.generation < w.generation)
+  -- Cancelled, it may still be on its way.
+  AND (NOT d.taken OR d.claimed_until <= now())
 RETURNING d.id, d.webhook_id, d.attempts, d.immediate, d.claimed_until IS NOT NULL AS claimed`,
+};
+
+/**
+ * $1 delivery. One that a worker has keeps its claim: its attempt ends and is recorded, and until
+ * then it is not sent anew. All others lose it, so that no job takes them any more.
+ */
+export const CANCEL_REQUESTED = {
+  name: 'deliveries.cancel',
+  text: `
+UPDATE deliveries d
+SET state = 'cancelled', reason = 'requested', completed_at = now(),
+  claimed_until = CASE WHEN d.taken THEN d.claimed_until END
+FROM webhooks w
+WHERE d.id = $1 AND w.id = d.webhook_id AND d.state = 'pending' AND d.generation >= w.generation
+RETURNING d.id`,
 };
 
 /** $1 webhook, $2 resource, $3 data, $4 whether the queue has room, $5 lease in ms, $6 its span. */

@@ -7,6 +7,7 @@ import { type ClaimedRow, queuedDelivery } from './claimed-row.js';
 import { leaseMs } from './delivery-lease.js';
 import { PUBLISH_SPAN } from './delivery-queues.js';
 import {
+  CANCEL_REQUESTED,
   CREATE_TEST,
   type DeliveryRow,
   deliveryOf,
@@ -68,6 +69,10 @@ export class PostgresDeliveryStore extends DeliveryStore {
     ]);
     this.enqueue(rows);
     return rows.length > 0;
+  }
+
+  async cancel(id: string): Promise<boolean> {
+    return (await this.database.query(CANCEL_REQUESTED, [id])).length > 0;
   }
 
   async createTest(test: TestEvent): Promise<string | undefined> {

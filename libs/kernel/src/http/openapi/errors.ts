@@ -56,6 +56,11 @@ export const ERRORS: Readonly<Record<ErrorCode, ErrorDescription>> = {
     when: 'The path exists, but not with this method.',
     says: 'The method PATCH is not allowed here; DELETE, GET, HEAD, PUT are.',
   },
+  delivery_finished: {
+    kind: 'conflict',
+    when: 'The delivery is finished: it succeeded, was given up, or was cancelled for another reason.',
+    says: 'The delivery is finished already.',
+  },
   delivery_not_finished: {
     kind: 'conflict',
     when: 'The delivery is still under way.',
