@@ -57,7 +57,7 @@ async function aWorker(queryTimeoutMs = 15_000): Promise<Retention> {
   const metrics = { ended: (_: string, count: number) => (expired += count) };
   return new Retention(
     new Transactions(source),
-    new Database(source, new Metrics(), config()),
+    new Database(source, new Metrics(), new Log(config(), 'test'), config()),
     metrics as unknown as DeliveryMetrics,
     { error: (fault: unknown) => faults.push(fault) } as unknown as Log,
     config(),
@@ -233,8 +233,8 @@ it('disturbs neither accepting nor delivering, and records nothing of a delivery
     await pastDeliveries(database, webhook, { daysAgo, count: 500 });
   }
   const source = await connections(15_000);
-  const store = new Database(source, new Metrics(), config());
-  const metrics = { circuitChanged: () => undefined } as unknown as DeliveryMetrics;
+  const store = new Database(source, new Metrics(), new Log(config(), 'test'), config());
+  const metrics = { healthChanged: () => undefined } as unknown as DeliveryMetrics;
   const log = {} as Log;
   const pending = new PostgresPendingDeliveries(store, metrics, log, config());
   const [gone] = await database.query<{ id: string }>('SELECT min(id::text) AS id FROM deliveries');
