@@ -140,6 +140,25 @@ it('has no more calls in flight than a worker may, in however many shards', asyn
   expect(most).toBeLessThanOrEqual(8);
 });
 
+it('gives a subscription all of its calls after a worker was killed amid them', async () => {
+  worker = await start({ DELIVERY_CONCURRENCY: '4' });
+  const killed = await start({ DELIVERY_CONCURRENCY: '4' });
+  const hanging: (() => void)[] = [];
+  receiver.answering = (_, response) => void hanging.push(() => response.end());
+  const webhook = await aSubscription(database, await anAccount(database), {
+    target_url: receiver.url,
+    backlog: true,
+  });
+  for (let made = 0; made < 40; made += 1) await aPendingDelivery(database, webhook);
+  await receiver.until((received) => received.length === 8);
+  await killed.kill();
+  // Until it would have been missed, long before its claims end.
+  await new Promise((resolve) => setTimeout(resolve, 6_000));
+  receiver.answering = (_, response) => response.end();
+  for (const answer of hanging) answer();
+  await receiver.until((received) => received.length >= 40, 6_000);
+});
+
 it('delivers to a healthy target beside one that hangs in the same shard', async () => {
   worker = await start({ WORKER_CONCURRENCY: '8', QUEUE_SHARDS: '8' });
   receiver.answering = ({ path }, response) => {

@@ -37,7 +37,12 @@ afterEach(async () => {
   expect(faults).toEqual([]);
 });
 
-const config = () => readConfig({ DATABASE_URL: database.url, RETENTION_DAYS: String(DAYS) });
+const config = () =>
+  readConfig({
+    DATABASE_URL: database.url,
+    RETENTION_DAYS: String(DAYS),
+    LOG_LEVEL: 'silent',
+  });
 
 async function connections(queryTimeoutMs: number): Promise<DataSource> {
   const extra = { query_timeout: queryTimeoutMs };

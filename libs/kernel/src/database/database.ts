@@ -16,6 +16,9 @@ export interface Statement {
   text: string;
 }
 
+/** A statement that is given up may wait for a lock; where nothing answers, connecting fails next. */
+const isSlow = (error: unknown) => error instanceof Error && error.message === 'Query read timeout';
+
 /** Without an error for so long PostgreSQL is back. */
 const STEADY_MS = 5_000;
 
@@ -53,7 +56,7 @@ export class Database {
       return rows;
     } catch (error) {
       this.errors.inc();
-      if (isUnavailable(error)) this.presence.away(error);
+      if (isUnavailable(error) && !isSlow(error)) this.presence.away(error);
       throw error;
     }
   }

@@ -53,7 +53,8 @@ export class DeliveryFeeder {
   ) {
     this.lease = leaseMs(config);
     this.slots = config.WORKER_CONCURRENCY;
-    this.roll = new WorkerRoll(queues[0]?.client as Redis, `${queuePrefix(0)}:workers`);
+    const redis = queues[0]?.client as Redis;
+    this.roll = new WorkerRoll(redis, `${queuePrefix(0)}:workers`, this.lease);
   }
 
   start(): void {

@@ -1,9 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 
-/** A worker that was not heard of for so long does not count any more. */
-const ABSENT_AFTER_S = 5;
-
 /** By Redis' own clock, so that those of the workers do not matter. */
 const CALL = `
 local now = tonumber(redis.call('TIME')[1])
@@ -12,18 +9,24 @@ redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(ARGV[2]))
 redis.call('EXPIRE', KEYS[1], 60)
 return redis.call('ZCARD', KEYS[1])`;
 
-/** Counts the workers, so that the window holds enough for all of them. */
+/**
+ * Counts the workers, so that the window holds enough for all of them. One that was killed counts
+ * until its claims have ended: they are in the window for so long, and nobody works on them.
+ */
 export class WorkerRoll {
   private readonly me = randomUUID();
 
   constructor(
     private readonly redis: Redis,
     private readonly key: string,
+    private readonly leaseMs: number,
   ) {}
 
   /** Reports this worker. @returns how many there are, this one included */
   async call(): Promise<number> {
-    return Number(await this.redis.eval(CALL, 1, this.key, this.me, ABSENT_AFTER_S));
+    return Number(
+      await this.redis.eval(CALL, 1, this.key, this.me, Math.ceil(this.leaseMs / 1_000)),
+    );
   }
 
   /** Takes this worker off. */
