@@ -261,3 +261,14 @@ it('switches off what has only failed for five days, when the next probe fails',
   expect(await health()).toMatchObject({ enabled: false, reason: 'failing', generation: 2 });
   expect(changes).toEqual(['opened', 'switched_off']);
 });
+
+it("claims what it takes for as long as the subscription's own time-out may last", async () => {
+  await database.query(`UPDATE webhooks SET retry = '{"schedule": [], "timeoutMs": 20000}'`);
+  const { subscription } = await taken();
+  expect(subscription.retry).toEqual({ schedule: [], timeoutMs: 20_000 });
+  const [claim] = await database.query<{ seconds: number }>(
+    'SELECT extract(epoch FROM claimed_until - now())::float8 AS seconds FROM deliveries',
+  );
+  expect(claim?.seconds).toBeGreaterThan(33);
+  expect(claim?.seconds).toBeLessThanOrEqual(35);
+});

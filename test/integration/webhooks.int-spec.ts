@@ -38,6 +38,7 @@ const content = (fields: Partial<WebhookContent> = {}): WebhookContent => ({
   targetUrl: 'https://target.example/hook',
   payload: null,
   enabled: true,
+  retry: null,
   ...fields,
 });
 

@@ -1063,6 +1063,33 @@ export interface components {
              */
             resource: string;
             /**
+             * @description What holds instead of the configured retries, from the next attempt on: `schedule`, `timeoutMs`, or both. On PUT, `null` clears it.
+             * @example {
+             *       "schedule": [
+             *         10,
+             *         60,
+             *         600
+             *       ],
+             *       "timeoutMs": 5000
+             *     }
+             */
+            retry?: {
+                /**
+                 * @description Delays before the retries in seconds, each 20 % shorter or longer by chance; without any there is one attempt.
+                 * @example [
+                 *       10,
+                 *       60,
+                 *       600
+                 *     ]
+                 */
+                schedule?: number[];
+                /**
+                 * @description Until the status line and headers of the target's answer, in ms.
+                 * @example 5000
+                 */
+                timeoutMs?: number;
+            } | null;
+            /**
              * @description Where the notifications are posted to. User information in it is sent as Basic. Must not name an address that is not public. Must carry its user information, for which *** only stands when shown. Must have 1 to 2048 characters. Must be an absolute http or https URL without blanks. Must not have a fragment. Must not have a port below 1024 other than 80 and 443.
              * @example https://hooks.example.com/switchhook
              */
@@ -1768,6 +1795,23 @@ export interface components {
         } | {
             accountId: unknown;
         });
+        /** @description What holds instead of the configured retries. */
+        RetryPolicy: {
+            /**
+             * @description Delays before the retries in seconds, each 20 % shorter or longer by chance; without any there is one attempt.
+             * @example [
+             *       10,
+             *       60,
+             *       600
+             *     ]
+             */
+            schedule?: number[];
+            /**
+             * @description Until the status line and headers of the target's answer, in ms.
+             * @example 5000
+             */
+            timeoutMs?: number;
+        };
         Secret: {
             /**
              * @description Signs the notifications (Standard Webhooks 1.0.0).
@@ -1868,6 +1912,33 @@ export interface components {
              * @example call,sms
              */
             resource?: string;
+            /**
+             * @description What holds instead of the configured retries, from the next attempt on: `schedule`, `timeoutMs`, or both. On PUT, `null` clears it.
+             * @example {
+             *       "schedule": [
+             *         10,
+             *         60,
+             *         600
+             *       ],
+             *       "timeoutMs": 5000
+             *     }
+             */
+            retry?: {
+                /**
+                 * @description Delays before the retries in seconds, each 20 % shorter or longer by chance; without any there is one attempt.
+                 * @example [
+                 *       10,
+                 *       60,
+                 *       600
+                 *     ]
+                 */
+                schedule?: number[];
+                /**
+                 * @description Until the status line and headers of the target's answer, in ms.
+                 * @example 5000
+                 */
+                timeoutMs?: number;
+            } | null;
             /**
              * @description Where the notifications are posted to. User information in it is sent as Basic. As it is shown, it is unchanged. Must have 1 to 2048 characters. Must be an absolute http or https URL without blanks. Must not have a fragment. Must not have a port below 1024 other than 80 and 443.
              * @example https://hooks.example.com/switchhook
@@ -2070,6 +2141,7 @@ export interface components {
                  */
                 disablesAt?: string;
             };
+            retry?: components["schemas"]["RetryPolicy"];
         };
     };
     responses: {

@@ -2,11 +2,14 @@ import { applyDecorators } from '@nestjs/common';
 import { Expose, Transform } from 'class-transformer';
 import { registerDecorator, ValidateIf, type ValidationArguments } from 'class-validator';
 import type { Config } from '../config/config.js';
-import type { FieldCode } from '../errors/domain-error.js';
+import type { FieldCode, FieldFault } from '../errors/domain-error.js';
 import { hasLength, HTTP_SCHEMES, isUrl, MAX_URL } from '../text/http-url.js';
 import { numericIdOf } from '../text/identifiers.js';
 import { isPrintable } from '../text/well-formed.js';
 import { inAnyCase, type Schema } from './openapi/schema.js';
+
+/** What an object in a body means, or what is wrong with its members, by JSON Pointer. */
+export type ReadObject = { value: object } | { faults: FieldFault[] };
 
 /** How a member of a body is read. */
 export interface FieldOptions {
@@ -20,6 +23,8 @@ export interface FieldOptions {
   trim?: boolean;
   /** The property holds the member's JSON text as it was sent, not its value. */
   raw?: boolean;
+  /** Where the value is an object, the property holds what this reads of it. */
+  read?: (members: Record<string, unknown>) => ReadObject;
   /** For the API's description: what it is, a value of it, and what holds when it is absent. */
   about?: string;
   example?: unknown;
@@ -220,6 +225,13 @@ export function IsId(): PropertyDecorator {
       { minimum: 0, pattern: '^(?:0|[1-9][0-9]{0,18})$' },
     ),
   );
+}
+
+/** A JSON object, whose members the field's `read` looks at. */
+export function IsObject(schema: Schema): PropertyDecorator {
+  const isObject = (value: unknown): boolean =>
+    typeof value === 'object' && value !== null && !Array.isArray(value);
+  return Check('type', 'must be a JSON object', isObject, schema);
 }
 
 /** A JSON boolean. */

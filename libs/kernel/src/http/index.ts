@@ -8,9 +8,11 @@ export {
   IsHttpUrl,
   IsId,
   IsLabel,
+  IsObject,
   IsString,
   IsText,
   IsUrl,
+  type ReadObject,
 } from './field.js';
 export { HealthModule } from './health.module.js';
 export { healthRoutes } from './health.openapi.js';

@@ -36,20 +36,27 @@ export function validDto<Dto extends object>(
   config: Config,
 ): Dto {
   const members: Record<string, unknown> = {};
-  for (const [name, { raw }] of fieldsOf(dto)) {
+  const objects: Record<string, object> = {};
+  const nestedFaults: FieldFault[] = [];
+  for (const [name, { raw, read }] of fieldsOf(dto)) {
     if (!Object.hasOwn(body.value, name)) continue;
     const value = body.value[name];
     if (value === null && nullIsAbsent) continue;
     members[name] = raw === true && value !== null ? rawMember(body.text, name) : shallow(value);
+    if (!read || typeof value !== 'object' || value === null || Array.isArray(value)) continue;
+    const result = read(value as Record<string, unknown>);
+    if ('faults' in result) nestedFaults.push(...result.faults);
+    else objects[name] = result.value;
   }
   const instance = plainToInstance(dto, members, { excludeExtraneousValues: true });
   validateUnder(config, instance);
   const faults = validateSync(instance).map((error) => faultOf(error.property, error.constraints));
+  faults.push(...nestedFaults);
   if (faults.length > 0) throw new ValidationError(faults);
-  return instance;
+  return Object.assign(instance, objects);
 }
 
-/** No field takes a nested value as such, so its depth must not cost anything. */
+/** No rule looks at a nested value as such, so its depth must not cost anything. */
 function shallow(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   return Array.isArray(value) ? [] : {};

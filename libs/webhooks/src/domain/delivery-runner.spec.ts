@@ -10,6 +10,7 @@ import {
   type ReleaseCause,
   type TakenDelivery,
 } from './pending-deliveries.js';
+import type { RetryPolicy } from './retry-policy.js';
 import { TargetClient, type TargetAnswer, type TargetRequest } from './target-client.js';
 
 const config = readConfig({
@@ -253,4 +254,28 @@ it('sends the signed body with our name', async () => {
       'webhook-timestamp': '1795262400',
     },
   });
+});
+
+it("makes the next attempt, or none, by the subscription's own policy", async () => {
+  target.answer = { status: 500 };
+  const { subscription } = aTakenDelivery();
+  const withPolicy = (retry: RetryPolicy, attempt: number) =>
+    aTakenDelivery({ attempt, subscription: { ...subscription, retry } });
+  for (const taken of [
+    withPolicy({ schedule: [100], timeoutMs: 2_000 }, 1),
+    withPolicy({ schedule: [100] }, 2),
+    withPolicy({ timeoutMs: 20_000 }, 2),
+  ]) {
+    pending.taken = taken;
+    await runner.run(job);
+  }
+  const within = (ms: number): unknown =>
+    expect.toSatisfy((delay: number) => delay >= ms * 0.8 && delay <= ms * 1.2);
+  expect(pending.recorded.map(({ conclusion }) => conclusion)).toEqual([
+    { state: 'pending', delayMs: within(100_000) },
+    { state: 'exhausted', reason: 'no_attempts_left' },
+    { state: 'pending', delayMs: within(20_000) },
+  ]);
+  const configured = config.DELIVERY_TIMEOUT_MS;
+  expect(target.requests.map(({ timeoutMs }) => timeoutMs)).toEqual([2_000, configured, 20_000]);
 });

@@ -11,6 +11,7 @@ import {
   type TakenDelivery,
 } from './pending-deliveries.js';
 import { retryAfter } from './retry-after.js';
+import { scheduleOf } from './retry-policy.js';
 import { retryDelay } from './retry-schedule.js';
 import { TargetClient } from './target-client.js';
 
@@ -105,7 +106,7 @@ export class DeliveryRunner {
           ...signatureHeaders(taken.id, takenAt, body, subscription.secrets),
         },
         body,
-        timeoutMs: this.config.DELIVERY_TIMEOUT_MS,
+        timeoutMs: subscription.retry?.timeoutMs ?? this.config.DELIVERY_TIMEOUT_MS,
       });
       inVain = answer.status === undefined && answer.durationMs > LONG_MS;
       return { number: taken.attempt, at: takenAt, ...answer };
@@ -130,7 +131,9 @@ export class DeliveryRunner {
     const answeredAt = new Date(attempt.at.getTime() + attempt.durationMs);
     const wait = status === 429 || status === 503 ? retryAfter(headerOf(attempt), answeredAt) : 0;
     if (wait) await this.pending.hold(webhookId, subscription.targetUrl, wait);
-    const schedule = taken.immediate ? [] : this.config.DELIVERY_RETRY_SCHEDULE;
+    const schedule = taken.immediate
+      ? []
+      : scheduleOf(subscription.retry, this.config.DELIVERY_RETRY_SCHEDULE);
     const delayMs = retryDelay(schedule, taken.attempt - taken.scheduleBase, Math.random());
     if (delayMs === undefined) return { state: 'exhausted', reason: 'no_attempts_left' };
     return { state: 'pending', delayMs: Math.max(delayMs, wait ?? 0) };

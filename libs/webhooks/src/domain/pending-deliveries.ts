@@ -1,4 +1,5 @@
 import type { Attempt, DeliveryJob, DeliveryReason } from './delivery.js';
+import type { RetryPolicy } from './retry-policy.js';
 
 /** A delivery that this worker has taken, with its event, and its subscription as it is now. */
 export interface TakenDelivery {
@@ -30,6 +31,7 @@ export interface TakenDelivery {
     name?: string;
     targetUrl: string;
     payload?: string;
+    retry?: RetryPolicy;
     /** Newest first. */
     secrets: string[];
     /** Whether it was switched off or deleted since the delivery was made. */

@@ -39,6 +39,17 @@ describe('Webhook.revisedBy', () => {
     expect(aWebhook().revisedBy({ targetUrl })).toEqual(anew);
   });
 
+  it('compares retry policies by what they say', () => {
+    const retry = { schedule: [5, 60], timeoutMs: 5_000 };
+    const webhook = aWebhook({ retry });
+    expect(webhook.revisedBy({ retry: { ...retry, schedule: [5, 60] } })).toEqual({});
+    expect(webhook.revisedBy({ retry: { schedule: [5, 60] } })).toEqual({
+      retry: { schedule: [5, 60] },
+    });
+    expect(webhook.revisedBy({ retry: null })).toEqual({ retry: null });
+    expect(aWebhook({ retry: null }).revisedBy({ retry: null })).toEqual({});
+  });
+
   it('compares payloads as text', () => {
     expect(aWebhook().revisedBy({ payload: '{"a": 1}' })).toEqual({ payload: '{"a": 1}' });
     expect(aWebhook().revisedBy({ payload: null })).toEqual({ payload: null });

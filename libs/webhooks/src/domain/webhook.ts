@@ -1,4 +1,5 @@
 import type { EventKind } from './event-kinds.js';
+import type { RetryPolicy } from './retry-policy.js';
 import { shownTargetUrl } from './target-url.js';
 
 /** What a client says of a subscription (specification, section 2.2). */
@@ -12,6 +13,8 @@ export interface WebhookContent {
   /** JSON text of an object, as it was sent. */
   payload: string | null;
   enabled: boolean;
+  /** In place of the configured retry schedule and time-out. */
+  retry: RetryPolicy | null;
 }
 
 type OrUndefined<Type> = { [Key in keyof Type]?: Type[Key] | undefined };
@@ -32,13 +35,6 @@ export type TargetHealth =
 
 /** A subscription that has only failed for so long is switched off, in ms. */
 export const FAILING_MS = 5 * 24 * 3_600_000;
-
-/** What a customer wants instead of the configured retries; what is absent is as configured. */
-export interface RetryPolicy {
-  /** Delays before the retries, in s. */
-  schedule?: number[];
-  timeoutMs?: number;
-}
 
 /** A secret that was replaced. `until` is a time as PostgreSQL writes it. */
 export interface RetiredSecret {
@@ -69,7 +65,6 @@ export class Webhook implements WebhookContent {
   holdUntil!: Date | null;
   /** Its deliveries wait until the customer resumes it. */
   paused!: boolean;
-  /** In place of the configured retry schedule and time-out. */
   retry!: RetryPolicy | null;
   /** Failed attempts in a row, as far as it matters how many; the first of them at `failingSince`. */
   failures!: number;
@@ -113,7 +108,8 @@ export class Webhook implements WebhookContent {
     };
     const revision: WebhookRevision = Object.fromEntries(
       Object.entries(given).filter(
-        ([field, value]) => value !== undefined && value !== this[field as keyof WebhookChanges],
+        ([field, value]) =>
+          value !== undefined && !isSame(value, this[field as keyof WebhookChanges]),
       ),
     );
     return { ...revision, ...this.consequencesOf(revision) };
@@ -131,6 +127,11 @@ export class Webhook implements WebhookContent {
       ...(targetUrl !== undefined && { holdUntil: null, ...HEALTHY }),
     };
   }
+}
+
+/** A policy is an object of its own each time. */
+function isSame(one: unknown, other: unknown): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** The health of a target that was not called yet. */

@@ -1,6 +1,15 @@
 import { applyDecorators } from '@nestjs/common';
 import { isCallableAddress } from '#libs/kernel';
-import { Check, Field, IsChoice, IsFlag, IsLabel, IsString, IsUrl } from '#libs/kernel/http';
+import {
+  Check,
+  Field,
+  IsChoice,
+  IsFlag,
+  IsLabel,
+  IsObject,
+  IsString,
+  IsUrl,
+} from '#libs/kernel/http';
 import {
   ALL_RESOURCES,
   EVENT_KINDS,
@@ -8,6 +17,7 @@ import {
   parseResources,
   RESOURCES,
 } from '../domain/event-kinds.js';
+import type { RetryPolicy } from '../domain/retry-policy.js';
 import {
   hasTargetHost,
   hasTargetPort,
@@ -17,6 +27,7 @@ import {
 } from '../domain/target-url.js';
 import type { WebhookChanges, WebhookContent } from '../domain/webhook.js';
 import { MASKED_TARGET, PRIVATE_TARGET } from '../domain/webhooks.service.js';
+import { GivenRetryPolicy, readRetryPolicy } from './retry-policy.body.js';
 
 const MAX_NAME = 255;
 const MAX_PAYLOAD_BYTES = 16 << 10;
@@ -101,6 +112,17 @@ class WebhookDto {
   @Field({ about: 'When false, nothing is sent. True at first.', example: true })
   @IsFlag()
   enabled?: boolean;
+
+  @Field({
+    clearable: true,
+    read: readRetryPolicy,
+    about:
+      'What holds instead of the configured retries, from the next attempt on: `schedule`, ' +
+      '`timeoutMs`, or both.',
+    example: { schedule: [10, 60, 600], timeoutMs: 5_000 },
+  })
+  @IsObject(GivenRetryPolicy)
+  retry?: RetryPolicy | null;
 }
 
 /** `POST /v1/webhooks` */
@@ -131,6 +153,7 @@ export class CreateWebhookDto extends WebhookDto {
       targetUrl: this.targetUrl,
       payload: this.payload ?? null,
       enabled: this.enabled ?? true,
+      retry: this.retry ?? null,
     };
   }
 }
@@ -157,6 +180,7 @@ export class UpdateWebhookDto extends WebhookDto {
       targetUrl: this.targetUrl,
       payload: this.payload,
       enabled: this.enabled,
+      retry: this.retry,
     };
   }
 }

@@ -26,6 +26,7 @@ const HealthSchema = schema.object(
   },
   { optional: ['since', 'until', 'disablesAt'] },
 );
+import { RetryPolicySchema } from './retry-policy.body.js';
 
 /** What {@link webhookText} shows. */
 export const WebhookSchema = schema.named(
@@ -62,6 +63,7 @@ export const WebhookSchema = schema.named(
         examples: [true],
       },
       health: HealthSchema,
+      retry: RetryPolicySchema,
     },
     {
       optional: [
@@ -72,6 +74,7 @@ export const WebhookSchema = schema.named(
         'disabledAt',
         'paused',
         'health',
+        'retry',
       ],
     },
   ),
@@ -107,5 +110,6 @@ export function webhookText(webhook: Webhook, href: HrefBuilder): string {
     disabledAt: webhook.disabledAt ?? undefined,
     paused: webhook.paused || undefined,
     health: webhook.enabled ? webhook.health : undefined,
+    retry: webhook.retry ?? undefined,
   });
 }

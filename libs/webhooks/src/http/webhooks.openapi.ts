@@ -43,12 +43,14 @@ const examples = {
     targetUrl: 'https://user:password@hooks.example.com:8443/switchhook?from=switchhook',
     payload: { order: 4711, tags: ['shop'] },
     enabled: true,
+    retry: { schedule: [10, 60, 600], timeoutMs: 5_000 },
   },
 };
 
 const changes = {
   switchOff: { enabled: false },
-  clear: { name: null, payload: null },
+  clear: { name: null, payload: null, retry: null },
+  noRetry: { retry: { schedule: [] } },
   other: { event: 'smsdlr', resource: 'sms', targetUrl: 'https://hooks.example.com/messages' },
 };
 

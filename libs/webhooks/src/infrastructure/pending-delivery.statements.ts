@@ -1,4 +1,5 @@
 import { joinDeliveryByKey } from './delivery-by-key.js';
+import { BEYOND_TIMEOUT_MS } from './delivery-lease.js';
 import { IS_HELD } from './webhook-flow.js';
 
 /**
@@ -7,7 +8,8 @@ import { IS_HELD } from './webhook-flow.js';
  * Only what is pending is ever claimed or taken. `takes` counts, and numbers this one: whoever
  * comes back with an older number has been given up.
  *
- * $1, $2 arrays: delivery, attempt number; $3 lease in ms
+ * $1, $2 arrays: delivery, attempt number; $3 lease in ms, for subscriptions without a time-out of
+ * their own
  */
 export const TAKE = {
   name: 'pending.take',
@@ -23,7 +25,11 @@ waiting AS MATERIALIZED (
 taken AS (
   UPDATE deliveries d
   SET taken = true, takes = d.takes + 1,
-    claimed_until = now() + make_interval(secs => $3::float8 / 1000)
+    claimed_until = now() + make_interval(secs => coalesce(
+      (SELECT (retry ->> 'timeoutMs')::float8 + ${BEYOND_TIMEOUT_MS} FROM webhooks
+       WHERE id = d.webhook_id),
+      $3::float8
+    ) / 1000)
   FROM waiting
   WHERE d.id = waiting.id
     AND d.attempts = waiting.attempts AND NOT d.taken AND d.claimed_until IS NOT NULL
@@ -34,7 +40,7 @@ SELECT t.id, t.webhook_id, t.attempts + 1 AS attempt, t.takes AS take, t.schedul
   t.immediate, t.created_at, now() AS taken_at,
   e.account_id, e.application_id, e.event, e.resource, e.occurred_at, e.test, e.traceparent,
   e.data,
-  w.name, w.target_url, w.payload, w.secret, w.backlog,
+  w.name, w.target_url, w.payload, w.retry, w.secret, w.backlog,
   CASE WHEN w.retired_secrets <> '[]' THEN ARRAY(
     SELECT retired ->> 'secret' FROM jsonb_array_elements(w.retired_secrets) AS r(retired)
     WHERE (retired ->> 'until')::timestamptz > now()

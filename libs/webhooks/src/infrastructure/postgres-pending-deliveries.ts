@@ -19,6 +19,7 @@ import {
   type TakenDelivery,
 } from '../domain/pending-deliveries.js';
 import { FAILING_MS } from '../domain/webhook.js';
+import type { RetryPolicy } from '../domain/retry-policy.js';
 import { leaseMs } from './delivery-lease.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
 import { HOLD, OBSERVE, RECORD, RELEASE, SWITCH_OFF, TAKE } from './pending-delivery.statements.js';
@@ -48,6 +49,7 @@ interface TakenRow {
   name: string | null;
   target_url: string;
   payload: string | null;
+  retry: RetryPolicy | null;
   secret: string;
   retired_secrets: string[] | null;
   cancelled: boolean;
@@ -233,6 +235,7 @@ function takenOf(row: TakenRow): TakenDelivery {
       ...(row.name !== null && { name: row.name }),
       targetUrl: row.target_url,
       ...(row.payload !== null && { payload: row.payload }),
+      ...(row.retry !== null && { retry: row.retry }),
       secrets: [row.secret, ...(row.retired_secrets ?? [])],
       cancelled: row.cancelled,
       held: row.held,

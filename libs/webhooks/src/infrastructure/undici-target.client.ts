@@ -28,20 +28,24 @@ subscribe('undici:client:sendHeaders', (message) => {
 /** Calls targets with undici's `request`: connections are kept per target, redirects not followed. */
 @Injectable()
 export class UndiciTargetClient extends TargetClient implements OnApplicationShutdown {
-  private readonly agent: Agent;
+  /** By time-out in whole seconds: only an agent as a whole can be told when to give up connecting. */
+  private readonly agents = new Map<number, Agent>();
 
   constructor(
-    resolver: TargetResolver,
+    private readonly resolver: TargetResolver,
     private readonly tracing: Tracing,
-    @Inject(CONFIG) config: Config,
+    @Inject(CONFIG) private readonly config: Config,
   ) {
     super();
-    this.agent = new Agent({
-      connect: outboundConnector(
-        resolver,
-        config.DELIVERY_ALLOWED_NETWORKS,
-        config.DELIVERY_TIMEOUT_MS,
-      ),
+  }
+
+  private agentFor(timeoutMs: number): Agent {
+    const seconds = Math.ceil(timeoutMs / 1_000);
+    const known = this.agents.get(seconds);
+    if (known) return known;
+    const { DELIVERY_ALLOWED_NETWORKS: allowed } = this.config;
+    const agent = new Agent({
+      connect: outboundConnector(this.resolver, allowed, seconds * 1_000),
       // As many connections as calls: the bound is per subscription, and several may have one host.
       pipelining: 1,
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -49,6 +53,8 @@ export class UndiciTargetClient extends TargetClient implements OnApplicationShu
       headersTimeout: 0,
       bodyTimeout: 0,
     });
+    this.agents.set(seconds, agent);
+    return agent;
   }
 
   post(request: TargetRequest): Promise<TargetAnswer> {
@@ -101,7 +107,7 @@ export class UndiciTargetClient extends TargetClient implements OnApplicationShu
         reject(new DeadlineError());
         deadline.abort();
       }, timeoutMs);
-      this.agent
+      this.agentFor(timeoutMs)
         .request({
           ...destinationOf(url),
           method: 'POST',
@@ -115,7 +121,7 @@ export class UndiciTargetClient extends TargetClient implements OnApplicationShu
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.agent.destroy();
+    await Promise.all([...this.agents.values()].map((agent) => agent.destroy()));
   }
 }
 

@@ -1,0 +1,57 @@
+import { expect, it } from 'vitest';
+import { readRetryPolicy } from './retry-policy.body.js';
+
+const faultsOf = (given: Record<string, unknown>) => {
+  const result = readRetryPolicy(given);
+  return 'faults' in result ? result.faults.map(({ field, code }) => `${field} ${code}`) : [];
+};
+
+it.each([
+  [{ schedule: [] }],
+  [{ schedule: [1, 86_400] }],
+  [{ schedule: Array.from({ length: 20 }, () => 5) }],
+  [{ timeoutMs: 1_000 }],
+  [{ timeoutMs: 20_000 }],
+  [{ schedule: [5], timeoutMs: 5_000 }],
+])('reads %j', (given) => {
+  expect(readRetryPolicy(given)).toEqual({ value: given });
+});
+
+it('keeps nothing but what it knows, and takes null for what is not given', () => {
+  const given = { timeoutMs: null, jitter: 0.5, schedule: [5] };
+  expect(readRetryPolicy(given)).toEqual({ value: { schedule: [5] } });
+});
+
+it('writes both members in one order', () => {
+  const [one, other] = [
+    { schedule: [5], timeoutMs: 5_000 },
+    { timeoutMs: 5_000, schedule: [5] },
+  ];
+  expect(JSON.stringify(readRetryPolicy(other))).toBe(JSON.stringify(readRetryPolicy(one)));
+});
+
+it.each([
+  [{}, ['retry required']],
+  [{ schedule: null, timeoutMs: null }, ['retry required']],
+  [{ schedule: 5 }, ['/retry/schedule type']],
+  [{ schedule: {} }, ['/retry/schedule type']],
+  [{ schedule: Array.from({ length: 21 }, () => 5) }, ['/retry/schedule length']],
+  [
+    { schedule: [1, 0, 1.5, 86_401, '5', null, [5]] },
+    [
+      '/retry/schedule/1 range',
+      '/retry/schedule/2 type',
+      '/retry/schedule/3 range',
+      '/retry/schedule/4 type',
+      '/retry/schedule/5 type',
+      '/retry/schedule/6 type',
+    ],
+  ],
+  [{ timeoutMs: 999 }, ['/retry/timeoutMs range']],
+  [{ timeoutMs: 20_001 }, ['/retry/timeoutMs range']],
+  [{ timeoutMs: '5000' }, ['/retry/timeoutMs type']],
+  [{ timeoutMs: 1_000.5 }, ['/retry/timeoutMs type']],
+  [{ schedule: [0], timeoutMs: {} }, ['/retry/schedule/0 range', '/retry/timeoutMs type']],
+])('finds every fault of %j', (given, faults) => {
+  expect(faultsOf(given)).toEqual(faults);
+});
