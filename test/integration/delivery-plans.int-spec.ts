@@ -11,6 +11,10 @@ import {
   RELEASE,
   TAKE,
 } from '../../libs/webhooks/src/infrastructure/pending-delivery.statements.js';
+import {
+  CONTINUE_REPLAY,
+  READY_REPLAYS,
+} from '../../libs/webhooks/src/infrastructure/replay.statements.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { aSubscription, anAccount } from '../support/rows.js';
 
@@ -123,6 +127,14 @@ const CLAIMED = `UPDATE deliveries SET claimed_until = now() + interval '1 hour'
   WHERE state = 'pending' AND next_attempt_at <= now()`;
 const TAKEN = CLAIMED.replace('SET', 'SET taken = true, takes = 1,');
 
+const REPLAY = '019a0b1c-2d3e-7f40-8a51-b26c73d84e95';
+/** Of the subscription, with all that waits for it now exhausted. */
+const REPLAYED = `UPDATE deliveries SET state = 'exhausted'
+    WHERE state = 'pending' AND next_attempt_at <= now();
+  INSERT INTO replays (id, webhook_id, account_id, generation, since, until, states, total, after)
+  SELECT '${REPLAY}', max(id), 1, 1, now() - interval '20 days', now() + interval '1 s',
+    '{exhausted,cancelled}', 0, least_uuid(now() - interval '20 days') FROM webhooks`;
+
 const STATEMENTS: [name: string, text: string, before: string, values: () => Value[]][] = [
   ['takes', TAKE.text, CLAIMED, () => [waiting, ones(), LEASE_MS]],
   ['hands back', RELEASE.text, TAKEN, () => [waiting, ones(), [], []]],
@@ -154,6 +166,8 @@ const STATEMENTS: [name: string, text: string, before: string, values: () => Val
     'SELECT',
     () => [WAITING, LEASE_MS, WAITING, WAITING, 1, [], [], WAITING, WAITING, [webhook]],
   ],
+  ['finds replays of', READY_REPLAYS.text, REPLAYED, () => [WAITING]],
+  ['replays', CONTINUE_REPLAY, REPLAYED, () => [REPLAY, WAITING]],
 ];
 
 describe.each(['force_generic_plan', 'force_custom_plan'])('with %s', (mode) => {

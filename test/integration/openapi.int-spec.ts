@@ -35,7 +35,13 @@ let event: string;
 let delivery: string;
 
 /** What the examples of the document name. */
-const EXAMPLE = { user: '83346', application: '5080983', webhook: '4711', credential: '7' };
+const EXAMPLE = {
+  user: '83346',
+  application: '5080983',
+  webhook: '4711',
+  credential: '7',
+  replay: '019a0b1c-2d3e-7f40-8a51-b26c73d84e95',
+};
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -87,7 +93,7 @@ async function makeExamples(): Promise<void> {
 }
 
 async function restoreExamples(): Promise<void> {
-  const { user, application, webhook, credential } = EXAMPLE;
+  const { user, application, webhook, credential, replay } = EXAMPLE;
   await database.query('DELETE FROM webhooks');
   await database.query('DELETE FROM applications');
   await database.query(
@@ -107,6 +113,12 @@ async function restoreExamples(): Promise<void> {
     [credential, user],
   );
   await database.query('DELETE FROM environments WHERE id > 2');
+  await database.query('DELETE FROM replays');
+  await database.query(
+    `INSERT INTO replays (id, webhook_id, account_id, generation, since, until, states, total, after)
+     VALUES ($1, $2, $3, 1, now(), now(), '{exhausted}', 0, $1)`,
+    [replay, webhook, user],
+  );
 }
 
 interface Described {
@@ -449,6 +461,8 @@ describe('every example', () => {
     let count = 0;
     for (const described of operations()) {
       const { method, operation } = described;
+      // An example before it may have switched the subscription off.
+      await restoreExamples();
       for (const [name, { value }] of Object.entries(bodyOf(described)?.examples ?? {})) {
         const path = examplePath(described);
         const answer = await call({ method }, path, platformFor(described), value);

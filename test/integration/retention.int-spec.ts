@@ -317,3 +317,18 @@ it('disturbs neither accepting nor delivering, and records nothing of a delivery
   expect(row).toEqual({ n: recorded, attempts: recorded });
   expect((await partitions()).filter((name) => name.startsWith('events_'))).toHaveLength(8);
 });
+
+it('forgets replays that ended as long ago, and none that goes on', async () => {
+  await database.query(
+    `INSERT INTO replays (id, webhook_id, account_id, generation, since, until, states, total, after,
+       state, completed_at)
+     SELECT new_uuid(now(), n), $1, $2, 1, now(), now(), '{exhausted}', 0, least_uuid(now()),
+       CASE WHEN n < 3 THEN 'completed' ELSE 'running' END,
+       CASE WHEN n < 3 THEN now() - ($3::float8 + 1.1 - n) * interval '24 hours' END
+     FROM generate_series(1, 3) n`,
+    [webhook, account, DAYS],
+  );
+  await (await aWorker()).round();
+  const left = await database.query('SELECT state FROM replays ORDER BY state');
+  expect(left).toEqual([{ state: 'completed' }, { state: 'running' }]);
+});

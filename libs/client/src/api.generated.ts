@@ -478,6 +478,75 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/webhooks/{id}/replay": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for the request, for both our logs. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay deliveries
+         * @description Starts finished deliveries of a subscription anew, oldest first: the same ids, a full schedule of attempts, and the header `webhook-replayed`. Tests are left out.
+         */
+        post: operations["replaysStart"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/replays/{id}": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for the request, for both our logs. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a replay
+         * @description How far it came; also after its subscription is gone.
+         */
+        get: operations["replaysShow"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/replays/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for the request, for both our logs. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a replay
+         * @description Nothing more begins anew; what has begun goes on. Done again, it changes nothing.
+         */
+        post: operations["replaysCancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/users": {
         parameters: {
             query?: never;
@@ -1578,7 +1647,7 @@ export interface components {
              *     - `type`: the value has another JSON type
              *     - `format`: the value is not written as it must be
              *     - `length`: the value is too short or too long
-             *     - `range`: the number is too small or too large
+             *     - `range`: the number, or the time, is too small or too large
              *     - `choice`: the value is none of the allowed ones
              *     - `unknown_reference`: the value names what does not exist
              *     - `conflict`: the value cannot go with another one
@@ -1702,7 +1771,7 @@ export interface components {
              * @example malformed_json
              * @enum {string}
              */
-            code: "malformed_json" | "validation_failed" | "unauthorized" | "forbidden" | "webhook_limit_reached" | "not_found" | "method_not_allowed" | "delivery_finished" | "delivery_not_finished" | "subscription_inactive" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "unavailable" | "internal_error";
+            code: "malformed_json" | "validation_failed" | "unauthorized" | "forbidden" | "webhook_limit_reached" | "not_found" | "method_not_allowed" | "delivery_finished" | "delivery_not_finished" | "subscription_inactive" | "replay_finished" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "unavailable" | "internal_error";
             /**
              * @description The same sentence as `detail`.
              * @example There is no such resource.
@@ -1745,6 +1814,108 @@ export interface components {
             /** @constant */
             code: "validation_failed";
             errors: components["schemas"]["Fault"][];
+        };
+        Replay: {
+            /**
+             * Format: uuid
+             * @description Its id.
+             * @example 019a0b1c-2d3e-7f40-8a51-b26c73d84e95
+             */
+            id: string;
+            /**
+             * Format: uri
+             * @description Its address.
+             * @example https://api.example.com/v1/replays/019a0b1c-2d3e-7f40-8a51-b26c73d84e95
+             */
+            href: string;
+            /**
+             * @description The subscription that is told again.
+             * @example 4711
+             */
+            webhookId: string;
+            /**
+             * Format: date-time
+             * @description Deliveries that were made at or after that.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description Deliveries that were made before that.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            until: string;
+            states: ("succeeded" | "exhausted" | "cancelled")[];
+            /**
+             * @description How it stands.
+             *
+             *     - `running`: deliveries begin anew, or wait for the target or for an earlier replay
+             *     - `completed`: every one of them has begun anew
+             *     - `cancelled`: it was cancelled, or its subscription switched off or deleted
+             * @example running
+             * @enum {string}
+             */
+            state: "running" | "completed" | "cancelled";
+            /**
+             * @description How many deliveries there were when it was asked for.
+             * @example 312
+             */
+            total: number;
+            /**
+             * @description How many of them have begun anew.
+             * @example 200
+             */
+            replayed: number;
+            /**
+             * Format: date-time
+             * @description When it was asked for.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it ended.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            completedAt?: string;
+        };
+        ReplayCount: {
+            /**
+             * @description How many would be sent again.
+             * @example 312
+             */
+            deliveries: number;
+        };
+        ReplayRequest: {
+            /**
+             * Format: date-time
+             * @description Those that were made at or after that (RFC 3339); in the past.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description Those that were made before that; later than `since`. By default now.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            until?: string;
+            /**
+             * @description Those in one of these states.
+             * @default [
+             *       "exhausted",
+             *       "cancelled"
+             *     ]
+             * @example [
+             *       "exhausted"
+             *     ]
+             */
+            states?: ("succeeded" | "exhausted" | "cancelled")[];
+            /**
+             * @description Only counts them.
+             * @default false
+             * @example false
+             */
+            dryRun?: boolean;
         };
         ReportedEvent: {
             /**
@@ -2286,6 +2457,21 @@ export interface components {
                     status?: 412;
                     /** @enum {unknown} */
                     code?: "precondition_failed";
+                };
+            };
+        };
+        /** @description `replay_finished`: The replay is completed: there is nothing left to cancel. */
+        ReplayFinished: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @constant */
+                    status?: 409;
+                    /** @enum {unknown} */
+                    code?: "replay_finished";
                 };
             };
         };
@@ -3463,6 +3649,121 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    replaysStart: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for the request, for both our logs. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @description The id of a webhook subscription. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 262144 bytes. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplayRequest"];
+            };
+        };
+        responses: {
+            /** @description A dry run: nothing is sent. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayCount"];
+                };
+            };
+            /** @description Accepted: it is done later. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Address"];
+                };
+            };
+            400: components["responses"]["MalformedJsonOrValidationFailed"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["SubscriptionInactive"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replaysShow: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for the request, for both our logs. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @description The id of a replay. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Replay"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replaysCancel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for the request, for both our logs. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @description The id of a replay. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Address"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["ReplayFinished"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     usersList: {
         parameters: {
             query?: {
@@ -3968,6 +4269,8 @@ export interface operations {
                 "webhook-timestamp": string;
                 /** @description One signature for each secret that counts now, with blanks between. */
                 "webhook-signature": string;
+                /** @description Only on what a replay sends again. */
+                "webhook-replayed"?: "true";
             };
             path?: never;
             cookie?: never;

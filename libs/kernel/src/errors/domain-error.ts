@@ -25,6 +25,7 @@ export type ErrorCode =
   | 'delivery_finished'
   | 'delivery_not_finished'
   | 'subscription_inactive'
+  | 'replay_finished'
   | 'precondition_failed'
   | 'body_too_large'
   | 'unsupported_media_type'

@@ -77,6 +77,7 @@ function aTakenDelivery(change: Partial<TakenDelivery> = {}): TakenDelivery {
     take: 1,
     scheduleBase: 0,
     immediate: false,
+    replayed: false,
     createdAt: new Date('2026-11-21T11:59:59Z'),
     takenAt: new Date('2026-11-21T12:00:00Z'),
     event: {
@@ -240,6 +241,16 @@ it('hands back what exceeds the bound of its subscription, and frees the slot af
   expect(nested).toMatchObject({ outcome: 'released', backlog: true });
   expect(pending.released).toEqual(['no_share']);
   expect((await runner.run(job)).outcome).toBe('succeeded');
+});
+
+it('marks what is replayed, and nothing else', async () => {
+  await runner.run(job);
+  pending.taken = aTakenDelivery({ replayed: true });
+  await runner.run(job);
+  expect(target.requests.map(({ headers }) => headers['webhook-replayed'])).toEqual([
+    undefined,
+    'true',
+  ]);
 });
 
 it('sends the signed body with our name', async () => {

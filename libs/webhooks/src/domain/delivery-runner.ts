@@ -103,6 +103,7 @@ export class DeliveryRunner {
         headers: {
           'content-type': 'application/json',
           'user-agent': this.userAgent,
+          ...(taken.replayed && { 'webhook-replayed': 'true' }),
           ...signatureHeaders(taken.id, takenAt, body, subscription.secrets),
         },
         body,

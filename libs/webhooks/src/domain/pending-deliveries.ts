@@ -12,6 +12,8 @@ export interface TakenDelivery {
   scheduleBase: number;
   /** One attempt at once, whatever holds the subscription: a test. */
   immediate: boolean;
+  /** It is sent again by a replay, of which its receiver is told. */
+  replayed: boolean;
   createdAt: Date;
   /** PostgreSQL's clock when it was taken. */
   takenAt: Date;

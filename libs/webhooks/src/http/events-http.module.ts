@@ -2,8 +2,9 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { EventsModule } from '../infrastructure/events.module.js';
 import { DeliveriesController } from './deliveries.controller.js';
 import { EventsController } from './events.controller.js';
+import { ReplaysController } from './replays.controller.js';
 
-/** The routes of events and deliveries. */
+/** The routes of events, deliveries and replays. */
 @Module({})
 export class EventsHttpModule {
   /** @param shards `QUEUE_SHARDS` of the configuration */
@@ -11,7 +12,7 @@ export class EventsHttpModule {
     return {
       module: EventsHttpModule,
       imports: [EventsModule.withShards(shards)],
-      controllers: [EventsController, DeliveriesController],
+      controllers: [EventsController, DeliveriesController, ReplaysController],
     };
   }
 }

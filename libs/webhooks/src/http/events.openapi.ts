@@ -9,6 +9,7 @@ import {
   EventSchema,
 } from './event.view.js';
 import { EventsController } from './events.controller.js';
+import { replaysRoutes } from './replays.openapi.js';
 import { StatisticsSchema } from './statistics.schema.js';
 
 const event = {
@@ -137,5 +138,5 @@ const deliveriesRoutes = describeRoutes(DeliveriesController, {
   },
 });
 
-/** Events and deliveries in the API's description. */
-export const eventRoutes = [eventsRoutes, deliveriesRoutes];
+/** Events, deliveries and replays in the API's description. */
+export const eventRoutes = [eventsRoutes, deliveriesRoutes, replaysRoutes];

@@ -46,6 +46,11 @@ export const notifications: readonly NotificationDescription[] = [
         about: 'One signature for each secret that counts now, with blanks between.',
         schema: schema.text('', 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4='),
       },
+      'webhook-replayed': {
+        about: 'Only on what a replay sends again.',
+        schema: schema.choice('', ['true']),
+        optional: true,
+      },
     },
     body: NotificationSchema,
     answers: {

@@ -8,6 +8,9 @@
  *
  * @param id an expression of what is joined with
  */
-export function joinDeliveryByKey(id: string, lock: '' | 'FOR UPDATE SKIP LOCKED' = ''): string {
+export function joinDeliveryByKey(
+  id: string,
+  lock: '' | 'FOR UPDATE' | 'FOR UPDATE SKIP LOCKED' = '',
+): string {
   return `JOIN LATERAL (SELECT * FROM deliveries WHERE id = ${id} LIMIT 1 ${lock}) d ON d.id = ${id}`;
 }

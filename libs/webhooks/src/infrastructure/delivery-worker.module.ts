@@ -8,6 +8,7 @@ import { DeliveryCanceller } from './delivery-canceller.js';
 import { DeliveryConsumer } from './delivery.consumer.js';
 import { DeliveryFeeder } from './delivery-feeder.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
+import { DeliveryReplayer } from './delivery-replayer.js';
 import { DeliveryQueueModule } from './delivery-queue.module.js';
 import { PostgresPendingDeliveries } from './postgres-pending-deliveries.js';
 import { Retention } from './retention.js';
@@ -29,6 +30,7 @@ export class DeliveryWorkerModule {
         DeliveryRunner,
         DeliveryFeeder,
         DeliveryCanceller,
+        DeliveryReplayer,
         DeliveryConsumer,
         Retention,
         DeliveryMetrics,

@@ -88,7 +88,8 @@ export const REDELIVER = {
   text: `
 UPDATE deliveries d
 SET state = 'pending', reason = NULL, completed_at = NULL, schedule_base = d.attempts,
-  immediate = false, generation = w.generation, next_attempt_at = now(), taken = false,
+  immediate = false, replayed = false, generation = w.generation, next_attempt_at = now(),
+  taken = false,
   claimed_until = CASE
     WHEN $2::boolean AND ${GOES_AT_ONCE}
     THEN now() + make_interval(secs => $3::float8 / 1000)

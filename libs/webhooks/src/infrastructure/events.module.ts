@@ -7,10 +7,13 @@ import {
 import { DeliveryStore } from '../domain/delivery-store.js';
 import { EventStore } from '../domain/event-store.js';
 import { EventsService } from '../domain/events.service.js';
+import { ReplayStore } from '../domain/replay-store.js';
+import { ReplaysService } from '../domain/replays.service.js';
 import { DeliveryQueueModule } from './delivery-queue.module.js';
 import { PostgresDeliveryStatisticsStore } from './postgres-delivery-statistics.store.js';
 import { PostgresDeliveryStore } from './postgres-delivery.store.js';
 import { PostgresEventStore } from './postgres-event.store.js';
+import { PostgresReplayStore } from './postgres-replay.store.js';
 import { WebhooksModule } from './webhooks.module.js';
 
 /** Accepting events, and the log of their deliveries. */
@@ -28,8 +31,10 @@ export class EventsModule {
         DeliveryStatisticsService,
         { provide: DeliveryStatisticsStore, useClass: PostgresDeliveryStatisticsStore },
         { provide: DeliveryStore, useClass: PostgresDeliveryStore },
+        ReplaysService,
+        { provide: ReplayStore, useClass: PostgresReplayStore },
       ],
-      exports: [EventsService, DeliveriesService, DeliveryStatisticsService],
+      exports: [EventsService, DeliveriesService, DeliveryStatisticsService, ReplaysService],
     };
   }
 }

@@ -34,10 +34,10 @@ taken AS (
   WHERE d.id = waiting.id
     AND d.attempts = waiting.attempts AND NOT d.taken AND d.claimed_until IS NOT NULL
   RETURNING d.id, d.event_id, d.webhook_id, d.attempts, d.takes, d.schedule_base, d.immediate,
-    d.generation, d.created_at
+    d.generation, d.replayed, d.created_at
 )
 SELECT t.id, t.webhook_id, t.attempts + 1 AS attempt, t.takes AS take, t.schedule_base,
-  t.immediate, t.created_at, now() AS taken_at,
+  t.immediate, t.replayed, t.created_at, now() AS taken_at,
   e.account_id, e.application_id, e.event, e.resource, e.occurred_at, e.test, e.traceparent,
   e.data,
   w.name, w.target_url, w.payload, w.retry, w.secret, w.backlog,

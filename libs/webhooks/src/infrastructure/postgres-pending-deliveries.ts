@@ -36,6 +36,7 @@ interface TakenRow {
   take: number;
   schedule_base: number;
   immediate: boolean;
+  replayed: boolean;
   created_at: Date;
   taken_at: Date;
   account_id: string;
@@ -218,6 +219,7 @@ function takenOf(row: TakenRow): TakenDelivery {
     take: row.take,
     scheduleBase: row.schedule_base,
     immediate: row.immediate,
+    replayed: row.replayed,
     createdAt: row.created_at,
     takenAt: row.taken_at,
     event: {

@@ -32,6 +32,7 @@ import {
   type PartitionRow,
   TRY_LOCK,
 } from './retention.statements.js';
+import { FORGET_REPLAYS } from './replay.statements.js';
 import { Rounds } from './rounds.js';
 
 const ROUNDS = { everyMs: 300_000, share: 0.5 };
@@ -101,6 +102,7 @@ export class Retention implements OnApplicationBootstrap, BeforeApplicationShutd
     for (const { parent, name } of await this.partitions(this.days)) {
       if (parent === 'deliveries') await this.expire(name);
     }
+    await this.database.run(FORGET_REPLAYS, [this.days]);
     // A statement that found it among the partitions just before it was detached has read it by now.
     const gone = (await this.detached()).filter((name) => this.seenDetached.has(name));
     for (const name of gone) {

@@ -1,2 +1,3 @@
 export { Initial1763700000001 } from './0001-initial.js';
 export { Flow1763700000002 } from './0002-flow.js';
+export { Replay1763700000003 } from './0003-replay.js';

@@ -6,6 +6,8 @@ import type { Schema } from './schema.js';
 export interface Parameter {
   about: string;
   schema: Schema;
+  /** A header that is not always there. */
+  optional?: boolean;
 }
 
 export type Parameters = Readonly<Record<string, Parameter>>;

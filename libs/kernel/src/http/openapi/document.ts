@@ -132,11 +132,11 @@ function parametersOf(
   all: Parameters,
   components: Components,
 ): Json[] {
-  return Object.entries(all).map(([name, { about, schema }]) => ({
+  return Object.entries(all).map(([name, { about, schema, optional = place === 'query' }]) => ({
     name,
     in: place,
     description: about,
-    ...(place !== 'query' && { required: true }),
+    ...(!optional && { required: true }),
     schema: components.schema(schema),
   }));
 }

@@ -71,6 +71,11 @@ export const ERRORS: Readonly<Record<ErrorCode, ErrorDescription>> = {
     when: 'The webhook subscription is switched off or deleted.',
     says: 'The webhook subscription is switched off or deleted.',
   },
+  replay_finished: {
+    kind: 'conflict',
+    when: 'The replay is completed: there is nothing left to cancel.',
+    says: 'The replay is completed.',
+  },
   precondition_failed: {
     kind: 'precondition_failed',
     when: 'The resource was changed since the version that `If-Match` names.',
@@ -103,7 +108,7 @@ const FIELD_CODES: Readonly<Record<FieldCode, string>> = {
   type: 'the value has another JSON type',
   format: 'the value is not written as it must be',
   length: 'the value is too short or too long',
-  range: 'the number is too small or too large',
+  range: 'the number, or the time, is too small or too large',
   choice: 'the value is none of the allowed ones',
   unknown_reference: 'the value names what does not exist',
   conflict: 'the value cannot go with another one',

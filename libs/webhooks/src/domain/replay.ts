@@ -1,0 +1,37 @@
+import { DomainError } from '#libs/kernel';
+
+/** The states that finished deliveries can be in. */
+export const REPLAYABLE_STATES = ['succeeded', 'exhausted', 'cancelled'] as const;
+export type ReplayableState = (typeof REPLAYABLE_STATES)[number];
+
+/** Which deliveries of a subscription a replay sends again. */
+export interface ReplayRange {
+  /** Created at or after. */
+  since: Date;
+  /** Created before; by default, and at the latest, now. */
+  until?: Date;
+  states: readonly ReplayableState[];
+}
+
+/** How a replay stands. */
+export type ReplayState = 'running' | 'completed' | 'cancelled';
+
+/** The finished deliveries of a time, on their way to be sent again. */
+export interface Replay extends Required<ReplayRange> {
+  id: string;
+  webhookId: string;
+  state: ReplayState;
+  /** How many there were when it was asked for. */
+  total: number;
+  /** How many have begun anew. */
+  replayed: number;
+  createdAt: Date;
+  completedAt?: Date;
+}
+
+/** What is done cannot be cancelled. */
+export class ReplayFinishedError extends DomainError {
+  constructor() {
+    super('conflict', 'replay_finished', 'The replay is completed.');
+  }
+}

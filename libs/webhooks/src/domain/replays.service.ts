@@ -1,0 +1,54 @@
+import { Injectable } from '@nestjs/common';
+import { isUuid, NotFoundError } from '#libs/kernel';
+import { SubscriptionInactiveError } from './deliveries.service.js';
+import { type Replay, ReplayFinishedError, type ReplayRange } from './replay.js';
+import { ReplayStore } from './replay-store.js';
+import { WebhooksService } from './webhooks.service.js';
+
+/** Sends a subscription's finished deliveries of a time again. */
+@Injectable()
+export class ReplaysService {
+  constructor(
+    private readonly store: ReplayStore,
+    private readonly webhooks: WebhooksService,
+  ) {}
+
+  /**
+   * How many deliveries a replay would send.
+   * @throws NotFoundError, SubscriptionInactiveError
+   */
+  async count(accountId: string, webhookId: string, range: ReplayRange): Promise<number> {
+    const webhook = await this.webhooks.get(accountId, webhookId);
+    if (!webhook.enabled) throw new SubscriptionInactiveError();
+    return this.store.count(webhook.id, range);
+  }
+
+  /**
+   * @returns the replay's id
+   * @throws NotFoundError, SubscriptionInactiveError
+   */
+  async start(accountId: string, webhookId: string, range: ReplayRange): Promise<string> {
+    const webhook = await this.webhooks.get(accountId, webhookId);
+    const id = await this.store.start(webhook.id, range);
+    if (id === undefined) throw new SubscriptionInactiveError();
+    return id;
+  }
+
+  /** Readable after the subscription is gone. @throws NotFoundError */
+  async show(accountId: string, id: string): Promise<Replay> {
+    const replay = isUuid(id) ? await this.store.find(id, accountId) : undefined;
+    if (!replay) throw new NotFoundError('replay');
+    return replay;
+  }
+
+  /**
+   * Nothing more is sent again; what has begun goes on.
+   * @throws NotFoundError, ReplayFinishedError when all of it has begun
+   */
+  async cancel(accountId: string, id: string): Promise<void> {
+    await this.show(accountId, id);
+    await this.store.cancel(id);
+    const { state } = await this.show(accountId, id);
+    if (state === 'completed') throw new ReplayFinishedError();
+  }
+}

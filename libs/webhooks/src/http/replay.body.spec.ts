@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest';
+import { ValidationError } from '#libs/kernel';
+import { readReplay, ReplayRequestSchema } from './replay.body.js';
+
+const NOW = new Date('2026-11-21T12:00:00Z');
+const since = '2026-11-20T00:00:00Z';
+
+function faultsIn(body: Record<string, unknown>): string[] {
+  try {
+    readReplay(body, NOW);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error;
+    return error.faults.map(({ field, code }) => `${field} ${code}`);
+  }
+}
+
+it('reads what is to be replayed: by default what did not succeed, until now', () => {
+  expect(readReplay({ since, until: null, states: null }, NOW)).toEqual({
+    range: { since: new Date(since), states: ['exhausted', 'cancelled'] },
+    dryRun: false,
+  });
+  const until = '2026-11-20T01:00:00+00:30';
+  const states = ['succeeded', 'exhausted', 'succeeded'];
+  expect(readReplay({ since, until, states, dryRun: true }, NOW)).toEqual({
+    range: { since: new Date(since), until: new Date(until), states: ['succeeded', 'exhausted'] },
+    dryRun: true,
+  });
+});
+
+it.each<[body: Record<string, unknown>, ...faults: string[]]>([
+  [{}, 'since required'],
+  [{ since: null }, 'since required'],
+  [{ since: 1 }, 'since type'],
+  [{ since: 'yesterday' }, 'since format'],
+  [{ since: NOW.toISOString() }, 'since range'],
+  [{ since: '2026-11-22T00:00:00Z', until: '2026-11-23T00:00:00Z' }, 'since range'],
+  [{ since, until: since }, 'until range'],
+  [{ since, until: 'soon' }, 'until format'],
+  [{ since, states: 'exhausted' }, 'states type'],
+  [{ since, states: [] }, 'states length'],
+  [{ since, states: Array(4).fill('exhausted') }, 'states length'],
+  [{ since, states: ['pending', 'exhausted', 7] }, '/states/0 choice', '/states/2 type'],
+  [{ since, dryRun: 'true' }, 'dryRun type'],
+  [{ until: 'soon', states: ['x'] }, 'since required', 'until format', '/states/0 choice'],
+])('names every fault of %j', (body, ...faults) => {
+  expect(faultsIn(body)).toEqual(faults);
+});
+
+it('describes exactly the members that are read', () => {
+  const read = new Set<string>();
+  const body = new Proxy(
+    { since },
+    {
+      getOwnPropertyDescriptor: (target, name) => {
+        read.add(String(name));
+        return Reflect.getOwnPropertyDescriptor(target, name);
+      },
+    },
+  );
+  readReplay(body, NOW);
+  expect([...read].sort()).toEqual(Object.keys(ReplayRequestSchema.properties ?? {}).sort());
+  expect(faultsIn({})).toEqual(ReplayRequestSchema.required?.map((name) => `${name} required`));
+});

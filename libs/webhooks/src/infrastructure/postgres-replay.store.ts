@@ -1,0 +1,65 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '#libs/kernel';
+import type { Replay, ReplayableState, ReplayRange, ReplayState } from '../domain/replay.js';
+import { ReplayStore } from '../domain/replay-store.js';
+import { CANCEL_REPLAY, COUNT_REPLAYABLE, FIND_REPLAY, START_REPLAY } from './replay.statements.js';
+
+interface ReplayRow {
+  id: string;
+  webhook_id: string;
+  since: Date;
+  until: Date;
+  states: ReplayableState[];
+  state: ReplayState;
+  total: number;
+  replayed: number;
+  created_at: Date;
+  completed_at: Date | null;
+}
+
+/** Replays in PostgreSQL. */
+@Injectable()
+export class PostgresReplayStore extends ReplayStore {
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  async count(webhookId: string, range: ReplayRange): Promise<number> {
+    const values = valuesOf(webhookId, range);
+    const rows = await this.database.query<{ deliveries: number }>(COUNT_REPLAYABLE, values);
+    return rows[0]?.deliveries ?? 0;
+  }
+
+  async start(webhookId: string, range: ReplayRange): Promise<string | undefined> {
+    const values = valuesOf(webhookId, range);
+    return (await this.database.query<{ id: string }>(START_REPLAY, values))[0]?.id;
+  }
+
+  async find(id: string, accountId: string): Promise<Replay | undefined> {
+    const [row] = await this.database.query<ReplayRow>(FIND_REPLAY, [id, accountId]);
+    return row && replayOf(row);
+  }
+
+  async cancel(id: string): Promise<void> {
+    await this.database.query(CANCEL_REPLAY, [id]);
+  }
+}
+
+function valuesOf(webhookId: string, { since, until, states }: ReplayRange): unknown[] {
+  return [webhookId, since.toISOString(), until?.toISOString() ?? null, states];
+}
+
+function replayOf(row: ReplayRow): Replay {
+  return {
+    id: row.id,
+    webhookId: row.webhook_id,
+    since: row.since,
+    until: row.until,
+    states: row.states,
+    state: row.state,
+    total: row.total,
+    replayed: row.replayed,
+    createdAt: row.created_at,
+    ...(row.completed_at !== null && { completedAt: row.completed_at }),
+  };
+}
