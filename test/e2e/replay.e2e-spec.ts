@@ -273,6 +273,26 @@ it('goes one after the other of a subscription, and lets that of another go on',
   await customer.put(`/v1/webhooks/${webhook}`, { enabled: false });
 });
 
+it('takes an attempt that is still on its way for the first one', async () => {
+  const webhook = await subscribe();
+  let answer = (): void => undefined;
+  receiver.answering = (_, response) => {
+    answer = () => response.end();
+  };
+  const id = await aPendingDelivery(database, webhook);
+  await receiver.until((received) => received.length === 1);
+  expect((await customer.post(`/v1/deliveries/${id}/cancel`)).status).toBe(200);
+  expect(await ended(await replay(webhook))).toMatchObject({ replayed: 1 });
+  // Longer than the feeder takes to bring in what may be sent.
+  await new Promise((resolve) => setTimeout(resolve, 1_200));
+  expect(receiver.received).toHaveLength(1);
+  answer();
+  await eventually(
+    () => states(webhook),
+    (now) => now.succeeded === 1,
+  );
+});
+
 it('goes on where it was when its worker is killed', async () => {
   const webhook = await subscribe();
   const ids = await past(webhook, { count: 3_000 });

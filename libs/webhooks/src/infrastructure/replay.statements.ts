@@ -131,7 +131,9 @@ started AS (
   UPDATE deliveries d
   SET state = 'pending', reason = NULL, completed_at = NULL, schedule_base = d.attempts,
     immediate = false, replayed = true, generation = c.present, next_attempt_at = now(),
-    taken = false, claimed_until = NULL
+    -- An attempt that is still on its way, of one that was cancelled meanwhile, is its first.
+    taken = d.taken AND d.claimed_until > now(),
+    claimed_until = CASE WHEN d.taken AND d.claimed_until > now() THEN d.claimed_until END
   FROM chosen c WHERE d.id = c.id
   RETURNING d.id
 ),
