@@ -1,5 +1,5 @@
 // `npm test`: the tests, with a PostgreSQL and a Redis of their own that are gone afterwards.
-import { inOwnDirectory, runNode } from './lib/own-directory.mjs';
+import { inOwnDirectory, runTests } from './lib/own-directory.mjs';
 import { prepare } from './lib/prepare.mjs';
 import { requireNode, ROOT } from './lib/settings.mjs';
 import { requireStores, startStores } from './lib/stores.mjs';
@@ -20,6 +20,6 @@ inOwnDirectory(
     run.env.TEST_DATABASE_URL = stores.databaseUrl;
     run.env.TEST_REDIS_URL = stores.redisUrl;
     const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'tools/vitest.config.mjs'];
-    return runNode('vitest', [...vitest, ...process.argv.slice(2)], run, ROOT);
+    return runTests(process.execPath, [...vitest, ...process.argv.slice(2)], run, ROOT);
   },
 );

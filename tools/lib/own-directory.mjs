@@ -48,16 +48,15 @@ export function inOwnDirectory(prepare, work) {
 }
 
 /**
- * Runs a program of the tests, and at our end what it has started and not ended.
- * @param {string[]} args of Node.js
+ * Runs a program of the tests, and at our end ends what it has started and not ended.
  * @returns {Promise<number>} its exit code
  */
-export async function runNode(name, args, { children, env, isStopping }, root) {
+export async function runTests(command, args, { children, env, isStopping }, root) {
   const stdio = ['ignore', 'inherit', 'inherit'];
   const options = { cwd: root, env, stdio, withGroup: true };
-  const how = await children.start(name, process.execPath, args, options).exited;
+  const how = await children.start('tests', command, args, options).exited;
   const code = /^exited with code (\d+)$/.exec(how)?.[1];
-  if (code === undefined && !isStopping()) console.error(`${name} ${how}`);
+  if (code === undefined && !isStopping()) console.error(`the tests ${how}`);
   return Number(code ?? 1);
 }
 

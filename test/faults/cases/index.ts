@@ -1,6 +1,20 @@
+import { clocksApart } from './clocks.js';
 import type { FaultCase } from '../harness/fault-case.js';
 import { allKilled, apiKilled, killedBeforeRecord, workerKilled } from './kills.js';
+import { linksCut, linksHalfOpen, linksSlow } from './links.js';
+import {
+  deadlocks,
+  diskFull,
+  postgresAway,
+  postgresCrowded,
+  postgresKilled,
+  postgresRestarted,
+} from './postgres.js';
+import { receiversBroken, receiversRefusing } from './receivers.js';
+import { redisAway, redisFlushed, redisFull, redisKilled, redisSlow } from './redis.js';
+import { postgresRestored, redisRestored } from './restores.js';
 import { rollingRestart, stoppedUnderLoad } from './stops.js';
+import { workerFrozen } from './worker-frozen.js';
 
 /** All cases, in the order in which they are run. */
 export const cases: readonly FaultCase[] = [
@@ -8,6 +22,26 @@ export const cases: readonly FaultCase[] = [
   apiKilled,
   allKilled,
   killedBeforeRecord,
+  redisFlushed,
+  redisKilled,
+  redisAway,
+  redisFull,
+  redisSlow,
+  postgresRestarted,
+  postgresKilled,
+  postgresAway,
+  postgresCrowded,
+  deadlocks,
+  diskFull,
+  receiversBroken,
+  receiversRefusing,
+  workerFrozen,
+  clocksApart,
+  linksCut,
+  linksHalfOpen,
+  linksSlow,
   stoppedUnderLoad,
   rollingRestart,
+  postgresRestored,
+  redisRestored,
 ];

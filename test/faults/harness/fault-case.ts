@@ -14,10 +14,15 @@ export interface FaultCase {
    * service was `unavailable` (503 with Retry-After), or either.
    */
   producersNotice: 'nothing' | 'unanswered' | 'unavailable' | 'either';
-  /** Whether a notification may come twice; then each must have its explanation. */
-  duplicates: 'none' | 'explained';
+  /**
+   * Which notifications may come twice: those of which an answer was never recorded (`unrecorded`:
+   * its worker died), or was recorded too late as well (`late`: worker or PostgreSQL were away).
+   */
+  duplicates: 'none' | 'unrecorded' | 'late';
   /** Does the harm, and undoes it; load is on meanwhile. */
   harm: (installation: Installation, random: Random) => Promise<void>;
+  /** Undoes what `setup` did to the directory. */
+  cleanUp?: (dir: string) => void;
   /** Looks at the end, when all is quiet. @returns what is not as promised, a sentence each */
   check?: (installation: Installation) => Promise<string[]>;
   /** Notifications that need not arrive, by `path number`; see receiver.ts. */

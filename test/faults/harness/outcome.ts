@@ -44,7 +44,8 @@ export async function outcomeOf(
   for (const key of (await faultCase.excused?.(installation)) ?? []) promised.delete(key);
   const confirmed = receiver.confirmed();
   const arrived = [...promised].filter((key) => confirmed.has(key)).length;
-  const recorded = await recordedSuccesses(installation);
+  const recorded =
+    faultCase.duplicates === 'late' ? undefined : await recordedSuccesses(installation);
   const repeated = [...confirmed.values()].flatMap((arrivals) => arrivals.slice(0, -1));
   const explained = repeated.filter((earlier) => isExplained(earlier, installation, recorded));
   const outcome: Outcome = {
@@ -102,18 +103,18 @@ function brokenOf(faultCase: FaultCase, outcome: Outcome): string[] {
 }
 
 /**
- * Whether the first answer to a notification that came again could not be received or recorded:
- * something stood in the way at that moment, and PostgreSQL knows of fewer successes than the
- * receiver.
+ * Whether an answer to a notification that came again could not be received or recorded in time:
+ * something stood in the way at that moment, and where it cannot be recorded late, PostgreSQL
+ * knows of fewer successes than the receiver.
  */
 function isExplained(
   { id, confirmedAt = 0 }: Arrival,
   { hindrances, receiver }: Installation,
-  recorded: ReadonlyMap<string, number>,
+  recorded: ReadonlyMap<string, number> | undefined,
 ): boolean {
   const answers = receiver.arrivals.filter((one) => one.id === id && one.confirmedAt !== undefined);
   return (
-    (recorded.get(id) ?? 0) < answers.length &&
+    (!recorded || (recorded.get(id) ?? 0) < answers.length) &&
     hindrances.some(({ from, to }) => confirmedAt <= to && confirmedAt + RECORDING_MS >= from)
   );
 }

@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import {
   createServer,
   type IncomingHttpHeaders,
-  type Server,
+  type IncomingMessage,
   type ServerResponse,
 } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
 /** A notification as it came in. */
@@ -37,27 +38,24 @@ export class Receiver {
   readonly arrivals: Arrival[] = [];
   answering: Answering = confirm;
   private readonly counts = new Map<string, number>();
-  private server: Server | undefined;
+  /** Requests that were no notifications: where a redirect was followed, for one. */
+  strays = 0;
+  private readonly servers: ReturnType<typeof createServer>[] = [];
 
-  async listen(): Promise<void> {
-    this.server = createServer((request, response) => {
-      const chunks: Buffer[] = [];
-      // A worker that is killed breaks off.
-      request.on('error', () => undefined);
-      response.on('error', () => undefined);
-      request.on('data', (chunk: Buffer) => chunks.push(chunk));
-      request.on('end', () => {
-        const body = Buffer.concat(chunks).toString('utf8');
-        const arrival = this.note(request.url ?? '', request.headers, body);
-        this.answering(arrival, response);
-      });
-    });
-    this.server.listen(0, '127.0.0.1');
-    await once(this.server, 'listening');
+  /** @param port any by default; may be called more than once */
+  async listen(port = 0): Promise<void> {
+    await this.serve(createServer(), port);
+  }
+
+  /** @returns the address */
+  async listenTls(key: string, cert: string): Promise<string> {
+    const server = createTlsServer({ key, cert });
+    await this.serve(server, 0);
+    return `https://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${String((this.server?.address() as AddressInfo).port)}`;
+    return `http://127.0.0.1:${String((this.servers[0]?.address() as AddressInfo).port)}`;
   }
 
   /** Those that were answered with 2xx, by `path number`: more than one each are duplicates. */
@@ -72,12 +70,39 @@ export class Receiver {
   }
 
   close(): void {
-    this.server?.close();
-    this.server?.closeAllConnections();
+    for (const server of this.servers) {
+      server.close();
+      server.closeAllConnections();
+    }
   }
 
-  /** Notes a notification. @param body as it was sent */
-  note(path: string, headers: IncomingHttpHeaders, body: string): Arrival {
+  private async serve(server: ReturnType<typeof createServer>, port: number): Promise<void> {
+    server.on('request', (request, response) => this.take(request, response));
+    // Whoever does not trust us does not shake hands.
+    server.on('tlsClientError', () => undefined);
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    this.servers.push(server);
+  }
+
+  private take(request: IncomingMessage, response: ServerResponse): void {
+    const chunks: Buffer[] = [];
+    // A worker that is killed breaks off.
+    request.on('error', () => undefined);
+    response.on('error', () => undefined);
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      if (request.method !== 'POST') {
+        this.strays += 1;
+        response.writeHead(405).end();
+        return;
+      }
+      const body = Buffer.concat(chunks).toString('utf8');
+      this.answering(this.note(request.url ?? '', request.headers, body), response);
+    });
+  }
+
+  private note(path: string, headers: IncomingHttpHeaders, body: string): Arrival {
     const id = String(headers['webhook-id']);
     const earlier = this.counts.get(id) ?? 0;
     this.counts.set(id, earlier + 1);

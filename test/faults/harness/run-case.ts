@@ -19,24 +19,29 @@ export async function runCase(
   const dir = join(at.dir, faultCase.name);
   const installation = await Installation.start(dir, at.template, faultCase.setup);
   try {
-    const late: string[] = [];
+    const failed: string[] = [];
     let recoveryMs = 0;
     for (let round = 1; round <= at.rounds; round += 1) {
       installation.producer.start(faultCase.rate ?? USUAL_RATE);
       await sleep(at.random.between(1_500, 3_000));
-      await faultCase.harm(installation, at.random);
+      try {
+        await faultCase.harm(installation, at.random);
+      } catch (error) {
+        failed.push(error instanceof Error ? error.message : String(error));
+      }
       const start = performance.now();
       await installation.producer.finish();
       const left = await quiet(installation);
-      if (left > 0) late.push(`${String(left)} deliveries were still pending after 120 s`);
+      if (left > 0) failed.push(`${String(left)} deliveries were still pending after 120 s`);
       recoveryMs = Math.max(recoveryMs, performance.now() - start);
     }
     await sleep(AFTERMATH_MS);
     const outcome = await outcomeOf(faultCase, installation, recoveryMs / 1_000);
-    outcome.broken.push(...late);
+    outcome.broken.push(...failed);
     return outcome;
   } finally {
     await installation.end();
+    faultCase.cleanUp?.(dir);
     await rm(dir, { recursive: true, force: true });
   }
 }

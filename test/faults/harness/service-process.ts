@@ -62,12 +62,10 @@ export class ServiceProcess {
   }
 
   async ready(): Promise<void> {
-    for (
-      const deadline = Date.now() + READY_MS;
-      Date.now() < deadline;
-      await sleep(LOOK_AGAIN_MS)
-    ) {
+    const deadline = Date.now() + READY_MS;
+    while (Date.now() < deadline) {
       if (await isReady(this.port)) return;
+      await sleep(LOOK_AGAIN_MS);
     }
     throw this.programs.failure(this.name, `is not ready after ${String(READY_MS / 1_000)} s`);
   }

@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
@@ -91,8 +99,9 @@ export class Postgres extends Store {
     copy(join(this.data, 'pg_wal'), join(to, 'postgres/pg_wal'));
     rmSync(join(to, 'postgres/postmaster.pid'));
     const label = join(to, 'postgres/backup_label');
-    execFileSync('install', ['-m', '600', '/dev/stdin', label], { input: rows[0]?.labelfile });
-    execFileSync('chown', ['--reference', join(this.data, 'PG_VERSION'), label]);
+    writeFileSync(label, rows[0]?.labelfile ?? '');
+    const { uid, gid } = statSync(this.data);
+    chownSync(label, uid, gid);
     await client.end();
   }
 
@@ -125,6 +134,14 @@ export class RedisStore extends Store {
   async kill(): Promise<void> {
     end(this.pid);
     await this.ended();
+  }
+
+  /** How many jobs wait in the one queue, and how many are under way. */
+  async jobs(): Promise<{ waiting: number; active: number }> {
+    const key = '{switchhook:0}:deliveries-0';
+    const text = `return {redis.call('LLEN', '${key}:wait'), redis.call('LLEN', '${key}:active')}`;
+    const [waiting = 0, active = 0] = (await this.command('EVAL', text, '0')) as number[];
+    return { waiting, active };
   }
 
   /** A command on a connection of its own, not through any link. */

@@ -1,0 +1,45 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FaultCase } from '../harness/fault-case.js';
+import { confirm } from '../harness/receiver.js';
+import { ROOT } from '../harness/tools.js';
+
+const MODULE = join(ROOT, 'test/faults/harness/shifted-clock.mjs');
+const SHIFTS: Record<string, number> = {
+  'api-1': 60_000,
+  'api-2': -60_000,
+  'worker-1': -60_000,
+  'worker-2': 60_000,
+};
+/** Receivers refuse what is minutes off; a loaded machine needs some seconds. */
+const MOST_SECONDS_OFF = 20;
+
+export const clocksApart: FaultCase = {
+  name: 'clocks-apart',
+  about:
+    'clocks of the processes a minute off, two minutes apart; retries and signatures are in time',
+  producersNotice: 'nothing',
+  duplicates: 'none',
+  setup: {
+    environment: (name) => ({
+      NODE_OPTIONS: `--import ${MODULE}`,
+      CLOCK_SHIFT_MS: String(SHIFTS[name] ?? 0),
+    }),
+  },
+  harm: async ({ receiver }, random) => {
+    receiver.answering = (arrival, response) => {
+      if (arrival.earlier === 0 && random.isTrue(0.3)) response.writeHead(503).end();
+      else confirm(arrival, response);
+    };
+    await sleep(12_000);
+  },
+  check: ({ receiver }) => {
+    const off = receiver.arrivals.filter(({ headers, at }) => {
+      const signedAt = Number(headers['webhook-timestamp']);
+      return !(Math.abs(signedAt - at / 1_000) <= MOST_SECONDS_OFF);
+    });
+    return Promise.resolve(
+      off.length === 0 ? [] : [`${String(off.length)} notifications were signed for another time`],
+    );
+  },
+};

@@ -1,0 +1,59 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FaultCase } from '../harness/fault-case.js';
+
+const HALF_OPEN_MS = 10_000;
+const SLOW_MS = 12_000;
+const SLOW_BY_MS = 100;
+
+export const linksCut: FaultCase = {
+  name: 'links-cut',
+  about: 'links of workers to PostgreSQL and Redis: cut for some seconds, again and again',
+  producersNotice: 'nothing',
+  duplicates: 'late',
+  harm: async (installation, random) => {
+    for (let cut = 0; cut < 5; cut += 1) {
+      const worker = random.oneOf(installation.workers);
+      const link = random.oneOf([worker.postgres, worker.redis]);
+      const work = async () => {
+        link.cut();
+        await sleep(random.between(500, 4_000));
+        link.open();
+      };
+      await (link === worker.postgres ? installation.hindering(work) : work());
+      await sleep(random.between(300, 1_000));
+    }
+  },
+};
+
+export const linksHalfOpen: FaultCase = {
+  name: 'links-half-open',
+  about: 'links of a worker to PostgreSQL and Redis: half open, so that nobody hears of the loss',
+  producersNotice: 'nothing',
+  duplicates: 'late',
+  harm: async (installation, random) => {
+    const worker = random.oneOf(installation.workers);
+    worker.redis.halfOpen();
+    await sleep(HALF_OPEN_MS);
+    worker.redis.open();
+    await installation.hindering(async () => {
+      worker.postgres.halfOpen();
+      await sleep(HALF_OPEN_MS);
+      worker.postgres.open();
+      // Connections that were half open stay so: it takes this long until none is trusted any more.
+      await sleep(15_000);
+    });
+  },
+};
+
+export const linksSlow: FaultCase = {
+  name: 'links-slow',
+  about: 'links of workers to PostgreSQL and Redis: everything takes 0.1 s longer each way',
+  producersNotice: 'nothing',
+  duplicates: 'none',
+  harm: async ({ workers }) => {
+    const links = workers.flatMap(({ postgres, redis }) => [postgres, redis]);
+    for (const link of links) link.delay(SLOW_BY_MS);
+    await sleep(SLOW_MS);
+    for (const link of links) link.open();
+  },
+};

@@ -1,0 +1,226 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { type FileHandle, open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import type { FaultCase } from '../harness/fault-case.js';
+import type { Installation } from '../harness/installation.js';
+import { confirm } from '../harness/receiver.js';
+import type { Postgres } from '../harness/stores.js';
+import { until } from '../harness/until.js';
+
+/** Deliveries that are locked from each end. */
+const CROSSED = 3;
+const DEADLOCK = '40P01';
+const AWAY_MS = 60_000;
+/** Connections that are asked for at once. */
+const CROWD = 60;
+const CROWDED_MS = 10_000;
+const FULL_MS = 10_000;
+/** The data takes about 60 MB at first. */
+const DISK = '160m';
+
+/** Producers were told in so many words that they have to come again. */
+function wasUnavailable({ producer }: Installation): Promise<string[]> {
+  return Promise.resolve(producer.failures.unavailable > 0 ? [] : ['nobody was answered with 503']);
+}
+
+export const postgresRestarted: FaultCase = {
+  name: 'postgres-restarted',
+  about: 'PostgreSQL: restarted, twice',
+  producersNotice: 'unavailable',
+  duplicates: 'late',
+  harm: async (installation, random) => {
+    const { postgres } = installation;
+    for (let restart = 0; restart < 2; restart += 1) {
+      await installation.hindering(async () => {
+        await postgres.stop();
+        await postgres.start();
+      });
+      await sleep(random.between(1_000, 3_000));
+    }
+  },
+};
+
+export const postgresKilled: FaultCase = {
+  name: 'postgres-killed',
+  about: 'PostgreSQL: kill -9 of the server and all its processes, twice',
+  producersNotice: 'unavailable',
+  duplicates: 'late',
+  harm: async (installation, random) => {
+    const { postgres } = installation;
+    for (let kill = 0; kill < 2; kill += 1) {
+      await installation.hindering(async () => {
+        await postgres.kill();
+        await sleep(random.between(0, 3_000));
+        await postgres.start();
+      });
+      await sleep(random.between(1_000, 3_000));
+    }
+  },
+};
+
+export const postgresAway: FaultCase = {
+  name: 'postgres-away',
+  about: 'PostgreSQL: away for a minute; 503 with Retry-After meanwhile',
+  rate: 25,
+  producersNotice: 'unavailable',
+  duplicates: 'late',
+  harm: async (installation) => {
+    const { postgres } = installation;
+    await installation.hindering(async () => {
+      await postgres.stop();
+      await sleep(AWAY_MS);
+      await postgres.start();
+    });
+  },
+  check: wasUnavailable,
+};
+
+export const postgresCrowded: FaultCase = {
+  name: 'postgres-crowded',
+  about: 'PostgreSQL: out of connections, and those of the service are ended',
+  producersNotice: 'unavailable',
+  duplicates: 'late',
+  harm: async (installation) => {
+    await installation.hindering(async () => {
+      const crowd: pg.Client[] = [];
+      const end = Date.now() + CROWDED_MS;
+      while (Date.now() < end) {
+        await crowdOut(installation, crowd);
+        await sleep(50);
+      }
+      await Promise.all(crowd.map((client) => client.end()));
+    });
+  },
+  check: wasUnavailable,
+};
+
+/** Ends the connections of the service, and takes all that are to be had before it can. */
+async function crowdOut({ postgres }: Installation, crowd: pg.Client[]): Promise<void> {
+  const ours = crowd.map((client) => (client as unknown as { processID: number }).processID);
+  await crowd[0]?.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE backend_type = 'client backend' AND pid <> ALL ($1)`,
+    [ours],
+  );
+  const come = Array.from({ length: CROWD }, () => postgres.connect().catch(() => undefined));
+  crowd.push(...(await Promise.all(come)).filter((client) => client !== undefined));
+}
+
+export const deadlocks: FaultCase = {
+  name: 'postgres-deadlocks',
+  about:
+    'PostgreSQL: somebody locks deliveries in the opposite order, and PostgreSQL breaks off ours',
+  producersNotice: 'nothing',
+  duplicates: 'none',
+  harm: async ({ postgres, receiver }, random) => {
+    const gate: (() => void)[] = [];
+    const closeGate = () => {
+      receiver.answering = (arrival, response) => void gate.push(() => confirm(arrival, response));
+    };
+    const openGate = () => {
+      receiver.answering = confirm;
+      for (const answer of gate.splice(0)) answer();
+    };
+    try {
+      for (let round = 0; round < 5; round += 1) {
+        closeGate();
+        await sleep(random.between(300, 600));
+        await lockCrosswise(postgres, openGate);
+      }
+    } finally {
+      openGate();
+    }
+  },
+  check: ({ programs }) => {
+    const [, ...found] = programs.output('postgres').split('ERROR:  deadlock detected');
+    const ofOurs = found.filter((report) => report.includes('INSERT INTO attempts')).length;
+    return Promise.resolve(ofOurs > 0 ? [] : ['no outcome met a deadlock']);
+  },
+};
+
+/** Locks the last of the deliveries that are under way, and when outcomes are being recorded the first. */
+async function lockCrosswise(postgres: Postgres, openGate: () => void): Promise<void> {
+  const client = await postgres.connect();
+  try {
+    // Later than the service's statements, which find the circle after the usual second. Each
+    // waiter looks once: a circle that closes after that is for us to find, and to break.
+    await client.query(`SET deadlock_timeout = '2s'`);
+    const lock = 'SELECT FROM deliveries WHERE id = ANY ($1) FOR UPDATE';
+    const { rows } = await client.query<{ id: string }>(
+      `SELECT id FROM deliveries WHERE state = 'pending' AND taken ORDER BY id`,
+    );
+    const ids = rows.map(({ id }) => id);
+    await client.query('BEGIN');
+    await client.query(lock, [ids.slice(-CROSSED)]);
+    openGate();
+    await sleep(300);
+    await client.query(lock, [ids.slice(0, CROSSED)]);
+    await client.query('COMMIT');
+  } catch (error) {
+    if ((error as { code?: string }).code !== DEADLOCK) throw error;
+  } finally {
+    await client.end();
+  }
+}
+
+/** PostgreSQL's data on a file system of its own, which is then filled to the last byte. */
+export const diskFull: FaultCase = {
+  name: 'postgres-disk-full',
+  about: 'PostgreSQL: no space left on its disk, in the log and in the tables',
+  producersNotice: 'unavailable',
+  duplicates: 'late',
+  setup: {
+    beforeData: (dir) => {
+      const data = join(dir, 'postgres');
+      mkdirSync(data);
+      execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK}`, 'faults', data]);
+    },
+  },
+  harm: async (installation) => {
+    const { postgres } = installation;
+    await installation.hindering(async () => {
+      const ballast = join(postgres.data, 'ballast');
+      const end = Date.now() + FULL_MS;
+      while (Date.now() < end) {
+        await fill(ballast);
+        await sleep(200);
+      }
+      await rm(ballast);
+      await until('PostgreSQL is there again', async () => {
+        // Without space for its log it ends; its supervisor starts it again.
+        if (!postgres.isRunning) await postgres.start();
+        return postgres.query('SELECT').then(
+          () => true,
+          () => false,
+        );
+      });
+    });
+  },
+  check: wasUnavailable,
+  cleanUp: (dir) => {
+    execFileSync('umount', [join(dir, 'postgres')]);
+  },
+};
+
+/** Writes until there is no space left; not in one go, since the receiver lives in this process. */
+async function fill(name: string): Promise<void> {
+  const file = await open(name, 'a');
+  try {
+    for (const block of [Buffer.alloc(1 << 20), Buffer.alloc(1 << 12)]) {
+      await writeUntilFull(file, block);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+async function writeUntilFull(file: FileHandle, block: Buffer): Promise<void> {
+  try {
+    for (;;) await file.write(block);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+  }
+}

@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FaultCase } from '../harness/fault-case.js';
+import type { Installation, Setup } from '../harness/installation.js';
+import type { Random } from '../harness/random.js';
+import { confirm } from '../harness/receiver.js';
+import { until } from '../harness/until.js';
+
+const BURST = 150;
+const USUAL = 30;
+const AWAY_MS = 60_000;
+const FULL_MS = 12_000;
+const SLOW_MS = 12_000;
+const SLOW_BY_MS = 250;
+
+/** Few calls at once, so that jobs wait in Redis as well. */
+const narrow: Setup = { environment: () => ({ WORKER_CONCURRENCY: '40' }) };
+
+/** Makes answers take a while, and some first attempts fail: then there is work in every state. */
+function occupy({ receiver }: Installation, random: Random): void {
+  receiver.answering = (arrival, response) => {
+    const fails = arrival.earlier === 0 && random.isTrue(0.3);
+    const answer = () => (fails ? response.writeHead(500).end() : confirm(arrival, response));
+    setTimeout(answer, random.between(200, 600));
+  };
+}
+
+/** Reports more than workers take at once, and waits until there is work in every state. */
+async function isOccupied(installation: Installation): Promise<void> {
+  const { redis, postgres, producer } = installation;
+  // A subscription with a backlog waits in PostgreSQL: the burst is to go onto the queue at once.
+  await until('no more waits than usual', async () => (await installation.pending()) < USUAL);
+  void producer.report(BURST);
+  await until('deliveries wait in Redis, are under way, and wait for a retry', async () => {
+    const { waiting, active } = await redis.jobs();
+    if (waiting === 0 || active === 0) return false;
+    const retries = await postgres.query(
+      `SELECT FROM deliveries WHERE state = 'pending' AND attempts > 0 AND next_attempt_at > now()`,
+    );
+    return retries.length > 0;
+  });
+}
+
+/** What Redis loses was never an answer: nothing may come twice. */
+const harmless = { producersNotice: 'nothing', duplicates: 'none' } as const;
+
+export const redisFlushed: FaultCase = {
+  ...harmless,
+  name: 'redis-flushed',
+  rate: 15,
+  about: 'Redis: FLUSHALL while deliveries wait, are under way, and wait for a retry',
+  setup: narrow,
+  harm: async (installation, random) => {
+    occupy(installation, random);
+    for (let flush = 0; flush < 3; flush += 1) {
+      await isOccupied(installation);
+      await installation.redis.command('FLUSHALL');
+      await sleep(random.between(500, 3_000));
+    }
+  },
+};
+
+export const redisKilled: FaultCase = {
+  ...harmless,
+  name: 'redis-killed',
+  rate: 15,
+  about: 'Redis: kill -9 in the midst of work, and started empty',
+  setup: narrow,
+  harm: async (installation, random) => {
+    occupy(installation, random);
+    await isOccupied(installation);
+    await installation.redis.kill();
+    await sleep(random.between(500, 4_000));
+    await installation.redis.start();
+  },
+};
+
+export const redisAway: FaultCase = {
+  ...harmless,
+  name: 'redis-away',
+  about: 'Redis: away for a minute, in which events are accepted',
+  rate: 25,
+  harm: async ({ redis }) => {
+    await redis.kill();
+    await sleep(AWAY_MS);
+    await redis.start();
+  },
+};
+
+export const redisFull: FaultCase = {
+  ...harmless,
+  name: 'redis-full',
+  about: 'Redis: at its maxmemory with noeviction, so that every write fails',
+  harm: async ({ redis }, random) => {
+    await sleep(random.between(0, 1_000));
+    await redis.command('CONFIG', 'SET', 'maxmemory', '1');
+    await sleep(FULL_MS);
+    await redis.command('CONFIG', 'SET', 'maxmemory', '0');
+  },
+};
+
+export const redisSlow: FaultCase = {
+  ...harmless,
+  name: 'redis-slow',
+  about: 'Redis: every command and answer takes a quarter of a second longer',
+  harm: async ({ processes }) => {
+    for (const { redis } of processes) redis.delay(SLOW_BY_MS);
+    await sleep(SLOW_MS);
+    for (const { redis } of processes) redis.open();
+  },
+};

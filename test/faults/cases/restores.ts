@@ -1,0 +1,80 @@
+import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FaultCase } from '../harness/fault-case.js';
+import type { Installation } from '../harness/installation.js';
+import { until } from '../harness/until.js';
+
+const WAITING = 100;
+/** So few that none of them waits for its turn in PostgreSQL: all go onto the queue at once. */
+const RATE = 10;
+
+/** Jobs that there was nothing to do for, by the summaries in the workers' logs. */
+function droppedJobs({ workers }: Installation): number {
+  return workers
+    .flatMap((worker) => [...worker.output().matchAll(/"outcomes":\{[^}]*"idle":(\d+)/g)])
+    .reduce((sum, [, idle]) => sum + Number(idle), 0);
+}
+
+async function noneWaitsItsTurn({ postgres }: Installation): Promise<void> {
+  await until('no subscription has a backlog', async () => {
+    return (await postgres.query('SELECT FROM webhooks WHERE backlog')).length === 0;
+  });
+}
+
+function droppedSome(installation: Installation): Promise<string[]> {
+  return Promise.resolve(droppedJobs(installation) > 0 ? [] : ['no job was dropped and counted']);
+}
+
+/** A backup of a minute ago, and a Redis that knows of what came after. */
+export const postgresRestored: FaultCase = {
+  name: 'postgres-restored',
+  about: "an older backup of PostgreSQL with today's Redis; producers report again what came after",
+  rate: RATE,
+  producersNotice: 'either',
+  duplicates: 'late',
+  harm: async (installation, random) => {
+    const { postgres, processes, workers, producer } = installation;
+    const backup = join(postgres.dir, 'backup');
+    const since = Date.now();
+    await installation.hindering(async () => {
+      await postgres.backUp(backup);
+      await sleep(random.between(2_000, 4_000));
+      await noneWaitsItsTurn(installation);
+      await Promise.all(workers.map((worker) => worker.kill()));
+      await producer.report(WAITING);
+      await Promise.all(processes.map((process) => process.kill()));
+      await postgres.stop();
+      postgres.restore(backup);
+      await postgres.start();
+    });
+    await Promise.all(processes.map((process) => process.start()));
+    await producer.reportAgain(since);
+    await rm(backup, { recursive: true });
+  },
+  check: droppedSome,
+};
+
+/** Redis as it was before its jobs were done: they come again, and there is nothing to do. */
+export const redisRestored: FaultCase = {
+  name: 'redis-restored',
+  rate: RATE,
+  about: "an older Redis with today's PostgreSQL: nothing is sent again",
+  producersNotice: 'nothing',
+  duplicates: 'none',
+  harm: async (installation) => {
+    const { postgres, redis, workers, producer } = installation;
+    await noneWaitsItsTurn(installation);
+    await Promise.all(workers.map((worker) => worker.terminate()));
+    await producer.report(WAITING);
+    await until('jobs wait in Redis', async () => (await redis.jobs()).waiting >= WAITING);
+    await redis.save();
+    await Promise.all(workers.map((worker) => worker.start()));
+    await producer.report(WAITING);
+    await sleep(3_000);
+    await redis.kill();
+    await redis.start();
+    await rm(join(postgres.dir, 'dump.rdb'));
+  },
+  check: droppedSome,
+};

@@ -1,0 +1,52 @@
+import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FaultCase } from '../harness/fault-case.js';
+import { type Arrival, confirm } from '../harness/receiver.js';
+
+const ANSWER_AFTER_MS = 400;
+/** A claim lasts 18 s with the time-out that installations have here. */
+const FROZEN_MS = 22_000;
+
+/**
+ * Calls are under way when the worker stops. Half of them fail and half succeed, which it hears
+ * only after others have made them again.
+ */
+export const workerFrozen: FaultCase = {
+  name: 'worker-frozen',
+  about: 'SIGSTOP of a worker past its claims, then SIGCONT: its late outcomes overwrite nothing',
+  producersNotice: 'nothing',
+  duplicates: 'late',
+  harm: async (installation, random) => {
+    const { receiver, workers } = installation;
+    const underWay = new Map<Arrival, ServerResponse>();
+    receiver.answering = (arrival, response) => {
+      underWay.set(arrival, response);
+      setTimeout(() => {
+        if (underWay.delete(arrival)) confirm(arrival, response);
+      }, ANSWER_AFTER_MS);
+    };
+    await sleep(1_000);
+    const frozen = random.oneOf(workers);
+    await installation.hindering(async () => {
+      frozen.signal('SIGSTOP');
+      for (const [arrival, response] of underWay) {
+        if (random.isTrue(0.5)) confirm(arrival, response);
+        else response.writeHead(500).end();
+      }
+      underWay.clear();
+      await sleep(FROZEN_MS);
+      frozen.signal('SIGCONT');
+      await sleep(1_000);
+    });
+  },
+  check: async ({ postgres }) => {
+    const overtaken = await postgres.query(
+      'SELECT FROM attempts GROUP BY delivery_id, number HAVING count(*) > 1',
+    );
+    const unsuccessful = await postgres.query(`SELECT FROM deliveries WHERE state <> 'succeeded'`);
+    return [
+      ...(overtaken.length > 0 ? [] : ['nothing was taken over']),
+      ...(unsuccessful.length === 0 ? [] : ['a late failure overwrote a success']),
+    ];
+  },
+};
