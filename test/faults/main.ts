@@ -44,7 +44,7 @@ for (const one of chosen) {
     `${name}: ${String(acknowledged)} acknowledged, lost ${String(lost)}, ` +
       `duplicates ${String(duplicates)}, at most ${peakMb.toFixed()} MB, ${seconds} s: ${verdict}`,
   );
-  for (const line of outcome.evidence) console.log(`  ${line}`);
+  for (const line of [...outcome.notes, ...outcome.evidence]) console.log(`  ${line}`);
 }
 
 console.log(`\n${tableOf(outcomes)}\n`);

@@ -14,6 +14,7 @@ import { receiversBroken, receiversRefusing } from './receivers.js';
 import { redisAway, redisFlushed, redisFull, redisKilled, redisSlow } from './redis.js';
 import { postgresRestored, redisRestored } from './restores.js';
 import { rollingRestart, stoppedUnderLoad } from './stops.js';
+import { backlogHuge, targetDead, targetsHang } from './targets.js';
 import { workerFrozen } from './worker-frozen.js';
 
 /** All cases, in the order in which they are run. */
@@ -44,4 +45,7 @@ export const cases: readonly FaultCase[] = [
   rollingRestart,
   postgresRestored,
   redisRestored,
+  targetsHang,
+  targetDead,
+  backlogHuge,
 ];

@@ -25,6 +25,10 @@ export interface FaultCase {
   cleanUp?: (dir: string) => void;
   /** Looks at the end, when all is quiet. @returns what is not as promised, a sentence each */
   check?: (installation: Installation) => Promise<string[]>;
+  /** What processes may have and grow by, in MB, where they do as much as they can after they were idle. */
+  memory?: { peakMb: number; growthMb: number };
+  /** What was measured, a sentence each for the report. */
+  notes?: (installation: Installation) => string[];
   /** Notifications that need not arrive, by `path number`; see receiver.ts. */
   excused?: (installation: Installation) => Promise<Set<string>>;
 }

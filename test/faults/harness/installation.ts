@@ -14,7 +14,7 @@ import { freePort, ROOT } from './tools.js';
 
 const CLI = join(ROOT, 'dist/apps/cli/src/main.js');
 const CUSTOMER = 'customer:customer-secret';
-const PLATFORM = 'platform:platform-secret';
+export const PLATFORM = 'platform:platform-secret';
 
 /** Claims end 15 s after that; short of it, an overloaded machine would be what is measured. */
 const TIMEOUT_MS = 3_000;

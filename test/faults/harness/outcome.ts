@@ -4,8 +4,7 @@ import type { Arrival } from './receiver.js';
 
 /** An answer is on its way to the worker, or being recorded, no longer than this. */
 const RECORDING_MS = 3_000;
-const MOST_MEMORY_MB = 300;
-const MOST_GROWTH_MB = 100;
+const MEMORY = { peakMb: 300, growthMb: 100 };
 
 /** A row of the report. */
 export interface Outcome {
@@ -27,6 +26,8 @@ export interface Outcome {
   /** The most that a process grew, MB. */
   growthMb: number;
   peakMb: number;
+  /** What was measured, a sentence each. */
+  notes: string[];
   /** What is not as promised, a sentence each. */
   broken: string[];
   /** What PostgreSQL has on the first few duplicates that have no explanation. */
@@ -60,6 +61,7 @@ export async function outcomeOf(
     recoveryS,
     growthMb: memory.growth,
     peakMb: memory.peak,
+    notes: faultCase.notes?.(installation) ?? [],
     broken: [],
     evidence: [],
   };
@@ -78,7 +80,7 @@ export async function outcomeOf(
 }
 
 function brokenOf(faultCase: FaultCase, outcome: Outcome): string[] {
-  const { producersNotice: notice, duplicates } = faultCase;
+  const { producersNotice: notice, duplicates, memory = MEMORY } = faultCase;
   const { unanswered, unavailable, explained, peakMb, growthMb } = outcome;
   const allowed = duplicates === 'none' ? 0 : explained;
   const rules: [boolean, string][] = [
@@ -96,8 +98,8 @@ function brokenOf(faultCase: FaultCase, outcome: Outcome): string[] {
       unavailable === 0 || notice === 'unavailable' || notice === 'either',
       `${String(unavailable)} requests were answered with 503`,
     ],
-    [peakMb <= MOST_MEMORY_MB, `a process took ${peakMb.toFixed()} MB`],
-    [growthMb <= MOST_GROWTH_MB, `a process grew by ${growthMb.toFixed()} MB`],
+    [peakMb <= memory.peakMb, `a process took ${peakMb.toFixed()} MB`],
+    [growthMb <= memory.growthMb, `a process grew by ${growthMb.toFixed()} MB`],
   ];
   return rules.filter(([holds]) => !holds).map(([, breach]) => breach);
 }

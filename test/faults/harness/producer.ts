@@ -5,6 +5,7 @@ import { keyOf } from './receiver.js';
 /** Longer than the service takes for any answer, the worst included. */
 const PATIENCE_MS = 25_000;
 const AGAIN_MS = 300;
+const BATCH = 200;
 
 /** How often requests failed, by how. */
 export interface Failures {
@@ -16,6 +17,14 @@ export interface Failures {
   wrong: string[];
 }
 
+/** An event that was accepted; own clock, ms. */
+export interface Accepted {
+  eventId: string;
+  /** When it was first reported. */
+  reportedAt: number;
+  at: number;
+}
+
 /**
  * Reports events at a steady rate, each under an id of its own, and again under the same id
  * until it is accepted.
@@ -23,7 +32,7 @@ export interface Failures {
 export class Producer {
   readonly failures: Failures = { unanswered: 0, unavailable: 0, wrong: [] };
   /** Numbers of the events that were accepted. */
-  readonly accepted = new Map<number, { eventId: string; at: number }>();
+  readonly accepted = new Map<number, Accepted>();
   /** How many were accepted as repeats of what was stored before. */
   repeats = 0;
   private readonly reporting = new Set<Promise<void>>();
@@ -51,6 +60,21 @@ export class Producer {
   /** Reports some at once; resolves when they are accepted. */
   async report(events: number): Promise<void> {
     await Promise.all(Array.from({ length: events }, () => this.next()));
+  }
+
+  /** Reports many, a batch after the other; resolves when they are accepted. @throws when one is not */
+  async reportMany(events: number): Promise<void> {
+    for (let left = events; left > 0; left -= BATCH) {
+      const numbers = Array.from({ length: Math.min(left, BATCH) }, () => (this.count += 1));
+      const reportedAt = Date.now();
+      const batch = { events: numbers.map((number) => this.eventOf(number)) };
+      const answer = await post(this.to, '/v1/events/batch', JSON.stringify(batch));
+      if (answer.status !== 202) throw new Error(`a batch was answered with ${answer.text}`);
+      const { results } = JSON.parse(answer.text) as { results: { id: string }[] };
+      for (const [index, number] of numbers.entries()) {
+        this.accepted.set(number, { eventId: results[index]!.id, reportedAt, at: Date.now() });
+      }
+    }
   }
 
   /** Reports again all that was reported since then (own clock, ms), accepted or not. */
@@ -89,17 +113,22 @@ export class Producer {
   }
 
   private async reportOne(number: number): Promise<void> {
-    const event = { id: `event-${String(number)}`, ...this.to.body, data: { number } };
+    const reportedAt = Date.now();
+    const body = JSON.stringify(this.eventOf(number));
     for (;;) {
-      const answer = await post(this.to, JSON.stringify(event)).catch(() => undefined);
+      const answer = await post(this.to, '/v1/events', body).catch(() => undefined);
       if (answer?.status === 202) {
         const { id, duplicate } = JSON.parse(answer.text) as { id: string; duplicate: boolean };
-        this.accepted.set(number, { eventId: id, at: Date.now() });
+        this.accepted.set(number, { eventId: id, reportedAt, at: Date.now() });
         if (duplicate) this.repeats += 1;
         return;
       }
       await sleep(this.pauseAfter(answer));
     }
+  }
+
+  private eventOf(number: number): object {
+    return { id: `event-${String(number)}`, ...this.to.body, data: { number } };
   }
 
   /** Counts a failure. @returns ms until the event is reported again */
@@ -125,11 +154,15 @@ interface Answer {
 }
 
 /** One request on a connection of its own, as the front door shares out connections. */
-function post({ url, auth }: { url: string; auth: string }, body: string): Promise<Answer> {
+function post(
+  { url, auth }: { url: string; auth: string },
+  path: string,
+  body: string,
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json', connection: 'close' };
     const options = { method: 'POST', headers, auth, agent: false, timeout: PATIENCE_MS } as const;
-    const asked = request(`${url}/v1/events`, options, (response) => {
+    const asked = request(url + path, options, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
       response.on('error', reject);

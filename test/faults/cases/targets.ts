@@ -1,0 +1,263 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FaultCase } from '../harness/fault-case.js';
+import { type Installation, PLATFORM } from '../harness/installation.js';
+import { Producer } from '../harness/producer.js';
+import { type Arrival, confirm } from '../harness/receiver.js';
+import { until } from '../harness/until.js';
+
+const ACCOUNTS = 10;
+const TARGETS_EACH = 10;
+/** Events a second, all accounts together: each is told to all targets of its account. */
+const EVENTS_PER_S = 20;
+const PHASE_MS = 12_000;
+const ROUNDS = 4;
+/** What the others may notice, as a multiple of the delay without any disturbance. */
+const NOTICEABLE = 1.5;
+
+const BACKLOG = 20_000;
+const CALLS_AT_ONCE = 20;
+const RECOVERY_MS = 60_000;
+
+/** What V8 lets pile up before it collects: it rises to that and falls, for as long as one likes. */
+const BUSY_MEMORY = { peakMb: 400, growthMb: 250 };
+
+const WAITING = 1_000_000;
+const SUBSCRIPTIONS = 100;
+const BURST = 3_000;
+const BURSTS = 3;
+/** As a part of the rate without anything waiting; less is not "unchanged", whatever the noise. */
+const LEAST_RATE = 0.8;
+const MOST_REDIS_MB = 64;
+
+/** Further accounts, each with subscriptions to paths of the receiver of its own. */
+interface Customers {
+  producers: Producer[];
+  /** By account, as many as each has. */
+  paths: string[][];
+}
+
+async function customersOf(installation: Installation): Promise<Customers> {
+  const { postgres, receiver, frontDoor } = installation;
+  const customers: Customers = { producers: [], paths: [] };
+  for (let account = 0; account < ACCOUNTS; account += 1) {
+    const [user] = await postgres.query<{ id: string }>(
+      `INSERT INTO users (username, role, status, salt) VALUES ($1, 'account', 'active', '')
+       RETURNING id`,
+      [`customer-${String(account)}`],
+    );
+    const accountId = user?.id ?? '';
+    const paths = Array.from(
+      { length: TARGETS_EACH },
+      (_, target) => `/${String(account)}/${String(target)}`,
+    );
+    await postgres.query(
+      `INSERT INTO webhooks (account_id, event, resource, target_url, enabled, secret)
+       SELECT $1, 'cdrCreated', 'all', $2 || path, true, 'whsec_' || repeat('A', 44)
+       FROM unnest($3::text[]) AS path`,
+      [accountId, receiver.url, paths],
+    );
+    const body = { event: 'cdrCreated', resource: 'call', accountId };
+    customers.producers.push(new Producer({ url: frontDoor.url, auth: PLATFORM, body }));
+    customers.paths.push(paths);
+  }
+  return customers;
+}
+
+/** The p99 of the time from the report of an event until it arrived at each of the targets that do not hang. */
+async function delayOf(customers: Customers, installation: Installation): Promise<number> {
+  const { receiver } = installation;
+  const from = receiver.arrivals.length;
+  for (const producer of customers.producers) producer.start(EVENTS_PER_S / ACCOUNTS);
+  await sleep(PHASE_MS);
+  await Promise.all(customers.producers.map((producer) => producer.finish()));
+  await sleep(1_000);
+  const delays: number[] = [];
+  for (const { path, number, at } of receiver.arrivals.slice(from)) {
+    const account = customers.paths.findIndex((paths) => paths.slice(1).includes(path));
+    const accepted = customers.producers[account]?.accepted.get(number);
+    if (accepted) delays.push(at - accepted.reportedAt);
+  }
+  return quantile(delays, 0.99);
+}
+
+function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.floor(share * (sorted.length - 1))] ?? 0;
+}
+
+const median = (values: readonly number[]): number => quantile(values, 0.5);
+
+let hang: { customers: Customers; quiet: number[]; disturbed: number[] };
+const slowdown = (): number => median(hang.disturbed) / median(hang.quiet);
+
+/** A tenth of all targets, one of each account. */
+export const targetsHang: FaultCase = {
+  name: 'targets-hang',
+  about: '10 of 100 targets hang, in turn with rounds in which none does',
+  producersNotice: 'nothing',
+  duplicates: 'none',
+  rate: 1,
+  harm: async (installation) => {
+    const { receiver } = installation;
+    const customers = await customersOf(installation);
+    hang = { customers, quiet: [], disturbed: [] };
+    const hanging = new Set(customers.paths.map(([path]) => path));
+    await delayOf(customers, installation);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      hang.quiet.push(await delayOf(customers, installation));
+      receiver.answering = (arrival, response) => {
+        if (!hanging.has(arrival.path)) confirm(arrival, response);
+      };
+      hang.disturbed.push(await delayOf(customers, installation));
+      receiver.answering = confirm;
+      await until('what hung has arrived', async () => (await installation.pending()) < 20, 60_000);
+    }
+  },
+  check: ({ receiver }) => {
+    const { customers } = hang;
+    const confirmed = receiver.confirmed();
+    const lost = customers.producers
+      .flatMap((producer, account) => [...producer.promised(customers.paths[account] ?? [])])
+      .filter((key) => !confirmed.has(key));
+    const breaches = [
+      [lost.length === 0, `${String(lost.length)} notifications of the customers were lost`],
+      [slowdown() <= NOTICEABLE, `the others waited ${slowdown().toFixed(2)} times as long`],
+    ] as const;
+    return Promise.resolve(breaches.filter(([holds]) => !holds).map(([, breach]) => breach));
+  },
+  notes: () => [
+    `p99 of the targets that do not hang: ${slowdown().toFixed(2)} times the undisturbed`,
+  ],
+};
+
+let dead: { most: number; whileOpen: number; tried: Set<string>; after: Arrival[] };
+
+/** Dead for long enough that its circuit opens, with very much to come. */
+export const targetDead: FaultCase = {
+  name: 'target-dead',
+  about: '20,000 deliveries wait for a target that is dead until its circuit is open',
+  producersNotice: 'nothing',
+  duplicates: 'none',
+  memory: BUSY_MEMORY,
+  setup: {
+    paths: ['/first', '/dead'],
+    environment: () => ({ DELIVERY_CONCURRENCY: String(CALLS_AT_ONCE) }),
+  },
+  harm: async (installation) => {
+    const { receiver, producer, targets } = installation;
+    const subscription = targets.get('/dead')?.subscription ?? '';
+    let isDead = true;
+    let calls = 0;
+    dead = { most: 0, whileOpen: 0, tried: new Set(), after: [] };
+    receiver.answering = (arrival, response) => {
+      if (arrival.path !== '/dead') {
+        confirm(arrival, response);
+        return;
+      }
+      calls += 1;
+      dead.most = Math.max(dead.most, calls);
+      response.on('close', () => (calls -= 1));
+      if (isDead) response.writeHead(500).end();
+      else setTimeout(() => confirm(arrival, response), 5);
+    };
+    const arrivals = () => receiver.arrivals.filter(({ path }) => path === '/dead');
+    const health = async () => {
+      const shown = await installation.call<{ health: { state: string } }>('GET', subscription);
+      return shown.health.state;
+    };
+    await producer.reportMany(BACKLOG);
+    await until('the circuit opens', async () => (await health()) === 'open', RECOVERY_MS);
+    await sleep(1_000);
+    const before = arrivals().length;
+    await sleep(5_000);
+    dead.whileOpen = arrivals().length - before;
+    dead.tried = new Set(arrivals().map(({ id }) => id));
+    isDead = false;
+    await until('the circuit closes', async () => (await health()) === 'ok', RECOVERY_MS);
+    await until(
+      'everything is on its way',
+      async () => (await installation.pending()) < 1_000,
+      110_000,
+    );
+    dead.after = arrivals().filter(({ id }) => !dead.tried.has(id));
+  },
+  check: ({ workers }) => {
+    const started = dead.after.map(({ id }) => id);
+    const oldest = started.toSorted();
+    // Those that are under way at once may overtake each other.
+    const slack = CALLS_AT_ONCE * workers.length;
+    const early = new Set(oldest.slice(0, BACKLOG / 10 + slack));
+    const overtaken = started.slice(0, BACKLOG / 10).filter((id) => !early.has(id)).length;
+    const breaches = [
+      [dead.most <= slack, `${String(dead.most)} calls at once`],
+      [dead.whileOpen === 0, `${String(dead.whileOpen)} calls through an open circuit`],
+      [overtaken === 0, `${String(overtaken)} were not started in their turn`],
+    ] as const;
+    return Promise.resolve(breaches.filter(([holds]) => !holds).map(([, breach]) => breach));
+  },
+  notes: ({ workers }) => [
+    `the oldest first, at most ${String(dead.most)} calls at once ` +
+      `(bound: ${String(CALLS_AT_ONCE * workers.length)})`,
+  ],
+};
+
+let huge: { before: number[]; after: number[]; redisMb: number };
+const rate = (): number => median(huge.before) / median(huge.after);
+
+/** Half of it paused, half for targets that refuse connections. */
+export const backlogHuge: FaultCase = {
+  name: 'backlog-huge',
+  about:
+    '1,000,000 deliveries wait, for subscriptions that are paused and for targets that are dead',
+  producersNotice: 'nothing',
+  duplicates: 'none',
+  memory: BUSY_MEMORY,
+  rate: 0,
+  harm: async (installation) => {
+    const { postgres, redis } = installation;
+    huge = { before: [], after: [], redisMb: 0 };
+    await burst(installation);
+    for (let made = 0; made < BURSTS; made += 1) huge.before.push(await burst(installation));
+    await postgres.query(
+      `WITH w AS (
+         INSERT INTO webhooks (account_id, event, resource, target_url, enabled, secret, paused)
+         SELECT $1, 'smsdlr', 'all', 'http://127.0.0.1:9/', true, 'whsec_' || repeat('A', 44), n % 2 = 0
+         FROM generate_series(1, $2::integer) n RETURNING id, account_id
+       ),
+       e AS (
+         INSERT INTO events (id, account_id, event, resource, occurred_at, created_at, data)
+         SELECT new_uuid(now(), 0), $1, 'smsdlr', 'sms', now(), now(), '{"number": 0}' RETURNING id
+       )
+       INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation,
+         next_attempt_at, created_at)
+       SELECT new_uuid(now(), n), e.id, w.id, w.account_id, 'smsdlr', 1, now(), now()
+       FROM w, e, generate_series(1, $3::integer) n`,
+      [installation.accountId, SUBSCRIPTIONS, WAITING / SUBSCRIPTIONS],
+    );
+    await postgres.query('VACUUM ANALYZE deliveries');
+    for (let made = 0; made < BURSTS; made += 1) huge.after.push(await burst(installation));
+    const memory = String(await redis.command('INFO', 'memory'));
+    huge.redisMb = Number(/used_memory:(\d+)/.exec(memory)?.[1]) / 2 ** 20;
+    await postgres.query(`DELETE FROM deliveries WHERE event = 'smsdlr'`);
+  },
+  check: () => {
+    const breaches = [
+      [rate() >= LEAST_RATE, `the rate was ${rate().toFixed(2)} of that before`],
+      [huge.redisMb <= MOST_REDIS_MB, `Redis took ${huge.redisMb.toFixed()} MB`],
+    ] as const;
+    return Promise.resolve(breaches.filter(([holds]) => !holds).map(([, breach]) => breach));
+  },
+  notes: () => [
+    `accepted and delivered at ${rate().toFixed(2)} of the rate before; ` +
+      `Redis takes ${huge.redisMb.toFixed()} MB`,
+  ],
+};
+
+/** Reports many events. @returns how long it took until all were delivered, ms */
+async function burst({ producer, receiver, paths }: Installation): Promise<number> {
+  const start = performance.now();
+  const arrived = receiver.arrivals.length + BURST * paths.length;
+  await producer.reportMany(BURST);
+  await until('a burst is delivered', () => receiver.arrivals.length >= arrived, 60_000);
+  return performance.now() - start;
+}
