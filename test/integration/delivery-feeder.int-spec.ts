@@ -1,3 +1,4 @@
+import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { FEED_ALL } from '../../libs/webhooks/src/infrastructure/delivery-feeder.statements.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -165,4 +166,23 @@ it('leaves slots to others, however many subscriptions fail', async () => {
   expect(await feed(shares)).toMatchObject(
     Array.from({ length: 5 }, () => ({ webhook_id: healthy })),
   );
+});
+
+it('waits for nobody who has locked a subscription', async () => {
+  const webhook = await aSubscription(database, await anAccount(database));
+  for (let due = 0; due < DUE; due += 1) await aPendingDelivery(database, webhook);
+  const other = new Client({ connectionString: database.url });
+  await other.connect();
+  try {
+    await other.query('BEGIN');
+    await other.query('UPDATE webhooks SET version = version + 1');
+    const fed = await feed({ subscription: 5, account: 1_000 });
+    expect(fed).toHaveLength(5);
+    await finish(fed.map(({ id }) => id));
+    await other.query('ROLLBACK');
+  } finally {
+    await other.end();
+  }
+  await feed({ subscription: 5, account: 1_000 });
+  expect(await database.query('SELECT backlog FROM webhooks')).toEqual([{ backlog: true }]);
 });

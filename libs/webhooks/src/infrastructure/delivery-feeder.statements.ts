@@ -109,13 +109,21 @@ filled AS (
   SELECT webhook_id, bool_or(claimed_until IS NULL) AS waits
   FROM due GROUP BY webhook_id HAVING count(*) >= min(share)
 ),
-marked AS (
-  UPDATE webhooks w SET backlog = true
-  FROM filled f WHERE w.id = f.webhook_id AND f.waits AND NOT w.backlog
+backlogs AS (
+  SELECT webhook_id, true AS backlog FROM filled WHERE waits
+  UNION ALL
+  SELECT w.id, false FROM webhooks w
+  WHERE w.backlog AND w.failing_since IS NULL AND NOT ${IS_HELD} ${given}
+    AND w.id NOT IN (SELECT webhook_id FROM filled)
 ),
-unmarked AS (
-  UPDATE webhooks w SET backlog = false
-  WHERE w.backlog AND w.failing_since IS NULL AND NOT ${IS_HELD} ${given} AND w.id NOT IN (SELECT webhook_id FROM filled)
+changing AS MATERIALIZED (
+  SELECT w.id, b.backlog FROM backlogs b JOIN webhooks w ON w.id = b.webhook_id
+  WHERE w.backlog <> b.backlog
+  -- The next look will do: it must wait for nobody, and nobody for it in a circle.
+  FOR NO KEY UPDATE OF w SKIP LOCKED
+),
+changed AS (
+  UPDATE webhooks w SET backlog = c.backlog FROM changing c WHERE w.id = c.id
 )
 ${CLAIM_PICKED}`,
   };

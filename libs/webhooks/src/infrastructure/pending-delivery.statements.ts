@@ -61,11 +61,17 @@ JOIN webhooks w ON w.id = t.webhook_id`,
 export const RELEASE = {
   name: 'pending.release',
   text: `
-WITH backlogged AS (
-  UPDATE webhooks SET backlog = true WHERE id = ANY ($3::bigint[]) AND NOT backlog
+WITH waiting AS MATERIALIZED (
+  SELECT id FROM webhooks
+  WHERE id = ANY ($3::bigint[]) AND NOT backlog OR id = ANY ($4::bigint[]) AND NOT cancelling
+  -- In one order: two workers must not wait for each other.
+  ORDER BY id FOR NO KEY UPDATE
 ),
-cancelling AS (
-  UPDATE webhooks SET cancelling = true WHERE id = ANY ($4::bigint[]) AND NOT cancelling
+marked AS (
+  UPDATE webhooks w
+  SET backlog = w.backlog OR w.id = ANY ($3::bigint[]),
+    cancelling = w.cancelling OR w.id = ANY ($4::bigint[])
+  FROM waiting WHERE w.id = waiting.id
 ),
 held AS MATERIALIZED (
   SELECT d.id, d.takes FROM unnest($1::uuid[], $2::integer[]) AS j(id, take)
