@@ -11,6 +11,7 @@ import { Receiver } from './receiver.js';
 import { type Environment, ServiceProcess } from './service-process.js';
 import { copy, Postgres, RedisStore } from './stores.js';
 import { freePort, ROOT } from './tools.js';
+import { until } from './until.js';
 
 const CLI = join(ROOT, 'dist/apps/cli/src/main.js');
 const CUSTOMER = 'customer:customer-secret';
@@ -179,6 +180,12 @@ export class Installation {
       `SELECT count(*)::integer AS count FROM deliveries WHERE state = 'pending'`,
     );
     return row?.count ?? 0;
+  }
+
+  /** Waits until what is accepted goes onto the queue at once, and does not wait its turn in PostgreSQL. */
+  async noBacklog(): Promise<void> {
+    const marked = () => this.postgres.query('SELECT FROM webhooks WHERE backlog');
+    await until('no subscription has a backlog', async () => (await marked()).length === 0);
   }
 
   /** Makes the subscription of a path lead to the receiver, as a customer does who made a mistake. */
