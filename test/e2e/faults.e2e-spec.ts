@@ -1,0 +1,47 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { cases } from '../faults/cases/index.js';
+import { allKilled, killedBeforeRecord } from '../faults/cases/kills.js';
+import { postgresKilled } from '../faults/cases/postgres.js';
+import { redisKilled } from '../faults/cases/redis.js';
+import { rollingRestart } from '../faults/cases/stops.js';
+import type { FaultCase } from '../faults/harness/fault-case.js';
+import { Template } from '../faults/harness/installation.js';
+import { Random } from '../faults/harness/random.js';
+import { runCase } from '../faults/harness/run-case.js';
+
+/** Of the cases of `npm run test:faults`; other tests run beside it, so full load is less here. */
+const selection: readonly FaultCase[] = [
+  allKilled,
+  killedBeforeRecord,
+  redisKilled,
+  postgresKilled,
+  { ...rollingRestart, rate: 50 },
+];
+
+const seed = Date.now() % 1_000_000;
+let dir: string;
+let template: Template;
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'faults-'));
+  template = await Template.make(join(dir, 'template'));
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+it.each(selection)(
+  'loses nothing: $about',
+  async (one) => {
+    const random = new Random(seed);
+    const { broken, evidence } = await runCase(one, { dir, template, random, rounds: 1 });
+    expect(broken, `with the seed ${String(seed)}: ${evidence.join('\n')}`).toEqual([]);
+  },
+  240_000,
+);
+
+it('has every case of the suite in docs/reliability.md', async () => {
+  const text = await readFile('docs/reliability.md', 'utf8');
+  expect(cases.map(({ name }) => name).filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
+});
