@@ -105,6 +105,22 @@ it('accepts events while Redis is away, and delivers them when it is back', asyn
   }
 });
 
+it('delivers at once what came onto the queue while a worker could not reach it', async () => {
+  const patient = { DELIVERY_TIMEOUT_MS: '15000' };
+  const direct = { ...patient, REDIS_URL: testRedisUrl().toString() };
+  const client = await start(startApi(environment(direct)), startWorker(environment(patient)));
+  for (let round = 1; round <= 5; round += 1) {
+    redis.down();
+    const events = Array.from({ length: 200 }, (_, number) => event(round * 1_000 + number));
+    expect((await client.post('/v1/events/batch', { events })).status).toBe(202);
+    // Its connections try again at different times.
+    await new Promise((resolve) => setTimeout(resolve, round * 300));
+    redis.up();
+    // Long before their claims end.
+    await receiver.until(() => new Set(numbers()).size >= round * 200, 10_000);
+  }
+});
+
 it('starts, accepts and stops without any Redis', async () => {
   const nowhere = { REDIS_URL: `redis://127.0.0.1:${await freePort()}` };
   const client = await start(startApi(environment(nowhere)));

@@ -95,11 +95,9 @@ export class DeliveryConsumer implements OnApplicationBootstrap, BeforeApplicati
   }
 
   private async consume(queue: Queue<DeliveryJob>): Promise<void> {
-    const redis = queue.client;
     // Bull gives up a consumer that starts while Redis is away.
-    if (redis.status !== 'ready') {
-      await new Promise((resolve) => redis.once('ready', resolve));
-    }
+    await ready(queue.client);
+    fetchWhenReady(queue);
     try {
       await queue.process(JOB_NAME, this.config.WORKER_CONCURRENCY, (job) =>
         this.tracked(this.slots.run(() => this.handle(job.data))),
@@ -155,6 +153,24 @@ export class DeliveryConsumer implements OnApplicationBootstrap, BeforeApplicati
   }
 }
 
+async function ready(redis: Redis): Promise<void> {
+  if (redis.status === 'ready') return;
+  await new Promise((resolve) => redis.once('ready', resolve));
+}
+
+/**
+ * Of the two connections of a queue that is back, that which waits for jobs may be the first. What it
+ * is given then waits for the other one: Bull would fail, and the job lie about until its claim ends.
+ */
+function fetchWhenReady(queue: Queue): void {
+  const internals = internalsOf(queue);
+  const moveToActive = internals.moveToActive.bind(queue);
+  internals.moveToActive = async (jobId) => {
+    await ready(queue.client);
+    return moveToActive(jobId);
+  };
+}
+
 /**
  * Lets go of the connection, and of the queue: Nest closes it next, and without Redis, or while a
  * job will not end, Bull would wait there for ever.
@@ -172,6 +188,8 @@ interface QueueInternals {
   paused?: Promise<void>;
   /** Asks for the next job of a loop. */
   getNextJob: () => Promise<unknown>;
+  /** Fetches a job that the blocking connection was given, or else the next one that waits. */
+  moveToActive: (jobId?: string) => Promise<unknown>;
   closing?: Promise<void>;
 }
 
