@@ -3,6 +3,7 @@ import { type HrefBuilder, schema } from '#libs/kernel/http';
 import { EVENT_KINDS } from '../domain/event-kinds.js';
 import { shownTargetUrl } from '../domain/target-url.js';
 import type { DisabledReason, TargetHealth, Webhook } from '../domain/webhook.js';
+import { RetryPolicySchema } from './retry-policy.body.js';
 
 const HEALTH_STATES: Record<TargetHealth['state'], string> = {
   ok: 'the last attempt succeeded, or there was none',
@@ -26,7 +27,6 @@ const HealthSchema = schema.object(
   },
   { optional: ['since', 'until', 'disablesAt'] },
 );
-import { RetryPolicySchema } from './retry-policy.body.js';
 
 /** What {@link webhookText} shows. */
 export const WebhookSchema = schema.named(
