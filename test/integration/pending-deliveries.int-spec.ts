@@ -262,6 +262,15 @@ it('switches off what has only failed for five days, when the next probe fails',
   expect(changes).toEqual(['opened', 'switched_off']);
 });
 
+it('opens the circuit before it switches off, however long ago the first failure was', async () => {
+  await age(`failures = 1, failing_since = now() - interval '6 days'`);
+  await observe(...failures(20));
+  expect(await health()).toMatchObject({ enabled: true, open_for: 30 });
+  await age('open_until = now()');
+  await observe(false);
+  expect(await health()).toMatchObject({ enabled: false, reason: 'failing' });
+});
+
 it("claims what it takes for as long as the subscription's own time-out may last", async () => {
   await database.query(`UPDATE webhooks SET retry = '{"schedule": [], "timeoutMs": 20000}'`);
   const { subscription } = await taken();

@@ -115,4 +115,10 @@ describe('Webhook.health', () => {
     const health = { state: 'open', since, until, disablesAt };
     expect(aWebhook({ failingSince: since, openUntil: until }).health).toEqual(health);
   });
+
+  it('warns of no end before the next probe', () => {
+    const openUntil = new Date('2026-11-07T00:00:00Z');
+    const { health } = aWebhook({ failingSince: since, openUntil });
+    expect(health).toMatchObject({ disablesAt: openUntil });
+  });
 });

@@ -91,7 +91,9 @@ export class Webhook implements WebhookContent {
     const { failingSince: since, openUntil: until } = this;
     if (!since) return { state: 'ok' };
     if (!until) return { state: 'failing', since };
-    return { state: 'open', since, until, disablesAt: new Date(since.getTime() + FAILING_MS) };
+    // Not before a probe fails.
+    const disablesAt = new Date(Math.max(since.getTime() + FAILING_MS, until.getTime()));
+    return { state: 'open', since, until, disablesAt };
   }
 
   /** Whether the text means the present target: itself, or itself as it is shown. */

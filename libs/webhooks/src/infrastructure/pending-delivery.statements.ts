@@ -173,7 +173,9 @@ change AS (
     WHEN failures_now < ${OPENS_AFTER.failures}
       OR failing_since_now > now() - interval '${OPENS_AFTER.interval}'
       OR open_until > now() THEN NULL
-    WHEN failing_since_now <= now() - make_interval(secs => $5::float8 / 1000) THEN 'switched_off'
+    -- Only by a probe: before, nobody was warned, and what fails may do so for a second.
+    WHEN open_until IS NOT NULL
+      AND failing_since_now <= now() - make_interval(secs => $5::float8 / 1000) THEN 'switched_off'
     ELSE 'opened'
   END AS change
   FROM before
