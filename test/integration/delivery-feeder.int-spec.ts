@@ -186,3 +186,17 @@ it('waits for nobody who has locked a subscription', async () => {
   await feed({ subscription: 5, account: 1_000 });
   expect(await database.query('SELECT backlog FROM webhooks')).toEqual([{ backlog: true }]);
 });
+
+it('counts against none what may not come in anyway', async () => {
+  const account = await anAccount(database);
+  const narrowed: Record<string, number> = {};
+  for (let made = 0; made < 4; made += 1) {
+    const slow = await aSubscription(database, account, { failing_since: new Date() });
+    narrowed[slow] = 1;
+    for (let due = 0; due < DUE; due += 1) await aPendingDelivery(database, slow);
+  }
+  const answering = await aSubscription(database, account, { failing_since: new Date() });
+  for (let due = 0; due < DUE; due += 1) await aPendingDelivery(database, answering);
+  const fed = await feed({ subscription: 5, account: 10, narrowed, failing: 10 });
+  expect(fed.filter(({ webhook_id: webhook }) => webhook === answering)).toHaveLength(5);
+});

@@ -84,7 +84,7 @@ waiting AS MATERIALIZED (
       count(*) FILTER (WHERE claimed_until > now()) OVER (PARTITION BY account_id) AS claimed,
       row_number() OVER (
         PARTITION BY account_id
-        ORDER BY claimed_until > now() DESC NULLS LAST, place, next_attempt_at
+        ORDER BY claimed_until > now() DESC NULLS LAST, place > share, place, next_attempt_at
       ) AS turn,
       row_number() OVER (
         PARTITION BY account_id, place = 1 AND claimed_until > now() IS NOT TRUE
@@ -92,7 +92,7 @@ waiting AS MATERIALIZED (
       ) AS turn_of_idle,
       row_number() OVER (
         PARTITION BY failing
-        ORDER BY claimed_until > now() DESC NULLS LAST, place, next_attempt_at
+        ORDER BY claimed_until > now() DESC NULLS LAST, place > share, place, next_attempt_at
       ) AS turn_of_failing
     FROM due
   ) AS ranked
