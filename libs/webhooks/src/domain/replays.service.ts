@@ -18,9 +18,7 @@ export class ReplaysService {
    * @throws NotFoundError, SubscriptionInactiveError
    */
   async count(accountId: string, webhookId: string, range: ReplayRange): Promise<number> {
-    const webhook = await this.webhooks.get(accountId, webhookId);
-    if (!webhook.enabled) throw new SubscriptionInactiveError();
-    return this.store.count(webhook.id, range);
+    return this.store.count(await this.active(accountId, webhookId), range);
   }
 
   /**
@@ -28,8 +26,7 @@ export class ReplaysService {
    * @throws NotFoundError, SubscriptionInactiveError
    */
   async start(accountId: string, webhookId: string, range: ReplayRange): Promise<string> {
-    const webhook = await this.webhooks.get(accountId, webhookId);
-    const id = await this.store.start(webhook.id, range);
+    const id = await this.store.start(await this.active(accountId, webhookId), range);
     if (id === undefined) throw new SubscriptionInactiveError();
     return id;
   }
@@ -50,5 +47,12 @@ export class ReplaysService {
     await this.store.cancel(id);
     const { state } = await this.show(accountId, id);
     if (state === 'completed') throw new ReplayFinishedError();
+  }
+
+  /** @returns the subscription's id, which has no use for a count when it is off */
+  private async active(accountId: string, webhookId: string): Promise<string> {
+    const { id, enabled } = await this.webhooks.get(accountId, webhookId);
+    if (!enabled) throw new SubscriptionInactiveError();
+    return id;
   }
 }

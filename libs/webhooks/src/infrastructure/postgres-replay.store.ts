@@ -17,6 +17,12 @@ interface ReplayRow {
   completed_at: Date | null;
 }
 
+interface CountRow {
+  deliveries: number;
+  /** Up to when they were counted. */
+  until: Date;
+}
+
 /** Replays in PostgreSQL. */
 @Injectable()
 export class PostgresReplayStore extends ReplayStore {
@@ -25,14 +31,20 @@ export class PostgresReplayStore extends ReplayStore {
   }
 
   async count(webhookId: string, range: ReplayRange): Promise<number> {
-    const values = valuesOf(webhookId, range);
-    const rows = await this.database.query<{ deliveries: number }>(COUNT_REPLAYABLE, values);
-    return rows[0]?.deliveries ?? 0;
+    return (await this.counted(webhookId, range))?.deliveries ?? 0;
   }
 
   async start(webhookId: string, range: ReplayRange): Promise<string | undefined> {
-    const values = valuesOf(webhookId, range);
+    const counted = await this.counted(webhookId, range);
+    if (!counted) return undefined;
+    const { until, deliveries } = counted;
+    const values = [...valuesOf(webhookId, { ...range, until }), deliveries];
     return (await this.database.query<{ id: string }>(START_REPLAY, values))[0]?.id;
+  }
+
+  private async counted(webhookId: string, range: ReplayRange): Promise<CountRow | undefined> {
+    const values = valuesOf(webhookId, range);
+    return (await this.database.query<CountRow>(COUNT_REPLAYABLE, values))[0];
   }
 
   async find(id: string, accountId: string): Promise<Replay | undefined> {

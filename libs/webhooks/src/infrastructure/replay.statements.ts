@@ -33,14 +33,18 @@ const COUNT = `
 
 /** $1 webhook, $2 since, $3 until, $4 states. Without a name: the best plan depends on the times. */
 export const COUNT_REPLAYABLE = {
-  text: `SELECT (${COUNT}) AS deliveries FROM webhooks w WHERE w.id = $1`,
+  text: `SELECT (${COUNT}) AS deliveries, ${UNTIL} AS until FROM webhooks w WHERE w.id = $1`,
 };
 
-/** As {@link COUNT_REPLAYABLE}. */
+/**
+ * $1 webhook, $2 since, $3 until, $4 states, $5 how many there are. It does not count itself: what
+ * takes longer than its caller waits is carried out all the same, and would be asked for again.
+ */
 export const START_REPLAY = {
+  name: 'replays.start',
   text: `
 INSERT INTO replays (id, webhook_id, account_id, generation, since, until, states, total, after)
-SELECT new_uuid(now(), 1), w.id, w.account_id, w.generation, $2, ${UNTIL}, $4, (${COUNT}),
+SELECT new_uuid(now(), 1), w.id, w.account_id, w.generation, $2, $3, $4, $5,
   least_uuid($2::timestamptz)
 FROM webhooks w WHERE w.id = $1 AND w.enabled AND w.deleted_at IS NULL
 RETURNING id`,

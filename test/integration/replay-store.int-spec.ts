@@ -1,0 +1,53 @@
+import { DataSource } from 'typeorm';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Database, Log, Metrics, readConfig } from '#libs/kernel';
+import { PostgresReplayStore } from '../../libs/webhooks/src/infrastructure/postgres-replay.store.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
+import { aPendingDelivery, aSubscription, anAccount } from '../support/rows.js';
+
+let database: TestDatabase;
+let source: DataSource;
+let store: PostgresReplayStore;
+let webhook: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const extra = { query_timeout: 300 };
+  source = await new DataSource({ type: 'postgres', url: database.url, extra }).initialize();
+  const config = readConfig({ DATABASE_URL: database.url, LOG_LEVEL: 'silent' });
+  store = new PostgresReplayStore(
+    new Database(source, new Metrics(), new Log(config, 'test'), config),
+  );
+  webhook = await aSubscription(database, await anAccount(database));
+  await aPendingDelivery(database, webhook);
+  await database.query(`UPDATE deliveries SET state = 'exhausted', completed_at = now()`);
+});
+afterAll(async () => {
+  await source.destroy();
+  await database.drop();
+});
+
+const range = () => ({ since: new Date(Date.now() - 60_000), states: ['exhausted'] as const });
+const replays = () =>
+  database.query<{ id: string; total: number }>('SELECT id, total, until FROM replays');
+
+it('starts nothing when counting takes longer than the caller waits', async () => {
+  const { manager } = source.createQueryRunner();
+  await manager.query('BEGIN');
+  await manager.query('LOCK TABLE deliveries IN ACCESS EXCLUSIVE MODE');
+  await expect(store.start(webhook, range())).rejects.toThrow();
+  await manager.query('COMMIT');
+  const left = () =>
+    database.query(
+      `SELECT FROM pg_stat_activity
+       WHERE datname = current_database() AND state = 'active' AND pid <> pg_backend_pid()`,
+    );
+  await eventually(left, (running) => running.length === 0);
+  expect(await replays()).toEqual([]);
+});
+
+it('starts a replay of what it counted', async () => {
+  const id = await store.start(webhook, range());
+  expect(await replays()).toMatchObject([{ id, total: 1 }]);
+});
