@@ -111,7 +111,7 @@ it('delivers at once what came onto the queue while a worker could not reach it'
   const client = await start(startApi(environment(direct)), startWorker(environment(patient)));
   for (let round = 1; round <= 5; round += 1) {
     redis.down();
-    const events = Array.from({ length: 200 }, (_, number) => event(round * 1_000 + number));
+    const events = Array.from({ length: 200 }, (_, number) => event(round * 10_000 + number));
     expect((await client.post('/v1/events/batch', { events })).status).toBe(202);
     // Its connections try again at different times.
     await new Promise((resolve) => setTimeout(resolve, round * 300));

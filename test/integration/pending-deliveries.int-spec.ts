@@ -1,3 +1,4 @@
+import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Database, Log, Metrics, readConfig } from '#libs/kernel';
@@ -280,4 +281,22 @@ it("claims what it takes for as long as the subscription's own time-out may last
   );
   expect(claim?.seconds).toBeGreaterThan(33);
   expect(claim?.seconds).toBeLessThanOrEqual(35);
+});
+
+it('waits for nobody who has locked a subscription', async () => {
+  const delivery = await taken();
+  const other = new Client({ connectionString: database.url });
+  await other.connect();
+  try {
+    await other.query('BEGIN');
+    await other.query('UPDATE webhooks SET version = version + 1');
+    await pending.release(delivery, 'no_share');
+    await observe(false);
+    await other.query('ROLLBACK');
+  } finally {
+    await other.end();
+  }
+  expect(await row()).toMatchObject({ taken: false });
+  await observe(false);
+  expect(await health()).toMatchObject({ failures: 1 });
 });

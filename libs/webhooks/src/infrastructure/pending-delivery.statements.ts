@@ -63,15 +63,16 @@ export const RELEASE = {
   text: `
 WITH waiting AS MATERIALIZED (
   SELECT id FROM webhooks
-  WHERE id = ANY ($3::bigint[]) AND NOT backlog OR id = ANY ($4::bigint[]) AND NOT cancelling
-  -- In one order: two workers must not wait for each other.
-  ORDER BY id FOR NO KEY UPDATE
+  WHERE id = ANY ($3::bigint[]) AND id <> ALL ($4::bigint[]) AND NOT backlog
+  -- The feeder marks it as well: nobody's transaction may hold up what others hand back.
+  FOR NO KEY UPDATE SKIP LOCKED
 ),
-marked AS (
-  UPDATE webhooks w
-  SET backlog = w.backlog OR w.id = ANY ($3::bigint[]),
-    cancelling = w.cancelling OR w.id = ANY ($4::bigint[])
-  FROM waiting WHERE w.id = waiting.id
+backlogged AS (
+  UPDATE webhooks w SET backlog = true FROM waiting WHERE w.id = waiting.id
+),
+cancelling AS (
+  UPDATE webhooks SET cancelling = true, backlog = backlog OR id = ANY ($3::bigint[])
+  WHERE id = ANY ($4::bigint[]) AND NOT cancelling
 ),
 held AS MATERIALIZED (
   SELECT d.id, d.takes FROM unnest($1::uuid[], $2::integer[]) AS j(id, take)
@@ -164,8 +165,9 @@ WITH before AS MATERIALIZED (
     AS s(webhook_id, target_url, succeeded, failures)
   JOIN webhooks w ON w.id = s.webhook_id AND w.target_url = s.target_url
   WHERE w.enabled AND w.deleted_at IS NULL
-  -- In one order: two workers must not wait for each other.
-  ORDER BY w.id FOR NO KEY UPDATE OF w
+  -- What somebody else has locked goes uncounted: it must not hold up the outcomes of all others, and
+  -- the next attempt tells the same.
+  FOR NO KEY UPDATE OF w SKIP LOCKED
 ),
 change AS (
   SELECT *, CASE
