@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { cases } from './cases/index.js';
 import { Template } from './harness/installation.js';
-import type { Outcome } from './harness/outcome.js';
+import { type Outcome, outcomeOfNone } from './harness/outcome.js';
 import { Random } from './harness/random.js';
 import { runCase } from './harness/run-case.js';
 import { tableOf } from './harness/table.js';
@@ -35,7 +35,8 @@ for (const one of chosen) {
   // Its own for each case: one that is run alone does the same as among the others.
   const random = new Random(Number(values.seed) + cases.indexOf(one) * 7_919);
   const start = performance.now();
-  const outcome = await runCase(one, { dir, template, random, rounds: Number(values.rounds) });
+  const run = runCase(one, { dir, template, random, rounds: Number(values.rounds) });
+  const outcome = await run.catch((error: unknown) => outcomeOfNone(one.name, error));
   outcomes.push(outcome);
   const seconds = ((performance.now() - start) / 1_000).toFixed();
   const { name, acknowledged, lost, duplicates, peakMb, broken } = outcome;

@@ -80,6 +80,15 @@ export async function outcomeOf(
   return outcome;
 }
 
+/** That of a case that could not be set up: the others go on. */
+export function outcomeOfNone(name: string, error: unknown): Outcome {
+  const reason = error instanceof Error ? error.message : String(error);
+  const nothing = { acknowledged: 0, arrived: 0, lost: 0, duplicates: 0, explained: 0 };
+  const unseen = { unanswered: 0, unavailable: 0, recoveryS: 0, growthMb: 0, peakMb: 0 };
+  const broken = [`it could not be run: ${reason}`];
+  return { name, ...nothing, ...unseen, notes: [], broken, evidence: [] };
+}
+
 function brokenOf(faultCase: FaultCase, outcome: Outcome): string[] {
   const { producersNotice: notice, duplicates, memory = MEMORY } = faultCase;
   const { unanswered, unavailable, explained, peakMb, growthMb } = outcome;
