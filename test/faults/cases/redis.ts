@@ -6,41 +6,48 @@ import { confirm } from '../harness/receiver.js';
 import { until } from '../harness/until.js';
 
 const BURST = 150;
-const BURST_EVERY_MS = 2_000;
 const AWAY_MS = 60_000;
 const FULL_MS = 12_000;
 const SLOW_MS = 12_000;
 const SLOW_BY_MS = 250;
 
-/** Few calls at once, so that jobs wait in Redis as well. */
-const narrow: Setup = { environment: () => ({ WORKER_CONCURRENCY: '40' }) };
+/** Few calls at once, so that jobs wait in Redis as well; time enough for calls of a worker that is stopped. */
+const narrow: Setup = {
+  environment: () => ({ WORKER_CONCURRENCY: '40', DELIVERY_TIMEOUT_MS: '8000' }),
+};
 
-/** Makes answers take a while, and some first attempts fail: then there is work in every state. */
+/** Makes answers take a while, and every first attempt at one of the targets fail, so that retries wait. */
 function occupy({ receiver }: Installation, random: Random): void {
   receiver.answering = (arrival, response) => {
-    const fails = arrival.earlier === 0 && random.isTrue(0.3);
+    const fails = arrival.earlier === 0 && arrival.path === '/second';
     const answer = () => (fails ? response.writeHead(500).end() : confirm(arrival, response));
     setTimeout(answer, random.between(200, 600));
   };
 }
 
-/** Reports more than workers take at once, until there is work in every state at the same moment. */
-async function isOccupied(installation: Installation): Promise<void> {
-  const { redis, postgres, producer } = installation;
-  let nextBurst = 0;
-  await until('deliveries wait in Redis, are under way, and wait for a retry', async () => {
-    if (Date.now() > nextBurst) {
-      await installation.noBacklog();
-      nextBurst = Date.now() + BURST_EVERY_MS;
-      void producer.report(BURST);
-    }
-    const { waiting, active } = await redis.jobs();
-    if (waiting === 0 || active === 0) return false;
-    const retries = await postgres.query(
-      `SELECT FROM deliveries WHERE state = 'pending' AND attempts > 0 AND next_attempt_at > now()`,
-    );
-    return retries.length > 0;
-  });
+/** Does harm while deliveries wait in Redis, are under way, and wait for a retry: workers stand still meanwhile. */
+async function whileOccupied(
+  { redis, postgres, producer, workers }: Installation,
+  harm: () => Promise<unknown>,
+): Promise<void> {
+  const some = async (rows: string) => (await postgres.query(`SELECT FROM ${rows}`)).length > 0;
+  await until('a delivery waits for a retry', () =>
+    some(`deliveries WHERE state = 'pending' AND attempts > 0`),
+  );
+  await until('what is accepted goes onto the queue at once', () =>
+    some(`webhooks WHERE target_url LIKE '%/first' AND NOT backlog AND failing_since IS NULL`),
+  );
+  for (const worker of workers) worker.signal('SIGSTOP');
+  try {
+    await producer.report(BURST);
+    await until('deliveries wait in Redis, and are under way', async () => {
+      const { waiting, active } = await redis.jobs();
+      return waiting > 0 && active > 0;
+    });
+    await harm();
+  } finally {
+    for (const worker of workers) worker.signal('SIGCONT');
+  }
 }
 
 /** What Redis loses was never an answer: nothing may come twice. */
@@ -54,8 +61,7 @@ export const redisFlushed: FaultCase = {
   setup: narrow,
   harm: async (installation, random) => {
     occupy(installation, random);
-    await isOccupied(installation);
-    await installation.redis.command('FLUSHALL');
+    await whileOccupied(installation, () => installation.redis.command('FLUSHALL'));
     for (let flush = 0; flush < 2; flush += 1) {
       await sleep(random.between(500, 3_000));
       void installation.producer.report(BURST);
@@ -73,8 +79,7 @@ export const redisKilled: FaultCase = {
   setup: narrow,
   harm: async (installation, random) => {
     occupy(installation, random);
-    await isOccupied(installation);
-    await installation.redis.kill();
+    await whileOccupied(installation, () => installation.redis.kill());
     await sleep(random.between(500, 4_000));
     await installation.redis.start();
   },
