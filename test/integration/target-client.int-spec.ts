@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { Resolver } from 'node:dns/promises';
+import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig, Tracing } from '#libs/kernel';
 import { TargetResolver } from '../../libs/webhooks/src/infrastructure/target-resolver.js';
@@ -110,6 +111,28 @@ it.each<[what: string, pieces: string[], body: string]>([
     }
   } finally {
     server.close();
+  }
+});
+
+it('hears an answer that came in time, though the process was busy past the deadline', async () => {
+  // In a thread of its own, as the one of the client is kept busy.
+  const target = new Worker(
+    `const { parentPort } = require('node:worker_threads');
+     const server = require('node:http').createServer((_, response) => {
+       parentPort.postMessage('asked');
+       setTimeout(() => response.end('ok'), 200);
+     }).listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));`,
+    { eval: true },
+  );
+  try {
+    const [port] = (await once(target, 'message')) as [number];
+    const asked = once(target, 'message');
+    const answering = post(`http://127.0.0.1:${String(port)}/`, 1_000);
+    await asked;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
+    expect(await answering).toMatchObject({ status: 200, responseBody: 'ok' });
+  } finally {
+    await target.terminate();
   }
 });
 

@@ -103,10 +103,13 @@ export class UndiciTargetClient extends TargetClient implements OnApplicationShu
     const deadline = new AbortController();
     return new Promise((resolve, reject) => {
       // Both: undici does not look at the signal before it is connected; then it sends nothing.
-      const timer = setTimeout(() => {
+      const giveUp = (): void => {
         reject(new DeadlineError());
         deadline.abort();
-      }, timeoutMs);
+      };
+      // Sockets are read after timers: where the process itself was late, the answer may lie there,
+      // and a target that has answered would be called again.
+      const timer = setTimeout(() => setImmediate(giveUp), timeoutMs);
       this.agentFor(timeoutMs)
         .request({
           ...destinationOf(url),
