@@ -35,7 +35,7 @@ export { KernelModule } from './kernel.module.js';
 export { Log } from './logging/log.js';
 export { Presence } from './logging/presence.js';
 export type { Page } from './paging/page.js';
-export { connectRedis } from './redis/redis.js';
+export { connectRedis, type RedisConnection } from './redis/redis.js';
 export { isNumericId, isUuid, numericIdOf } from './text/identifiers.js';
 export { rawElements, rawMember } from './text/json-members.js';
 export { hasLength, inHttp, isHttpUrl, isUrl, MAX_URL } from './text/http-url.js';

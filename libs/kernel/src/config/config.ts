@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
+import { redisAddressOf } from '../redis/redis-address.js';
 
 /** One CIDR block, parsed: an address and the length of its prefix in bits. */
 export type Network = [ipaddr.IPv4 | ipaddr.IPv6, number];
@@ -72,7 +73,12 @@ const schema = z.object({
   REDIS_URL: z
     .string()
     .default('redis://127.0.0.1:6379')
-    .describe('Redis, 6.2 or later; `rediss://` for TLS'),
+    .refine(
+      (text) => redisAddressOf(text) !== undefined,
+      'must be redis://host, redis+cluster://host,host or redis+sentinel://host,host/name',
+    )
+    .describe('Redis, 6.2 or later; `rediss://` for TLS, `redis+cluster://`, `redis+sentinel://`'),
+  REDIS_SENTINEL_PASSWORD: z.string().optional().describe('of the sentinels themselves'),
   HOST: z.string().default('0.0.0.0').describe('address to listen on'),
   PORT: wholeNumber(0, 65_535, 3000).describe('port of the API'),
   WORKER_PORT: wholeNumber(0, 65_535, 3001).describe("port of the worker's health"),

@@ -1,12 +1,12 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import type { Redis } from 'ioredis';
+import type { RedisConnection } from './redis.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { connectRedis } from './redis.js';
 
 /** Asks Redis whether it is there. */
 @Injectable()
 export class RedisHealth implements OnApplicationShutdown {
-  private readonly redis: Redis;
+  private readonly redis: RedisConnection;
 
   constructor(@Inject(CONFIG) config: Config) {
     this.redis = connectRedis(config, 'commands');

@@ -1,5 +1,6 @@
-import { Redis } from 'ioredis';
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { Config } from '../config/config.js';
+import { redisAddressOf } from './redis-address.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const COMMAND_TIMEOUT_MS = 5_000;
@@ -13,11 +14,46 @@ const SILENCE_MS = 12_000;
  */
 export type RedisUse = 'commands' | 'blocking';
 
-/** A connection to Redis that comes back by itself; errors are the caller's to listen for. */
-export function connectRedis(config: Config, use: RedisUse): Redis {
-  return new Redis(config.REDIS_URL, {
+/** A way to Redis: one connection to a server, or one to each node of a cluster. */
+export type RedisConnection = Redis | Cluster;
+
+/** A way to Redis that comes back by itself; errors are the caller's to listen for. */
+export function connectRedis(config: Config, use: RedisUse): RedisConnection {
+  const address = redisAddressOf(config.REDIS_URL);
+  if (!address) throw new Error('the configuration was read without a look at REDIS_URL');
+  const options = optionsFor(use);
+  if (address.kind === 'server') return new Redis(address.url, options);
+  const { nodes, login, tls } = address;
+  const secured = { ...options, ...login, ...(tls && { tls: {} }) };
+  if (address.kind === 'sentinel') {
+    const { REDIS_SENTINEL_PASSWORD: sentinelPassword } = config;
+    return new Redis({
+      ...secured,
+      sentinels: [...nodes],
+      name: address.name,
+      db: address.db,
+      sentinelRetryStrategy: retryDelay,
+      ...(sentinelPassword !== undefined && { sentinelPassword }),
+      ...(tls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
+    });
+  }
+  const { enableReadyCheck, enableOfflineQueue } = options;
+  return new Cluster([...nodes], {
+    redisOptions: secured,
+    enableReadyCheck,
+    enableOfflineQueue,
+    clusterRetryStrategy: retryDelay,
+    // A node's name, and not its address, is what its certificate is for.
+    dnsLookup: (name, callback) => callback(null, name),
+  });
+}
+
+const retryDelay = (times: number): number => Math.min(times * 50, LONGEST_RETRY_MS);
+
+function optionsFor(use: RedisUse) {
+  return {
     connectTimeout: CONNECT_TIMEOUT_MS,
-    retryStrategy: (times) => Math.min(times * 50, LONGEST_RETRY_MS),
+    retryStrategy: retryDelay,
     // Bull refuses blocking connections with a ready check or a bound on retries.
     enableReadyCheck: use === 'commands',
     maxRetriesPerRequest: use === 'commands' ? 1 : null,
@@ -27,6 +63,6 @@ export function connectRedis(config: Config, use: RedisUse): Redis {
     // A link that swallows everything must not hold up whoever adds to a queue.
     ...(use === 'commands' && { commandTimeout: COMMAND_TIMEOUT_MS }),
     // A Redis that failed over answers READONLY: connect anew, to the new primary.
-    reconnectOnError: (error) => error.message.startsWith('READONLY'),
-  });
+    reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+  } satisfies RedisOptions;
 }

@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { JobOptions, Queue } from 'bull';
-import type { Redis } from 'ioredis';
-import { CONFIG, type Config, Log, Metrics, Presence } from '#libs/kernel';
+import { CONFIG, type Config, Log, Metrics, Presence, type RedisConnection } from '#libs/kernel';
 import type { DeliveryJob } from '../domain/delivery.js';
 import { DeliveryQueue, type QueuedDelivery } from '../domain/delivery-queue.js';
 import { DELIVERY_QUEUES, JOB_NAME, shardOf } from './delivery-queues.js';
@@ -23,7 +22,7 @@ export class BullDeliveryQueue extends DeliveryQueue {
   private fill = 0;
   private fillAt = -Infinity;
   private asking = false;
-  private readonly clients: readonly Redis[];
+  private readonly clients: readonly RedisConnection[];
 
   constructor(
     @Inject(DELIVERY_QUEUES) private readonly queues: readonly Queue<DeliveryJob>[],

@@ -1,7 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Queue } from 'bull';
-import type { Redis } from 'ioredis';
-import { CONFIG, type Config, Database, isUnavailable, Log, type Statement } from '#libs/kernel';
+import {
+  CONFIG,
+  type Config,
+  Database,
+  isUnavailable,
+  Log,
+  type RedisConnection,
+  type Statement,
+} from '#libs/kernel';
 import type { DeliveryJob } from '../domain/delivery.js';
 import { FIRST_CALLS, SUBSCRIPTION_SHARE } from '../domain/delivery-admission.js';
 import { DeliveryRunner } from '../domain/delivery-runner.js';
@@ -53,7 +60,7 @@ export class DeliveryFeeder {
   ) {
     this.lease = leaseMs(config);
     this.slots = config.WORKER_CONCURRENCY;
-    const redis = queues[0]?.client as Redis;
+    const redis = queues[0]?.client as RedisConnection;
     this.roll = new WorkerRoll(redis, `${queuePrefix(0)}:workers`, this.lease);
   }
 

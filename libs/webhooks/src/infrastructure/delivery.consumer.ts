@@ -6,8 +6,7 @@ import {
   type BeforeApplicationShutdown,
 } from '@nestjs/common';
 import type { Queue } from 'bull';
-import type { Redis } from 'ioredis';
-import { CONFIG, type Config, Log, Turns } from '#libs/kernel';
+import { CONFIG, type Config, Log, type RedisConnection, Turns } from '#libs/kernel';
 import type { DeliveryJob } from '../domain/delivery.js';
 import { DeliveryRunner, type RunResult } from '../domain/delivery-runner.js';
 import { DELIVERY_QUEUES, JOB_NAME } from './delivery-queues.js';
@@ -153,7 +152,7 @@ export class DeliveryConsumer implements OnApplicationBootstrap, BeforeApplicati
   }
 }
 
-async function ready(redis: Redis): Promise<void> {
+async function ready(redis: RedisConnection): Promise<void> {
   if (redis.status === 'ready') return;
   await new Promise((resolve) => redis.once('ready', resolve));
 }
@@ -183,7 +182,7 @@ function letGo(queue: Queue): void {
 /** What Bull's types leave out. */
 interface QueueInternals {
   /** The blocking connection. */
-  bclient: Redis;
+  bclient: RedisConnection;
   /** While it is set, a job that is completed brings no next one; loops go on when it resolves. */
   paused?: Promise<void>;
   /** Asks for the next job of a loop. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Redis } from 'ioredis';
+import type { RedisConnection } from '#libs/kernel';
 
 /** By Redis' own clock, so that those of the workers do not matter. */
 const CALL = `
@@ -17,7 +17,7 @@ export class WorkerRoll {
   private readonly me = randomUUID();
 
   constructor(
-    private readonly redis: Redis,
+    private readonly redis: RedisConnection,
     private readonly key: string,
     private readonly leaseMs: number,
   ) {}

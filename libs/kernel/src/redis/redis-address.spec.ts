@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { redisAddressOf } from './redis-address.js';
+
+const node = (host: string, port: number) => ({ host, port });
+
+describe('a single server', () => {
+  it.each(['redis://host', 'rediss://user:p%40ss@host:6380/3', 'redis://[::1]:6379'])(
+    '%s is left to the client',
+    (url) => expect(redisAddressOf(url)).toEqual({ kind: 'server', url }),
+  );
+});
+
+describe('several servers', () => {
+  it('are the nodes of a cluster', () => {
+    expect(redisAddressOf('redis+cluster://one,two:7001,[::1]:7002')).toEqual({
+      kind: 'cluster',
+      nodes: [node('one', 6_379), node('two', 7_001), node('::1', 7_002)],
+      login: {},
+      tls: false,
+    });
+  });
+
+  it('are the sentinels of a primary, with a login for it, over TLS', () => {
+    expect(redisAddressOf('rediss+sentinel://me:p%40ss@one,two:27000/mymaster/2')).toEqual({
+      kind: 'sentinel',
+      nodes: [node('one', 26_379), node('two', 27_000)],
+      name: 'mymaster',
+      db: 2,
+      login: { username: 'me', password: 'p@ss' },
+      tls: true,
+    });
+  });
+
+  it('may have a password alone', () => {
+    expect(redisAddressOf('redis+cluster://:secret@one')).toMatchObject({
+      login: { password: 'secret' },
+    });
+  });
+});
+
+it.each([
+  '',
+  'host:6379',
+  'http://host',
+  'redis://',
+  'redis://host:port',
+  'redis+cluster://',
+  'redis+cluster://one,',
+  'redis+cluster://one:70000',
+  'redis+cluster://one/name',
+  'redis+cluster://%@one',
+  'redis+cluster://%zz:x@one',
+  'redis+sentinel://one',
+  'redis+sentinel://one/name/db',
+  'redis+other://one',
+])('%j is no address', (text) => expect(redisAddressOf(text)).toBeUndefined());

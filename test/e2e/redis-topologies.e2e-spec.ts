@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createUser } from '../support/accounts.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { type Client, clientOf } from '../support/http.js';
+import { type RunningProcess, startApi, startWorker } from '../support/processes.js';
+import { type Receiver, startReceiver } from '../support/receiver.js';
+import { RedisServers } from '../support/redis-servers.js';
+
+const SUBSCRIPTIONS = 6;
+
+let database: TestDatabase;
+let servers: RedisServers;
+let receiver: Receiver;
+let processes: RunningProcess[] = [];
+let platform: Client;
+let accountId: string;
+let reported = 0;
+
+beforeEach(async () => {
+  [database, servers, receiver] = await Promise.all([
+    createTestDatabase(),
+    RedisServers.prepare(),
+    startReceiver(),
+  ]);
+  reported = 0;
+});
+afterEach(async () => {
+  await Promise.all(processes.map((running) => running.stop()));
+  processes = [];
+  await receiver.close();
+  await servers.end();
+  await database.drop();
+});
+
+/** An API and a worker on that Redis, and an account with subscriptions in every queue. */
+async function startOn(redisUrl: string): Promise<void> {
+  const environment = {
+    DATABASE_URL: database.url,
+    REDIS_URL: redisUrl,
+    DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
+    DELIVERY_TIMEOUT_MS: '1000',
+    QUEUE_SHARDS: '6',
+  };
+  const account = await createUser(database, 'customer');
+  const { auth } = await createUser(database, 'platform', 'platform');
+  processes = await Promise.all([startApi(environment), startWorker(environment)]);
+  const url = processes[0]?.url ?? '';
+  accountId = account.id;
+  platform = clientOf(url, auth);
+  for (let path = 0; path < SUBSCRIPTIONS; path += 1) {
+    const targetUrl = `${receiver.url}/${String(path)}`;
+    const body = { event: 'cdrCreated', resource: 'all', targetUrl };
+    expect((await clientOf(url, account.auth).post('/v1/webhooks', body)).status).toBe(200);
+  }
+}
+
+/** Reports events, and waits until every subscription was told of all that were ever reported. */
+async function reportAndAwait(count: number): Promise<void> {
+  const event = { event: 'cdrCreated', resource: 'call', accountId, data: {} };
+  const events = Array<typeof event>(count).fill(event);
+  expect((await platform.post('/v1/events/batch', { events })).status).toBe(202);
+  reported += count;
+  await receiver.until(
+    (received) => new Set(received.map(({ id }) => id)).size === reported * SUBSCRIPTIONS,
+  );
+}
+
+it('delivers through a Redis Cluster, and goes on when a primary is lost', async () => {
+  const port = await servers.startCluster();
+  await startOn(`redis+cluster://127.0.0.1:${String(port)}`);
+  await reportAndAwait(50);
+  const nodes = String(await servers.ask(port, 'CLUSTER', 'NODES'));
+  const primaries = nodes.split('\n').filter((line) => line.includes('master'));
+  // Each has its part of the queues.
+  const used = await Promise.all(
+    primaries.map((line) => servers.ask(portOf(line), 'KEYS', '*:id')),
+  );
+  expect(used.flat().length).toBe(6);
+  expect(used.filter((keys) => (keys as string[]).length > 0).length).toBeGreaterThan(1);
+
+  const [lost = ''] = primaries.filter((line) => portOf(line) !== port);
+  await servers.kill(portOf(lost));
+  await reportAndAwait(50);
+});
+
+const portOf = (line: string): number => Number(/127\.0\.0\.1:(\d+)/.exec(line)?.[1]);
+
+it('finds the primary by a sentinel, and the new one when it is lost', async () => {
+  const { sentinel, primary } = await servers.startWatched('switchhook');
+  await startOn(`redis+sentinel://127.0.0.1:${String(sentinel)}/switchhook`);
+  await reportAndAwait(50);
+  await servers.kill(primary);
+  await reportAndAwait(50);
+  const [, port] = (await servers.ask(
+    sentinel,
+    'SENTINEL',
+    'get-master-addr-by-name',
+    'switchhook',
+  )) as string[];
+  expect(Number(port)).not.toBe(primary);
+  const keys = (await servers.ask(Number(port), 'KEYS', '*:id')) as string[];
+  expect(keys.length).toBeGreaterThan(0);
+});
