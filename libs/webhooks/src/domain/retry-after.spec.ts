@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 import { retryAfter } from './retry-after.js';
 
@@ -41,4 +42,35 @@ it.each([
   'NaN',
 ])('takes %s for none', (header) => {
   expect(retryAfter(header, now)).toBeUndefined();
+});
+
+const DAY_MS = 86_400_000;
+
+it('is between a moment and a day, or none, whatever the header is', () => {
+  const header = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.string({ unit: fc.constantFrom(...Array.from('0123456789 ,:-+.eExMonFriJanDecGMTZ')) }),
+    fc.date({ noInvalidDate: true }).map((date) => date.toUTCString()),
+    fc.double().map(String),
+    fc.bigInt().map(String),
+  );
+  fc.assert(
+    fc.property(header, (text) => {
+      const wait = retryAfter(text, now);
+      if (wait === undefined) return;
+      expect(wait).toBeGreaterThan(0);
+      expect(wait).toBeLessThanOrEqual(DAY_MS);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+it('is exact for any number of seconds and any date of the next day', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 86_400 }), fc.nat(3), (seconds, zeros) => {
+      expect(retryAfter('0'.repeat(zeros) + String(seconds), now)).toBe(seconds * 1_000);
+      const date = new Date(now.getTime() - 500 + seconds * 1_000);
+      expect(retryAfter(date.toUTCString(), now)).toBe(seconds * 1_000 - 500);
+    }),
+  );
 });
