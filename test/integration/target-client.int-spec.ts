@@ -3,36 +3,24 @@ import { createServer, type AddressInfo } from 'node:net';
 import { Resolver } from 'node:dns/promises';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readConfig, Tracing } from '#libs/kernel';
-import { TargetResolver } from '../../libs/webhooks/src/infrastructure/target-resolver.js';
-import { UndiciTargetClient } from '../../libs/webhooks/src/infrastructure/undici-target.client.js';
 import { type DnsServer, startDnsServer } from '../support/dns-server.js';
 import { eventually } from '../support/eventually.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
+import { aTargetClient, type TestTargetClient } from '../support/target-client.js';
 
-let client: UndiciTargetClient;
-let resolver: TargetResolver;
+let client: TestTargetClient;
 let receiver: Receiver;
 
 beforeEach(async () => {
   receiver = await startReceiver();
-  const config = { DATABASE_URL: 'unused', DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128' };
-  resolver = new TargetResolver();
-  client = new UndiciTargetClient(resolver, new Tracing(), readConfig(config));
+  client = aTargetClient({ DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128' });
 });
 afterEach(async () => {
-  await client.onApplicationShutdown();
-  resolver.onApplicationShutdown();
+  await client.close();
   await receiver.close();
 });
 
-const post = (url: string, timeoutMs = 5_000) =>
-  client.post({
-    url,
-    headers: { 'content-type': 'application/json' },
-    body: '{}',
-    timeoutMs,
-  });
+const post = (url: string, timeoutMs?: number) => client.post(url, timeoutMs);
 
 it('tells of Retry-After, however long the headers before it are', async () => {
   receiver.answering = (_, response) =>
@@ -149,7 +137,7 @@ describe('names', () => {
       if (type === 'AAAA') return name.startsWith('slow-v4.') ? ['::1'] : [];
       return name.startsWith('hidden') ? ['127.0.0.1', '10.0.0.1'] : ['127.0.0.1'];
     });
-    resolver.dns.setServers([dns.address]);
+    client.resolver.dns.setServers([dns.address]);
   });
   afterEach(() => dns.close());
 
@@ -193,8 +181,8 @@ describe('names', () => {
   });
 
   it('whose servers are silent are given up as not resolved', async () => {
-    resolver.dns = new Resolver({ timeout: 100, tries: 1 });
-    resolver.dns.setServers([dns.address]);
+    client.resolver.dns = new Resolver({ timeout: 100, tries: 1 });
+    client.resolver.dns.setServers([dns.address]);
     expect(await post(at('silent.test'))).toMatchObject({ error: 'dns' });
   });
 });

@@ -25,9 +25,10 @@ export interface Receiver {
   close: () => Promise<void>;
 }
 
-/** Starts a receiver on a free port of loopback. */
+/** Starts a receiver on a free port of a loopback address. */
 export async function startReceiver(
   answering: Answering = (_, response) => response.end(),
+  address = '127.0.0.1',
 ): Promise<Receiver> {
   const received: Received[] = [];
   const receiver: Receiver = {
@@ -58,8 +59,8 @@ export async function startReceiver(
       receiver.answering(notification, response);
     });
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(0, address);
   await once(server, 'listening');
-  receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  receiver.url = `http://${address}:${(server.address() as AddressInfo).port}`;
   return receiver;
 }

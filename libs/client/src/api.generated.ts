@@ -977,7 +977,7 @@ export interface components {
              *     - `reset`: the connection broke
              *     - `timeout`: there was no answer in time
              *     - `tls`: the certificate or the handshake failed
-             *     - `blocked`: the address is not one that may be called
+             *     - `blocked`: the address, or the port, is not one that may be called
              *     - `protocol`: the answer was not valid HTTP
              * @example timeout
              * @enum {string}
@@ -1159,7 +1159,7 @@ export interface components {
                 timeoutMs?: number;
             } | null;
             /**
-             * @description Where the notifications are posted to. User information in it is sent as Basic. Must not name an address that is not public. Must carry its user information, for which *** only stands when shown. Must have 1 to 2048 characters. Must be an absolute http or https URL without blanks. Must not have a fragment. Must not have a port below 1024 other than 80 and 443.
+             * @description Where the notifications are posted to. User information in it is sent as Basic. Must not name an address that is not public. Must not have a port below 1024 other than 80, 443 and those that this installation allows. Must carry its user information, for which *** only stands when shown. Must have 1 to 2048 characters. Must be an absolute http or https URL without blanks. Must not have a fragment.
              * @example https://hooks.example.com/switchhook
              */
             targetUrl: string & unknown;
@@ -2111,7 +2111,7 @@ export interface components {
                 timeoutMs?: number;
             } | null;
             /**
-             * @description Where the notifications are posted to. User information in it is sent as Basic. As it is shown, it is unchanged. Must have 1 to 2048 characters. Must be an absolute http or https URL without blanks. Must not have a fragment. Must not have a port below 1024 other than 80 and 443.
+             * @description Where the notifications are posted to. User information in it is sent as Basic. As it is shown, it is unchanged. Must have 1 to 2048 characters. Must be an absolute http or https URL without blanks. Must not have a fragment.
              * @example https://hooks.example.com/switchhook
              */
             targetUrl?: string & unknown;

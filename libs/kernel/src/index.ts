@@ -43,6 +43,10 @@ export { jsonText, RawJson } from './text/raw-json.js';
 export { startProcess } from './start-process.js';
 export { codePoints, isPrintable, isStorable } from './text/well-formed.js';
 export { Transactions } from './database/transactions.js';
-export { isCallableAddress } from './network/public-address.js';
+export {
+  isCallableAddress,
+  isCallablePort,
+  type OutboundPolicy,
+} from './network/outbound-policy.js';
 export { Metrics } from './telemetry/metrics.js';
 export { type Span, type SpanStart, Tracing } from './telemetry/tracing.js';

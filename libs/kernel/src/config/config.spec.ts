@@ -1,3 +1,5 @@
+import fc from 'fast-check';
+import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
 import { configJsonSchema, InvalidConfigError, readApiAddress, readConfig } from './config.js';
 
@@ -32,6 +34,8 @@ describe('readConfig', () => {
       MAX_BODY_BYTES: 262_144,
       MAX_BATCH_BYTES: 8_388_608,
       DELIVERY_ALLOWED_NETWORKS: [],
+      DELIVERY_DENIED_NETWORKS: [],
+      DELIVERY_ALLOWED_PORTS: [],
       DELIVERY_TIMEOUT_MS: 15_000,
       DELIVERY_CONCURRENCY: 50,
       WORKER_CONCURRENCY: 400,
@@ -43,6 +47,7 @@ describe('readConfig', () => {
     });
     expect(config.PUBLIC_BASE_URL).toBeUndefined();
     expect(config.MIGRATION_DATABASE_URL).toBeUndefined();
+    expect(config.DELIVERY_PROXY_URL).toBeUndefined();
   });
 
   it('names DATABASE_URL when it is missing or empty', () => {
@@ -118,18 +123,21 @@ describe('readConfig', () => {
     expect(delays.reduce((sum, delay) => sum + delay, 0)).toBe(272_135_000);
   });
 
-  it.each(['TRUSTED_PROXIES', 'DELIVERY_ALLOWED_NETWORKS'] as const)(
-    'reads the CIDR list %s, where an address stands for itself',
-    (name) => {
-      const blocks = read({ [name]: '10.0.0.0/8, 192.0.2.7,,::1 , fd00::/8' })[name];
-      expect(blocks.map(([address, bits]) => `${address.toString()}/${String(bits)}`)).toEqual([
-        '10.0.0.0/8',
-        '192.0.2.7/32',
-        '::1/128',
-        'fd00::/8',
-      ]);
-    },
-  );
+  const NETWORKS = [
+    'TRUSTED_PROXIES',
+    'DELIVERY_ALLOWED_NETWORKS',
+    'DELIVERY_DENIED_NETWORKS',
+  ] as const;
+
+  it.each(NETWORKS)('reads the CIDR list %s, where an address stands for itself', (name) => {
+    const blocks = read({ [name]: '10.0.0.0/8, 192.0.2.7,,::1 , fd00::/8' })[name];
+    expect(blocks.map(([address, bits]) => `${address.toString()}/${String(bits)}`)).toEqual([
+      '10.0.0.0/8',
+      '192.0.2.7/32',
+      '::1/128',
+      'fd00::/8',
+    ]);
+  });
 
   it.each([
     ['DATABASE_PREPARED_STATEMENTS', 'SECRET'],
@@ -138,6 +146,10 @@ describe('readConfig', () => {
     ['TRUSTED_PROXIES', 'SECRET'],
     ['TRUSTED_PROXIES', '10.0.0.0/8,10.0.0.0/33SECRET'],
     ['DELIVERY_ALLOWED_NETWORKS', '10.0.0.256/SECRET'],
+    ['DELIVERY_DENIED_NETWORKS', 'SECRET'],
+    ['DELIVERY_ALLOWED_PORTS', '25,SECRET'],
+    ['DELIVERY_PROXY_URL', 'SECRET:3128'],
+    ['DELIVERY_PROXY_URL', 'socks5://user:SECRET@proxy:1080'],
     ['DELIVERY_RETRY_SCHEDULE', '5s,SECRET'],
     ['DELIVERY_RETRY_SCHEDULE', '5SECRET'],
     ['PORT', 'SECRET'],
@@ -156,10 +168,70 @@ describe('readConfig', () => {
     },
   );
 
-  it.each(['10.0.0.0/33', '10.0.0.0/', '300.0.0.1', '::1/129', 'example.com', '10.0.0.0/8;::1'])(
-    'refuses the CIDR list %j',
+  it.each([
+    '10.0.0.0/33',
+    '10.0.0.0/',
+    '10.0.0.0/-1',
+    '10.0.0.0/8/8',
+    '10.0.0.0/ 8',
+    '300.0.0.1',
+    '10/8',
+    '10.0/16',
+    '010.0.0.0/8',
+    '0x0a000000/8',
+    '167772160/8',
+    '::1/129',
+    '::1%lo/128',
+    'fe80::%eth0',
+    '[::1]/128',
+    'example.com',
+    '10.0.0.0/8;::1',
+  ])('refuses the CIDR list %j', (text) => {
+    for (const name of NETWORKS) expect(faultOf({ [name]: text })).toContain(`${name}: must`);
+  });
+
+  it('reads any CIDR list as it was written, and refuses any other text without a word of it', () => {
+    const blanks = fc.constantFrom('', ' ', '\t', ' , ', ',,');
+    const block = fc.oneof(
+      fc.tuple(fc.ipV4(), fc.integer({ min: 0, max: 32 })),
+      fc.tuple(fc.ipV6(), fc.integer({ min: 0, max: 128 })),
+    );
+    const written = fc.array(fc.tuple(blanks, block));
+    fc.assert(
+      fc.property(written, (blocks) => {
+        const text = blocks.map(([blank, pair]) => blank + pair.join('/')).join(',');
+        const read = readConfig({ DATABASE_URL, TRUSTED_PROXIES: text }).TRUSTED_PROXIES;
+        const expected = blocks.map(([, [address, bits]]) => [ipaddr.parse(address), bits]);
+        expect(read).toEqual(expected);
+      }),
+    );
+    const any = fc.oneof(
+      fc.string({ unit: 'binary', minLength: 1 }),
+      fc.string({ unit: fc.constantFrom(...Array.from('0123456789abcdefx.:/,% ')) }),
+    );
+    fc.assert(
+      fc.property(any, (text) => {
+        const fault = faultOf({ TRUSTED_PROXIES: text });
+        if (fault === '') return;
+        expect(fault).toBe(
+          'configuration: TRUSTED_PROXIES: must be a comma-separated list of CIDR blocks',
+        );
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('reads DELIVERY_ALLOWED_PORTS', () => {
+    const { DELIVERY_ALLOWED_PORTS: ports } = read({ DELIVERY_ALLOWED_PORTS: '25, 587,,1,1023' });
+    expect(ports).toEqual([25, 587, 1, 1_023]);
+  });
+
+  it.each(['0', '1024', '8443', '-25', '25-30', '025', '2.5', '25;26', '65561', 'http'])(
+    'refuses the list of ports %j',
     (text) => {
-      expect(faultOf({ TRUSTED_PROXIES: text })).toContain('TRUSTED_PROXIES: must');
+      expect(faultOf({ DELIVERY_ALLOWED_PORTS: text })).toBe(
+        'configuration: DELIVERY_ALLOWED_PORTS: must be a comma-separated list of ports from 1 to 1023',
+      );
     },
   );
 

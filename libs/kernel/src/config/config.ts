@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { redisAddressOf } from '../redis/redis-address.js';
@@ -8,27 +9,40 @@ export type Network = [ipaddr.IPv4 | ipaddr.IPv6, number];
 const wholeNumber = (min: number, max: number, byDefault: number) =>
   z.coerce.number().int().min(min).max(max).default(byDefault);
 
-const networks = z
-  .string()
-  .default('')
-  .transform((text, context): Network[] => {
-    const blocks: Network[] = [];
-    for (const item of text.split(',').map((part) => part.trim())) {
-      if (item === '') continue;
-      try {
-        blocks.push(ipaddr.parseCIDR(item.includes('/') ? item : `${item}/${hostBits(item)}`));
-      } catch {
-        context.addIssue({
-          code: 'custom',
-          message: 'must be a comma-separated list of CIDR blocks',
-        });
-        return z.NEVER;
+/** A comma-separated list; what is between two commas may be blank. */
+const list = <Item>(must: string, read: (item: string) => Item | undefined) =>
+  z
+    .string()
+    .default('')
+    .transform((text, context): Item[] => {
+      const items: Item[] = [];
+      for (const part of text.split(',').map((one) => one.trim())) {
+        if (part === '') continue;
+        const item = read(part);
+        if (item === undefined) {
+          context.addIssue({
+            code: 'custom',
+            message: `must be a comma-separated list of ${must}`,
+          });
+          return z.NEVER;
+        }
+        items.push(item);
       }
-    }
-    return blocks;
-  });
+      return items;
+    });
 
-const hostBits = (address: string): number => (address.includes(':') ? 128 : 32);
+const networks = list('CIDR blocks', (item): Network | undefined => {
+  const [, address = '', prefix] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(item) ?? [];
+  // ipaddr.js reads 10/8 as 0.0.0.10/8, and 010.0.0.0/8 as 8.0.0.0/8.
+  const family = isIP(address);
+  const most = family === 4 ? 32 : 128;
+  const bits = Number(prefix ?? most);
+  return family === 0 || bits > most ? undefined : [ipaddr.parse(address), bits];
+});
+
+const ports = list('ports from 1 to 1023', (item): number | undefined =>
+  /^[1-9]\d{0,3}$/.test(item) && Number(item) < 1_024 ? Number(item) : undefined,
+);
 
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const MAX_DELAY_MS = 7 * UNIT_MS.d;
@@ -93,6 +107,16 @@ const schema = z.object({
   DELIVERY_ALLOWED_NETWORKS: networks.describe(
     'CIDR list of non-public networks that targets may be in',
   ),
+  DELIVERY_DENIED_NETWORKS: networks.describe(
+    'CIDR list of networks that targets must not be in, even if allowed',
+  ),
+  DELIVERY_ALLOWED_PORTS: ports.describe(
+    'list of ports below 1024 that targets may have besides 80 and 443',
+  ),
+  DELIVERY_PROXY_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('egress proxy, such as `http://user:password@proxy:3128`, that calls go through'),
   DELIVERY_TIMEOUT_MS: wholeNumber(1_000, 20_000, 15_000).describe(
     'until the status line and headers of the answer, connecting included',
   ),

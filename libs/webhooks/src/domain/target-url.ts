@@ -1,4 +1,10 @@
-import { inHttp, isUrl } from '#libs/kernel';
+import {
+  inHttp,
+  isCallableAddress,
+  isCallablePort,
+  isUrl,
+  type OutboundPolicy,
+} from '#libs/kernel';
 
 /** How a target can be reached: what `TargetClient` knows how to call. */
 export const TARGET_SCHEMES = ['http', 'https'] as const;
@@ -6,10 +12,6 @@ export const TARGET_SCHEMES = ['http', 'https'] as const;
 /** Scheme, user information and the rest; a backslash ends the authority as it does in WHATWG's. */
 const WITH_USERINFO = /^([a-z]+:\/\/)([^/\\?#]*)@(.*)$/is;
 const MASK = '***';
-
-/** Below these, only the ports of HTTP itself: a target must not be somebody's mail server. */
-const FIRST_FREE_PORT = 1_024;
-const WEB_PORTS = [80, 443];
 
 const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/;
 const LOOPBACK = ['127.0.0.1', '::1'];
@@ -30,18 +32,19 @@ export function isMaskedTargetUrl(text: string): boolean {
 }
 
 /** Whether the port of a URL is one that a target may have. */
-export function hasTargetPort(url: string): boolean {
+export function hasTargetPort(url: string, policy: OutboundPolicy): boolean {
   const { port } = new URL(url);
-  return port === '' || Number(port) >= FIRST_FREE_PORT || WEB_PORTS.includes(Number(port));
+  return port === '' || isCallablePort(Number(port), policy);
 }
 
 /**
- * Whether the host of a URL, as far as it can be judged without asking for its address, is one
- * that `allows` says yes to: a literal address in any spelling, or `localhost`. Names pass; their
+ * Whether the host of a URL is one that a target may have, as far as it can be judged without
+ * asking for its address: a literal address in any spelling, or `localhost`. Names pass; their
  * addresses are judged at every dial.
  */
-export function hasTargetHost(url: string, allows: (address: string) => boolean): boolean {
+export function hasTargetHost(url: string, policy: OutboundPolicy): boolean {
   const host = targetHost(url).replace(/\.+$/, '');
+  const allows = (address: string): boolean => isCallableAddress(address, policy);
   if (host === 'localhost' || host.endsWith('.localhost')) return LOOPBACK.some(allows);
   if (host.startsWith('[')) return allows(host.slice(1, -1));
   return !IPV4.test(host) || allows(host);

@@ -1,9 +1,16 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { ApplicationsService } from '#libs/applications';
-import { isNumericId, NotFoundError, type Page, Transactions, ValidationError } from '#libs/kernel';
+import {
+  CONFIG,
+  type Config,
+  isNumericId,
+  NotFoundError,
+  type Page,
+  Transactions,
+  ValidationError,
+} from '#libs/kernel';
 import { ALL_RESOURCES, isEventKind, isResource } from './event-kinds.js';
-import { TargetNetworks } from './target-networks.js';
-import { hasTargetHost, isMaskedTargetUrl } from './target-url.js';
+import { hasTargetHost, hasTargetPort, isMaskedTargetUrl } from './target-url.js';
 import type { Webhook, WebhookChanges, WebhookContent } from './webhook.js';
 import { MAX_WEBHOOKS, WebhookLimitReached } from './webhook-limit.js';
 import { newWebhookSecret } from './webhook-secret.js';
@@ -32,8 +39,8 @@ export class WebhooksService {
   constructor(
     private readonly webhooks: WebhooksRepository,
     private readonly applications: ApplicationsService,
-    private readonly networks: TargetNetworks,
     private readonly transactions: Transactions,
+    @Inject(CONFIG) private readonly config: Config,
   ) {}
 
   /**
@@ -148,11 +155,16 @@ export class WebhooksService {
   }
 
   private refuseTarget(url: string): void {
-    if (hasTargetHost(url, (address) => this.networks.allows(address))) return;
-    throw ValidationError.of('targetUrl', 'not_allowed', `targetUrl ${PRIVATE_TARGET}.`);
+    const mayHavePort = hasTargetPort(url, this.config);
+    if (mayHavePort && hasTargetHost(url, this.config)) return;
+    const fault = mayHavePort ? PRIVATE_TARGET : RESERVED_PORT;
+    throw ValidationError.of('targetUrl', 'not_allowed', `targetUrl ${fault}.`);
   }
 }
 
+/** What is wrong with a target whose port is another service's, in words. */
+export const RESERVED_PORT =
+  'must not have a port below 1024 other than 80, 443 and those that this installation allows';
 /** What is wrong with a target whose address is not public, in words. */
 export const PRIVATE_TARGET = 'must not name an address that is not public';
 /** What is wrong with a target in the form in which another one is shown, in words. */

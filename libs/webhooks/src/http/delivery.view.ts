@@ -33,7 +33,7 @@ const ATTEMPT_ERRORS: Record<AttemptError, string> = {
   reset: 'the connection broke',
   timeout: 'there was no answer in time',
   tls: 'the certificate or the handshake failed',
-  blocked: 'the address is not one that may be called',
+  blocked: 'the address, or the port, is not one that may be called',
   protocol: 'the answer was not valid HTTP',
 };
 

@@ -1,5 +1,4 @@
 import { applyDecorators } from '@nestjs/common';
-import { isCallableAddress } from '#libs/kernel';
 import {
   Check,
   Field,
@@ -26,7 +25,7 @@ import {
   TARGET_SCHEMES,
 } from '../domain/target-url.js';
 import type { WebhookChanges, WebhookContent } from '../domain/webhook.js';
-import { MASKED_TARGET, PRIVATE_TARGET } from '../domain/webhooks.service.js';
+import { MASKED_TARGET, PRIVATE_TARGET, RESERVED_PORT } from '../domain/webhooks.service.js';
 import { GivenRetryPolicy, readRetryPolicy } from './retry-policy.body.js';
 
 const MAX_NAME = 255;
@@ -41,11 +40,6 @@ function IsTargetUrl(): PropertyDecorator {
     Check('format', 'must not have a fragment', (url) => !isUrl(url) || !url.includes('#'), {
       pattern: '^[^#]*$',
     }),
-    Check(
-      'not_allowed',
-      'must not have a port below 1024 other than 80 and 443',
-      (url) => !isUrl(url) || hasTargetPort(url),
-    ),
   );
 }
 
@@ -138,11 +132,16 @@ export class CreateWebhookDto extends WebhookDto {
   @Field({ required: true, ...TARGET_URL })
   @IsTargetUrl()
   @Check('format', MASKED_TARGET, (url) => !isUrl(url) || !isMaskedTargetUrl(url))
-  @Check('not_allowed', PRIVATE_TARGET, (url, { config }) => {
-    const allows = (address: string) =>
-      isCallableAddress(address, config.DELIVERY_ALLOWED_NETWORKS);
-    return !isUrl(url) || hasTargetHost(url, allows);
-  })
+  @Check(
+    'not_allowed',
+    RESERVED_PORT,
+    (url, { config }) => !isUrl(url) || hasTargetPort(url, config),
+  )
+  @Check(
+    'not_allowed',
+    PRIVATE_TARGET,
+    (url, { config }) => !isUrl(url) || hasTargetHost(url, config),
+  )
   targetUrl!: string;
 
   content(): WebhookContent {

@@ -13,6 +13,7 @@ const BY_CODE: Record<string, AttemptError> = {
   EBLOCKED: 'blocked',
   EUNRESOLVED: 'dns',
   ECONNREFUSED: 'refused',
+  EPROXY: 'refused',
   EHOSTUNREACH: 'refused',
   ENETUNREACH: 'refused',
   EADDRNOTAVAIL: 'refused',
@@ -22,6 +23,7 @@ const BY_CODE: Record<string, AttemptError> = {
   UND_ERR_CONNECT_TIMEOUT: 'timeout',
   EDEADLINE: 'timeout',
   ETIMEDOUT: 'timeout',
+  EPROXYTIMEOUT: 'timeout',
   EPROTO: 'tls',
 };
 
@@ -39,4 +41,11 @@ export function attemptErrorOf(error: unknown): AttemptError {
     if (TLS.test(code)) return 'tls';
   }
   return cause === undefined ? 'protocol' : attemptErrorOf(cause);
+}
+
+/** The address that a connection could not be made to, if the error tells. */
+export function addressOf(error: unknown): string | undefined {
+  if (error instanceof AggregateError) return addressOf(error.errors[0]);
+  const { address } = error as { address?: unknown };
+  return typeof address === 'string' ? address : undefined;
 }

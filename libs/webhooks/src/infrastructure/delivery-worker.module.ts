@@ -10,6 +10,7 @@ import { DeliveryFeeder } from './delivery-feeder.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
 import { DeliveryReplayer } from './delivery-replayer.js';
 import { DeliveryQueueModule } from './delivery-queue.module.js';
+import { OutboundDialer } from './outbound-dialer.js';
 import { PostgresPendingDeliveries } from './postgres-pending-deliveries.js';
 import { Retention } from './retention.js';
 import { TargetResolver } from './target-resolver.js';
@@ -35,6 +36,7 @@ export class DeliveryWorkerModule {
         Retention,
         DeliveryMetrics,
         TargetResolver,
+        OutboundDialer,
         { provide: AttemptTrace, useClass: TracedAttempts },
         { provide: PendingDeliveries, useClass: PostgresPendingDeliveries },
         { provide: TargetClient, useClass: UndiciTargetClient },

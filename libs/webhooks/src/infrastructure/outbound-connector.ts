@@ -1,62 +1,53 @@
-import net, { type LookupFunction } from 'node:net';
+import type { Socket } from 'node:net';
 import { buildConnector } from 'undici';
-import { isCallableAddress, type Network } from '#libs/kernel';
-import type { TargetResolver } from './target-resolver.js';
+import type { OutboundDialer } from './outbound-dialer.js';
+import { OUTBOUND_TLS } from './outbound-tls.js';
 import { discardUnaskedContinue } from './unasked-continue.js';
 
-/** The address of a target is not one that may be called. */
-export class BlockedAddressError extends Error {
-  readonly code = 'EBLOCKED';
+const HTTP_PORT = 80;
+const HTTPS_PORT = 443;
+const MAX_TLS_SESSIONS = 500;
 
-  constructor(readonly address: string) {
-    super('the address is not public');
-  }
-}
+const addresses = new WeakMap<Socket, string>();
 
-/** Resolves a name and judges every address that it has. */
-export function outboundLookup(
-  resolver: TargetResolver,
-  allowed: readonly Network[],
-): LookupFunction {
-  return (hostname, options, callback) => {
-    resolver.resolve(hostname).then(
-      (addresses) => {
-        // One address that is not public condemns the name: it is not an accident.
-        const refused = addresses.find(({ address }) => !isCallableAddress(address, allowed));
-        if (refused) callback(new BlockedAddressError(refused.address), []);
-        else if (options.all === true) callback(null, [...addresses]);
-        else callback(null, addresses[0]?.address ?? '', addresses[0]?.family);
-      },
-      (error: unknown) => callback(error as Error, []),
-    );
-  };
+/** The address of the target that a connection of the connector leads to. */
+export function dialledAddress(socket: Socket): string | undefined {
+  return addresses.get(socket);
 }
 
 /**
- * Connects to public addresses alone. A name is resolved once and a judged address is dialled:
- * there is no second lookup that could answer otherwise.
+ * Opens undici's connections by the dialer, and TLS with the target on them.
+ * @param timeoutMs until the connection, and then until TLS
  */
 export function outboundConnector(
-  resolver: TargetResolver,
-  allowed: readonly Network[],
+  dialer: OutboundDialer,
   timeoutMs: number,
 ): buildConnector.connector {
-  const connect = buildConnector({
+  const secure = buildConnector({
+    ...OUTBOUND_TLS,
     timeout: timeoutMs,
     allowH2: false,
-    maxCachedSessions: 500,
-    ...{ lookup: outboundLookup(resolver, allowed) },
+    maxCachedSessions: MAX_TLS_SESSIONS,
   });
   return (options, callback) => {
-    const host = options.hostname.replace(/^\[|\]$/g, '');
-    // A literal address is dialled without a lookup, so it is judged here.
-    if (net.isIP(host) !== 0 && !isCallableAddress(host, allowed)) {
-      queueMicrotask(() => callback(new BlockedAddressError(host), null));
-      return;
-    }
-    connect(options, (...result: buildConnector.CallbackArgs) => {
-      if (result[1]) discardUnaskedContinue(result[1]);
-      callback(...result);
-    });
+    const isSecure = options.protocol === 'https:';
+    const port = Number(options.port || (isSecure ? HTTPS_PORT : HTTP_PORT));
+    dialer.dial(options.hostname, port, timeoutMs).then(
+      ({ socket, address }) => {
+        const done = (...[error, opened]: buildConnector.CallbackArgs): void => {
+          if (error) {
+            // As Node's own errors of connecting tell it.
+            callback(Object.assign(error, { address }), null);
+            return;
+          }
+          addresses.set(opened, address);
+          discardUnaskedContinue(opened);
+          callback(null, opened);
+        };
+        if (isSecure) secure({ ...options, httpSocket: socket }, done);
+        else done(null, socket);
+      },
+      (error: unknown) => callback(error as Error, null),
+    );
   };
 }

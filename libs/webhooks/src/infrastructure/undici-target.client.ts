@@ -1,12 +1,13 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
-import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Agent, type Dispatcher } from 'undici';
-import { CONFIG, type Config, Tracing } from '#libs/kernel';
+import { Tracing } from '#libs/kernel';
 import { TargetClient, type TargetAnswer, type TargetRequest } from '../domain/target-client.js';
-import { attemptErrorOf, DeadlineError } from './attempt-error.js';
-import { BlockedAddressError, outboundConnector } from './outbound-connector.js';
-import { TargetResolver } from './target-resolver.js';
+import { addressOf, attemptErrorOf, DeadlineError } from './attempt-error.js';
+import { basicCredentialsOf } from './basic-credentials.js';
+import { dialledAddress, outboundConnector } from './outbound-connector.js';
+import { OutboundDialer } from './outbound-dialer.js';
 import { expectAnswer } from './unasked-continue.js';
 
 /** How much of an answer's body is kept, and how long it is read for. */
@@ -20,9 +21,8 @@ const addresses = new WeakMap<object, string>();
 subscribe('undici:client:sendHeaders', (message) => {
   const { request, socket } = message as { request: { body?: unknown }; socket: Socket };
   expectAnswer(socket);
-  if (Buffer.isBuffer(request.body) && socket.remoteAddress !== undefined) {
-    addresses.set(request.body, socket.remoteAddress);
-  }
+  const address = dialledAddress(socket);
+  if (Buffer.isBuffer(request.body) && address !== undefined) addresses.set(request.body, address);
 });
 
 /** Calls targets with undici's `request`: connections are kept per target, redirects not followed. */
@@ -32,9 +32,8 @@ export class UndiciTargetClient extends TargetClient implements OnApplicationShu
   private readonly agents = new Map<number, Agent>();
 
   constructor(
-    private readonly resolver: TargetResolver,
+    private readonly dialer: OutboundDialer,
     private readonly tracing: Tracing,
-    @Inject(CONFIG) private readonly config: Config,
   ) {
     super();
   }
@@ -43,9 +42,8 @@ export class UndiciTargetClient extends TargetClient implements OnApplicationShu
     const seconds = Math.ceil(timeoutMs / 1_000);
     const known = this.agents.get(seconds);
     if (known) return known;
-    const { DELIVERY_ALLOWED_NETWORKS: allowed } = this.config;
     const agent = new Agent({
-      connect: outboundConnector(this.resolver, allowed, seconds * 1_000),
+      connect: outboundConnector(this.dialer, seconds * 1_000),
       // As many connections as calls: the bound is per subscription, and several may have one host.
       pipelining: 1,
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -77,8 +75,8 @@ export class UndiciTargetClient extends TargetClient implements OnApplicationShu
   private async exchange(request: TargetRequest): Promise<TargetAnswer> {
     const start = performance.now();
     const body = Buffer.from(request.body);
-    const facts = (): Pick<TargetAnswer, 'durationMs' | 'address'> => {
-      const address = addresses.get(body);
+    const facts = (failure?: unknown): Pick<TargetAnswer, 'durationMs' | 'address'> => {
+      const address = addresses.get(body) ?? addressOf(failure);
       return { durationMs: performance.now() - start, ...(address !== undefined && { address }) };
     };
     try {
@@ -92,14 +90,14 @@ export class UndiciTargetClient extends TargetClient implements OnApplicationShu
         ...(await readBody(answer.body)),
       };
     } catch (error) {
-      const address = error instanceof BlockedAddressError ? { address: error.address } : {};
-      return { ...facts(), ...address, error: attemptErrorOf(error), truncated: false };
+      return { ...facts(error), error: attemptErrorOf(error), truncated: false };
     }
   }
 
   /** @throws DeadlineError, and whatever undici throws */
   private send(request: TargetRequest, body: Buffer): Promise<Dispatcher.ResponseData> {
     const { url, headers, timeoutMs } = request;
+    const credentials = basicCredentialsOf(url);
     const deadline = new AbortController();
     return new Promise((resolve, reject) => {
       // Both: undici does not look at the signal before it is connected; then it sends nothing.
@@ -114,7 +112,7 @@ export class UndiciTargetClient extends TargetClient implements OnApplicationShu
         .request({
           ...destinationOf(url),
           method: 'POST',
-          headers: { ...headers, ...authorizationOf(url) },
+          headers: { ...headers, ...(credentials !== undefined && { authorization: credentials }) },
           body,
           signal: deadline.signal,
         })
@@ -131,21 +129,6 @@ export class UndiciTargetClient extends TargetClient implements OnApplicationShu
 function destinationOf(url: string): { origin: string; path: string } {
   const { origin, pathname, search } = new URL(url);
   return { origin, path: pathname + search };
-}
-
-/** Userinfo of the target's URL becomes Basic credentials. */
-function authorizationOf(url: string): Record<string, string> {
-  const { username, password } = new URL(url);
-  if (username === '' && password === '') return {};
-  const pair = `${bytesOf(username)}:${bytesOf(password)}`;
-  return { authorization: `Basic ${Buffer.from(pair, 'latin1').toString('base64')}` };
-}
-
-/** A character for each byte: what is escaped need not be UTF-8, and a % need not be an escape. */
-function bytesOf(text: string): string {
-  return text.replace(/%([\da-f]{2})/gi, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  );
 }
 
 /** The first headers of the answer, as many as are kept; Retry-After, which we obey, among them. */

@@ -1,10 +1,8 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ApplicationDeletions, ApplicationsModule } from '#libs/applications';
-import { TargetNetworks } from '../domain/target-networks.js';
 import { WebhooksRepository } from '../domain/webhooks.repository.js';
 import { WebhooksService } from '../domain/webhooks.service.js';
-import { ConfiguredTargetNetworks } from './configured-target-networks.js';
 import { TypeOrmWebhooksRepository } from './typeorm-webhooks.repository.js';
 import { WebhookSchema } from './webhook.schema.js';
 
@@ -14,7 +12,6 @@ import { WebhookSchema } from './webhook.schema.js';
   providers: [
     WebhooksService,
     { provide: WebhooksRepository, useClass: TypeOrmWebhooksRepository },
-    { provide: TargetNetworks, useClass: ConfiguredTargetNetworks },
   ],
   exports: [WebhooksService],
 })
