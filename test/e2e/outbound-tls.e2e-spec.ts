@@ -1,0 +1,146 @@
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { SecureVersion } from 'node:tls';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { untrusted } from '../faults/harness/untrusted-certificate.js';
+import { certificate } from '../support/certificate.js';
+import { type ConnectProxy, startConnectProxy } from '../support/connect-proxy.js';
+import { type DemoAccount, startDemoAccount } from '../support/demo-account.js';
+import { eventually } from '../support/eventually.js';
+import { type Environment, type RunningProcess, startWorker } from '../support/processes.js';
+
+const LOOPBACK = { DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128' };
+
+let demo: DemoAccount;
+let directory: string;
+/** Of workers that let everything pass, as far as an environment can tell them to. */
+let careless: Environment;
+let worker: RunningProcess;
+let server: Server | undefined;
+/** The names that clients asked the server for. */
+let names: (string | false)[];
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'switchhook-test-'));
+  const authority = join(directory, 'authority.pem');
+  await writeFile(authority, certificate.cert);
+  demo = await startDemoAccount(LOOPBACK);
+  careless = {
+    ...LOOPBACK,
+    DATABASE_URL: demo.database.url,
+    NODE_EXTRA_CA_CERTS: authority,
+    NODE_TLS_REJECT_UNAUTHORIZED: '0',
+    NODE_OPTIONS: '--tls-min-v1.0 --tls-cipher-list=DEFAULT@SECLEVEL=0',
+  };
+  worker = await startWorker(careless);
+});
+afterAll(async () => {
+  await worker.stop();
+  await demo.stop();
+  await rm(directory, { recursive: true });
+});
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+});
+
+/** @returns its port */
+async function startTarget(identity = certificate, version?: SecureVersion): Promise<number> {
+  names = [];
+  const old = { minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+  server = createServer({ ...identity, ...(version !== undefined && old) }, (_, response) => {
+    response.setHeader('connection', 'close').end('ok');
+  });
+  server.on('secureConnection', ({ servername }) => names.push(servername ?? false));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+/** The one attempt of a test of a new subscription. */
+async function attemptAt(targetUrl: string): Promise<unknown> {
+  const webhook = await demo.aSubscription({ targetUrl });
+  const test = await demo.client.post(`${webhook}/test`);
+  const path = new URL(test.headers.location ?? '').pathname;
+  const delivery = await eventually(
+    () => demo.shown(path),
+    ({ state }) => state !== 'pending',
+  );
+  return (delivery['attemptLog'] as unknown[])[0];
+}
+
+it('delivers to a target with a certificate of its name', async () => {
+  const port = await startTarget();
+  const attempt = await attemptAt(`https://localhost:${port}/`);
+  expect(attempt).toMatchObject({ status: 200, responseBody: 'ok', address: '127.0.0.1' });
+  expect(names).toEqual(['localhost']);
+});
+
+it.each<[what: string, host: string, identity: typeof certificate, version?: SecureVersion]>([
+  ['is for another name', '127.0.0.1', certificate],
+  ['nobody vouches for', 'localhost', untrusted],
+  ['is shown under TLS 1.1', 'localhost', certificate, 'TLSv1.1'],
+])('refuses a certificate that %s, whatever the environment says', async (...row) => {
+  const [, host, identity, version] = row;
+  const port = await startTarget(identity, version);
+  const attempt = await attemptAt(`https://${host}:${port}/`);
+  expect(attempt).toMatchObject({ error: 'tls', address: '127.0.0.1' });
+  expect(attempt).not.toHaveProperty('status');
+});
+
+it('delivers under TLS 1.2', async () => {
+  const port = await startTarget(certificate, 'TLSv1.2');
+  expect(await attemptAt(`https://localhost:${port}/`)).toMatchObject({ status: 200 });
+});
+
+describe('through a proxy', () => {
+  let proxy: ConnectProxy;
+  let behindProxy: RunningProcess;
+
+  beforeAll(async () => {
+    await worker.stop();
+    proxy = await startConnectProxy(certificate);
+    const DELIVERY_PROXY_URL = proxy.url.replace('https://', 'https://user:hidden@');
+    behindProxy = await startWorker({ ...careless, DELIVERY_PROXY_URL, LOG_EVENTS: 'all' });
+  });
+  afterAll(async () => {
+    await behindProxy.stop();
+    await proxy.close();
+  });
+
+  it('speaks TLS with the target inside of TLS with the proxy', async () => {
+    const port = await startTarget();
+    const attempt = await attemptAt(`https://localhost:${port}/`);
+    expect(attempt).toMatchObject({ status: 200, responseBody: 'ok', address: '127.0.0.1' });
+    const authorization = `Basic ${btoa('user:hidden')}`;
+    expect(proxy.asked).toMatchObject([{ authority: `127.0.0.1:${port}`, authorization }]);
+    expect(names).toEqual(['localhost']);
+    expect(await attemptAt(`https://127.0.0.1:${port}/`)).toMatchObject({ error: 'tls' });
+  });
+
+  it('logs once that it is away, without its password, and that it is back', async () => {
+    const told = (what: string): string[] => {
+      const lines = behindProxy.output().split('\n');
+      return lines.filter((line) => line.includes(`the egress proxy is ${what}`));
+    };
+    const target = `https://localhost:${await startTarget()}/`;
+    proxy.answering = () => 407;
+    for (let times = 0; times < 3; times += 1) {
+      expect(await attemptAt(target)).toMatchObject({ error: 'refused', address: '127.0.0.1' });
+    }
+    expect(told('away')).toHaveLength(1);
+    expect(told('away')[0]).toContain('answers 407');
+    proxy.answering = () => 'connect';
+    await eventually(
+      async () => {
+        expect(await attemptAt(target)).toMatchObject({ status: 200 });
+        return told('back');
+      },
+      ({ length }) => length === 1,
+    );
+    expect(behindProxy.output()).not.toContain('hidden');
+  });
+});
