@@ -20,6 +20,8 @@ export interface ConnectProxy {
   url: string;
   asked: Asked[];
   answering: ProxyAnswering;
+  /** How many connections, its own ones to targets included, are open. */
+  open: () => number;
   close: () => Promise<void>;
 }
 
@@ -33,6 +35,7 @@ export async function startConnectProxy(tls?: {
     url: '',
     asked: [],
     answering: () => 'connect',
+    open: () => sockets.size,
     close: async () => {
       for (const socket of sockets) socket.destroy();
       server.close();
