@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
+import type { Client } from 'pg';
+import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
 import { isTransient, translateDatabaseError } from './database-errors.js';
 
 const REPEATS = 3;
@@ -45,10 +46,38 @@ export class Transactions {
     if (this.current.getStore()) return work();
     for (let repeats = REPEATS; ; repeats -= 1) {
       try {
-        return await this.dataSource.transaction((manager) => this.current.run(manager, work));
+        return await this.runOnce(work);
       } catch (error) {
         if (!isTransient(error) || repeats === 0) throw translateDatabaseError(error);
       }
     }
+  }
+
+  private async runOnce<Result>(work: () => Promise<Result>): Promise<Result> {
+    const runner = this.dataSource.createQueryRunner();
+    try {
+      await runner.startTransaction();
+      const result = await this.current.run(runner.manager, work);
+      await runner.commitTransaction();
+      return result;
+    } catch (error) {
+      await rollBack(runner);
+      throw error;
+    } finally {
+      await runner.release();
+    }
+  }
+}
+
+/**
+ * A connection that cannot be rolled back, since its statement still waits for a lock, must not go
+ * back to the pool: others would go on in its transaction, which nobody commits.
+ */
+async function rollBack(runner: QueryRunner): Promise<void> {
+  try {
+    if (runner.isTransactionActive) await runner.rollbackTransaction();
+  } catch {
+    const client = (await runner.connect().catch(() => undefined)) as Client | undefined;
+    void client?.end().catch(() => undefined);
   }
 }
