@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Database, Log, Metrics, readConfig } from '#libs/kernel';
+import { Database, Log, Metrics, readConfig, Transactions } from '#libs/kernel';
 import { PostgresReplayStore } from '../../libs/webhooks/src/infrastructure/postgres-replay.store.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
@@ -16,9 +16,8 @@ beforeAll(async () => {
   const extra = { query_timeout: 300 };
   source = await new DataSource({ type: 'postgres', url: database.url, extra }).initialize();
   const config = readConfig({ DATABASE_URL: database.url, LOG_LEVEL: 'silent' });
-  store = new PostgresReplayStore(
-    new Database(source, new Metrics(), new Log(config, 'test'), config),
-  );
+  const statements = new Database(source, new Metrics(), new Log(config, 'test'), config);
+  store = new PostgresReplayStore(new Transactions(source, statements));
   webhook = await aSubscription(database, await anAccount(database));
   await aPendingDelivery(database, webhook);
   await database.query(`UPDATE deliveries SET state = 'exhausted', completed_at = now()`);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { Database, Log, Metrics, readConfig, Transactions } from '#libs/kernel';
+import { Database, IdempotencyKeys, Log, Metrics, readConfig, Transactions } from '#libs/kernel';
 import type { DeliveryMetrics } from '../../libs/webhooks/src/infrastructure/delivery-metrics.js';
 import { ACCEPT_EVENTS } from '../../libs/webhooks/src/infrastructure/event.statements.js';
 import { PostgresPendingDeliveries } from '../../libs/webhooks/src/infrastructure/postgres-pending-deliveries.js';
@@ -60,9 +60,12 @@ async function connections(queryTimeoutMs: number): Promise<DataSource> {
 async function aWorker(queryTimeoutMs = 15_000): Promise<Retention> {
   const source = await connections(queryTimeoutMs);
   const metrics = { ended: (_: string, count: number) => (expired += count) };
+  const statements = new Database(source, new Metrics(), new Log(config(), 'test'), config());
+  const transactions = new Transactions(source, statements);
   return new Retention(
-    new Transactions(source),
-    new Database(source, new Metrics(), new Log(config(), 'test'), config()),
+    transactions,
+    statements,
+    new IdempotencyKeys(transactions, statements),
     metrics as unknown as DeliveryMetrics,
     { error: (fault: unknown) => faults.push(fault) } as unknown as Log,
     config(),

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { DataSource } from 'typeorm';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Database, Log, Metrics, readConfig, Transactions, UnavailableError } from '#libs/kernel';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
   }).initialize();
   const config = readConfig({ DATABASE_URL: database.url, LOG_LEVEL: 'silent' });
   statements = new Database(source, new Metrics(), new Log(config, 'test'), config);
-  transactions = new Transactions(source);
+  transactions = new Transactions(source, statements);
 });
 afterAll(async () => {
   await source.destroy();
@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 beforeEach(() => database.query('DELETE FROM things'));
 
-const add = (name: string) => transactions.manager.query(insertion.text, [name]);
+const add = (name: string) => transactions.query(insertion, [name]);
 const insertion = { text: 'INSERT INTO things VALUES ($1)' };
 const names = async () =>
   (await database.query<{ name: string }>('SELECT name FROM things')).map(({ name }) => name);
@@ -50,4 +50,52 @@ it('leaves no transaction open on a connection whose statement took too long', a
   }
   await statements.query(insertion, ['next']);
   expect(await names()).toEqual(['next']);
+});
+
+describe('what is to be done after the commit', () => {
+  it('is done once others see the changes', async () => {
+    let seen: Promise<string[]> | undefined;
+    await transactions.run(async () => {
+      transactions.afterCommit(() => {
+        seen = names();
+      });
+      await add('one');
+      expect(await names()).toEqual([]);
+    });
+    expect(await seen).toEqual(['one']);
+  });
+
+  it('is not done when there is none', async () => {
+    let done = 0;
+    const work = async () => {
+      transactions.afterCommit(() => (done += 1));
+      await add('one');
+      throw new Error('changed my mind');
+    };
+    await expect(transactions.run(work)).rejects.toThrow('changed my mind');
+    expect([done, await names()]).toEqual([0, []]);
+  });
+
+  it('is done once, however often the work was repeated', async () => {
+    let tries = 0;
+    let done = 0;
+    await transactions.run(async () => {
+      tries += 1;
+      transactions.afterCommit(() => (done += 1));
+      await add(`try ${tries}`);
+      if (tries < 3) {
+        await transactions.query(
+          { text: `DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40P01'; END $$` },
+          [],
+        );
+      }
+    });
+    expect([tries, done, await names()]).toEqual([3, 1, ['try 3']]);
+  });
+
+  it('is done at once outside a transaction', () => {
+    let done = 0;
+    transactions.afterCommit(() => (done += 1));
+    expect(done).toBe(1);
+  });
 });

@@ -701,6 +701,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for the request, for both our logs. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List changes
+         * @description The changes of the caller's account, or for the role `platform` of all, newest first. An entry names the fields that changed, and never has a value.
+         */
+        get: operations["auditList"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health/live": {
         parameters: {
             query?: never;
@@ -1007,6 +1030,68 @@ export interface components {
              * @example false
              */
             truncated: boolean;
+        };
+        AuditEntry: {
+            /**
+             * Format: uuid
+             * @description Its id.
+             * @example 019a0b1c-2d3e-7f40-8a51-b26c73d84e95
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it was done.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * @description Whose resource it is, unless it belongs to no account.
+             * @example 83346
+             */
+            accountId?: number;
+            /**
+             * @description The user who did it.
+             * @example 83346
+             */
+            userId?: number;
+            /**
+             * @description The name of that user; without a `userId` it is `cli`, the command line, or `system`, the service itself.
+             * @example partner.one
+             */
+            actor: string;
+            /**
+             * @description From where; that of another user is shown to the platform.
+             * @example 192.0.2.7
+             */
+            address?: string;
+            /**
+             * @description The `X-Request-Id` of the request.
+             * @example f0b1c7de-6a0e-4c07-9d3f-2f7f5a2b9c11
+             */
+            requestId?: string;
+            /**
+             * @description The kind of the resource, and what was done to it.
+             * @example webhook.update
+             */
+            action: string;
+            /**
+             * @description The kind of the resource.
+             * @example webhook
+             */
+            resource: string;
+            /**
+             * @description Its id.
+             * @example 4711
+             */
+            resourceId: string;
+            /**
+             * @description The names of the fields that changed, of an update.
+             * @example [
+             *       "targetUrl",
+             *       "enabled"
+             *     ]
+             */
+            fields?: string[];
         };
         BatchResult: {
             /** @description One for each event, in order. */
@@ -1771,7 +1856,7 @@ export interface components {
              * @example malformed_json
              * @enum {string}
              */
-            code: "malformed_json" | "validation_failed" | "unauthorized" | "forbidden" | "webhook_limit_reached" | "not_found" | "method_not_allowed" | "delivery_finished" | "delivery_not_finished" | "subscription_inactive" | "replay_finished" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "unavailable" | "internal_error";
+            code: "malformed_json" | "validation_failed" | "unauthorized" | "forbidden" | "webhook_limit_reached" | "not_found" | "method_not_allowed" | "delivery_finished" | "delivery_not_finished" | "subscription_inactive" | "replay_finished" | "idempotency_key_in_use" | "idempotency_key_reused" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "unavailable" | "internal_error";
             /**
              * @description The same sentence as `detail`.
              * @example There is no such resource.
@@ -2349,11 +2434,15 @@ export interface components {
         /**
          * @description `delivery_not_finished`: The delivery is still under way.
          *
+         *     `idempotency_key_in_use`: A request with the same `Idempotency-Key` is still under way.
+         *
          *     `subscription_inactive`: The webhook subscription is switched off or deleted.
          */
-        DeliveryNotFinishedOrSubscriptionInactive: {
+        DeliveryNotFinishedOrIdempotencyKeyInUseOrSubscriptionInactive: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
+                /** @description Seconds after which to ask again. */
+                "Retry-After"?: number;
                 [name: string]: unknown;
             };
             content: {
@@ -2361,7 +2450,7 @@ export interface components {
                     /** @constant */
                     status?: 409;
                     /** @enum {unknown} */
-                    code?: "delivery_not_finished" | "subscription_inactive";
+                    code?: "delivery_not_finished" | "idempotency_key_in_use" | "subscription_inactive";
                 };
             };
         };
@@ -2377,6 +2466,58 @@ export interface components {
                     status?: 403;
                     /** @enum {unknown} */
                     code?: "forbidden";
+                };
+            };
+        };
+        /** @description `idempotency_key_in_use`: A request with the same `Idempotency-Key` is still under way. */
+        IdempotencyKeyInUse: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @constant */
+                    status?: 409;
+                    /** @enum {unknown} */
+                    code?: "idempotency_key_in_use";
+                };
+            };
+        };
+        /**
+         * @description `idempotency_key_in_use`: A request with the same `Idempotency-Key` is still under way.
+         *
+         *     `subscription_inactive`: The webhook subscription is switched off or deleted.
+         */
+        IdempotencyKeyInUseOrSubscriptionInactive: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                /** @description Seconds after which to ask again. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @constant */
+                    status?: 409;
+                    /** @enum {unknown} */
+                    code?: "idempotency_key_in_use" | "subscription_inactive";
+                };
+            };
+        };
+        /** @description `idempotency_key_reused`: The `Idempotency-Key` was used for another request in the last 24 hours. */
+        IdempotencyKeyReused: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @constant */
+                    status?: 422;
+                    /** @enum {unknown} */
+                    code?: "idempotency_key_reused";
                 };
             };
         };
@@ -2475,21 +2616,6 @@ export interface components {
                 };
             };
         };
-        /** @description `subscription_inactive`: The webhook subscription is switched off or deleted. */
-        SubscriptionInactive: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 409;
-                    /** @enum {unknown} */
-                    code?: "subscription_inactive";
-                };
-            };
-        };
         /** @description `unauthorized`: The request has no valid credentials. */
         Unauthorized: {
             headers: {
@@ -2569,6 +2695,8 @@ export interface components {
         };
     };
     parameters: {
+        /** @description Names the request, such as a UUID of its own. Within 24 hours a repeat with the same body gets the same answer and makes nothing more. */
+        IdempotencyKey: string;
         /** @description The `ETag` that the request was made for; another version is not touched (412). Several with commas between, or `*` for any. */
         IfMatch: string;
         /** @description A name for the request, for both our logs. */
@@ -2580,6 +2708,8 @@ export interface components {
         Allow: string;
         /** @description The version of what a client can write; goes into `If-Match`. */
         ETag: string;
+        /** @description Always `true`: an earlier request with the same `Idempotency-Key` made it. */
+        "Idempotency-Replayed": "true";
         /** @description The next page, while there is more. */
         Link: string;
         /** @description The address of what was made. */
@@ -2635,6 +2765,8 @@ export interface operations {
             header?: {
                 /** @description A name for the request, for both our logs. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
+                /** @description Names the request, such as a UUID of its own. Within 24 hours a repeat with the same body gets the same answer and makes nothing more. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
@@ -2651,6 +2783,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2659,8 +2792,10 @@ export interface operations {
             };
             400: components["responses"]["MalformedJsonOrValidationFailed"];
             401: components["responses"]["Unauthorized"];
+            409: components["responses"]["IdempotencyKeyInUse"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyKeyReused"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -2821,6 +2956,8 @@ export interface operations {
             header?: {
                 /** @description A name for the request, for both our logs. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
+                /** @description Names the request, such as a UUID of its own. Within 24 hours a repeat with the same body gets the same answer and makes nothing more. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
@@ -2837,6 +2974,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2846,8 +2984,10 @@ export interface operations {
             400: components["responses"]["MalformedJsonOrValidationFailed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["WebhookLimitReached"];
+            409: components["responses"]["IdempotencyKeyInUse"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyKeyReused"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -3143,6 +3283,8 @@ export interface operations {
             header?: {
                 /** @description A name for the request, for both our logs. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
+                /** @description Names the request, such as a UUID of its own. Within 24 hours a repeat with the same body gets the same answer and makes nothing more. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /** @description The id of an application of the caller. */
@@ -3162,6 +3304,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3172,8 +3315,10 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["WebhookLimitReached"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["IdempotencyKeyInUse"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyKeyReused"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -3556,6 +3701,8 @@ export interface operations {
             header?: {
                 /** @description A name for the request, for both our logs. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
+                /** @description Names the request, such as a UUID of its own. Within 24 hours a repeat with the same body gets the same answer and makes nothing more. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /** @description The id of a delivery. */
@@ -3570,15 +3717,18 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Address"];
                 };
             };
+            400: components["responses"]["ValidationFailed"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["DeliveryNotFinishedOrSubscriptionInactive"];
+            409: components["responses"]["DeliveryNotFinishedOrIdempotencyKeyInUseOrSubscriptionInactive"];
+            422: components["responses"]["IdempotencyKeyReused"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -3622,6 +3772,8 @@ export interface operations {
             header?: {
                 /** @description A name for the request, for both our logs. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
+                /** @description Names the request, such as a UUID of its own. Within 24 hours a repeat with the same body gets the same answer and makes nothing more. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /** @description The id of a webhook subscription. */
@@ -3636,15 +3788,18 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["Address"];
                 };
             };
+            400: components["responses"]["ValidationFailed"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["SubscriptionInactive"];
+            409: components["responses"]["IdempotencyKeyInUseOrSubscriptionInactive"];
+            422: components["responses"]["IdempotencyKeyReused"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -3655,6 +3810,8 @@ export interface operations {
             header?: {
                 /** @description A name for the request, for both our logs. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
+                /** @description Names the request, such as a UUID of its own. Within 24 hours a repeat with the same body gets the same answer and makes nothing more. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /** @description The id of a webhook subscription. */
@@ -3684,6 +3841,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3693,9 +3851,10 @@ export interface operations {
             400: components["responses"]["MalformedJsonOrValidationFailed"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["SubscriptionInactive"];
+            409: components["responses"]["IdempotencyKeyInUseOrSubscriptionInactive"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyKeyReused"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -4113,6 +4272,52 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    auditList: {
+        parameters: {
+            query?: {
+                /** @description Answers those of this account. */
+                accountId?: string;
+                /** @description Answers those of this kind. */
+                action?: string;
+                /** @description Answers those of this kind of resources. */
+                resource?: string;
+                /** @description Answers those of resources with this id. */
+                resourceId?: string;
+                /** @description Made at that time or later (RFC 3339). */
+                since?: string;
+                /** @description Made before that time (RFC 3339). */
+                until?: string;
+                /** @description Answers so many at the most. */
+                limit?: number;
+                /** @description Answers what is older than the one with this id. */
+                after?: string;
+            };
+            header?: {
+                /** @description A name for the request, for both our logs. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditEntry"][];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthorized"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };

@@ -1,3 +1,4 @@
+export { actAs, type Actor, identifyActor } from './audit/actor.js';
 export {
   CONFIG,
   type Config,
@@ -31,6 +32,7 @@ export {
   UnavailableError,
   ValidationError,
 } from './errors/domain-error.js';
+export { IdempotencyKeys } from './idempotency/idempotency-keys.js';
 export { KernelModule } from './kernel.module.js';
 export { Log } from './logging/log.js';
 export { Presence } from './logging/presence.js';

@@ -7,8 +7,10 @@ import {
   entityTag,
   Href,
   type HrefBuilder,
+  Idempotent,
   IfMatch,
   JsonBody,
+  type Once,
   QueryReader,
   type VersionCheck,
 } from '#libs/kernel/http';
@@ -57,13 +59,12 @@ export class ApplicationsController {
   async create(
     @CurrentUser() { userId }: Principal,
     @JsonBody(CreateApplicationDto) body: CreateApplicationDto,
+    @Idempotent() once: Once,
     @Href() href: HrefBuilder,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<object> {
-    const id = await this.applications.create(userId, body.application());
-    const address = href('applications', id);
-    response.setHeader('Location', address);
-    return { href: address };
+    return once(async () =>
+      href('applications', await this.applications.create(userId, body.application())),
+    );
   }
 
   @Put(':id')

@@ -1,6 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { CONFIG, type Config } from '../config/config.js';
+import { IdempotencyKeys } from '../idempotency/idempotency-keys.js';
 import { dataSourceOptions } from './data-source-options.js';
 import { isUnavailable } from './database-errors.js';
 import { Database } from './database.js';
@@ -9,7 +10,7 @@ import { Transactions } from './transactions.js';
 /** A statement without an answer for so long has lost its server: its connection is dropped. */
 const QUERY_TIMEOUT_MS = 15_000;
 
-/** One pool of PostgreSQL connections for TypeORM and for {@link Database}. */
+/** One pool of PostgreSQL connections for TypeORM and {@link Database}, and what stands on them. */
 @Global()
 @Module({
   imports: [
@@ -26,7 +27,7 @@ const QUERY_TIMEOUT_MS = 15_000;
       }),
     }),
   ],
-  providers: [Database, Transactions],
-  exports: [Database, Transactions],
+  providers: [Database, Transactions, IdempotencyKeys],
+  exports: [Database, Transactions, IdempotencyKeys],
 })
 export class DatabaseModule {}

@@ -1,10 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable } from '@nestjs/common';
-import type { Client } from 'pg';
+import type { Client, QueryResultRow } from 'pg';
 import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
 import { isTransient, translateDatabaseError } from './database-errors.js';
+import { Database, type Statement } from './database.js';
 
 const REPEATS = 3;
+
+/** A transaction under way. */
+interface Transaction {
+  runner: QueryRunner;
+  afterCommit: (() => void)[];
+}
 
 /**
  * Lets several repositories, of several contexts, work in one transaction without knowing of it:
@@ -12,13 +19,21 @@ const REPEATS = 3;
  */
 @Injectable()
 export class Transactions {
-  private readonly current = new AsyncLocalStorage<EntityManager>();
+  private readonly current = new AsyncLocalStorage<Transaction>();
 
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly database: Database,
+  ) {}
+
+  /** Whether it is inside {@link run}. */
+  get underWay(): boolean {
+    return this.current.getStore() !== undefined;
+  }
 
   /** The manager to use now: that of the transaction under way, else one that commits at once. */
   get manager(): EntityManager {
-    return this.current.getStore() ?? this.dataSource.manager;
+    return this.current.getStore()?.runner.manager ?? this.dataSource.manager;
   }
 
   /**
@@ -27,8 +42,7 @@ export class Transactions {
    * error as it is, since {@link run} must see what it may repeat
    */
   async use<Result>(work: (manager: EntityManager) => Promise<Result>): Promise<Result> {
-    const manager = this.current.getStore();
-    if (manager) return work(manager);
+    if (this.underWay) return work(this.manager);
     try {
       return await work(this.dataSource.manager);
     } catch (error) {
@@ -37,13 +51,31 @@ export class Transactions {
   }
 
   /**
+   * Runs one statement in the transaction under way, else in one of its own.
+   * @throws as {@link use} does
+   */
+  async query<Row extends QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
+    const { runner } = this.current.getStore() ?? {};
+    if (!runner) return this.database.query<Row>(statement, values);
+    const { records } = await runner.query(statement.text, values, true);
+    return records as Row[];
+  }
+
+  /** Does what must not happen before others can see the changes; at once where nothing is under way. */
+  afterCommit(work: () => void): void {
+    const transaction = this.current.getStore();
+    if (transaction) transaction.afterCommit.push(work);
+    else work();
+  }
+
+  /**
    * Runs `work` in a transaction, or in the one that is under way. Work that lost against a
    * concurrent transaction (serialisation, deadlock) is done again, so it must not leave traces
-   * outside the database.
+   * outside the database, except through {@link afterCommit}.
    * @throws UnavailableError when PostgreSQL cannot be reached
    */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.current.getStore()) return work();
+    if (this.underWay) return work();
     for (let repeats = REPEATS; ; repeats -= 1) {
       try {
         return await this.runOnce(work);
@@ -55,17 +87,20 @@ export class Transactions {
 
   private async runOnce<Result>(work: () => Promise<Result>): Promise<Result> {
     const runner = this.dataSource.createQueryRunner();
+    const transaction: Transaction = { runner, afterCommit: [] };
+    let result: Result;
     try {
       await runner.startTransaction();
-      const result = await this.current.run(runner.manager, work);
+      result = await this.current.run(transaction, work);
       await runner.commitTransaction();
-      return result;
     } catch (error) {
       await rollBack(runner);
       throw error;
     } finally {
       await runner.release();
     }
+    for (const each of transaction.afterCommit) each();
+    return result;
   }
 }
 

@@ -7,6 +7,7 @@ export type ErrorKind =
   | 'not_found'
   | 'method_not_allowed'
   | 'conflict'
+  | 'unprocessable'
   | 'precondition_failed'
   | 'too_large'
   | 'unsupported_media_type'
@@ -26,6 +27,8 @@ export type ErrorCode =
   | 'delivery_not_finished'
   | 'subscription_inactive'
   | 'replay_finished'
+  | 'idempotency_key_in_use'
+  | 'idempotency_key_reused'
   | 'precondition_failed'
   | 'body_too_large'
   | 'unsupported_media_type'
@@ -53,6 +56,9 @@ export interface FieldFault {
 
 /** An error that its caller is told about: `message` is one sentence fit for a customer. */
 export class DomainError extends Error {
+  /** Seconds after which the same request may succeed. */
+  readonly retryAfterS?: number;
+
   constructor(
     readonly kind: ErrorKind,
     readonly code: ErrorCode,

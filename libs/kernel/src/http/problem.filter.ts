@@ -29,7 +29,9 @@ export class ProblemFilter implements ExceptionFilter {
     if (error.kind === 'unauthorized') {
       response.setHeader('WWW-Authenticate', 'Basic realm="switchhook", charset="UTF-8"');
     }
-    if (error.kind === 'unavailable') response.setHeader('Retry-After', String(RETRY_AFTER_S));
+    const retryAfterS =
+      error.retryAfterS ?? (error.kind === 'unavailable' ? RETRY_AFTER_S : undefined);
+    if (retryAfterS !== undefined) response.setHeader('Retry-After', String(retryAfterS));
     const body = problemOf(error, { instance: request.originalUrl, requestId });
     response.status(STATUS_OF[error.kind]);
     response.setHeader('Content-Type', PROBLEM_TYPE);

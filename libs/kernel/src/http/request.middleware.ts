@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { actAs, type Actor } from '../audit/actor.js';
 import type { Config } from '../config/config.js';
 import { pathOf } from './request.js';
 
@@ -10,19 +11,32 @@ export function saneRequestId(given: string | string[] | undefined): string {
   return typeof given === 'string' && SANE_REQUEST_ID.test(given) ? given : randomUUID();
 }
 
-/** The first thing that every request meets: its id, its target in one form, its cache rule. */
+/** The first thing that every request meets: its id, its target in one form, its cache rule, its actor. */
 export function requestMiddleware(config: Config): RequestHandler {
   return (request: Request, response: Response, next: NextFunction) => {
-    request.requestId = saneRequestId(request.headers['x-request-id']);
+    const requestId = saneRequestId(request.headers['x-request-id']);
+    request.requestId = requestId;
     request.config = config;
-    response.setHeader('X-Request-Id', request.requestId);
+    response.setHeader('X-Request-Id', requestId);
     // Express would answer 304 for it, and published clients know only 200.
     delete request.headers['if-none-match'];
     useOriginForm(request);
     escapeBrokenEscapes(request);
     if (pathOf(request).startsWith('/v1')) response.setHeader('Cache-Control', 'no-store');
-    next();
+    if (mayChange(request)) actAs(actorOf(request, requestId), next);
+    else next();
   };
+}
+
+/** The guard adds who it is. */
+function actorOf({ ip }: Request, requestId: string): Actor {
+  return { name: '', requestId, ...(ip !== undefined && { address: ip }) };
+}
+
+/** Whether the audit may have to be told who it was. Events, which come by the thousand, are no change. */
+function mayChange(request: Request): boolean {
+  const { method } = request;
+  return method !== 'GET' && method !== 'HEAD' && !pathOf(request).startsWith('/v1/events');
 }
 
 /** `GET http://host/path` (RFC 9112, section 3.2.2) means `/path` on that host. */

@@ -10,6 +10,6 @@ export abstract class ReplayStore {
 
   abstract find(id: string, accountId: string): Promise<Replay | undefined>;
 
-  /** Ends it; one that has ended stays as it is. */
-  abstract cancel(id: string): Promise<void>;
+  /** Ends it. @returns false when it has ended before */
+  abstract cancel(id: string): Promise<boolean>;
 }

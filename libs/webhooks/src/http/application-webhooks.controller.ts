@@ -2,9 +2,16 @@ import { Controller, Delete, Get, HttpCode, Param, Post, Put, Req, Res } from '@
 import type { Request, Response } from 'express';
 import type { Principal } from '#libs/identity';
 import { CurrentUser } from '#libs/identity/http';
-import { Href, type HrefBuilder, IfMatch, JsonBody, type VersionCheck } from '#libs/kernel/http';
+import {
+  Href,
+  type HrefBuilder,
+  Idempotent,
+  IfMatch,
+  JsonBody,
+  type Once,
+  type VersionCheck,
+} from '#libs/kernel/http';
 import { WebhooksService } from '../domain/webhooks.service.js';
-import { located } from './located.js';
 import { answerWebhook, answerWebhooks } from './webhook-answers.js';
 import { CreateWebhookDto, UpdateWebhookDto } from './webhook.dto.js';
 
@@ -41,11 +48,11 @@ export class ApplicationWebhooksController {
     @CurrentUser() { userId }: Principal,
     @Param('applicationId') applicationId: string,
     @JsonBody(CreateWebhookDto) body: CreateWebhookDto,
+    @Idempotent() once: Once,
     @Href() href: HrefBuilder,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<object> {
-    const id = await this.webhooks.create({ accountId: userId, applicationId }, body.content());
-    return located(response, href('webhooks', id));
+    const level = { accountId: userId, applicationId };
+    return once(async () => href('webhooks', await this.webhooks.create(level, body.content())));
   }
 
   @Put(':id')

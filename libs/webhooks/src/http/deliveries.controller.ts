@@ -1,12 +1,20 @@
 import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { answerPage, Href, type HrefBuilder, QueryReader } from '#libs/kernel/http';
+import {
+  answerPage,
+  Href,
+  type HrefBuilder,
+  Idempotent,
+  type Once,
+  QueryReader,
+  textsOf,
+  timesOf,
+} from '#libs/kernel/http';
 import type { Principal } from '#libs/identity';
 import { CurrentUser } from '#libs/identity/http';
 import { DeliveriesService } from '../domain/deliveries.service.js';
 import { DeliveryStatisticsService } from '../domain/delivery-statistics.js';
 import type { DeliveryFilter } from '../domain/delivery-store.js';
-import { textsOf, timesOf } from './filters.js';
 import { deliveryView, deliveryWithAttempts } from './delivery.view.js';
 import { located } from './located.js';
 
@@ -54,11 +62,13 @@ export class DeliveriesController {
   async redeliver(
     @Param('id') id: string,
     @CurrentUser() user: Principal,
+    @Idempotent() once: Once,
     @Href() href: HrefBuilder,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<object> {
-    await this.deliveries.redeliver(user.userId, id);
-    return located(response, href('deliveries', id));
+    return once(async () => {
+      await this.deliveries.redeliver(user.userId, id);
+      return href('deliveries', id);
+    });
   }
 
   @Post('deliveries/:id/cancel')
@@ -78,11 +88,10 @@ export class DeliveriesController {
   async test(
     @Param('id') webhookId: string,
     @CurrentUser() user: Principal,
+    @Idempotent() once: Once,
     @Href() href: HrefBuilder,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<object> {
-    const id = await this.deliveries.test(user.userId, webhookId);
-    return located(response, href('deliveries', id));
+    return once(async () => href('deliveries', await this.deliveries.test(user.userId, webhookId)));
   }
 }
 

@@ -16,6 +16,8 @@ import {
   type JsonText,
   QueryReader,
   RawJsonBody,
+  textsOf,
+  timesOf,
 } from '#libs/kernel/http';
 import type { Principal } from '#libs/identity';
 import { CurrentUser, PlatformOnly } from '#libs/identity/http';
@@ -23,7 +25,6 @@ import type { Acceptance, EventFilter, ReportedEvent } from '../domain/event.js'
 import { EventsService } from '../domain/events.service.js';
 import { readEvent, refusalFault } from './event.body.js';
 import { acceptanceView, eventText, eventView } from './event.view.js';
-import { textsOf, timesOf } from './filters.js';
 
 /** The most events that a batch can have. */
 export const MAX_BATCH = 1_000;

@@ -1,6 +1,13 @@
 import { Controller, Get, HttpCode, Param, Post, Res } from '@nestjs/common';
 import type { Response } from 'express';
-import { Href, type HrefBuilder, type JsonText, RawJsonBody } from '#libs/kernel/http';
+import {
+  Href,
+  type HrefBuilder,
+  Idempotent,
+  type JsonText,
+  type Once,
+  RawJsonBody,
+} from '#libs/kernel/http';
 import type { Principal } from '#libs/identity';
 import { CurrentUser } from '#libs/identity/http';
 import { ReplaysService } from '../domain/replays.service.js';
@@ -18,6 +25,7 @@ export class ReplaysController {
     @Param('id') webhookId: string,
     @CurrentUser() { userId }: Principal,
     @RawJsonBody('MAX_BODY_BYTES') body: JsonText,
+    @Idempotent() once: Once,
     @Href() href: HrefBuilder,
     @Res({ passthrough: true }) response: Response,
   ): Promise<object> {
@@ -26,9 +34,7 @@ export class ReplaysController {
       response.status(200);
       return { deliveries: await this.replays.count(userId, webhookId, range) };
     }
-    const address = href('replays', await this.replays.start(userId, webhookId, range));
-    response.setHeader('Location', address);
-    return { href: address };
+    return once(async () => href('replays', await this.replays.start(userId, webhookId, range)));
   }
 
   @Get('replays/:id')

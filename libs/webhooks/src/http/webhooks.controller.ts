@@ -2,7 +2,15 @@ import { Controller, Delete, Get, HttpCode, Param, Post, Put, Req, Res } from '@
 import type { Request, Response } from 'express';
 import type { Principal } from '#libs/identity';
 import { CurrentUser } from '#libs/identity/http';
-import { Href, type HrefBuilder, IfMatch, JsonBody, type VersionCheck } from '#libs/kernel/http';
+import {
+  Href,
+  type HrefBuilder,
+  Idempotent,
+  IfMatch,
+  JsonBody,
+  type Once,
+  type VersionCheck,
+} from '#libs/kernel/http';
 import { WebhooksService } from '../domain/webhooks.service.js';
 import { located } from './located.js';
 import { answerWebhook, answerWebhooks } from './webhook-answers.js';
@@ -41,11 +49,11 @@ export class WebhooksController {
   async create(
     @CurrentUser() { userId }: Principal,
     @JsonBody(CreateWebhookDto) body: CreateWebhookDto,
+    @Idempotent() once: Once,
     @Href() href: HrefBuilder,
-    @Res({ passthrough: true }) response: Response,
   ): Promise<object> {
-    const id = await this.webhooks.create({ accountId: userId }, body.content());
-    return located(response, href('webhooks', id));
+    const level = { accountId: userId };
+    return once(async () => href('webhooks', await this.webhooks.create(level, body.content())));
   }
 
   @Put(':id')

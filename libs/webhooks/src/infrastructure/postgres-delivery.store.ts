@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type Config, Database, type Page, Tracing } from '#libs/kernel';
+import { CONFIG, type Config, type Page, Tracing, Transactions } from '#libs/kernel';
 import type { Attempt, AttemptError, Delivery } from '../domain/delivery.js';
 import { DeliveryQueue } from '../domain/delivery-queue.js';
 import { type DeliveryFilter, DeliveryStore, type TestEvent } from '../domain/delivery-store.js';
@@ -28,7 +28,7 @@ export class PostgresDeliveryStore extends DeliveryStore {
   private readonly lease: number;
 
   constructor(
-    private readonly database: Database,
+    private readonly transactions: Transactions,
     private readonly queue: DeliveryQueue,
     private readonly tracing: Tracing,
     @Inject(CONFIG) config: Config,
@@ -40,7 +40,7 @@ export class PostgresDeliveryStore extends DeliveryStore {
   async list(webhookId: string, filter: DeliveryFilter, page: Page): Promise<Delivery[]> {
     const { state } = filter;
     if (state !== undefined && !isDeliveryState(state)) return [];
-    const rows = await this.database.query<DeliveryRow>(listDeliveries(state), [
+    const rows = await this.transactions.query<DeliveryRow>(listDeliveries(state), [
       webhookId,
       page.after ?? null,
       page.limit,
@@ -53,16 +53,16 @@ export class PostgresDeliveryStore extends DeliveryStore {
   }
 
   async find(id: string, accountId: string): Promise<Delivery | undefined> {
-    const [row] = await this.database.query<DeliveryRow>(FIND_DELIVERY, [id, accountId]);
+    const [row] = await this.transactions.query<DeliveryRow>(FIND_DELIVERY, [id, accountId]);
     return row && deliveryOf(row);
   }
 
   async attemptsOf(id: string): Promise<Attempt[]> {
-    return (await this.database.query<AttemptRow>(LIST_ATTEMPTS, [id])).map(attemptOf);
+    return (await this.transactions.query<AttemptRow>(LIST_ATTEMPTS, [id])).map(attemptOf);
   }
 
   async redeliver(id: string): Promise<boolean> {
-    const rows = await this.database.query<StartedRow>(REDELIVER, [
+    const rows = await this.transactions.query<StartedRow>(REDELIVER, [
       id,
       this.queue.hasRoom(),
       this.lease,
@@ -72,12 +72,12 @@ export class PostgresDeliveryStore extends DeliveryStore {
   }
 
   async cancel(id: string): Promise<boolean> {
-    return (await this.database.query(CANCEL_REQUESTED, [id])).length > 0;
+    return (await this.transactions.query(CANCEL_REQUESTED, [id])).length > 0;
   }
 
   async createTest(test: TestEvent): Promise<string | undefined> {
     return this.tracing.span(PUBLISH_SPAN, async () => {
-      const rows = await this.database.query<StartedRow>(CREATE_TEST, [
+      const rows = await this.transactions.query<StartedRow>(CREATE_TEST, [
         test.webhookId,
         test.resource,
         test.data,
@@ -92,7 +92,8 @@ export class PostgresDeliveryStore extends DeliveryStore {
 
   private enqueue(rows: readonly StartedRow[]): void {
     const claimed = rows.filter((row) => row.claimed);
-    void this.queue.add(claimed.map(queuedDelivery));
+    // A job that came before the commit would find nothing, and its claim would have to end first.
+    this.transactions.afterCommit(() => void this.queue.add(claimed.map(queuedDelivery)));
   }
 }
 

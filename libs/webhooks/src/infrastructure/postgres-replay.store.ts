@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#libs/kernel';
+import { Transactions } from '#libs/kernel';
 import type { Replay, ReplayableState, ReplayRange, ReplayState } from '../domain/replay.js';
 import { ReplayStore } from '../domain/replay-store.js';
 import { CANCEL_REPLAY, COUNT_REPLAYABLE, FIND_REPLAY, START_REPLAY } from './replay.statements.js';
@@ -26,7 +26,7 @@ interface CountRow {
 /** Replays in PostgreSQL. */
 @Injectable()
 export class PostgresReplayStore extends ReplayStore {
-  constructor(private readonly database: Database) {
+  constructor(private readonly transactions: Transactions) {
     super();
   }
 
@@ -39,21 +39,21 @@ export class PostgresReplayStore extends ReplayStore {
     if (!counted) return undefined;
     const { until, deliveries } = counted;
     const values = [...valuesOf(webhookId, { ...range, until }), deliveries];
-    return (await this.database.query<{ id: string }>(START_REPLAY, values))[0]?.id;
+    return (await this.transactions.query<{ id: string }>(START_REPLAY, values))[0]?.id;
   }
 
   private async counted(webhookId: string, range: ReplayRange): Promise<CountRow | undefined> {
     const values = valuesOf(webhookId, range);
-    return (await this.database.query<CountRow>(COUNT_REPLAYABLE, values))[0];
+    return (await this.transactions.query<CountRow>(COUNT_REPLAYABLE, values))[0];
   }
 
   async find(id: string, accountId: string): Promise<Replay | undefined> {
-    const [row] = await this.database.query<ReplayRow>(FIND_REPLAY, [id, accountId]);
+    const [row] = await this.transactions.query<ReplayRow>(FIND_REPLAY, [id, accountId]);
     return row && replayOf(row);
   }
 
-  async cancel(id: string): Promise<void> {
-    await this.database.query(CANCEL_REPLAY, [id]);
+  async cancel(id: string): Promise<boolean> {
+    return (await this.transactions.query(CANCEL_REPLAY, [id])).length > 0;
   }
 }
 

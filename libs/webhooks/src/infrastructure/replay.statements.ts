@@ -61,7 +61,8 @@ FROM replays WHERE id = $1 AND account_id = $2`,
 export const CANCEL_REPLAY = {
   name: 'replays.cancel',
   text: `
-UPDATE replays SET state = 'cancelled', completed_at = now() WHERE id = $1 AND state = 'running'`,
+UPDATE replays SET state = 'cancelled', completed_at = now() WHERE id = $1 AND state = 'running'
+RETURNING id`,
 };
 
 /** Ends those of subscriptions that were switched off or deleted since they were asked for. */

@@ -10,6 +10,7 @@ import {
   CONFIG,
   type Config,
   Database,
+  IdempotencyKeys,
   isUnavailable,
   Log,
   Transactions,
@@ -44,7 +45,7 @@ const DAYS_BEYOND = 2;
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
- * Removes what is older than `RETENTION_DAYS`. Deliveries that are not finished by then expire; a day
+ * Removes what is older than `RETENTION_DAYS`, and what is no longer valid. Deliveries that are not finished by then expire; a day
  * later the partitions of their day go whole, with the keys of its events. Runs in every worker, one
  * at a time; what one leaves half done, the next one ends.
  */
@@ -59,6 +60,7 @@ export class Retention implements OnApplicationBootstrap, BeforeApplicationShutd
   constructor(
     private readonly transactions: Transactions,
     private readonly database: Database,
+    private readonly idempotencyKeys: IdempotencyKeys,
     private readonly metrics: DeliveryMetrics,
     private readonly log: Log,
     @Inject(CONFIG) config: Config,
@@ -103,6 +105,7 @@ export class Retention implements OnApplicationBootstrap, BeforeApplicationShutd
       if (parent === 'deliveries') await this.expire(name);
     }
     await this.database.run(FORGET_REPLAYS, [this.days]);
+    await this.inBatches(async () => (await this.idempotencyKeys.forgetOld(BATCH)) === BATCH);
     // A statement that found it among the partitions just before it was detached has read it by now.
     const gone = (await this.detached()).filter((name) => this.seenDetached.has(name));
     for (const name of gone) {

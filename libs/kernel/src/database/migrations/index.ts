@@ -1,3 +1,4 @@
 export { Initial1763700000001 } from './0001-initial.js';
 export { Flow1763700000002 } from './0002-flow.js';
 export { Replay1763700000003 } from './0003-replay.js';
+export { Idempotency1763700000006 } from './0006-idempotency.js';

@@ -26,6 +26,11 @@ const HEADERS = {
     text('', '<https://api.example.com/v1/applications?limit=2&after=5080983>; rel="next"'),
     false,
   ),
+  'Idempotency-Replayed': header(
+    'Always `true`: an earlier request with the same `Idempotency-Key` made it.',
+    { type: 'string', const: 'true' },
+    false,
+  ),
   'WWW-Authenticate': header(
     'How to authenticate.',
     text('', 'Basic realm="switchhook", charset="UTF-8"'),
@@ -44,10 +49,11 @@ type HeaderName = keyof typeof HEADERS;
 const HEADER_OF: Partial<Record<ErrorCode, HeaderName>> = {
   unauthorized: 'WWW-Authenticate',
   unavailable: 'Retry-After',
+  idempotency_key_in_use: 'Retry-After',
   method_not_allowed: 'Allow',
 };
 
-const PARAMETERS: Record<'RequestId' | 'IfMatch', Json> = {
+const PARAMETERS: Record<'RequestId' | 'IfMatch' | 'IdempotencyKey', Json> = {
   RequestId: {
     name: 'X-Request-Id',
     in: 'header',
@@ -61,6 +67,18 @@ const PARAMETERS: Record<'RequestId' | 'IfMatch', Json> = {
       'The `ETag` that the request was made for; another version is not touched (412). ' +
       'Several with commas between, or `*` for any.',
     schema: { type: 'string', examples: ['*'] },
+  },
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description:
+      'Names the request, such as a UUID of its own. Within 24 hours a repeat with the same body ' +
+      'gets the same answer and makes nothing more.',
+    schema: {
+      type: 'string',
+      pattern: '^[!-~]{1,255}$',
+      examples: ['0b2f6c1e-5d0a-4d3c-9a55-8e4f0c6f7d21'],
+    },
   },
 };
 
@@ -106,7 +124,7 @@ export class Components {
     if (!this.responses.has(name)) {
       this.responses.set(name, {
         description,
-        headers: this.headersOf(codes.flatMap((code) => HEADER_OF[code] ?? [])),
+        headers: this.headersOfErrors(codes),
         content: {
           'application/problem+json': {
             // Not beside the reference, where generators of clients do not look.
@@ -117,6 +135,15 @@ export class Components {
       });
     }
     return { $ref: `#/components/responses/${name}` };
+  }
+
+  /** A header that only some of the errors of a status bring along need not be there. */
+  private headersOfErrors(codes: readonly ErrorCode[]): Json {
+    const names = new Set(codes.flatMap((code) => HEADER_OF[code] ?? []));
+    const isSure = (name: HeaderName) => codes.every((code) => HEADER_OF[code] === name);
+    const unsure = [...names].filter((name) => !isSure(name));
+    const optional = unsure.map((name) => [name, { ...HEADERS[name], required: false }] as const);
+    return { ...this.headersOf([...names].filter(isSure)), ...Object.fromEntries<Json>(optional) };
   }
 
   toJSON(): Json {

@@ -22,7 +22,7 @@ export interface MediaAnswer {
 
 /**
  * What the code of a route does not tell of it. The rest is read from the controller: method,
- * path, status, body, `If-Match`, who may call it, and the errors that follow from these.
+ * path, status, body, `If-Match`, `Idempotency-Key`, who may call it, and the errors that follow from these.
  */
 export interface Operation {
   /** A title of a few words. */

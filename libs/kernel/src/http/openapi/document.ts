@@ -83,6 +83,7 @@ function operationOf(route: Route, components: Components, config: DescribedConf
     ...pathParameters(route, components),
     ...parametersOf('query', operation.query ?? {}, components),
     ...(route.checksVersion ? [components.parameter('IfMatch')] : []),
+    ...(route.takesKey ? [components.parameter('IdempotencyKey')] : []),
   ];
   return {
     operationId: route.id,
@@ -163,11 +164,14 @@ function bodyOf(route: Route, components: Components, config: DescribedConfig): 
   };
 }
 
-function successOf({ operation, status }: Route, components: Components): Json {
+function successOf({ operation, status, takesKey }: Route, components: Components): Json {
   const { answer, headers = [] } = operation;
   return {
     description: status === 202 ? 'Accepted: it is done later.' : 'Success.',
-    headers: components.headersOf(headers),
+    headers: components.headersOf([
+      ...headers,
+      ...(takesKey ? (['Idempotency-Replayed'] as const) : []),
+    ]),
     content:
       'mediaTypes' in answer
         ? Object.fromEntries(answer.mediaTypes.map((type) => [type, {}]))
@@ -201,6 +205,12 @@ const OF_A_BODY: readonly ErrorCode[] = [
   'unsupported_media_type',
 ];
 
+const OF_A_KEY: readonly ErrorCode[] = [
+  'validation_failed',
+  'idempotency_key_in_use',
+  'idempotency_key_reused',
+];
+
 /** The errors of a route: those that follow from what it is, and those that it is said to have. */
 function problemsOf(route: Route, components: Components): Json {
   const codes = new Set<ErrorCode>([
@@ -210,6 +220,7 @@ function problemsOf(route: Route, components: Components): Json {
     ...(route.operation.query ? (['validation_failed'] as const) : []),
     ...(route.path.includes('{') ? (['not_found'] as const) : []),
     ...(route.checksVersion ? (['precondition_failed'] as const) : []),
+    ...(route.takesKey ? OF_A_KEY : []),
     ...route.refusesWith,
     ...(route.operation.errors ?? []),
   ]);

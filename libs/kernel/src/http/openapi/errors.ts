@@ -76,6 +76,16 @@ export const ERRORS: Readonly<Record<ErrorCode, ErrorDescription>> = {
     when: 'The replay is completed: there is nothing left to cancel.',
     says: 'The replay is completed.',
   },
+  idempotency_key_in_use: {
+    kind: 'conflict',
+    when: 'A request with the same `Idempotency-Key` is still under way.',
+    says: 'A request with this Idempotency-Key is still under way.',
+  },
+  idempotency_key_reused: {
+    kind: 'unprocessable',
+    when: 'The `Idempotency-Key` was used for another request in the last 24 hours.',
+    says: 'The Idempotency-Key was used for another request in the last 24 hours.',
+  },
   precondition_failed: {
     kind: 'precondition_failed',
     when: 'The resource was changed since the version that `If-Match` names.',

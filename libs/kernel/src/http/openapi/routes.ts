@@ -8,6 +8,7 @@ import {
 import type { ErrorCode } from '../../errors/domain-error.js';
 import { OPEN_TO, type OpenTo, REFUSES_WITH } from '../access.js';
 import { ifMatch } from '../entity-tag.js';
+import { requestOf } from '../idempotent.js';
 import { dtoBody, rawBody } from '../json-body.js';
 import type { BodyLimit } from '../read-body.js';
 import type { Operation, RoutesDescription } from './describe.js';
@@ -21,6 +22,7 @@ export interface Route {
   status: number;
   isOpen: boolean;
   checksVersion: boolean;
+  takesKey: boolean;
   /** The DTO of the body. */
   dto?: new () => object;
   /** Which limit holds for the body; absent where there is none. */
@@ -109,6 +111,7 @@ function argumentsOf(controller: Type, name: string) {
   const limit = handed.find(({ factory }) => factory === rawBody)?.data as BodyLimit | undefined;
   return {
     checksVersion: handed.some(({ factory }) => factory === ifMatch),
+    takesKey: handed.some(({ factory }) => factory === requestOf),
     ...(dto !== undefined && { dto: dto as new () => object }),
     ...(dto === undefined
       ? limit && { bodyLimit: limit }
