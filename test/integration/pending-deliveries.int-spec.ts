@@ -261,6 +261,13 @@ it('switches off what has only failed for five days, when the next probe fails',
   await observe(false);
   expect(await health()).toMatchObject({ enabled: false, reason: 'failing', generation: 2 });
   expect(changes).toEqual(['opened', 'switched_off']);
+  // Once, and by nothing of what came before.
+  expect(
+    await database.query(
+      `SELECT user_id, actor, action, fields FROM audit JOIN webhooks w
+         ON w.id::text = resource_id AND w.account_id = audit.account_id`,
+    ),
+  ).toEqual([{ user_id: null, actor: 'system', action: 'webhook.disable', fields: ['enabled'] }]);
 });
 
 it('opens the circuit before it switches off, however long ago the first failure was', async () => {

@@ -3,7 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import pg from 'pg';
 import { ApplicationsModule, ApplicationsService } from '#libs/applications';
 import { IdentityModule, UsersService } from '#libs/identity';
-import { configFromEnvironment, KernelModule } from '#libs/kernel';
+import { actAs, configFromEnvironment, KernelModule } from '#libs/kernel';
 
 const CONNECT_TIMEOUT_MS = 3_000;
 const DATABASE_POOL_SIZE = 2;
@@ -36,7 +36,7 @@ async function withService<Service, Result>(
     abortOnError: false,
   });
   try {
-    return await use(context.get(service));
+    return await actAs({ name: 'cli' }, () => use(context.get(service)));
   } finally {
     await context.close();
   }

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuditLog } from './domain/audit-log.js';
 import { Authenticator } from './domain/authenticator.js';
 import { CredentialsRepository } from './domain/credentials.repository.js';
 import { EnvironmentsRepository } from './domain/environments.repository.js';
@@ -12,13 +13,14 @@ import { UsersService } from './domain/users.service.js';
 import { Argon2PasswordHasher } from './infrastructure/argon2-password-hasher.js';
 import { CredentialSchema } from './infrastructure/credential.schema.js';
 import { EnvironmentSchema } from './infrastructure/environment.schema.js';
+import { PostgresAuditLog } from './infrastructure/postgres-audit-log.js';
 import { PostgresLogins } from './infrastructure/postgres-logins.js';
 import { TypeOrmCredentialsRepository } from './infrastructure/typeorm-credentials.repository.js';
 import { TypeOrmEnvironmentsRepository } from './infrastructure/typeorm-environments.repository.js';
 import { TypeOrmUsersRepository } from './infrastructure/typeorm-users.repository.js';
 import { UserSchema } from './infrastructure/user.schema.js';
 
-/** Users, credentials and environments, without HTTP. */
+/** Users, credentials, environments and the audit, without HTTP. */
 @Module({
   imports: [TypeOrmModule.forFeature([UserSchema, CredentialSchema, EnvironmentSchema])],
   providers: [
@@ -26,12 +28,13 @@ import { UserSchema } from './infrastructure/user.schema.js';
     EnvironmentsService,
     PasswordCheck,
     UsersService,
+    { provide: AuditLog, useClass: PostgresAuditLog },
     { provide: CredentialsRepository, useClass: TypeOrmCredentialsRepository },
     { provide: EnvironmentsRepository, useClass: TypeOrmEnvironmentsRepository },
     { provide: Logins, useClass: PostgresLogins },
     { provide: PasswordHasher, useClass: Argon2PasswordHasher },
     { provide: UsersRepository, useClass: TypeOrmUsersRepository },
   ],
-  exports: [Authenticator, EnvironmentsService, UsersService],
+  exports: [AuditLog, Authenticator, EnvironmentsService, UsersService],
 })
 export class IdentityModule {}

@@ -1,4 +1,5 @@
 export { actAs, type Actor, identifyActor } from './audit/actor.js';
+export { type AuditEntry, AuditTrail, recordBySystem } from './audit/audit-trail.js';
 export {
   CONFIG,
   type Config,

@@ -19,6 +19,11 @@ export abstract class ApplicationImports {
   /** @returns those of the ids that are accounts */
   abstract knownAccounts(ids: readonly string[]): Promise<Set<string>>;
 
-  /** Stores all; ids that are given out afterwards are free and higher than these. */
-  abstract addAll(applications: readonly ImportedApplication[]): Promise<void>;
+  /**
+   * Stores all; ids that are given out afterwards are free and higher than these.
+   * @returns the id of each and its account
+   */
+  abstract addAll(
+    applications: readonly ImportedApplication[],
+  ): Promise<{ id: string; userId: string }[]>;
 }

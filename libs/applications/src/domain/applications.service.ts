@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { EnvironmentsService } from '#libs/identity';
 import {
+  AuditTrail,
   type FieldFault,
   isNumericId,
   NotFoundError,
@@ -11,6 +12,7 @@ import {
 import {
   type Application,
   type ApplicationChanges,
+  type ApplicationContent,
   contentOf,
   missingUrlFaults,
   type NewApplication,
@@ -34,6 +36,7 @@ export class ApplicationsService {
     private readonly environments: EnvironmentsService,
     private readonly deletions: ApplicationDeletions,
     private readonly transactions: Transactions,
+    private readonly audit: AuditTrail,
   ) {}
 
   /** In ascending order of id. */
@@ -61,7 +64,11 @@ export class ApplicationsService {
   async create(accountId: string, application: NewApplication): Promise<string> {
     const content = contentOf(application);
     refuseFaults([...missingUrlFaults(content), ...(await this.environmentFaults(content))]);
-    return this.applications.add(accountId, content);
+    return this.transactions.run(async () => {
+      const id = await this.applications.add(accountId, content);
+      await this.audit.record({ action: 'application.create', resourceId: id, accountId });
+      return id;
+    });
   }
 
   /**
@@ -82,7 +89,10 @@ export class ApplicationsService {
         ...missingUrlFaults(application, revision),
         ...(await this.environmentFaults(revision)),
       ]);
-      if (Object.keys(revision).length > 0) await this.applications.revise(id, revision);
+      if (Object.keys(revision).length === 0) return;
+      await this.applications.revise(id, revision);
+      const fields = fieldsOf(revision);
+      await this.audit.record({ action: 'application.update', resourceId: id, accountId, fields });
     });
   }
 
@@ -95,6 +105,7 @@ export class ApplicationsService {
       const application = await this.hold(accountId, id);
       check(application.version);
       await this.applications.remove(id);
+      await this.audit.record({ action: 'application.delete', resourceId: id, accountId });
       await this.deletions.announce(id);
     });
   }
@@ -111,7 +122,14 @@ export class ApplicationsService {
     await this.transactions.run(async () => {
       await this.imports.begin();
       refuseFaults(await this.unknownReferences(applications));
-      await this.imports.addAll(applications);
+      const added = await this.imports.addAll(applications);
+      await this.audit.record(
+        ...added.map(({ id, userId }) => ({
+          action: 'application.import' as const,
+          resourceId: id,
+          accountId: userId,
+        })),
+      );
     });
     return applications.length;
   }
@@ -162,6 +180,11 @@ export class ApplicationsService {
     const message = `environment ${UNKNOWN_ENVIRONMENT}.`;
     return [{ field: 'environment', code: 'unknown_reference', message }];
   }
+}
+
+/** The names that clients know the fields of a revision by. */
+function fieldsOf(revision: Partial<ApplicationContent>): string[] {
+  return Object.keys(revision).map((name) => (name === 'environmentId' ? 'environment' : name));
 }
 
 function refuseFaults(faults: FieldFault[]): void {

@@ -31,18 +31,28 @@ export class TypeOrmApplicationImports extends ApplicationImports {
     return this.idsAmong('users', ids);
   }
 
-  async addAll(applications: readonly ImportedApplication[]): Promise<void> {
+  async addAll(
+    applications: readonly ImportedApplication[],
+  ): Promise<{ id: string; userId: string }[]> {
     // The chosen ids first: only then can the sequence give out others.
-    await this.insert(applications.filter(({ id }) => id !== undefined));
+    const chosen = await this.insert(applications.filter(({ id }) => id !== undefined));
     await this.transactions.manager.query(RAISE_SEQUENCE);
-    await this.insert(applications.filter(({ id }) => id === undefined));
+    const others = await this.insert(applications.filter(({ id }) => id === undefined));
+    return [...chosen, ...others];
   }
 
-  private async insert(applications: readonly ImportedApplication[]): Promise<void> {
+  private async insert(
+    applications: readonly ImportedApplication[],
+  ): Promise<{ id: string; userId: string }[]> {
+    const inserted: { id: string; userId: string }[] = [];
     for (let at = 0; at < applications.length; at += ROWS_PER_STATEMENT) {
       const rows = applications.slice(at, at + ROWS_PER_STATEMENT);
-      await this.transactions.manager.insert(Application, rows);
+      const { identifiers } = await this.transactions.manager.insert(Application, rows);
+      rows.forEach(({ userId }, index) => {
+        inserted.push({ id: (identifiers[index] as { id: string }).id, userId });
+      });
     }
+    return inserted;
   }
 
   private async idsAmong(

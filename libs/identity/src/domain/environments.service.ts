@@ -1,12 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { isNumericId, NotFoundError, type Page } from '#libs/kernel';
+import { AuditTrail, isNumericId, NotFoundError, type Page, Transactions } from '#libs/kernel';
 import type { Environment } from './environment.js';
 import { EnvironmentsRepository, type NewEnvironment } from './environments.repository.js';
 
 /** The environments of the installation. */
 @Injectable()
 export class EnvironmentsService {
-  constructor(private readonly environments: EnvironmentsRepository) {}
+  constructor(
+    private readonly environments: EnvironmentsRepository,
+    private readonly transactions: Transactions,
+    private readonly audit: AuditTrail,
+  ) {}
 
   /** Whether there is an environment of this id; a malformed id is that of none. */
   async exists(id: string): Promise<boolean> {
@@ -26,6 +30,14 @@ export class EnvironmentsService {
 
   /** @throws EnvironmentIdTaken */
   create(environment: NewEnvironment): Promise<Environment> {
-    return this.environments.insert(environment);
+    return this.transactions.run(async () => {
+      const made = await this.environments.insert(environment);
+      await this.audit.record({
+        action: 'environment.create',
+        resourceId: made.id,
+        accountId: null,
+      });
+      return made;
+    });
   }
 }

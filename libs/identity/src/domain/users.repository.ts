@@ -12,5 +12,6 @@ export abstract class UsersRepository {
   abstract page(page: Page): Promise<User[]>;
   /** @throws UsernameTaken */
   abstract insert(user: NewUser): Promise<User>;
-  abstract setStatus(id: string, status: User['status']): Promise<void>;
+  /** @returns whether it had another one */
+  abstract setStatus(id: string, status: User['status']): Promise<boolean>;
 }

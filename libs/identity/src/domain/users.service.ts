@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { isNumericId, NotFoundError, type Page, Transactions } from '#libs/kernel';
+import { AuditTrail, isNumericId, NotFoundError, type Page, Transactions } from '#libs/kernel';
 import type { Credential } from './credential.js';
 import { CredentialsRepository } from './credentials.repository.js';
 import { generatePassword, requirePassword } from './password.js';
@@ -18,6 +18,7 @@ export class UsersService {
     private readonly credentials: CredentialsRepository,
     private readonly hasher: PasswordHasher,
     private readonly transactions: Transactions,
+    private readonly audit: AuditTrail,
   ) {}
 
   /**
@@ -40,7 +41,11 @@ export class UsersService {
         status: 'active',
         salt: password.salt,
       });
-      await this.credentials.insert(stored.id, password.hash);
+      const credential = await this.credentials.insert(stored.id, password.hash);
+      await this.audit.record(
+        { action: 'user.create', resourceId: stored.id, accountId: stored.id },
+        { action: 'credential.create', resourceId: credential.id, accountId: stored.id },
+      );
       return stored;
     });
     return { user, ...password.generated };
@@ -80,9 +85,14 @@ export class UsersService {
    * @throws NotFoundError
    */
   async setStatus(user: string, status: Status | undefined): Promise<User> {
-    const found = await this.required(user);
-    if (status !== undefined) await this.users.setStatus(found.id, status);
-    return found;
+    return this.transactions.run(async () => {
+      const found = await this.required(user);
+      if (status !== undefined && (await this.users.setStatus(found.id, status))) {
+        const action = status === 'locked' ? 'user.lock' : 'user.unlock';
+        await this.audit.record({ action, resourceId: found.id, accountId: found.id });
+      }
+      return found;
+    });
   }
 
   /**
@@ -96,7 +106,16 @@ export class UsersService {
   ): Promise<{ credential: Credential; password?: string }> {
     const { id, salt } = await this.required(user);
     const { hash, generated } = await this.hashed(password, salt);
-    return { credential: await this.credentials.insert(id, hash), ...generated };
+    const credential = await this.transactions.run(async () => {
+      const stored = await this.credentials.insert(id, hash);
+      await this.audit.record({
+        action: 'credential.create',
+        resourceId: stored.id,
+        accountId: id,
+      });
+      return stored;
+    });
+    return { credential, ...generated };
   }
 
   /**
@@ -105,8 +124,16 @@ export class UsersService {
    */
   async removeCredential(user: string, credentialId: string): Promise<void> {
     const { id } = await this.required(user);
-    const removed = isNumericId(credentialId) && (await this.credentials.remove(id, credentialId));
-    if (!removed) throw new NotFoundError('credential');
+    await this.transactions.run(async () => {
+      const removed =
+        isNumericId(credentialId) && (await this.credentials.remove(id, credentialId));
+      if (!removed) throw new NotFoundError('credential');
+      await this.audit.record({
+        action: 'credential.delete',
+        resourceId: credentialId,
+        accountId: id,
+      });
+    });
   }
 
   private async required(user: string): Promise<User> {

@@ -2,9 +2,13 @@ import {
   AddressSchema,
   DeletedSchema,
   describeRoutes,
+  NEWEST_PAGE,
   OPTIONAL_PAGE,
   schema,
+  TIMES,
 } from '#libs/kernel/http';
+import { AuditController } from './audit.controller.js';
+import { AuditRecordSchema } from './audit.view.js';
 import { EnvironmentsController } from './environments.controller.js';
 import { EnvironmentSchema } from './environments.dto.js';
 import { UsersController } from './users.controller.js';
@@ -102,5 +106,37 @@ const environmentsRoutes = describeRoutes(EnvironmentsController, {
   },
 });
 
-/** Users and environments in the API's description. */
-export const identityRoutes = [usersRoutes, environmentsRoutes];
+const auditRoutes = describeRoutes(AuditController, {
+  tag: 'Audit',
+  about: 'Who changed what, when, and from where.',
+  operations: {
+    list: {
+      summary: 'List changes',
+      about:
+        "The changes of the caller's account, or for the role `platform` of all, newest first. An " +
+        'entry names the fields that changed, and never has a value.',
+      query: {
+        accountId: {
+          about: 'Answers those of this account.',
+          schema: schema.numericId('', '83346'),
+        },
+        action: { about: 'Answers those of this kind.', schema: schema.text('', 'webhook.update') },
+        resource: {
+          about: 'Answers those of this kind of resources.',
+          schema: schema.text('', 'webhook'),
+        },
+        resourceId: {
+          about: 'Answers those of resources with this id.',
+          schema: schema.text('', '4711'),
+        },
+        ...TIMES,
+        ...NEWEST_PAGE,
+      },
+      answer: schema.arrayOf(AuditRecordSchema),
+      headers: ['Link'],
+    },
+  },
+});
+
+/** Users, environments and the audit in the API's description. */
+export const identityRoutes = [usersRoutes, environmentsRoutes, auditRoutes];

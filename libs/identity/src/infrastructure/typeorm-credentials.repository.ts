@@ -22,21 +22,15 @@ export class TypeOrmCredentialsRepository extends CredentialsRepository {
 
   override async insert(userId: string, hash: Buffer): Promise<Credential> {
     const stored = Object.assign(new Credential(), { userId, hash });
-    try {
-      // insert() fills in what the database makes: the id and the time.
-      await this.transactions.manager.insert(Credential, stored);
-      return stored;
-    } catch (error) {
-      throw translateDatabaseError(error);
-    }
+    // insert() fills in what the database makes: the id and the time.
+    await this.transactions.use((manager) => manager.insert(Credential, stored));
+    return stored;
   }
 
   override async remove(userId: string, id: string): Promise<boolean> {
-    try {
-      const { affected } = await this.transactions.manager.delete(Credential, { id, userId });
-      return affected === 1;
-    } catch (error) {
-      throw translateDatabaseError(error);
-    }
+    const { affected } = await this.transactions.use((manager) =>
+      manager.delete(Credential, { id, userId }),
+    );
+    return affected === 1;
   }
 }

@@ -41,8 +41,8 @@ export class TypeOrmEnvironmentsRepository extends EnvironmentsRepository {
   }
 
   private async insertUnlessTaken(environment: NewEnvironment): Promise<string | undefined> {
-    try {
-      const result = await this.transactions.manager
+    const result = await this.transactions.use((manager) =>
+      manager
         .createQueryBuilder()
         .insert()
         .into(Environment)
@@ -50,10 +50,8 @@ export class TypeOrmEnvironmentsRepository extends EnvironmentsRepository {
         .orIgnore()
         .updateEntity(false)
         .returning('id')
-        .execute();
-      return (result.raw as { id: string }[])[0]?.id;
-    } catch (error) {
-      throw translateDatabaseError(error);
-    }
+        .execute(),
+    );
+    return (result.raw as { id: string }[])[0]?.id;
   }
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { MoreThan } from 'typeorm';
+import { MoreThan, Not } from 'typeorm';
 import { codeOf, type Page, Transactions, translateDatabaseError } from '#libs/kernel';
 import { UsernameTaken } from '../domain/identity-errors.js';
 import { User } from '../domain/user.js';
@@ -37,20 +37,18 @@ export class TypeOrmUsersRepository extends UsersRepository {
     const stored = Object.assign(new User(), user);
     try {
       // insert() fills in what the database makes: the id and the join date.
-      await this.transactions.manager.insert(User, stored);
+      await this.transactions.use((manager) => manager.insert(User, stored));
       return stored;
     } catch (error) {
-      if (codeOf(error) === UNIQUE_VIOLATION) throw new UsernameTaken();
-      throw translateDatabaseError(error);
+      throw codeOf(error) === UNIQUE_VIOLATION ? new UsernameTaken() : error;
     }
   }
 
-  override async setStatus(id: string, status: User['status']): Promise<void> {
-    try {
-      await this.transactions.manager.update(User, { id }, { status });
-    } catch (error) {
-      throw translateDatabaseError(error);
-    }
+  override async setStatus(id: string, status: User['status']): Promise<boolean> {
+    const { affected } = await this.transactions.use((manager) =>
+      manager.update(User, { id, status: Not(status) }, { status }),
+    );
+    return affected === 1;
   }
 
   private async findOne(where: { id: string } | { username: string }): Promise<User | undefined> {

@@ -1,5 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuditTrail } from '../audit/audit-trail.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { IdempotencyKeys } from '../idempotency/idempotency-keys.js';
 import { dataSourceOptions } from './data-source-options.js';
@@ -27,7 +28,7 @@ const QUERY_TIMEOUT_MS = 15_000;
       }),
     }),
   ],
-  providers: [Database, Transactions, IdempotencyKeys],
-  exports: [Database, Transactions, IdempotencyKeys],
+  providers: [Database, Transactions, AuditTrail, IdempotencyKeys],
+  exports: [Database, Transactions, AuditTrail, IdempotencyKeys],
 })
 export class DatabaseModule {}

@@ -1,5 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { DomainError, isUuid, NotFoundError, type Page } from '#libs/kernel';
+import {
+  AuditTrail,
+  DomainError,
+  isUuid,
+  NotFoundError,
+  type Page,
+  Transactions,
+} from '#libs/kernel';
 import type { Attempt, Delivery } from './delivery.js';
 import { type DeliveryFilter, DeliveryStore } from './delivery-store.js';
 import { sampleOf } from './event-samples.js';
@@ -32,6 +39,8 @@ export class DeliveriesService {
   constructor(
     private readonly store: DeliveryStore,
     private readonly webhooks: WebhooksService,
+    private readonly transactions: Transactions,
+    private readonly audit: AuditTrail,
   ) {}
 
   /** Newest first. @throws NotFoundError for a subscription that is not the account's */
@@ -55,8 +64,15 @@ export class DeliveriesService {
    * @throws NotFoundError, DeliveryNotFinishedError, SubscriptionInactiveError
    */
   async redeliver(accountId: string, id: string): Promise<void> {
-    const { webhookId } = await this.get(accountId, id);
-    if (await this.store.redeliver(id)) return;
+    await this.transactions.run(async () => {
+      const { webhookId } = await this.get(accountId, id);
+      if (!(await this.store.redeliver(id))) throw await this.refusal(accountId, webhookId);
+      await this.audit.record({ action: 'delivery.redeliver', resourceId: id, accountId });
+    });
+  }
+
+  /** Why a delivery was not sent again. */
+  private async refusal(accountId: string, webhookId: string): Promise<DomainError> {
     // Not by the state that is shown: an attempt that is on its way may belong to a delivery that
     // was cancelled while its subscription was off for a moment.
     const isActive = await this.webhooks.get(accountId, webhookId).then(
@@ -66,7 +82,7 @@ export class DeliveriesService {
         throw error;
       },
     );
-    throw isActive ? new DeliveryNotFinishedError() : new SubscriptionInactiveError();
+    return isActive ? new DeliveryNotFinishedError() : new SubscriptionInactiveError();
   }
 
   /**
@@ -74,10 +90,15 @@ export class DeliveriesService {
    * @throws NotFoundError, DeliveryFinishedError
    */
   async cancel(accountId: string, id: string): Promise<void> {
-    await this.get(accountId, id);
-    if (await this.store.cancel(id)) return;
-    const { state, reason } = await this.get(accountId, id);
-    if (state !== 'cancelled' || reason !== 'requested') throw new DeliveryFinishedError();
+    await this.transactions.run(async () => {
+      await this.get(accountId, id);
+      if (await this.store.cancel(id)) {
+        await this.audit.record({ action: 'delivery.cancel', resourceId: id, accountId });
+        return;
+      }
+      const { state, reason } = await this.get(accountId, id);
+      if (state !== 'cancelled' || reason !== 'requested') throw new DeliveryFinishedError();
+    });
   }
 
   /**
@@ -86,10 +107,13 @@ export class DeliveriesService {
    * @throws NotFoundError, SubscriptionInactiveError
    */
   async test(accountId: string, webhookId: string): Promise<string> {
-    const webhook = await this.webhooks.get(accountId, webhookId);
-    const id = await this.store.createTest({ webhookId: webhook.id, ...sampleOf(webhook) });
-    if (id === undefined) throw new SubscriptionInactiveError();
-    return id;
+    return this.transactions.run(async () => {
+      const webhook = await this.webhooks.get(accountId, webhookId);
+      const id = await this.store.createTest({ webhookId: webhook.id, ...sampleOf(webhook) });
+      if (id === undefined) throw new SubscriptionInactiveError();
+      await this.audit.record({ action: 'delivery.test', resourceId: id, accountId });
+      return id;
+    });
   }
 
   private async get(accountId: string, id: string): Promise<Delivery> {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { isUuid, NotFoundError } from '#libs/kernel';
+import { AuditTrail, isUuid, NotFoundError, Transactions } from '#libs/kernel';
 import { SubscriptionInactiveError } from './deliveries.service.js';
 import { type Replay, ReplayFinishedError, type ReplayRange } from './replay.js';
 import { ReplayStore } from './replay-store.js';
@@ -11,6 +11,8 @@ export class ReplaysService {
   constructor(
     private readonly store: ReplayStore,
     private readonly webhooks: WebhooksService,
+    private readonly transactions: Transactions,
+    private readonly audit: AuditTrail,
   ) {}
 
   /**
@@ -26,9 +28,12 @@ export class ReplaysService {
    * @throws NotFoundError, SubscriptionInactiveError
    */
   async start(accountId: string, webhookId: string, range: ReplayRange): Promise<string> {
-    const id = await this.store.start(await this.active(accountId, webhookId), range);
-    if (id === undefined) throw new SubscriptionInactiveError();
-    return id;
+    return this.transactions.run(async () => {
+      const id = await this.store.start(await this.active(accountId, webhookId), range);
+      if (id === undefined) throw new SubscriptionInactiveError();
+      await this.audit.record({ action: 'replay.create', resourceId: id, accountId });
+      return id;
+    });
   }
 
   /** Readable after the subscription is gone. @throws NotFoundError */
@@ -43,10 +48,15 @@ export class ReplaysService {
    * @throws NotFoundError, ReplayFinishedError when all of it has begun
    */
   async cancel(accountId: string, id: string): Promise<void> {
-    await this.show(accountId, id);
-    await this.store.cancel(id);
-    const { state } = await this.show(accountId, id);
-    if (state === 'completed') throw new ReplayFinishedError();
+    await this.transactions.run(async () => {
+      await this.show(accountId, id);
+      if (await this.store.cancel(id)) {
+        await this.audit.record({ action: 'replay.cancel', resourceId: id, accountId });
+        return;
+      }
+      const { state } = await this.show(accountId, id);
+      if (state === 'completed') throw new ReplayFinishedError();
+    });
   }
 
   /** @returns the subscription's id, which has no use for a count when it is off */

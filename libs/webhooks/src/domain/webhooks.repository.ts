@@ -49,6 +49,11 @@ export abstract class WebhooksRepository {
   /** Puts a new secret in place of the present one, which goes on signing for `overlapHours`. */
   abstract replaceSecret(id: string, secret: string, overlapHours: number): Promise<void>;
 
-  /** Removes a subscription, or all of an application; their deliveries count as cancelled. */
-  abstract remove(which: { id: string } | { applicationId: string }): Promise<void>;
+  /**
+   * Removes a subscription, or all of an application; their deliveries count as cancelled.
+   * @returns those that it removed
+   */
+  abstract remove(
+    which: { id: string } | { applicationId: string },
+  ): Promise<Pick<Webhook, 'id' | 'accountId'>[]>;
 }

@@ -1,6 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ApplicationsService } from '#libs/applications';
 import {
+  type AuditEntry,
+  AuditTrail,
   CONFIG,
   type Config,
   isNumericId,
@@ -11,7 +13,7 @@ import {
 } from '#libs/kernel';
 import { ALL_RESOURCES, isEventKind, isResource } from './event-kinds.js';
 import { hasTargetHost, hasTargetPort, isMaskedTargetUrl } from './target-url.js';
-import type { Webhook, WebhookChanges, WebhookContent } from './webhook.js';
+import type { Webhook, WebhookChanges, WebhookContent, WebhookRevision } from './webhook.js';
 import { MAX_WEBHOOKS, WebhookLimitReached } from './webhook-limit.js';
 import { newWebhookSecret } from './webhook-secret.js';
 import {
@@ -40,6 +42,7 @@ export class WebhooksService {
     private readonly webhooks: WebhooksRepository,
     private readonly applications: ApplicationsService,
     private readonly transactions: Transactions,
+    private readonly audit: AuditTrail,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
@@ -89,7 +92,9 @@ export class WebhooksService {
       if ((await this.webhooks.count(level)) >= MAX_WEBHOOKS) {
         throw new WebhookLimitReached(applicationId === undefined ? 'account' : 'application');
       }
-      return this.webhooks.add(level, content, newWebhookSecret());
+      const id = await this.webhooks.add(level, content, newWebhookSecret());
+      await this.audit.record({ action: 'webhook.create', resourceId: id, accountId });
+      return id;
     });
   }
 
@@ -109,7 +114,10 @@ export class WebhooksService {
       check(webhook.version);
       if (newTarget) refuseMask(targetUrl);
       const revision = webhook.revisedBy(changes);
-      if (Object.keys(revision).length > 0) await this.webhooks.revise(webhook.id, revision);
+      if (Object.keys(revision).length === 0) return;
+      await this.webhooks.revise(webhook.id, revision);
+      const { id, accountId } = webhook;
+      await this.audit.record({ ...eventOf(changes, revision), resourceId: id, accountId });
     });
   }
 
@@ -118,13 +126,13 @@ export class WebhooksService {
     await this.transactions.run(async () => {
       const webhook = await this.required(key, { hold: true });
       check(webhook.version);
-      await this.webhooks.remove({ id: webhook.id });
+      await this.remove({ id: webhook.id });
     });
   }
 
   /** Deletes the subscriptions of an application that is being deleted. */
   async deleteOf(applicationId: string): Promise<void> {
-    await this.webhooks.remove({ applicationId });
+    await this.remove({ applicationId });
   }
 
   /**
@@ -137,8 +145,24 @@ export class WebhooksService {
     await this.transactions.run(async () => {
       const webhook = await this.required({ accountId, id }, { hold: true });
       await this.webhooks.replaceSecret(webhook.id, secret, SECRET_OVERLAP_HOURS);
+      await this.audit.record({
+        action: 'webhook.rotate_secret',
+        resourceId: webhook.id,
+        accountId,
+      });
     });
     return secret;
+  }
+
+  private async remove(which: { id: string } | { applicationId: string }): Promise<void> {
+    const removed = await this.webhooks.remove(which);
+    await this.audit.record(
+      ...removed.map(({ id, accountId }) => ({
+        action: 'webhook.delete' as const,
+        resourceId: id,
+        accountId,
+      })),
+    );
   }
 
   private async required(key: WebhookKey, options: { hold: boolean }): Promise<Webhook> {
@@ -170,6 +194,19 @@ export const PRIVATE_TARGET = 'must not name an address that is not public';
 /** What is wrong with a target in the form in which another one is shown, in words. */
 export const MASKED_TARGET =
   'must carry its user information, for which *** only stands when shown';
+
+/** What a revision is to those who read of it; what follows from a change is no field of its own. */
+function eventOf(
+  changes: WebhookChanges,
+  revision: WebhookRevision,
+): Pick<AuditEntry, 'action' | 'fields'> {
+  // By pausing and resuming alone: in a body the field is not writable.
+  if (revision.paused !== undefined) {
+    return { action: revision.paused ? 'webhook.pause' : 'webhook.resume' };
+  }
+  const fields = Object.keys(changes).filter((name) => name in revision);
+  return { action: 'webhook.update', fields };
+}
 
 const nothing = (): Promise<Webhook[]> => Promise.resolve([]);
 

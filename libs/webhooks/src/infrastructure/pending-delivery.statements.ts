@@ -1,3 +1,4 @@
+import { recordBySystem } from '#libs/kernel';
 import { joinDeliveryByKey } from './delivery-by-key.js';
 import { BEYOND_TIMEOUT_MS } from './delivery-lease.js';
 import { IS_HELD } from './webhook-flow.js';
@@ -138,6 +139,9 @@ FROM current o
 WHERE d.id = o.id AND o.recordable AND ${RECORDABLE}`,
 };
 
+/** How it is recorded that the service switched a subscription off. */
+const SWITCHED_OFF = { action: 'webhook.disable', fields: ['enabled'] } as const;
+
 /** The circuit opens after so many failures in a row, if the first is so long ago. */
 const OPENS_AFTER = { failures: 10, interval: '30 s' };
 const FIRST_OPENING = '30 s';
@@ -181,38 +185,48 @@ change AS (
     ELSE 'opened'
   END AS change
   FROM before
+),
+changed AS (
+  UPDATE webhooks w
+  SET failures = c.failures_now,
+    failing_since = c.failing_since_now,
+    open_until = CASE c.change
+      WHEN 'closed' THEN NULL
+      WHEN 'opened' THEN now() + least(
+        interval '${FIRST_OPENING}' * power(2, least(c.openings, 10)), interval '${LONGEST_OPENING}'
+      )
+      ELSE w.open_until
+    END,
+    openings = CASE c.change WHEN 'closed' THEN 0 WHEN 'opened' THEN w.openings + 1 ELSE w.openings END,
+    closed_at = CASE c.change WHEN 'closed' THEN now() ELSE w.closed_at END,
+    backlog = w.backlog OR c.change IS NOT NULL,
+    enabled = NOT off, disabled_reason = CASE WHEN off THEN 'failing' END,
+    disabled_at = CASE WHEN off THEN now() END, generation = w.generation + off::integer,
+    cancelling = w.cancelling OR off, version = w.version + off::integer,
+    updated_at = CASE WHEN off THEN now() ELSE w.updated_at END
+  FROM change c CROSS JOIN LATERAL (SELECT c.change IS NOT DISTINCT FROM 'switched_off' AS off) o
+  WHERE w.id = c.id AND (c.change IS NOT NULL
+    OR (c.failures_now, c.failing_since_now) IS DISTINCT FROM (c.failures, c.failing_since))
+  RETURNING w.id, w.account_id, c.change
+),
+recorded AS (
+  ${recordBySystem(SWITCHED_OFF, `changed WHERE change = 'switched_off'`)}
 )
-UPDATE webhooks w
-SET failures = c.failures_now,
-  failing_since = c.failing_since_now,
-  open_until = CASE c.change
-    WHEN 'closed' THEN NULL
-    WHEN 'opened' THEN now() + least(
-      interval '${FIRST_OPENING}' * power(2, least(c.openings, 10)), interval '${LONGEST_OPENING}'
-    )
-    ELSE w.open_until
-  END,
-  openings = CASE c.change WHEN 'closed' THEN 0 WHEN 'opened' THEN w.openings + 1 ELSE w.openings END,
-  closed_at = CASE c.change WHEN 'closed' THEN now() ELSE w.closed_at END,
-  backlog = w.backlog OR c.change IS NOT NULL,
-  enabled = NOT off, disabled_reason = CASE WHEN off THEN 'failing' END,
-  disabled_at = CASE WHEN off THEN now() END, generation = w.generation + off::integer,
-  cancelling = w.cancelling OR off, version = w.version + off::integer,
-  updated_at = CASE WHEN off THEN now() ELSE w.updated_at END
-FROM change c CROSS JOIN LATERAL (SELECT c.change IS NOT DISTINCT FROM 'switched_off' AS off) o
-WHERE w.id = c.id AND (c.change IS NOT NULL
-  OR (c.failures_now, c.failing_since_now) IS DISTINCT FROM (c.failures, c.failing_since))
-RETURNING w.id, c.change`,
+SELECT id, change FROM changed`,
 };
 
 /** 410: $1 subscription, $2 the address that answered. */
 export const SWITCH_OFF = {
   name: 'pending.switch-off',
   text: `
-UPDATE webhooks
-SET enabled = false, disabled_reason = 'gone', disabled_at = now(), generation = generation + 1,
-  cancelling = true, version = version + 1, updated_at = now()
-WHERE id = $1 AND target_url = $2 AND enabled AND deleted_at IS NULL`,
+WITH off AS (
+  UPDATE webhooks
+  SET enabled = false, disabled_reason = 'gone', disabled_at = now(), generation = generation + 1,
+    cancelling = true, version = version + 1, updated_at = now()
+  WHERE id = $1 AND target_url = $2 AND enabled AND deleted_at IS NULL
+  RETURNING id, account_id
+)
+${recordBySystem(SWITCHED_OFF, 'off')}`,
 };
 
 /** Retry-After: $1 subscription, $2 the address that asked, $3 for how many ms. */

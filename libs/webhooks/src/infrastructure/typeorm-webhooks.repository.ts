@@ -83,18 +83,24 @@ export class TypeOrmWebhooksRepository extends WebhooksRepository {
     );
   }
 
-  async remove(which: { id: string } | { applicationId: string }): Promise<void> {
-    await this.transactions.use((manager) =>
-      manager.update(
-        Webhook,
-        { ...which, deletedAt: IsNull() },
-        {
+  async remove(
+    which: { id: string } | { applicationId: string },
+  ): Promise<Pick<Webhook, 'id' | 'accountId'>[]> {
+    const removed = await this.transactions.use((manager) =>
+      manager
+        .createQueryBuilder()
+        .update(Webhook)
+        .set({
           deletedAt: () => 'now()',
           generation: () => 'generation + 1',
           cancelling: true,
-        },
-      ),
+        })
+        .where({ ...which, deletedAt: IsNull() })
+        .returning(['id', 'accountId'])
+        .execute(),
     );
+    const rows = removed.raw as { id: string; account_id: string }[];
+    return rows.map((row) => ({ id: row.id, accountId: row.account_id }));
   }
 }
 

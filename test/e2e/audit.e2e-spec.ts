@@ -1,0 +1,380 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Schemas } from '#libs/client';
+import { createUser } from '../support/accounts.js';
+import { runCli } from '../support/command-line.js';
+import { type DemoAccount, startDemoAccount } from '../support/demo-account.js';
+import { eventually } from '../support/eventually.js';
+import { type Client, clientOf } from '../support/http.js';
+import { pastDeliveries } from '../support/past.js';
+import { startWorker } from '../support/processes.js';
+import { startReceiver } from '../support/receiver.js';
+import { aPendingDelivery } from '../support/rows.js';
+
+type AuditEntry = Schemas['AuditEntry'];
+
+const REQUEST = { 'x-request-id': 'order-4711', 'x-forwarded-for': '192.0.2.7' };
+const LOOPBACK = { DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8' };
+
+let demo: DemoAccount;
+let platform: Client;
+let operator: string;
+/** The newest entry that there was before the test. */
+let last: string | undefined;
+/** Every action that these tests have seen. */
+const actions = new Set<string>();
+
+beforeAll(async () => {
+  demo = await startDemoAccount({ ...LOOPBACK, TRUSTED_PROXIES: '127.0.0.1/32' });
+  const user = await createUser(demo.database, 'operator', 'platform');
+  operator = user.id;
+  platform = clientOf(demo.api.url, user.auth);
+});
+afterAll(() => demo.stop());
+beforeEach(async () => {
+  last = (await entriesOf(platform, '?limit=1'))[0]?.id;
+});
+
+async function entriesOf(client: Client, query = ''): Promise<AuditEntry[]> {
+  const answer = await client.get(`/v1/audit${query}`);
+  expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
+  return answer.json<AuditEntry[]>();
+}
+
+/** What this test has left, oldest first. */
+async function recorded(): Promise<AuditEntry[]> {
+  const all = await entriesOf(platform);
+  const entries = all.slice(
+    0,
+    last === undefined ? undefined : all.findIndex((e) => e.id === last),
+  );
+  for (const { action } of entries) actions.add(action);
+  return entries.reverse();
+}
+
+/** Their actions, each with the names of what changed. */
+const told = async () =>
+  (await recorded()).map(({ action, fields }) => (fields ? `${action}: ${fields.join()}` : action));
+
+const idIn = (path: string) => path.slice(path.lastIndexOf('/') + 1);
+
+async function aPastDelivery(state: string): Promise<string> {
+  const webhook = idIn(await demo.aSubscription());
+  const columns = { state: `'${state}'` };
+  const [id] = await pastDeliveries(demo.database, webhook, { daysAgo: 0, columns });
+  return id!;
+}
+
+describe('an entry', () => {
+  it('says who did what, when, from where, and in which request', async () => {
+    const before = Date.now();
+    const path = await demo.anApplication();
+    await demo.client.put(path, { name: 'Exchange', environment: 2 }, { headers: REQUEST });
+    const [made, changed] = await recorded();
+    expect(changed).toEqual({
+      id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/) as string,
+      createdAt: expect.any(String) as string,
+      accountId: Number(demo.id),
+      userId: Number(demo.id),
+      actor: 'demo',
+      address: '192.0.2.7',
+      requestId: 'order-4711',
+      action: 'application.update',
+      resource: 'application',
+      resourceId: idIn(path),
+      fields: ['name', 'environment'],
+    });
+    expect(made).toMatchObject({ action: 'application.create', address: '127.0.0.1' });
+    expect(made).not.toHaveProperty('fields');
+    const at = Date.parse(changed!.createdAt);
+    expect(at).toBeGreaterThanOrEqual(before - 1_000);
+    expect(at).toBeLessThanOrEqual(Date.now() + 1_000);
+  });
+
+  it('is left by every change of an application and its subscriptions', async () => {
+    const application = await demo.anApplication();
+    const body = { event: 'cdrRated', resource: 'sms', targetUrl: 'https://u:p@target.example/' };
+    const { href } = (await demo.client.post(`${application}/webhooks`, body)).json<{
+      href: string;
+    }>();
+    const webhook = new URL(href).pathname;
+    const change = { name: 'One', enabled: false, targetUrl: 'https://u:q@target.example/' };
+    await demo.client.put(webhook, change);
+    await demo.client.post(`${webhook}/pause`);
+    await demo.client.post(`${webhook}/resume`);
+    await demo.client.post(`${webhook}/secret/rotate`);
+    await demo.client.put(application, { voiceUrl: null, messagingUrl: 'http://m.example/' });
+    await demo.client.delete(application);
+    expect(await told()).toEqual([
+      'application.create',
+      'webhook.create',
+      'webhook.update: name,targetUrl,enabled',
+      'webhook.pause',
+      'webhook.resume',
+      'webhook.rotate_secret',
+      'application.update: voiceUrl,messagingUrl',
+      'application.delete',
+      'webhook.delete',
+    ]);
+    for (const { accountId, userId } of await recorded()) {
+      expect([accountId, userId]).toEqual([Number(demo.id), Number(demo.id)]);
+    }
+  });
+
+  it('is left by every change of users, credentials and environments', async () => {
+    const made = await platform.post('/v1/users', {
+      username: 'partner',
+      password: 'partner-secret',
+    });
+    const user = new URL(made.json<{ href: string }>().href).pathname;
+    await platform.put(user, { status: 'locked' });
+    await platform.put(user, { status: 'active' });
+    const added = await platform.post(`${user}/credentials`, {});
+    await platform.delete(new URL(added.json<{ href: string }>().href).pathname);
+    const environment = { name: 'Partner tests', type: 'special', billable: false };
+    await platform.post('/v1/environments', environment);
+    expect(await told()).toEqual([
+      'user.create',
+      'credential.create',
+      'user.lock',
+      'user.unlock',
+      'credential.create',
+      'credential.delete',
+      'environment.create',
+    ]);
+    const entries = await recorded();
+    const ofUser = entries.filter(({ resource }) => resource !== 'environment');
+    expect(new Set(ofUser.map(({ accountId }) => accountId))).toEqual(
+      new Set([Number(idIn(user))]),
+    );
+    expect(entries.at(-1)).not.toHaveProperty('accountId');
+    expect(new Set(entries.map(({ userId }) => userId))).toEqual(new Set([Number(operator)]));
+  });
+
+  it('is left by what is done with deliveries', async () => {
+    const webhook = await demo.aSubscription();
+    await demo.client.post(`${webhook}/test`);
+    const since = new Date(Date.now() - 60_000).toISOString();
+    const replay = await demo.client.post(`${webhook}/replay`, { since });
+    await demo.client.post(`${new URL(replay.headers.location!).pathname}/cancel`);
+    await demo.client.post(`/v1/deliveries/${await aPastDelivery('succeeded')}/redeliver`);
+    const pending = await aPendingDelivery(demo.database, idIn(await demo.aSubscription()));
+    await demo.client.post(`/v1/deliveries/${pending}/cancel`);
+    expect((await told()).filter((what) => what !== 'webhook.create')).toEqual([
+      'delivery.test',
+      'replay.create',
+      'replay.cancel',
+      'delivery.redeliver',
+      'delivery.cancel',
+    ]);
+  });
+
+  it('is left by the command line, without a user and an address', async () => {
+    const env = { DATABASE_URL: demo.database.url };
+    const directory = await mkdtemp(join(tmpdir(), 'switchhook-audit-'));
+    const file = join(directory, 'old.json');
+    const old = { userId: demo.id, name: 'Old', voiceUrl: 'http://v.example/' };
+    await writeFile(file, JSON.stringify([{ ...old, id: 900_001 }, old]));
+    try {
+      expect(await runCli(['import-applications', file], { env })).toMatchObject({ code: 0 });
+      expect(await runCli(['users', 'lock', 'partner'], { env })).toMatchObject({ code: 0 });
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+    const entries = await recorded();
+    expect(entries.map(({ action, accountId }) => [action, accountId])).toEqual([
+      ['application.import', Number(demo.id)],
+      ['application.import', Number(demo.id)],
+      ['user.lock', expect.any(Number)],
+    ]);
+    expect(entries[0]).toMatchObject({ actor: 'cli', resourceId: '900001' });
+    expect(entries[1]!.resourceId).toMatch(/^9000\d\d$/);
+    for (const name of ['userId', 'address', 'requestId']) {
+      expect(entries[0]).not.toHaveProperty(name);
+    }
+  });
+
+  it('is left by the service itself where it switches a subscription off', async () => {
+    const receiver = await startReceiver((_, response) => response.writeHead(410).end());
+    const worker = await startWorker({ DATABASE_URL: demo.database.url, ...LOOPBACK });
+    try {
+      const webhook = await demo.aSubscription({ targetUrl: receiver.url });
+      await demo.client.post(`${webhook}/test`);
+      const entries = await eventually(recorded, (found) =>
+        found.some(({ action }) => action === 'webhook.disable'),
+      );
+      expect(entries.at(-1)).toEqual({
+        id: expect.any(String) as string,
+        createdAt: expect.any(String) as string,
+        accountId: Number(demo.id),
+        actor: 'system',
+        action: 'webhook.disable',
+        resource: 'webhook',
+        resourceId: idIn(webhook),
+        fields: ['enabled'],
+      });
+    } finally {
+      await worker.stop();
+      await receiver.close();
+    }
+  });
+
+  it('has an action that the operators know', async () => {
+    await recorded();
+    const page = readFileSync('docs/operating.md', 'utf8');
+    const [, table = ''] = /<!-- actions -->(.*?)<!-- \/actions -->/s.exec(page) ?? [];
+    const known = [...table.matchAll(/`(\w+\.\w+)`/g)].map(([, action]) => action);
+    expect([...actions].sort()).toEqual(known.sort());
+  });
+});
+
+describe('nothing is left', () => {
+  it('by what changes nothing', async () => {
+    const application = await demo.anApplication();
+    const webhook = await demo.aSubscription();
+    const delivery = await aPastDelivery('succeeded');
+    await demo.client.post(`/v1/deliveries/${delivery}/redeliver`);
+    await demo.client.post(`/v1/deliveries/${delivery}/cancel`);
+    const count = (await recorded()).length;
+    await demo.client.put(application, {});
+    await demo.client.put(application, await demo.shown(application));
+    await demo.client.put(webhook, {});
+    await demo.client.put(webhook, { enabled: true, targetUrl: 'https://target.example/hook' });
+    await demo.client.post(`${webhook}/resume`);
+    await demo.client.post(`/v1/deliveries/${delivery}/cancel`);
+    await platform.put('/v1/users/demo', {});
+    await platform.put('/v1/users/demo', { status: 'active' });
+    expect(await recorded()).toHaveLength(count);
+  });
+
+  it('by what is refused', async () => {
+    const application = await demo.anApplication();
+    const count = (await recorded()).length;
+    const stale = { headers: { 'if-match': '"99"' } };
+    const answers = [
+      await demo.client.post('/v1/applications', { name: 'No URL' }),
+      await demo.client.put(application, { name: 'Stale' }, stale),
+      await demo.client.delete('/v1/applications/999999999'),
+      await demo.client.post('/v1/users', { username: 'nobody' }),
+      await platform.post('/v1/users', { username: 'demo' }),
+      await demo.client.post(`/v1/deliveries/${await aPastDelivery('succeeded')}/cancel`),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([400, 412, 404, 403, 400, 409]);
+    // The subscription of that delivery.
+    expect((await recorded()).slice(count).map(({ action }) => action)).toEqual(['webhook.create']);
+  });
+
+  it('by the repeat of a request that has an Idempotency-Key', async () => {
+    const body = { name: 'Once', voiceUrl: 'http://v.example/' };
+    const call = { headers: { 'idempotency-key': 'audit' } };
+    for (let n = 0; n < 2; n += 1) await demo.client.post('/v1/applications', body, call);
+    expect(await told()).toEqual(['application.create']);
+  });
+});
+
+it('undoes a change that cannot be recorded', async () => {
+  const path = await demo.anApplication();
+  await demo.database.query('ALTER TABLE audit ADD CONSTRAINT full_disk CHECK (false) NOT VALID');
+  const answers = [
+    await demo.client.put(path, { name: 'Unseen' }),
+    await demo.client.delete(path),
+    await demo.client.post('/v1/applications', { name: 'Unseen', voiceUrl: 'http://v.example/' }),
+    await platform.put('/v1/users/demo', { status: 'locked' }),
+  ];
+  await demo.database.query('ALTER TABLE audit DROP CONSTRAINT full_disk');
+  expect(answers.map(({ status }) => status)).toEqual([500, 500, 500, 500]);
+  expect(await demo.shown(path)).toMatchObject({ name: 'Switchboard' });
+  expect(await demo.database.query(`SELECT FROM applications WHERE name = 'Unseen'`)).toEqual([]);
+});
+
+it('has no value of what changed', async () => {
+  const webhook = await demo.aSubscription({ payload: { token: 'payload-secret' } });
+  await demo.client.put(webhook, { targetUrl: 'https://user:target-secret@target.example/' });
+  await demo.client.post(`${webhook}/secret/rotate`);
+  const { secret } = (await demo.client.get(`${webhook}/secret`)).json<{ secret: string }>();
+  const password = 'partner-password-secret';
+  await platform.post('/v1/users/partner/credentials', { password });
+  expect((await recorded()).length).toBe(4);
+  const rows = await demo.database.query('SELECT * FROM audit');
+  const text = JSON.stringify(rows);
+  for (const value of ['-secret', secret, 'target.example']) expect(text).not.toContain(value);
+});
+
+describe('the table', () => {
+  it.each([
+    `UPDATE audit SET actor = 'nobody'`,
+    'DELETE FROM audit',
+    'DELETE FROM audit WHERE false',
+    'TRUNCATE audit',
+    `SET session_replication_role = replica; DELETE FROM audit`,
+  ])('refuses %s', async (sql) => {
+    await demo.anApplication();
+    await expect(demo.database.query(`BEGIN; ${sql}; COMMIT`)).rejects.toThrow('only added to');
+    await demo.database.query('ROLLBACK');
+    expect((await recorded()).length).toBe(1);
+  });
+});
+
+describe('GET /v1/audit', () => {
+  it("shows an account its own entries, without other users' addresses", async () => {
+    const user = await createUser(demo.database, 'customer');
+    const customer = clientOf(demo.api.url, user.auth);
+    await customer.post('/v1/applications', { name: 'Shop', voiceUrl: 'http://v.example/' });
+    await platform.post(`/v1/users/customer/credentials`, {});
+    const entries = await entriesOf(customer);
+    expect(entries.map(({ action, actor, address }) => [action, actor, address])).toEqual([
+      ['credential.create', 'operator', undefined],
+      ['application.create', 'customer', '127.0.0.1'],
+    ]);
+    expect(await entriesOf(customer, `?accountId=${demo.id}`)).toEqual([]);
+    expect(await entriesOf(platform, `?accountId=${user.id}`)).toMatchObject([
+      { ...entries[0], address: '127.0.0.1' },
+      entries[1]!,
+    ]);
+    expect((await recorded()).map(({ accountId }) => accountId)).toEqual([
+      Number(user.id),
+      Number(user.id),
+    ]);
+  });
+
+  it('is newest first, a page at a time', async () => {
+    for (let n = 0; n < 5; n += 1) await demo.anApplication();
+    const all = await entriesOf(demo.client, '?limit=5');
+    const ids = all.map(({ id }) => id);
+    expect([...ids].sort().reverse()).toEqual(ids);
+    const first = await demo.client.get('/v1/audit?limit=2');
+    const [, next = ''] = /^<(.*)>; rel="next"$/.exec(String(first.headers.link)) ?? [];
+    expect(next).toBe(`${demo.api.url}/v1/audit?limit=2&after=${ids[1]!}`);
+    const { pathname, search } = new URL(next);
+    const second = await demo.client.get(pathname + search);
+    expect([...first.json<AuditEntry[]>(), ...second.json<AuditEntry[]>()]).toEqual(
+      all.slice(0, 4),
+    );
+    const rest = await demo.client.get('/v1/audit?limit=1000');
+    expect(rest.headers).not.toHaveProperty('link');
+  });
+
+  it('is narrowed down by its filters', async () => {
+    const path = await demo.anApplication();
+    const id = idIn(path);
+    const webhook = idIn(await demo.aSubscription());
+    await demo.client.put(path, { name: 'Two' });
+    const [made, , changed] = await recorded();
+    const shown = async (query: string) =>
+      (await entriesOf(demo.client, `?${query}`)).map((entry) => entry.id);
+    expect(await shown(`resource=application&resourceId=${id}`)).toEqual([changed!.id, made!.id]);
+    expect(await shown(`resourceId=${id}&action=application.create`)).toContain(made!.id);
+    expect(await shown(`resource=webhook&resourceId=${webhook}`)).toHaveLength(1);
+    expect(await shown(`resource=application&since=${changed!.createdAt}`)).toEqual([changed!.id]);
+    expect(await shown(`resourceId=${id}&until=${changed!.createdAt}`)).not.toContain(changed!.id);
+    for (const nothing of ['action=none', 'resource=%00', 'resourceId=x', 'accountId=x']) {
+      expect(await shown(nothing)).toEqual([]);
+    }
+    for (const faulty of ['limit=1001', 'since=yesterday', 'after=4711', 'action=a&action=b']) {
+      expect((await demo.client.get(`/v1/audit?${faulty}`)).status).toBe(400);
+    }
+  });
+});
