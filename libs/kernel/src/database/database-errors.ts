@@ -31,6 +31,11 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof Error && LOST_CONNECTION_TEXT.test(error.message);
 }
 
+/** Whether the driver waits no longer for a statement, whose connection still does. */
+export function isTimedOut(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('Query read timeout');
+}
+
 /** Whether the same transaction may succeed when it is simply repeated. */
 export function isTransient(error: unknown): boolean {
   const code = codeOf(error);

@@ -5,7 +5,7 @@ import { CONFIG, type Config } from '../config/config.js';
 import { Log } from '../logging/log.js';
 import { Presence } from '../logging/presence.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { isUnavailable, translateDatabaseError } from './database-errors.js';
+import { isTimedOut, isUnavailable, translateDatabaseError } from './database-errors.js';
 
 /**
  * A statement. Its name is the key of the server's prepared plan; one without a name is planned
@@ -15,9 +15,6 @@ export interface Statement {
   name?: string;
   text: string;
 }
-
-/** A statement that is given up may wait for a lock; where nothing answers, connecting fails next. */
-const isSlow = (error: unknown) => error instanceof Error && error.message === 'Query read timeout';
 
 /** Without an error for so long PostgreSQL is back. */
 const STEADY_MS = 5_000;
@@ -56,7 +53,8 @@ export class Database {
       return rows;
     } catch (error) {
       this.errors.inc();
-      if (isUnavailable(error) && !isSlow(error)) this.presence.away(error);
+      // It may wait for a lock; where nothing answers, connecting fails next.
+      if (isUnavailable(error) && !isTimedOut(error)) this.presence.away(error);
       throw error;
     }
   }

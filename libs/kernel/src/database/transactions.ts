@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable } from '@nestjs/common';
 import type { Client, QueryResultRow } from 'pg';
 import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
-import { isTransient, translateDatabaseError } from './database-errors.js';
+import { isTimedOut, isTransient, translateDatabaseError } from './database-errors.js';
 import { Database, type Statement } from './database.js';
 
 const REPEATS = 3;
@@ -94,7 +94,8 @@ export class Transactions {
       result = await this.current.run(transaction, work);
       await runner.commitTransaction();
     } catch (error) {
-      await rollBack(runner);
+      if (isTimedOut(error)) await close(runner);
+      else await rollBack(runner);
       throw error;
     } finally {
       await runner.release();
@@ -104,15 +105,16 @@ export class Transactions {
   }
 }
 
-/**
- * A connection that cannot be rolled back, since its statement still waits for a lock, must not go
- * back to the pool: others would go on in its transaction, which nobody commits.
- */
 async function rollBack(runner: QueryRunner): Promise<void> {
-  try {
-    if (runner.isTransactionActive) await runner.rollbackTransaction();
-  } catch {
-    const client = (await runner.connect().catch(() => undefined)) as Client | undefined;
-    void client?.end().catch(() => undefined);
-  }
+  if (!runner.isTransactionActive) return;
+  await runner.rollbackTransaction().catch(() => close(runner));
+}
+
+/**
+ * A connection that cannot be rolled back, such as one whose statement still waits for a lock, must
+ * not go back to the pool: others would go on in its transaction, which nobody commits.
+ */
+async function close(runner: QueryRunner): Promise<void> {
+  const client = (await runner.connect().catch(() => undefined)) as Client | undefined;
+  void client?.end().catch(() => undefined);
 }
