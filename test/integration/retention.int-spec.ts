@@ -335,3 +335,16 @@ it('forgets replays that ended as long ago, and none that goes on', async () => 
   const left = await database.query('SELECT state FROM replays ORDER BY state');
   expect(left).toEqual([{ state: 'completed' }, { state: 'running' }]);
 });
+
+it('forgets idempotency keys after 24 hours, and none that is valid', async () => {
+  await database.query(
+    `INSERT INTO idempotency_keys (account_id, key, fingerprint, href, created_at)
+     SELECT 1, n || ' hours', ''::bytea, '', now() - n * interval '1 hour' + interval '1 minute'
+     FROM unnest(ARRAY[0, 24, 25]) n
+     UNION ALL SELECT 1, 'old ' || n, '', '', now() - interval '2 days'
+     FROM generate_series(1, 1500) n`,
+  );
+  await (await aWorker()).round();
+  const left = await database.query('SELECT key FROM idempotency_keys ORDER BY key');
+  expect(left).toEqual([{ key: '0 hours' }, { key: '24 hours' }]);
+});

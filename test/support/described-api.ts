@@ -59,7 +59,15 @@ export interface DescribableAnswer {
 }
 
 /** Headers that an answer must not have unless they are described. */
-const TELLING_HEADERS = ['etag', 'link', 'location', 'retry-after', 'www-authenticate', 'allow'];
+const TELLING_HEADERS = [
+  'etag',
+  'link',
+  'location',
+  'idempotency-replayed',
+  'retry-after',
+  'www-authenticate',
+  'allow',
+];
 
 /** An API as its document describes it. */
 export class DescribedApi {

@@ -19,6 +19,8 @@ platform.
 - Ids in bodies may be given as an integer or as a string of digits. Times are RFC 3339; answers
   have UTC with milliseconds.
 - A field that is not set is left out of answers, never \`null\`. Clients must tolerate new fields.
+- A POST that makes something can be sent again without making it twice, if it has an
+  \`Idempotency-Key\`.
 - Where a query parameter is given twice, or has a value that it cannot have, the request is
   refused; unknown parameters are ignored.`;
 
