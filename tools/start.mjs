@@ -58,8 +58,13 @@ async function main() {
   // Two processes cannot serve their metrics on one port: the worker has the next one.
   const port = Number(env.METRICS_PORT || 0);
   const workerEnv = port > 0 ? { ...env, METRICS_PORT: String(port + 1) } : env;
-  await Promise.all([startApp('api', at.url, env), startApp('worker', workerUrl, workerEnv)]);
-  writeInstance({ url: at.url, host: at.host, port: at.port, ...stores });
+  const { databaseUrl, redisUrl, roleUrls } = stores;
+  const as = (name) => ({ DATABASE_URL: roleUrls?.[name] ?? databaseUrl });
+  await Promise.all([
+    startApp('api', at.url, { ...env, ...as('api') }),
+    startApp('worker', workerUrl, { ...workerEnv, ...as('worker') }),
+  ]);
+  writeInstance({ url: at.url, host: at.host, port: at.port, databaseUrl, redisUrl });
   printWelcome(at, given);
 }
 
@@ -89,8 +94,12 @@ async function requireFreePort({ host, port }) {
 }
 
 /** Of all our programs: what we were given, and on top of it what we know better. */
-async function environment({ host, port, isLoopback }, given, { databaseUrl, redisUrl }) {
+async function environment({ host, port, isLoopback }, given, { databaseUrl, redisUrl, roleUrls }) {
   const env = { ...process.env, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
+  if (roleUrls) {
+    env.DATABASE_API_ROLE = new URL(roleUrls.api).username;
+    env.DATABASE_WORKER_ROLE = new URL(roleUrls.worker).username;
+  }
   env.HOST = host;
   env.PORT = String(port);
   env.WORKER_PORT ||= String(await freePort());

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { asRole } from './database.js';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/apps/cli/src/main.js', import.meta.url));
 
@@ -35,8 +36,14 @@ export class RunningCommand {
   private stderr = '';
 
   constructor(args: readonly string[], { env = {}, input = '' }: Surroundings = {}) {
+    const { DATABASE_URL: url } = env;
     const child = spawn(process.execPath, [PROGRAM, ...args], {
-      env: { PATH: process.env['PATH'], ...env },
+      env: {
+        PATH: process.env['PATH'],
+        ...env,
+        // Only migrate owns the tables.
+        ...(url !== undefined && args[0] !== 'migrate' && { DATABASE_URL: asRole(url, 'api') }),
+      },
       stdio: 'pipe',
     });
     this.process = child;

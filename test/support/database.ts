@@ -3,22 +3,47 @@ import pg from 'pg';
 import { migrate, readConfig } from '#libs/kernel';
 import { testDatabaseUrl } from './environment.js';
 
+const PREFIX = 'switchhook_test_';
+
 /** A database of a test file's own, migrated. */
 export interface TestDatabase {
+  /** As its owner, which is no superuser. */
   url: string;
   query: <Row extends pg.QueryResultRow>(text: string, values?: unknown[]) => Promise<Row[]>;
   drop: () => Promise<void>;
 }
 
-/** Creates a database that nothing else uses; {@link TestDatabase.drop} ends it. */
-export async function createTestDatabase(): Promise<TestDatabase> {
+/** The same database as the role of a process: tests start none that has more rights than it needs. */
+export function asRole(url: string, process: 'api' | 'worker'): string {
+  const own = new URL(url);
+  if (own.username.startsWith(PREFIX)) own.username += `_${process}`;
+  return own.toString();
+}
+
+/**
+ * Creates a database that nothing else uses; {@link TestDatabase.drop} ends it.
+ * @param settings further variables for migrate
+ */
+export async function createTestDatabase(
+  settings: Record<string, string> = {},
+): Promise<TestDatabase> {
   const admin = testDatabaseUrl();
-  const name = `switchhook_test_${randomBytes(6).toString('hex')}`;
-  await asAdmin(`CREATE DATABASE ${name}`);
+  const name = `${PREFIX}${randomBytes(6).toString('hex')}`;
+  const password = randomBytes(12).toString('hex');
+  const [api, worker] = [`${name}_api`, `${name}_worker`];
+  await asAdmin(
+    ...[name, api, worker].map((role) => `CREATE ROLE ${role} LOGIN PASSWORD '${password}'`),
+    // For tests that look at what others do, and break it off.
+    `GRANT pg_monitor, pg_signal_backend TO ${name}`,
+    // Who creates it must be a member of its owner; a superuser is.
+    `GRANT ${name} TO CURRENT_USER`,
+    `CREATE DATABASE ${name} OWNER ${name}`,
+  );
   const own = new URL(admin);
-  own.pathname = `/${name}`;
+  Object.assign(own, { username: name, password, pathname: `/${name}` });
   const url = own.toString();
-  await migrate(readConfig({ DATABASE_URL: url, REDIS_URL: 'redis://unused' }));
+  const roles = { DATABASE_API_ROLE: api, DATABASE_WORKER_ROLE: worker };
+  await migrate(readConfig({ DATABASE_URL: url, ...roles, ...settings }));
   const pool = new pg.Pool({ connectionString: url, max: 5 });
   pool.on('error', () => undefined);
   return {
@@ -27,15 +52,18 @@ export async function createTestDatabase(): Promise<TestDatabase> {
       (await pool.query<Row>(text, values)).rows,
     drop: async () => {
       await pool.end();
-      await asAdmin(`DROP DATABASE ${name} WITH (FORCE)`);
+      await asAdmin(
+        `DROP DATABASE ${name} WITH (FORCE)`,
+        ...[name, api, worker].map((role) => `DROP ROLE ${role}`),
+      );
     },
   };
 
-  async function asAdmin(sql: string): Promise<void> {
+  async function asAdmin(...statements: string[]): Promise<void> {
     const client = new pg.Client({ connectionString: admin.toString() });
     await client.connect();
     try {
-      await client.query(sql);
+      for (const sql of statements) await client.query(sql);
     } finally {
       await client.end();
     }

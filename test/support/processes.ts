@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as delay } from 'node:timers/promises';
+import { asRole } from './database.js';
 import { testRedisUrl } from './environment.js';
 import { send } from './http.js';
 
@@ -50,13 +51,18 @@ export async function startWorker(environment: Environment, root = ROOT): Promis
   return started;
 }
 
-/** Starts a process without waiting for anything: for those that are to fail. */
+/**
+ * Starts a process without waiting for anything: for those that are to fail. On a test's own
+ * database it has the role of such a process.
+ */
 export function run(
-  app: string,
+  app: 'apps/api' | 'apps/worker',
   port: number,
   environment: Environment,
   root = ROOT,
 ): RunningProcess {
+  const { DATABASE_URL: url } = environment;
+  const role = app === 'apps/api' ? 'api' : 'worker';
   const child = spawn(process.execPath, ['--enable-source-maps', `dist/${app}/src/main.js`], {
     cwd: root,
     env: {
@@ -66,6 +72,7 @@ export function run(
       SHUTDOWN_DELAY_MS: '0',
       REDIS_URL: testRedisUrl().toString(),
       ...environment,
+      ...(url !== undefined && { DATABASE_URL: asRole(url, role) }),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -9,6 +9,8 @@ import { Problem } from './problem.mjs';
 import { end, identify, readText } from './processes.mjs';
 
 const USER = 'switchhook';
+/** Of the API and the worker: `migrate`, as the user above, gives them their rights. */
+const ROLES = { api: 'switchhook_api', worker: 'switchhook_worker' };
 const HALF_MADE = 'postgres.new-';
 /** Recovery after a kill reads the log since the last checkpoint; five minutes' worth at the most. */
 const START_MS = 120_000;
@@ -36,7 +38,8 @@ export function requireEmbeddedPostgres() {
  * Starts PostgreSQL on loopback with its data in `dir`, made at the first start.
  * @param {{ dir: string, root: string, database: string }} where `database` is made with the data
  * @param {import('./children.mjs').Children} children
- * @returns {Promise<{ url: string, exited: Promise<string> }>}
+ * @returns {Promise<{ url: string, roleUrls?: { api: string, worker: string },
+ *   exited: Promise<string> }>} `roleUrls` unless the data are from before there were roles
  */
 export async function startPostgres({ dir, root, database }, children) {
   const cluster = join(dir, 'postgres');
@@ -44,7 +47,7 @@ export async function startPostgres({ dir, root, database }, children) {
   const bin = join(binaries(root, user), 'bin');
   const options = { ...user, env: ENVIRONMENT };
   if (!existsSync(cluster)) await create(dir, database, bin, options, children);
-  const { password } = readSecrets(dir);
+  const { password, rolePassword } = readSecrets(dir);
   await endStray(cluster);
 
   for (const deadline = Date.now() + RETRY_FOR_MS; ; await sleep(RETRY_MS)) {
@@ -67,8 +70,12 @@ export async function startPostgres({ dir, root, database }, children) {
     };
     const why = await becomes(isReady, server.exited, START_MS);
     if (why === undefined) {
-      const url = `postgres://${USER}:${password}@127.0.0.1:${port}/${database}`;
-      return { url, exited: server.exited };
+      const as = (role, secret) => `postgres://${role}:${secret}@127.0.0.1:${port}/${database}`;
+      const roleUrls = rolePassword && {
+        api: as(ROLES.api, rolePassword),
+        worker: as(ROLES.worker, rolePassword),
+      };
+      return { url: as(USER, password), roleUrls, exited: server.exited };
     }
     // Somebody else took the port, or backends of a killed server are still about to notice.
     const passes = /Address already in use|still in use|lock file/.test(
@@ -78,7 +85,7 @@ export async function startPostgres({ dir, root, database }, children) {
   }
 }
 
-/** What is known about the data beside it: the password, and what has been put in. */
+/** What is known about the data beside it: the passwords, and what has been put in. */
 export function readSecrets(dir) {
   const text = readText(join(dir, 'postgres.json'));
   if (text === undefined) {
@@ -109,12 +116,19 @@ async function create(dir, database, bin, options, children) {
   // `trust` only until here, where nobody can connect: a password at once would need a file of
   // it that the server's user can reach.
   const password = randomBytes(24).toString('hex');
-  const sql = `ALTER USER ${USER} PASSWORD '${password}';\n\nCREATE DATABASE ${database};\n\n`;
+  const rolePassword = randomBytes(24).toString('hex');
+  const sql = [
+    `ALTER USER ${USER} PASSWORD '${password}'`,
+    ...Object.values(ROLES).map((role) => `CREATE ROLE ${role} LOGIN PASSWORD '${rolePassword}'`),
+    `CREATE DATABASE ${database}`,
+  ]
+    .map((statement) => `${statement};\n\n`)
+    .join('');
   const single = ['--single', '-j', ...HERE, '-c', 'exit_on_error=on', 'postgres'];
   await children.run('initdb', join(bin, 'postgres'), single, { ...here, input: sql });
   writeFileSync(join(fresh, 'pg_hba.conf'), 'host all all 127.0.0.1/32 scram-sha-256\n');
 
-  writeSecrets(dir, { password });
+  writeSecrets(dir, { password, rolePassword });
   renameSync(fresh, join(dir, 'postgres'));
 }
 

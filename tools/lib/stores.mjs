@@ -17,18 +17,19 @@ export function requireStores({ databaseUrl, redisUrl }) {
  * @param {{ databaseUrl?: string, redisUrl?: string }} given
  * @param {import('./children.mjs').Children} children
  * @param {(name: string, how: string) => void} onExit a store that we started is gone
- * @returns {Promise<{ databaseUrl: string, redisUrl: string }>}
+ * @returns {Promise<{ databaseUrl: string, redisUrl: string, roleUrls?: { api: string,
+ *   worker: string } }>} `roleUrls`: see startPostgres
  */
 export async function startStores(where, given, children, onExit) {
   const start = async (name, url, starter) => {
-    if (url) return url;
+    if (url) return { url };
     const store = await starter();
     void store.exited.then((how) => onExit(name, how));
-    return store.url;
+    return store;
   };
-  const [databaseUrl, redisUrl] = await Promise.all([
+  const [postgres, redis] = await Promise.all([
     start('postgres', given.databaseUrl, () => startPostgres(where, children)),
     start('redis', given.redisUrl, () => startRedis(where.dir, children)),
   ]);
-  return { databaseUrl, redisUrl };
+  return { databaseUrl: postgres.url, redisUrl: redis.url, roleUrls: postgres.roleUrls };
 }

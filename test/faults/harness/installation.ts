@@ -50,7 +50,12 @@ export class Template {
     const postgres = new Postgres(dir, programs);
     try {
       await postgres.start();
-      const env = { PATH: process.env.PATH, DATABASE_URL: postgres.url.toString() };
+      const env = {
+        PATH: process.env.PATH,
+        DATABASE_URL: postgres.url.toString(),
+        DATABASE_API_ROLE: postgres.urlOf('api').username,
+        DATABASE_WORKER_ROLE: postgres.urlOf('worker').username,
+      };
       const cli = (args: string[], input?: string) =>
         programs.run('setup', process.execPath, [CLI, ...args], {
           cwd: ROOT,
@@ -106,7 +111,7 @@ export class Installation {
     const ends: string[] = [];
     const create = async (kind: 'api' | 'worker', number: number) => {
       const name = `${kind}-${String(number)}`;
-      const links = [new Link(() => postgres.url), new Link(() => redis.url)] as const;
+      const links = [new Link(() => postgres.urlOf(kind)), new Link(() => redis.url)] as const;
       await Promise.all(links.map((link) => link.listen()));
       const environment = {
         DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',

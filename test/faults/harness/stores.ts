@@ -19,7 +19,7 @@ export const DATABASE = 'switchhook_test';
 
 /** A store that can be ended and started again; each start takes another port. */
 abstract class Store {
-  private started: StartedStore | undefined;
+  protected started: StartedStore | undefined;
 
   /** Where it listens now, or did last. @throws Error before the first start */
   get url(): URL {
@@ -49,6 +49,11 @@ export class Postgres extends Store {
 
   get data(): string {
     return join(this.dir, 'postgres');
+  }
+
+  /** Like {@link url}, as a process comes. */
+  urlOf(process: 'api' | 'worker'): URL {
+    return new URL(this.started?.roleUrls?.[process] ?? this.url);
   }
 
   /** Its fast shutdown, which breaks off what is under way. */

@@ -8,6 +8,8 @@ export const ROOT = resolve('.');
 /** A store as `tools/lib` starts it: on a free port, ready. */
 export interface StartedStore {
   url: string;
+  /** Of PostgreSQL: as whom the processes come, who own nothing. */
+  roleUrls?: { api: string; worker: string };
   exited: Program['exited'];
 }
 

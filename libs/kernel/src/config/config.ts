@@ -84,6 +84,11 @@ const schema = z.object({
     .string()
     .optional()
     .describe('a direct connection for `migrate`, where `DATABASE_URL` is a pooler'),
+  DATABASE_API_ROLE: z
+    .string()
+    .optional()
+    .describe('the role of the API: `migrate` gives it the rights that it needs, and no others'),
+  DATABASE_WORKER_ROLE: z.string().optional().describe('the same for the worker'),
   REDIS_URL: z
     .string()
     .default('redis://127.0.0.1:6379')
@@ -128,7 +133,7 @@ const schema = z.object({
   QUEUE_SHARDS: wholeNumber(1, 64, 1).describe('Bull queues; the same in every process'),
   QUEUE_WINDOW: wholeNumber(10, 1_000_000, 5_000).describe('jobs in the queues at the most'),
   RETENTION_DAYS: wholeNumber(1, 3_650, 30).describe(
-    'how long events, their deliveries and the keys of producers are kept',
+    'how long events, their deliveries and the keys of producers are kept; also for `migrate`',
   ),
   OTEL_EXPORTER_OTLP_ENDPOINT: z
     .url({ protocol: /^https?$/ })

@@ -18,17 +18,14 @@ import {
 } from '#libs/kernel';
 import { DeliveryMetrics } from './delivery-metrics.js';
 import {
-  detach,
+  DETACH,
   DETACHED,
-  DETACHING,
-  DETACHING_VALUES,
-  drop,
-  expire,
-  findPending,
-  finishDetaching,
-  freeKeys,
+  DROP,
+  EXPIRE,
+  FIND_PENDING,
+  FREE_KEYS,
   HALF_DETACHED,
-  mark,
+  KEPT_DAYS,
   OLD_PARTITIONS,
   type PartitionRow,
   TRY_LOCK,
@@ -38,7 +35,6 @@ import { Rounds } from './rounds.js';
 
 const ROUNDS = { everyMs: 300_000, share: 0.5 };
 const BATCH = 1_000;
-const NO_ID = '00000000-0000-0000-0000-000000000000';
 /** Days after which a day is gone: it has to be over, and its deliveries have had one to expire. */
 const DAYS_BEYOND = 2;
 /** SQLSTATE of a lock that was not to be had in time. */
@@ -52,8 +48,8 @@ const LOCK_NOT_AVAILABLE = '55P03';
 @Injectable()
 export class Retention implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly rounds = new Rounds(() => this.round(), ROUNDS);
-  private readonly days: number;
   private stopping = false;
+  private warned = false;
   /** What was detached when the last round of this worker ended. */
   private seenDetached = new Set<string>();
 
@@ -63,10 +59,8 @@ export class Retention implements OnApplicationBootstrap, BeforeApplicationShutd
     private readonly idempotencyKeys: IdempotencyKeys,
     private readonly metrics: DeliveryMetrics,
     private readonly log: Log,
-    @Inject(CONFIG) config: Config,
-  ) {
-    this.days = config.RETENTION_DAYS;
-  }
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
 
   onApplicationBootstrap(): void {
     this.rounds.start();
@@ -101,27 +95,37 @@ export class Retention implements OnApplicationBootstrap, BeforeApplicationShutd
   }
 
   private async work(): Promise<void> {
-    for (const { parent, name } of await this.partitions(this.days)) {
-      if (parent === 'deliveries') await this.expire(name);
+    const days = await this.days();
+    for (const partition of await this.partitions(days)) {
+      if (partition.parent === 'deliveries') await this.expire(partition, days);
     }
-    await this.database.run(FORGET_REPLAYS, [this.days]);
+    await this.database.run(FORGET_REPLAYS, [days]);
     await this.inBatches(async () => (await this.idempotencyKeys.forgetOld(BATCH)) === BATCH);
     // A statement that found it among the partitions just before it was detached has read it by now.
     const gone = (await this.detached()).filter((name) => this.seenDetached.has(name));
     for (const name of gone) {
-      if (!this.stopping) await this.database.run(drop(name), []);
+      if (!this.stopping) await this.database.run(DROP, [name]);
     }
-    await this.detachOld();
+    await this.detachOld(days);
     this.seenDetached = new Set(await this.detached());
   }
 
-  private async detachOld(): Promise<void> {
-    // One that waits for a backup or another long transaction goes on by itself.
-    if ((await this.database.run(DETACHING, DETACHING_VALUES)).length > 0) return;
-    for (const half of await this.database.run<PartitionRow>(HALF_DETACHED, [])) {
-      await this.database.run(finishDetaching(half), []);
+  private async days(): Promise<number> {
+    const configured = this.config.RETENTION_DAYS;
+    const [row] = await this.database.run<{ days: number }>(KEPT_DAYS, [configured]);
+    const days = row?.days ?? configured;
+    if (days > configured && !this.warned) {
+      this.warned = true;
+      this.log.warn({ configured, days }, 'data is kept for as long as migrate was told');
     }
-    const old = await this.partitions(this.days + DAYS_BEYOND);
+    return days;
+  }
+
+  private async detachOld(days: number): Promise<void> {
+    for (const { name } of await this.database.run<{ name: string }>(HALF_DETACHED, [])) {
+      await this.database.run(DETACH, [name]);
+    }
+    const old = await this.partitions(days + DAYS_BEYOND);
     for (const day of new Set(old.map((partition) => partition.day))) {
       await this.detachDay(old.filter((partition) => partition.day === day));
     }
@@ -136,33 +140,37 @@ export class Retention implements OnApplicationBootstrap, BeforeApplicationShutd
     return this.database.run<PartitionRow>(OLD_PARTITIONS, [days]);
   }
 
-  private expire(partition: string): Promise<void> {
+  private expire({ first_id, end_id }: PartitionRow, days: number): Promise<void> {
     return this.inBatches(async () => {
-      const expired = await this.database.run(expire(partition), [this.days, BATCH]);
+      const expired = await this.database.run(EXPIRE, [first_id, end_id, days, BATCH]);
       this.metrics.ended('exhausted', expired.length);
       return expired.length === BATCH;
     });
   }
 
   private async detachDay(partitions: readonly PartitionRow[]): Promise<void> {
-    const named = (parent: PartitionRow['parent']) =>
-      partitions.find((partition) => partition.parent === parent)?.name;
-    const deliveries = named('deliveries');
-    const events = named('events');
+    const of = (parent: PartitionRow['parent']) =>
+      partitions.find((partition) => partition.parent === parent);
+    const deliveries = of('deliveries');
+    const events = of('events');
     // An attempt is on its way, or somebody sent one again: it has until the next round.
-    if (deliveries && (await this.database.run(findPending(deliveries), [])).length > 0) return;
+    if (deliveries && (await this.hasPending(deliveries))) return;
     if (events) await this.freeKeys(events);
-    for (const partition of partitions) {
+    for (const { name } of partitions) {
       if (this.stopping) return;
-      await this.database.run(mark(partition), []);
-      await this.database.run(detach(partition), []);
+      await this.database.run(DETACH, [name]);
     }
   }
 
-  private freeKeys(partition: string): Promise<void> {
-    let after = NO_ID;
+  private async hasPending({ first_id, end_id }: PartitionRow): Promise<boolean> {
+    return (await this.database.run(FIND_PENDING, [first_id, end_id])).length > 0;
+  }
+
+  private freeKeys({ first_id, end_id }: PartitionRow): Promise<void> {
+    // Nobody has the least id of a day: an id also tells its version.
+    let after = first_id;
     return this.inBatches(async () => {
-      const [last] = await this.database.run<{ id: string }>(freeKeys(partition), [after, BATCH]);
+      const [last] = await this.database.run<{ id: string }>(FREE_KEYS, [after, end_id, BATCH]);
       after = last?.id ?? after;
       return last !== undefined;
     });

@@ -1,0 +1,220 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { migrate, readConfig } from '#libs/kernel';
+import {
+  FUNCTION_RIGHTS,
+  SEQUENCE_RIGHTS,
+  TABLE_RIGHTS,
+} from '../../libs/kernel/src/database/grants.js';
+import { asRole, createTestDatabase, type TestDatabase } from '../support/database.js';
+import { partitionsOf } from '../support/past.js';
+import { aSubscription, anAccount } from '../support/rows.js';
+
+const DAYS = 3;
+const REFUSED = '42501';
+
+let database: TestDatabase;
+let today: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase({ RETENTION_DAYS: String(DAYS) });
+  await aSubscription(database, await anAccount(database));
+  const [row] = await database.query<{ today: string }>(
+    `SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD') AS today`,
+  );
+  today = row!.today;
+});
+afterAll(() => database.drop());
+
+type Role = Parameters<typeof asRole>[1];
+
+/** Runs statements on one connection as a process. */
+async function as(role: Role, ...statements: string[]): Promise<void> {
+  const client = new pg.Client({ connectionString: asRole(database.url, role) });
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+const names = async (sql: string) =>
+  (await database.query<{ name: string }>(sql)).map(({ name }) => name);
+
+describe('what stands in libs/kernel/src/database/grants.ts', () => {
+  const why = 'what may API and worker do with each of these? Say it in grants.ts';
+
+  it('is a decision for every table', async () => {
+    const tables = await names(
+      `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace
+         AND relkind IN ('r', 'p', 'v', 'm') AND NOT relispartition ORDER BY relname COLLATE "C"`,
+    );
+    expect(tables, why).toEqual(Object.keys(TABLE_RIGHTS).sort());
+  });
+
+  it('is a decision for every function that has its owner’s rights, which nobody else may call', async () => {
+    const functions = await database.query<{ name: string; path: string; open: boolean }>(
+      `SELECT oid::regprocedure AS name, proconfig::text AS path,
+         has_function_privilege('public', oid, 'EXECUTE') AS open
+       FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prosecdef
+       ORDER BY oid::regprocedure::text COLLATE "C"`,
+    );
+    expect(
+      functions.map(({ name }) => name),
+      why,
+    ).toEqual(Object.keys(FUNCTION_RIGHTS).sort());
+    for (const { path, open } of functions) {
+      expect([path, open]).toEqual([expect.stringContaining('search_path=public, pg_temp'), false]);
+    }
+  });
+
+  it('names sequences that there are', async () => {
+    const sequences = await names(`SELECT relname AS name FROM pg_class WHERE relkind = 'S'`);
+    expect(sequences).toEqual(expect.arrayContaining(Object.keys(SEQUENCE_RIGHTS)));
+  });
+
+  it('is what the roles have after each migrate, no more and no less', async () => {
+    const rights = () =>
+      names(
+        `SELECT relname || ' ' || coalesce(relacl::text, '') || ' '
+           || coalesce((SELECT string_agg(attname || attacl::text, ' ' ORDER BY attname)
+             FROM pg_attribute WHERE attrelid = c.oid AND attacl IS NOT NULL), '') AS name
+         FROM pg_class c WHERE relname = ANY ('{events,attempts,users}') ORDER BY relname`,
+      );
+    const before = await rights();
+    const role = new URL(asRole(database.url, 'worker')).username;
+    await database.query(`GRANT DELETE ON events TO ${role}`);
+    await database.query(`GRANT UPDATE (role) ON users TO ${role}`);
+    await database.query(`REVOKE INSERT ON attempts FROM ${role}`);
+    expect(await rights()).not.toEqual(before);
+    await migrateAs({ DATABASE_WORKER_ROLE: role });
+    expect(await rights()).toEqual(before);
+  });
+});
+
+function migrateAs(variables: Record<string, string>): Promise<string[]> {
+  const RETENTION_DAYS = String(DAYS);
+  return migrate(readConfig({ DATABASE_URL: database.url, RETENTION_DAYS, ...variables }));
+}
+
+describe('migrate', () => {
+  it.each(['DATABASE_API_ROLE', 'DATABASE_WORKER_ROLE'])(
+    'refuses a %s that is not there, or owns the tables, and names the variable',
+    async (variable) => {
+      await expect(migrateAs({ [variable]: 'nobody' })).rejects.toThrow(
+        `configuration: ${variable}: there is no such role`,
+      );
+      const owner = new URL(database.url).username;
+      await expect(migrateAs({ [variable]: owner })).rejects.toThrow(
+        `configuration: ${variable}: must be no superuser`,
+      );
+    },
+  );
+
+  it('gives a role that both processes share what either needs', async () => {
+    const role = new URL(asRole(database.url, 'api')).username;
+    await migrateAs({ DATABASE_API_ROLE: role, DATABASE_WORKER_ROLE: role });
+    await as('api', `DELETE FROM event_keys`, `SELECT FROM users`, 'SELECT FROM due_deliveries(1)');
+    await migrateAs({ DATABASE_API_ROLE: role });
+    await expect(as('api', 'DELETE FROM event_keys')).rejects.toMatchObject({ code: REFUSED });
+  });
+});
+
+const ALIKE: [what: string, statement: () => string][] = [
+  ['drop a table', () => 'DROP TABLE users'],
+  ['drop a partition', () => `DROP TABLE events_${today}`],
+  ['detach a partition', () => `ALTER TABLE events DETACH PARTITION events_${today}`],
+  ['empty a table', () => 'TRUNCATE attempts'],
+  ['add a column', () => 'ALTER TABLE webhooks ADD COLUMN mine text'],
+  ['disable triggers', () => 'ALTER TABLE webhooks DISABLE TRIGGER ALL'],
+  ['do without triggers', () => `SET session_replication_role = 'replica'`],
+  ['take a table over', () => 'ALTER TABLE webhooks OWNER TO CURRENT_USER'],
+  ['make a table', () => 'CREATE TABLE mine ()'],
+  ['make a function', () => 'CREATE FUNCTION mine() RETURNS integer LANGUAGE sql RETURN 1'],
+  ['replace a function', () => FOREVER_YOUNG],
+  ['make a role', () => 'CREATE ROLE mine'],
+  ['become the owner', () => `SET ROLE ${new URL(database.url).username}`],
+  ['read the passwords of roles', () => 'SELECT FROM pg_authid'],
+  ['read files', () => `SELECT pg_read_file('postgresql.conf')`],
+  ['run programs', () => `COPY (SELECT 1) TO PROGRAM 'true'`],
+  ['read a partition by its name', () => `SELECT FROM attempts_${today}`],
+  ['change what was reported', () => `UPDATE events SET data = '{}'`],
+  ['delete events', () => 'DELETE FROM events'],
+  ['delete deliveries', () => 'DELETE FROM deliveries'],
+  ['hand a delivery to another account', () => 'UPDATE deliveries SET account_id = 1'],
+  ['rewrite the record of attempts', () => 'UPDATE attempts SET status = 200'],
+  ['delete the record of attempts', () => 'DELETE FROM attempts'],
+  ['make a user a platform user', () => `UPDATE users SET role = 'platform'`],
+  ['change a password', () => `UPDATE credentials SET hash = ''`],
+  ['delete users', () => 'DELETE FROM users'],
+  ['forget a migration', () => 'DELETE FROM migrations'],
+];
+const FOREVER_YOUNG = `CREATE OR REPLACE FUNCTION retention_days() RETURNS integer
+  LANGUAGE sql STABLE RETURN -3`;
+
+const OF_API: typeof ALIKE = [
+  ['write the record of attempts', () => 'INSERT INTO attempts SELECT FROM attempts'],
+  ['count attempts', () => 'UPDATE deliveries SET attempts = 0'],
+  ['set producers’ keys free', () => 'DELETE FROM event_keys'],
+  ['remove partitions', () => `SELECT detach_partition('events_${today}')`],
+  ['drop what was detached', () => `SELECT drop_partition('events_${today}')`],
+];
+
+const OF_WORKER: typeof ALIKE = [
+  ['read users', () => 'SELECT FROM users'],
+  ['read passwords', () => 'SELECT FROM credentials'],
+  ['read applications', () => 'SELECT FROM applications'],
+  ['subscribe', () => 'INSERT INTO webhooks SELECT FROM webhooks'],
+  ['lead a subscription elsewhere', () => `UPDATE webhooks SET target_url = 'http://mine/'`],
+  ['change a signing secret', () => `UPDATE webhooks SET secret = 'mine'`],
+  ['give a subscription to another account', () => 'UPDATE webhooks SET account_id = 1'],
+  ['report events', () => 'INSERT INTO events SELECT FROM events'],
+  ['make deliveries', () => 'INSERT INTO deliveries SELECT FROM deliveries'],
+  ['move the numbers of applications', () => `SELECT setval('applications_id_seq', 1)`],
+];
+
+describe.each<[Role, typeof ALIKE]>([
+  ['api', [...ALIKE, ...OF_API]],
+  ['worker', [...ALIKE, ...OF_WORKER]],
+])('whoever has the role of the %s', (role, statements) => {
+  it.each(statements)('cannot %s', async (_what, statement) => {
+    await expect(as(role, statement())).rejects.toMatchObject({ code: REFUSED });
+  });
+});
+
+describe('the functions by which partitions are kept', () => {
+  it('make them, for a month ahead at the most', async () => {
+    await as('api', 'SELECT ensure_partitions(100000)');
+    const made = await names(
+      `SELECT relname AS name FROM pg_class WHERE relname ~ '^events_2' AND relkind = 'r'`,
+    );
+    expect(made).toHaveLength(32);
+  });
+
+  it('remove a partition that is old, and neither a younger one nor any other table', async () => {
+    const old = await partitionsOf(database, DAYS + 2);
+    const younger = await partitionsOf(database, DAYS + 1);
+    for (const name of [`events_${younger}`, `events_${today}`, 'users', 'events', 'none', '']) {
+      for (const remove of ['detach_partition', 'drop_partition']) {
+        const attempt = as('worker', `SELECT ${remove}('${name}')`);
+        await expect(attempt, `${remove} ${name}`).rejects.toMatchObject({ code: REFUSED });
+      }
+    }
+    const table = `events_${old}`;
+    await expect(as('worker', `SELECT drop_partition('${table}')`)).rejects.toThrow(
+      `${table} was not detached to be dropped`,
+    );
+    await as('worker', `SELECT detach_partition('${table}')`, `SELECT drop_partition('${table}')`);
+    expect(await names(`SELECT relname AS name FROM pg_class WHERE relname = '${table}'`)).toEqual(
+      [],
+    );
+  });
+
+  it('take nothing that their caller made for what they look up', async () => {
+    const half = `CREATE TEMP TABLE pg_inherits AS
+      SELECT inhrelid, inhparent, true AS inhdetachpending FROM pg_catalog.pg_inherits`;
+    const attempt = as('worker', half, `SELECT detach_partition('events_${today}')`);
+    await expect(attempt).rejects.toMatchObject({ code: REFUSED });
+  });
+});

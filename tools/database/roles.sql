@@ -1,0 +1,36 @@
+-- The roles of an installation, for psql 15 or later: once, by an administrator, in the database.
+-- The passwords are taken from the environment. docker-compose.yml has it run on a new volume.
+\getenv migrate_password MIGRATE_PASSWORD
+\getenv api_password API_PASSWORD
+\getenv worker_password WORKER_PASSWORD
+
+-- Owns everything; only `migrate` is it. It gives the other two what they need, and nothing else.
+CREATE ROLE switchhook_migrate LOGIN PASSWORD :'migrate_password';
+CREATE ROLE switchhook_api LOGIN PASSWORD :'api_password';
+CREATE ROLE switchhook_worker LOGIN PASSWORD :'worker_password';
+
+-- An administrator who is no superuser has to be a member of the role to give something to it.
+GRANT switchhook_migrate TO CURRENT_USER;
+SELECT current_database() AS database \gset
+ALTER DATABASE :"database" OWNER TO switchhook_migrate;
+REVOKE ALL ON DATABASE :"database" FROM PUBLIC;
+GRANT CONNECT ON DATABASE :"database" TO switchhook_api, switchhook_worker;
+REVOKE CREATE ON SCHEMA public FROM PUBLIC;
+GRANT ALL ON SCHEMA public TO switchhook_migrate;
+
+-- What an installation with a single role has so far.
+DO $$
+DECLARE
+  statement text;
+BEGIN
+  FOR statement IN
+    SELECT format('ALTER TABLE %s OWNER TO switchhook_migrate', oid::regclass)
+    FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
+    UNION ALL
+    SELECT format('ALTER ROUTINE %s OWNER TO switchhook_migrate', oid::regprocedure)
+    FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+  LOOP
+    EXECUTE statement;
+  END LOOP;
+END
+$$;
