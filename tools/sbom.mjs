@@ -1,0 +1,34 @@
+// `npm run sbom`: all that an installation consists of, as CycloneDX in JSON on standard output.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from './lib/settings.mjs';
+
+const { name, packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
+const inProduction = new Set(
+  Object.entries(packages)
+    .filter(([path, { dev }]) => path !== '' && !dev)
+    .map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`),
+);
+
+// By the lockfile: what is shipped, not what is installed here. Not with npm's `--omit dev`, which
+// leaves out whatever is needed for both (npm/cli#7909): half of the packages.
+const arguments_ = ['--package-lock-only', '--sbom-format=cyclonedx', '--sbom-type=application'];
+const options = { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 2 ** 26 };
+const bom = JSON.parse(execFileSync('npm', ['sbom', ...arguments_], options));
+
+bom.components = bom.components
+  .filter((component) => inProduction.has(`${component.name}@${component.version}`))
+  // Of a package that is there twice npm keeps one, which may be that of a tool.
+  .map((component) => ({
+    ...component,
+    properties: component.properties.filter((one) => one.name !== 'cdx:npm:package:development'),
+  }));
+// npm takes the name of the folder.
+bom.metadata.component.name = name;
+const kept = new Set([bom.metadata.component, ...bom.components].map((one) => one['bom-ref']));
+bom.dependencies = bom.dependencies
+  .filter(({ ref }) => kept.has(ref))
+  .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((other) => kept.has(other)) }));
+
+console.log(JSON.stringify(bom, null, 2));
