@@ -1,0 +1,39 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const page = readFileSync(`${ROOT}docs/SECURITY.md`, 'utf8');
+
+/** The rows of the threat model: attack, what stops it, and the file and the title of the test. */
+const rows = page
+  .split('\n')
+  .filter((line) => line.startsWith('|') && !/^\|(?: attack |[ -]*-[ -|]*$)/.test(line))
+  .map((line) => line.split('|').map((cell) => cell.trim()));
+
+describe('docs/SECURITY.md', () => {
+  it('has a threat model of rows that are whole', () => {
+    expect(rows.length).toBeGreaterThan(30);
+    for (const row of rows) {
+      expect(row).toEqual([
+        '',
+        expect.stringMatching(/\w/),
+        expect.stringMatching(/\w/),
+        row[3],
+        '',
+      ]);
+    }
+  });
+
+  it.each(rows.map(([, attack, , test = '']) => [attack, test] as const))(
+    'names a test that there is: %s',
+    (_attack, test) => {
+      const [, file = '', title = ''] = /^`(\S+spec\.ts)` › (.+)$/.exec(test) ?? [];
+      expect(existsSync(ROOT + file) && file, test).toMatch(/./);
+      const code = readFileSync(ROOT + file, 'utf8');
+      const calls = ["'", '"', '`'].map((quote) => `(${quote}${title}${quote},`);
+      const isThere = calls.some((call) => code.replaceAll(/\(\s+/g, '(').includes(call));
+      expect(isThere, `${file} has no test "${title}"`).toBe(true);
+    },
+  );
+});
