@@ -113,6 +113,19 @@ it('delivers the event byte for byte, signed, with the payload of the subscripti
   ]);
 });
 
+it('delivers members that are called like those of a prototype, as they were sent', async () => {
+  const odd =
+    '{"__proto__":{"event":"x","toString":1},"constructor":{"prototype":{"id":0}},' +
+    '"hasOwnProperty":null,"toJSON":"x","a":[{"__proto__":null}]}';
+  await aSubscription(database, account, { target_url: receiver.url, payload: odd });
+  const event = await report(odd);
+  const [delivery] = await finished(event);
+  expect(delivery).toMatchObject({ state: 'succeeded', attempts: 1 });
+  const [notification] = receiver.received;
+  expect(notification?.body).toContain(`"event":"cdrCreated",`);
+  expect(notification?.body).toContain(`,"data":${odd},"payload":${odd}}`);
+});
+
 it('retries by the schedule with the same id until it succeeds', async () => {
   await aSubscription(database, account, { target_url: receiver.url });
   receiver.answering = (_, response) =>

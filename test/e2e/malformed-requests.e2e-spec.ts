@@ -80,6 +80,7 @@ const invalid = (...faults: string[]): Refusal => ({
   faults,
 });
 const notAnObject = invalid(' type');
+const tooBig = invalid(' length');
 
 const KIB = 1 << 10;
 const BODY_LIMIT = 256 * KIB;
@@ -163,7 +164,11 @@ const bytes = (...parts: (string | number[])[]): Uint8Array =>
     parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.from(part))),
   );
 
-const DEPTH = 100_000;
+const MAX_DEPTH = 64;
+/** One value for 16 bytes of the limit. */
+const MAX_VALUES = BODY_LIMIT / 16;
+/** Deep, and just so few values that the text is parsed. */
+const DEPTH = MAX_VALUES - 1;
 
 const FAULTY_BODIES: [what: string, call: Call, refusal: Refusal][] = [
   ['no body and no Content-Type', empty(), notAnObject],
@@ -197,9 +202,9 @@ const FAULTY_BODIES: [what: string, call: Call, refusal: Refusal][] = [
   ['a number', json('5'), notAnObject],
   ['true', json('true'), notAnObject],
   ['null', json('null'), notAnObject],
-  ['an array nested 100,000 deep', json('['.repeat(DEPTH) + ']'.repeat(DEPTH)), notAnObject],
-  ['100,000 open brackets', json('['.repeat(DEPTH)), malformed],
-  ['a nested object that does not end', json('{"a":'.repeat(40_000)), malformed],
+  ['an array nested 16,383 deep', json('['.repeat(DEPTH) + ']'.repeat(DEPTH)), notAnObject],
+  ['16,383 open brackets', json('['.repeat(DEPTH)), malformed],
+  ['a nested object that does not end', json('{"a":'.repeat(DEPTH)), malformed],
   ['a truncated object', json('{"name": "x"'), malformed],
   ['a truncated string', json('{"name": "x'), malformed],
   ['a truncated escape', json('{"name": "\\u00"}'), malformed],
@@ -287,6 +292,34 @@ describe.each(ROUTES_WITH_BODY)('%s', (route) => {
     expectProblem(await sendTo(route, { auth: ownerAuth, body: big.subarray(1) }), malformed);
   });
 
+  it('takes 64 levels, and no more', async () => {
+    const nested = (levels: number) =>
+      `{"x":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)},"\\"[{[{":"${'[{'.repeat(99)}"}`;
+    const post = (text: string) => sendTo(route, { auth: ownerAuth, body: text });
+    if (route.endsWith('/batch')) {
+      // Each of its events has so many, as it has alone.
+      const events = [nested(MAX_DEPTH), nested(MAX_DEPTH + 1)].join();
+      const { results } = (await post(`{"events":[${events}]}`)).json<{ results: Faulty[] }>();
+      expect(results[0]!.errors[0]!.code).toBe('required');
+      expectFaults(results[1]!, ['/events/1 length']);
+      return;
+    }
+    expect((await post(nested(MAX_DEPTH))).text).not.toContain('levels');
+    const answer = await post(nested(MAX_DEPTH + 1));
+    expectProblem(answer, tooBig);
+    expect(answer.text).toContain('at most 64 levels (this is exceeded at character 68)');
+  });
+
+  it('takes one value for every 16 bytes of its limit, and no more', async () => {
+    const most = route.endsWith('/batch') ? BATCH_LIMIT / 16 : MAX_VALUES;
+    const withValues = (count: number) => `{"x":[${'1,'.repeat(count - 2)}1]}`;
+    const post = (text: string) => sendTo(route, { auth: ownerAuth, body: text });
+    expect((await post(withValues(most))).text).not.toContain('values');
+    const answer = await post(withValues(most + 1));
+    expectProblem(answer, tooBig);
+    expect(answer.text).toContain(`at most ${most} values (this is exceeded at character `);
+  });
+
   it('takes the members of a prototype for unknown ones', async () => {
     const members = JSON.stringify({
       ...anApplication,
@@ -294,7 +327,9 @@ describe.each(ROUTES_WITH_BODY)('%s', (route) => {
       ...anEvent,
       username: 'proto',
     });
-    const body = `{"__proto__":${members},"constructor":{"prototype":${members}},"toString":1}`;
+    const body =
+      `{"__proto__":${members},"constructor":{"prototype":${members}},"prototype":${members},` +
+      '"toString":1,"valueOf":null,"hasOwnProperty":false,"__defineGetter__":[],"toJSON":"x"}';
     const answer = await sendTo(route, { auth: ownerAuth, body });
     if (route.startsWith('PUT') || route.endsWith('credentials')) expect(answer.status).toBe(200);
     else expectProblem(answer, { status: 400, code: 'validation_failed' });
@@ -765,8 +800,8 @@ describe('a field', () => {
     );
   });
 
-  it('holds nested text as deep as its length allows, and gives it back', async () => {
-    const data = '{"a":'.repeat(20_000) + '1' + '}'.repeat(20_000);
+  it('holds nested text, and gives it back', async () => {
+    const data = '{"a":'.repeat(MAX_DEPTH - 1) + '1' + '}'.repeat(MAX_DEPTH - 1);
     const event = `"event":"smsdlr","resource":"sms","accountId":${ids['user'] ?? ''}`;
     const answer = await owner.post('/v1/events', `{${event},"data":${data}}`);
     expect(answer.status).toBe(202);
@@ -792,6 +827,7 @@ describe('an update that the stored resource decides', () => {
 const UNKNOWN_IDS = [
   ...['0', '999999999', '9223372036854775807', '9223372036854775808', '9'.repeat(400)],
   ...['-1', '+1', '01', '1.0', '1e0', '0x1', '1_000', '%201', '1%20', '1%00', '%00', '1%0a'],
+  ...['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'],
   ...['1%2F', '1%2f2', '%2e%2e', '%EF%BC%91', '%F0%9F%98%80', '%D9%A1', 'null', 'undefined', 'NaN'],
   ...['%', '%1', '%zz', '%C0%80', '%ED%A0%80', '%FF', "1'--", '1;x', '{id}', ':id', '*', 'a b'],
 ].map((id) => id.replace(' ', '%20'));
@@ -1060,6 +1096,14 @@ describe('a query parameter', () => {
     for (const query of unknown) {
       expect([query, (await owner.get(`${at(path)}?${query}`)).status]).toEqual([query, 200]);
     }
+  });
+
+  it.each(LISTS)('of %s that is called like a member of a prototype is ignored', async (path) => {
+    const whole = await owner.get(at(path));
+    const names = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'];
+    const query = names.flatMap((name) => [`${name}=1`, `${name}[limit]=x`, `limit[${name}]=x`]);
+    const answer = await owner.get(`${at(path)}?${[...query, ...query].join('&')}`);
+    expect([answer.status, answer.text]).toEqual([200, whole.text]);
   });
 
   it.each(FILTERED)('enabled of %s is true or false', async (path) => {
@@ -1348,15 +1392,13 @@ describe('a batch', () => {
     expect(results.map((result) => 'href' in result)).toEqual([false, true]);
   });
 
-  it('with an element nested 100,000 deep is answered', async () => {
+  it('with an element nested 16,383 deep is answered', async () => {
     const deep = '['.repeat(DEPTH) + ']'.repeat(DEPTH);
     const { results } = (await post(`{"events":[${deep},{"data":${deep}}]}`)).json<{
       results: Faulty[];
     }>();
-    expectFaults(results[0]!, ['/events/0 type']);
-    expect(results[1]!.errors.map(({ field, code }) => `${field} ${code}`)).toContain(
-      '/events/1/data type',
-    );
+    expectFaults(results[0]!, ['/events/0 length']);
+    expectFaults(results[1]!, ['/events/1 length']);
   });
 });
 
@@ -1414,6 +1456,7 @@ describe('bytes that are no HTTP', () => {
       'an Authorization of 17 KB',
       head('GET / HTTP/1.1') + `Authorization: Basic ${'x'.repeat(17_000)}\r\n\r\n`,
     ],
+    ['101 headers', head('GET / HTTP/1.1') + 'a: b\r\n'.repeat(100) + '\r\n'],
     ['4,000 headers', head('GET / HTTP/1.1') + 'a:bcdefg\r\n'.repeat(4_000) + '\r\n'],
     ['a path of 17 KB', head(`GET /${'x'.repeat(17_000)} HTTP/1.1`) + '\r\n'],
   ])('such as %s are answered 400, and the connection is closed', async (_, request) => {
@@ -1552,6 +1595,19 @@ describe('a header', () => {
     const [application] = answer.json<{ href: string }[]>();
     expect(new URL(application!.href).pathname).toBe(at('/v1/applications/{app}'));
     expect(application!.href).not.toMatch(/evil|script|[\s"<>]/);
+  });
+
+  it('is one of a hundred at the most', async () => {
+    // With Authorization, Host and Connection.
+    expect((await withHeaders(['Host: x', ...Array<string>(97).fill('a: b')])).status).toBe(200);
+    const answer = await withHeaders(['Host: x', ...Array<string>(98).fill('a: b')]);
+    expectProblem(answer, malformed);
+    expect(answer.text).toContain('at most 100 headers');
+  });
+
+  it('names the limit of all of them when they are too large', async () => {
+    const answer = await withHeaders(['Host: x', `X-Y: ${'x'.repeat(16 << 10)}`]);
+    expect(answer.json<{ error: string }>().error).toContain('at most 16384 bytes');
   });
 
   it.each(['a b', 'x'.repeat(129), '<x>', 'x,y', '"', 'é', ''])(

@@ -60,13 +60,8 @@ export interface DescribableAnswer {
 
 /** Headers that an answer must not have unless they are described. */
 const TELLING_HEADERS = [
-  'etag',
-  'link',
-  'location',
-  'idempotency-replayed',
-  'retry-after',
-  'www-authenticate',
-  'allow',
+  ...['etag', 'link', 'location', 'retry-after', 'www-authenticate', 'allow'],
+  ...['ratelimit', 'ratelimit-policy', 'idempotency-replayed'],
 ];
 
 /** An API as its document describes it. */

@@ -5,10 +5,12 @@ export {
   type Config,
   InvalidConfigError,
   type Network,
+  type RateLimit,
   readConfig,
 } from './config/config.js';
 export { ConfigModule } from './config/config.module.js';
 export { apiAddressFromEnvironment, configFromEnvironment } from './config/environment.js';
+export { keepNewest } from './collections/keep-newest.js';
 export { Turns } from './concurrency/turns.js';
 export { Database, type Statement } from './database/database.js';
 export {
@@ -23,6 +25,7 @@ export { identityColumn } from './database/identity-column.js';
 export { migrate } from './database/migrate.js';
 export { PartitionKeeper } from './database/partitions.js';
 export {
+  BusyError,
   DomainError,
   type ErrorCode,
   type FieldCode,
@@ -30,6 +33,7 @@ export {
   ForbiddenError,
   NotFoundError,
   PreconditionFailedError,
+  RateLimitedError,
   UnavailableError,
   ValidationError,
 } from './errors/domain-error.js';
@@ -39,13 +43,16 @@ export { Log } from './logging/log.js';
 export { Presence } from './logging/presence.js';
 export type { Page } from './paging/page.js';
 export { connectRedis, type RedisConnection } from './redis/redis.js';
+export { RedisLimits } from './redis/redis-limits.js';
 export { isNumericId, isUuid, numericIdOf } from './text/identifiers.js';
+export { tooDeepAt } from './text/json-limits.js';
 export { rawElements, rawMember } from './text/json-members.js';
 export { hasLength, inHttp, isHttpUrl, isUrl, MAX_URL } from './text/http-url.js';
 export { jsonText, RawJson } from './text/raw-json.js';
 export { startProcess } from './start-process.js';
 export { codePoints, isPrintable, isStorable } from './text/well-formed.js';
 export { Transactions } from './database/transactions.js';
+export { addressGroup } from './network/address-group.js';
 export {
   isCallableAddress,
   isCallablePort,

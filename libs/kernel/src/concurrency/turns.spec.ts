@@ -1,7 +1,11 @@
-import { expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { Turns } from './turns.js';
 
 const refusal = () => new Error('too many');
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 function heldWork() {
   let release = (): void => undefined;
@@ -43,4 +47,21 @@ it('goes on after work that failed', async () => {
   const after = turns.run(() => Promise.resolve('done'), refusal);
   await expect(failing).rejects.toThrow('no');
   expect(await after).toBe('done');
+});
+
+it('refuses what has waited too long, and goes on with the others', async () => {
+  vi.useFakeTimers();
+  const turns = new Turns({ atOnce: 1, waitMs: 1_000 });
+  const held = heldWork();
+  const first = turns.run(held.work, refusal);
+  const late = expect(turns.run(held.work, refusal)).rejects.toThrow('too many');
+  await vi.advanceTimersByTimeAsync(999);
+  const last = turns.run(() => Promise.resolve('done'), refusal);
+  await vi.advanceTimersByTimeAsync(1);
+  await late;
+  held.release();
+  await first;
+  expect(await last).toBe('done');
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(held.started).toHaveLength(1);
 });

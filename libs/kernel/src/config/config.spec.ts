@@ -33,6 +33,8 @@ describe('readConfig', () => {
       TRUSTED_PROXIES: [],
       MAX_BODY_BYTES: 262_144,
       MAX_BATCH_BYTES: 8_388_608,
+      MAX_CONNECTIONS: 10_000,
+      REQUEST_TIMEOUT_MS: 60_000,
       DELIVERY_ALLOWED_NETWORKS: [],
       DELIVERY_DENIED_NETWORKS: [],
       DELIVERY_ALLOWED_PORTS: [],
@@ -46,6 +48,7 @@ describe('readConfig', () => {
       LOG_EVENTS: 'summary',
     });
     expect(config.PUBLIC_BASE_URL).toBeUndefined();
+    expect(config.RATE_LIMIT).toBeUndefined();
     expect(config.MIGRATION_DATABASE_URL).toBeUndefined();
     expect(config.DELIVERY_PROXY_URL).toBeUndefined();
   });
@@ -64,6 +67,22 @@ describe('readConfig', () => {
     expect(read(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(read({}));
   });
 
+  it.each([
+    ['10/s', 10, 1_000],
+    ['600/m', 600, 60_000],
+    [' 1/h ', 1, 3_600_000],
+    ['100000/s', 100_000, 1_000],
+  ])('reads the rate %j', (RATE_LIMIT, quota, windowMs) => {
+    expect(read({ RATE_LIMIT }).RATE_LIMIT).toEqual({ quota, windowMs });
+  });
+
+  it.each(['600', '0/m', '-1/m', '600/d', '600 / m', '1.5/s', '100001/s', 'x', '600/min'])(
+    'refuses the rate %j',
+    (RATE_LIMIT) => {
+      expect(faultOf({ RATE_LIMIT })).toMatch(/^configuration: RATE_LIMIT: must be .*600\/m/);
+    },
+  );
+
   it('ignores variables of others', () => {
     expect(read({ HOME: '/root', PORTS: 'x' })).toEqual(read({}));
   });
@@ -71,6 +90,8 @@ describe('readConfig', () => {
   it.each([
     ['DATABASE_POOL_SIZE', 2, 500],
     ['PORT', 0, 65_535],
+    ['MAX_CONNECTIONS', 1, 1_000_000],
+    ['REQUEST_TIMEOUT_MS', 1_000, 600_000],
     ['WORKER_PORT', 0, 65_535],
     ['METRICS_PORT', 0, 65_535],
     ['MAX_BODY_BYTES', 1_024, 67_108_864],

@@ -67,6 +67,27 @@ const delays = z
     });
   });
 
+/** What an account may ask: `quota` requests in `windowMs`. */
+export interface RateLimit {
+  quota: number;
+  windowMs: number;
+}
+
+const MAX_QUOTA = 100_000;
+
+/** A rate such as `600/m`. */
+const rate = z.string().transform((text, context): RateLimit => {
+  const [, quota = '', unit = 's'] = /^(\d{1,6})\/([smh])$/.exec(text.trim()) ?? [];
+  if (Number(quota) >= 1 && Number(quota) <= MAX_QUOTA) {
+    return { quota: Number(quota), windowMs: UNIT_MS[unit as 's' | 'm' | 'h'] };
+  }
+  context.addIssue({
+    code: 'custom',
+    message: `must be a number of requests from 1 to ${String(MAX_QUOTA)} and a unit: 10/s, 600/m or 36000/h`,
+  });
+  return z.NEVER;
+});
+
 const onOff = z.enum(['true', 'false']).transform((value) => value === 'true');
 
 const baseUrl = z
@@ -109,6 +130,17 @@ const schema = z.object({
   TRUSTED_PROXIES: networks.describe('CIDR list whose forwarded headers count'),
   MAX_BODY_BYTES: wholeNumber(1_024, 64 << 20, 256 << 10).describe('of a request body'),
   MAX_BATCH_BYTES: wholeNumber(1_024, 64 << 20, 8 << 20).describe('of the body of an event batch'),
+  RATE_LIMIT: rate
+    .optional()
+    .describe(
+      'requests of an account, such as `10/s`, `600/m` or `36000/h`; without it any number',
+    ),
+  MAX_CONNECTIONS: wholeNumber(1, 1_000_000, 10_000).describe(
+    'of clients to a process; what comes beyond is dropped',
+  ),
+  REQUEST_TIMEOUT_MS: wholeNumber(1_000, 600_000, 60_000).describe(
+    'until a request has come in whole; its headers have at most 10 s of it',
+  ),
   DELIVERY_ALLOWED_NETWORKS: networks.describe(
     'CIDR list of non-public networks that targets may be in',
   ),

@@ -11,6 +11,8 @@ export type ErrorKind =
   | 'precondition_failed'
   | 'too_large'
   | 'unsupported_media_type'
+  | 'request_timeout'
+  | 'rate_limited'
   | 'unavailable'
   | 'internal';
 
@@ -32,6 +34,8 @@ export type ErrorCode =
   | 'precondition_failed'
   | 'body_too_large'
   | 'unsupported_media_type'
+  | 'request_timeout'
+  | 'rate_limited'
   | 'unavailable'
   | 'internal_error';
 
@@ -56,7 +60,7 @@ export interface FieldFault {
 
 /** An error that its caller is told about: `message` is one sentence fit for a customer. */
 export class DomainError extends Error {
-  /** Seconds after which the same request may succeed. */
+  /** Seconds after which it is worth while to ask again, where that is known. */
   readonly retryAfterS?: number;
 
   constructor(
@@ -99,6 +103,26 @@ export class PreconditionFailedError extends DomainError {
 export class UnavailableError extends DomainError {
   constructor(cause?: unknown) {
     super('unavailable', 'unavailable', 'The service cannot reach its database now.', { cause });
+  }
+}
+
+/** The caller asked more than it may in a time. */
+export class RateLimitedError extends DomainError {
+  override readonly retryAfterS: number;
+
+  /** @param waitMs until it may ask again */
+  constructor(message: string, waitMs: number) {
+    super('rate_limited', 'rate_limited', message);
+    this.retryAfterS = Math.max(1, Math.ceil(waitMs / 1_000));
+  }
+}
+
+/** All callers together ask more of something than there is; that is no fault of the service. */
+export class BusyError extends DomainError {
+  override readonly retryAfterS = 1;
+
+  constructor(message: string) {
+    super('unavailable', 'unavailable', message);
   }
 }
 

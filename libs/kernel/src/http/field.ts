@@ -7,6 +7,7 @@ import { hasLength, HTTP_SCHEMES, isUrl, MAX_URL } from '../text/http-url.js';
 import { numericIdOf } from '../text/identifiers.js';
 import { isPrintable } from '../text/well-formed.js';
 import { inAnyCase, type Schema } from './openapi/schema.js';
+import { parseTime } from './query.js';
 
 /** What an object in a body means, or what is wrong with its members, by JSON Pointer. */
 export type ReadObject = { value: object } | { faults: FieldFault[] };
@@ -223,6 +224,19 @@ export function IsId(): PropertyDecorator {
       'must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string',
       (value) => !isTextOrNumber(value) || numericIdOf(value) !== undefined,
       { minimum: 0, pattern: '^(?:0|[1-9][0-9]{0,18})$' },
+    ),
+  );
+}
+
+/** A time of RFC 3339. */
+export function IsTime(): PropertyDecorator {
+  return applyDecorators(
+    IsString(),
+    Check(
+      'format',
+      'must be a time such as 2026-01-31T12:00:00Z (RFC 3339)',
+      (value) => typeof value !== 'string' || parseTime(value) !== undefined,
+      { format: 'date-time' },
     ),
   );
 }

@@ -15,7 +15,9 @@ import { CONFIG, type Config } from '../config/config.js';
 import { DomainError } from '../errors/domain-error.js';
 import { NestLog } from '../logging/log.js';
 import { StartLog } from '../logging/start-log.js';
+import { LIMITS, limitConnections } from './connection-limits.js';
 import { leaveContinueToRoutes } from './continue.js';
+import { Metrics } from '../telemetry/metrics.js';
 import { Tracing } from '../telemetry/tracing.js';
 import { closeLingering, linger } from './lingering-close.js';
 import { closeOrderly } from './orderly-close.js';
@@ -33,7 +35,7 @@ class HttpAdapter extends ExpressAdapter {
     // The setting "case sensitive routing" would come too late: Nest has made the router already.
     (handle.router as unknown as { caseSensitive: boolean }).caseSensitive = true;
     // A request without Host is answered like any other: clients of HTTP/1.0 send none.
-    const server = createServer({ requireHostHeader: false }, handle);
+    const server = createServer({ requireHostHeader: false, ...LIMITS }, handle);
     server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
       server.emit('request', request, response);
     });
@@ -59,7 +61,16 @@ const REQUEST_LINE = /^([!#$%&'*+.^_`|~\w-]+) (\S+) HTTP\/1\.[01]\r?\n/;
 function refuseMalformedRequests(server: Server): void {
   server.on('clientError', (error: ParseError, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return;
-    if (leaveToRequest(socket)) return;
+    const late = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? tooLate() : undefined;
+    if (leaveToRequest(socket, late)) return;
+    if (isAnswered(socket)) {
+      linger(socket);
+      return;
+    }
+    if (late) {
+      refuse(socket, '', late);
+      return;
+    }
     const unknown = unknownMethodIn(error);
     if (unknown) {
       refuseMethod(socket, unknown.method, unknown.target, unknown.requestId);
@@ -67,7 +78,7 @@ function refuseMalformedRequests(server: Server): void {
     }
     const message =
       error.code === 'HPE_HEADER_OVERFLOW'
-        ? 'The headers of the request are too large.'
+        ? `The headers of the request must have at most ${String(LIMITS.maxHeaderSize)} bytes in all.`
         : 'The request is not valid HTTP.';
     refuse(socket, '', new DomainError('malformed', 'malformed_json', message));
   });
@@ -80,12 +91,23 @@ function refuseMalformedRequests(server: Server): void {
  * What cannot be read is the body of a request that a route is at work on: it gives the one answer,
  * be it that it wants the body and cannot have it, or that it looks at none.
  */
-function leaveToRequest(socket: Socket): boolean {
+function leaveToRequest(socket: Socket, reason?: DomainError): boolean {
   const { _httpMessage: response } = socket as Socket & { _httpMessage?: ServerResponse | null };
   if (!response) return false;
   response.shouldKeepAlive = false;
-  breakBody(response.req);
+  breakBody(response.req, reason);
   return true;
+}
+
+/** Whether what still comes in has its answer: another one would be taken for the next one's. */
+function isAnswered(socket: Socket): boolean {
+  const { parser } = socket as Socket & { parser?: { incoming?: IncomingMessage | null } | null };
+  return parser?.incoming?.complete === false;
+}
+
+function tooLate(): DomainError {
+  const message = 'The request did not come in whole in time.';
+  return new DomainError('request_timeout', 'request_timeout', message);
 }
 
 /** A request that is valid HTTP, but of a method that the parser does not know. */
@@ -147,6 +169,7 @@ export async function createHttpApplication(
     'trust proxy',
     config.TRUSTED_PROXIES.map(([address, bits]) => `${address.toString()}/${String(bits)}`),
   );
+  limitConnections(app.getHttpServer(), config, app.get(Metrics));
   app.use(requestMiddleware(config));
   const tracing = app.get(Tracing);
   if (tracing.enabled) app.use(traceRequests(tracing));

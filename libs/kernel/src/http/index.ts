@@ -11,6 +11,7 @@ export {
   IsObject,
   IsString,
   IsText,
+  IsTime,
   IsUrl,
   type ReadObject,
 } from './field.js';
@@ -25,7 +26,7 @@ export { answerJson, answerList, answerPage, type Shown } from './list-answer.js
 export { ProblemFilter } from './problem.filter.js';
 export * from './openapi/index.js';
 export { parseTime, QueryReader, textsOf, timesOf } from './query.js';
-export type { JsonText } from './read-body.js';
+export { type JsonText, MAX_DEPTH } from './read-body.js';
 export { pathOf } from './request.js';
 export { RequestLog } from './request-log.js';
 export { UnknownRouteModule } from './unknown-route.module.js';

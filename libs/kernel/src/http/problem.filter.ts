@@ -1,7 +1,7 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { translateDatabaseError } from '../database/database-errors.js';
-import { DomainError, NotFoundError } from '../errors/domain-error.js';
+import { BusyError, DomainError, NotFoundError } from '../errors/domain-error.js';
 import { Log } from '../logging/log.js';
 import { PROBLEM_TYPE, problemOf, STATUS_OF } from './problem.js';
 
@@ -18,7 +18,8 @@ export class ProblemFilter implements ExceptionFilter {
     const response = host.switchToHttp().getResponse<Response>();
     const requestId = request.requestId ?? '';
     const error = this.domainErrorOf(thrown);
-    if (STATUS_OF[error.kind] >= 500) {
+    // A line with a stack for each of a flood of requests would make the flood worse.
+    if (STATUS_OF[error.kind] >= 500 && !(error instanceof BusyError)) {
       this.log.error({ requestId, err: thrown }, 'request failed');
     }
     if (response.headersSent) {
@@ -29,9 +30,8 @@ export class ProblemFilter implements ExceptionFilter {
     if (error.kind === 'unauthorized') {
       response.setHeader('WWW-Authenticate', 'Basic realm="switchhook", charset="UTF-8"');
     }
-    const retryAfterS =
-      error.retryAfterS ?? (error.kind === 'unavailable' ? RETRY_AFTER_S : undefined);
-    if (retryAfterS !== undefined) response.setHeader('Retry-After', String(retryAfterS));
+    const wait = error.retryAfterS ?? (error.kind === 'unavailable' ? RETRY_AFTER_S : undefined);
+    if (wait !== undefined) response.setHeader('Retry-After', String(wait));
     const body = problemOf(error, { instance: request.originalUrl, requestId });
     response.status(STATUS_OF[error.kind]);
     response.setHeader('Content-Type', PROBLEM_TYPE);

@@ -14,6 +14,8 @@ export const STATUS_OF: Record<ErrorKind, number> = {
   precondition_failed: 412,
   too_large: 413,
   unsupported_media_type: 415,
+  request_timeout: 408,
+  rate_limited: 429,
   internal: 500,
   unavailable: 503,
 };
@@ -31,6 +33,8 @@ export const TITLE_OF: Record<ErrorKind, string> = {
   precondition_failed: 'Precondition Failed',
   too_large: 'Content Too Large',
   unsupported_media_type: 'Unsupported Media Type',
+  request_timeout: 'Request Timeout',
+  rate_limited: 'Too Many Requests',
   internal: 'Internal Server Error',
   unavailable: 'Service Unavailable',
 };

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import bodyParser from 'body-parser';
 import type { Request, RequestHandler, Response } from 'express';
 import { DomainError, ValidationError } from '../errors/domain-error.js';
+import { tooDeepAt, tooManyValuesAt } from '../text/json-limits.js';
 import { isWaiting, sendContinue } from './continue.js';
 import { configOf } from './request.js';
 
@@ -15,13 +16,24 @@ export interface JsonText {
 /** Which limit of the configuration holds for a body. */
 export type BodyLimit = 'MAX_BODY_BYTES' | 'MAX_BATCH_BYTES';
 
-const broken = new WeakSet<IncomingMessage>();
-const whenBroken = new WeakMap<IncomingMessage, () => void>();
+/** Levels of objects and arrays in a body, or in an event of a batch; more than any known client has. */
+export const MAX_DEPTH = 64;
 
-/** Tells whoever reads the body of a request, now or later, that there will be no more of it. */
-export function breakBody(request: IncomingMessage): void {
-  broken.add(request);
-  whenBroken.get(request)?.();
+/** How many values a body may have in all: one for every 16 bytes that it may have. */
+export function maxValues(bytes: number): number {
+  return bytes >> 4;
+}
+
+const broken = new WeakMap<IncomingMessage, DomainError>();
+const whenBroken = new WeakMap<IncomingMessage, (reason: DomainError) => void>();
+
+/**
+ * Tells whoever reads the body of a request, now or later, that there will be no more of it.
+ * @param reason what it is then refused with
+ */
+export function breakBody(request: IncomingMessage, reason = unreadable()): void {
+  broken.set(request, reason);
+  whenBroken.get(request)?.(reason);
 }
 
 const readers = new Map<number, RequestHandler>();
@@ -29,17 +41,21 @@ const readers = new Map<number, RequestHandler>();
 /**
  * Reads the body of a request as a JSON object. Only a route that wants a body calls this, after
  * the guards, so the body of a request that is not authenticated is never read.
- * @throws DomainError 415, 413, 400 in the order of the contract
+ * @throws DomainError 415, 413, 408, 400 in the order of the contract
  */
 export async function readJsonObject(request: Request, limit: BodyLimit): Promise<JsonText> {
   if (!(await hasBody(request))) throw notAnObject();
   requireJsonType(request);
   requireKnownEncoding(request);
-  const bytes = await readBytes(request, configOf(request)[limit]);
+  const bytesAllowed = configOf(request)[limit];
+  const bytes = await readBytes(request, bytesAllowed);
   if (bytes.length === 0) throw notAnObject();
   const text = textOf(bytes);
+  requireFewValues(text, maxValues(bytesAllowed));
   const value = parse(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notAnObject();
+  // Of a batch each event is judged on its own.
+  if (limit !== 'MAX_BATCH_BYTES') requireShallow(text);
   return { text, value: value as Record<string, unknown> };
 }
 
@@ -90,10 +106,11 @@ function readBytes(request: Request, limit: number): Promise<Buffer> {
   }
   // body-parser would read such a body to its end before it says so.
   if (isTooLong(request, limit)) throw tooLarge(limit);
-  if (broken.has(request)) throw unreadable();
+  const reason = broken.get(request);
+  if (reason) throw reason;
   if (request.res) sendContinue(request, request.res);
   return new Promise((resolve, reject) => {
-    whenBroken.set(request, () => reject(unreadable()));
+    whenBroken.set(request, reject);
     void read(request, {} as Response, (error?: unknown) => {
       if (error) {
         // What the client still sends is read and thrown away, so that it hears our answer.
@@ -130,6 +147,21 @@ function textOf(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw malformed('The body is not valid UTF-8.');
   const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   return bytes.toString('utf8', hasMark ? 3 : 0);
+}
+
+/** Before it is parsed: that is what takes long, and memory. */
+function requireFewValues(text: string, most: number): void {
+  const at = tooManyValuesAt(text, most);
+  if (at < 0) return;
+  const says = `must have at most ${String(most)} values (this is exceeded at character ${String(at)})`;
+  throw ValidationError.of('', 'length', `The body ${says}.`);
+}
+
+function requireShallow(text: string): void {
+  const at = tooDeepAt(text, MAX_DEPTH);
+  if (at < 0) return;
+  const says = `must have at most ${String(MAX_DEPTH)} levels (this is exceeded at character ${String(at)})`;
+  throw ValidationError.of('', 'length', `The body ${says}.`);
 }
 
 function parse(text: string): unknown {

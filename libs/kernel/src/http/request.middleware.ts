@@ -2,8 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { actAs, type Actor } from '../audit/actor.js';
 import type { Config } from '../config/config.js';
+import { DomainError } from '../errors/domain-error.js';
 import { pathOf } from './request.js';
 
+/** Header lines of a request; what clients and their proxies send is a third of it at the most. */
+const MAX_HEADERS = 100;
 const SANE_REQUEST_ID = /^[A-Za-z0-9._:@/+=-]{1,128}$/;
 
 /** The caller's id of a request, if it is sane, else one of ours. */
@@ -23,9 +26,15 @@ export function requestMiddleware(config: Config): RequestHandler {
     useOriginForm(request);
     escapeBrokenEscapes(request);
     if (pathOf(request).startsWith('/v1')) response.setHeader('Cache-Control', 'no-store');
-    if (mayChange(request)) actAs(actorOf(request, requestId), next);
+    if (request.rawHeaders.length > 2 * MAX_HEADERS) next(tooManyHeaders());
+    else if (mayChange(request)) actAs(actorOf(request, requestId), next);
     else next();
   };
+}
+
+function tooManyHeaders(): DomainError {
+  const message = `The request must have at most ${String(MAX_HEADERS)} headers.`;
+  return new DomainError('malformed', 'malformed_json', message);
 }
 
 /** The guard adds who it is. */

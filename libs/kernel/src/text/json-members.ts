@@ -76,10 +76,11 @@ function skipBlanks(json: string, from: number): number {
   }
 }
 
-/** The index after the string that starts with the quote at `from`. */
-function stringEnd(json: string, from: number): number {
+/** The index after the string that starts with the quote at `from`; the length if it has no end. */
+export function stringEnd(json: string, from: number): number {
   let at = json.indexOf('"', from + 1);
   for (;;) {
+    if (at < 0) return json.length;
     let backslashes = 0;
     while (json.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes += 1;
     if (backslashes % 2 === 0) return at + 1;

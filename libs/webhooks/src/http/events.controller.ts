@@ -6,6 +6,7 @@ import {
   type Page,
   rawElements,
   rawMember,
+  tooDeepAt,
   ValidationError,
 } from '#libs/kernel';
 import {
@@ -14,6 +15,7 @@ import {
   Href,
   type HrefBuilder,
   type JsonText,
+  MAX_DEPTH,
   QueryReader,
   RawJsonBody,
   textsOf,
@@ -125,9 +127,18 @@ function readBatch(body: JsonText): ({ event: ReportedEvent } | { faults: FieldF
     throw ValidationError.of('events', 'length', message);
   }
   const texts = rawElements(rawMember(body.text, 'events') ?? '[]');
-  return events.map((event: unknown, index) =>
-    readEvent(event, texts[index] ?? '', `/events/${index}`),
-  );
+  return events.map((event: unknown, index) => {
+    const text = texts[index] ?? '';
+    const pointer = `/events/${index}`;
+    return tooDeepAt(text, MAX_DEPTH) < 0
+      ? readEvent(event, text, pointer)
+      : { faults: [tooDeepFault(pointer)] };
+  });
+}
+
+function tooDeepFault(field: string): FieldFault {
+  const message = `The event ${field} must have at most ${MAX_DEPTH} levels.`;
+  return { field, code: 'length', message };
 }
 
 function faultsOf(acceptance: Acceptance | undefined, pointer = ''): FieldFault[] {

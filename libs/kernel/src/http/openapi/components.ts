@@ -41,6 +41,18 @@ const HEADERS = {
     examples: [5],
   }),
   Allow: header('The methods that the path has.', text('', 'DELETE, GET, HEAD, PUT')),
+  'RateLimit-Policy': header(
+    'Where requests are limited, how many (`q`) an account may make in how many seconds (`w`); ' +
+      'draft-ietf-httpapi-ratelimit-headers-11.',
+    text('', '"account";q=600;w=60'),
+    false,
+  ),
+  RateLimit: header(
+    'Where requests are limited, how many the account may make now (`r`), and in how many seconds ' +
+      'there is one more (`t`); draft-ietf-httpapi-ratelimit-headers-11.',
+    text('', '"account";r=599;t=1'),
+    false,
+  ),
 } satisfies Record<string, Json>;
 
 type HeaderName = keyof typeof HEADERS;
@@ -48,6 +60,7 @@ type HeaderName = keyof typeof HEADERS;
 /** The headers that an error brings along. */
 const HEADER_OF: Partial<Record<ErrorCode, HeaderName>> = {
   unauthorized: 'WWW-Authenticate',
+  rate_limited: 'Retry-After',
   unavailable: 'Retry-After',
   idempotency_key_in_use: 'Retry-After',
   method_not_allowed: 'Allow',
@@ -81,6 +94,9 @@ const PARAMETERS: Record<'RequestId' | 'IfMatch' | 'IdempotencyKey', Json> = {
     },
   },
 };
+
+/** Of an account whose requests are limited; whose it is, is known on all answers but 401. */
+export const RATE_LIMIT_HEADERS = ['RateLimit-Policy', 'RateLimit'] as const;
 
 /** Gathers what the document refers to: a component is there exactly when something needs it. */
 export class Components {
@@ -143,7 +159,11 @@ export class Components {
     const isSure = (name: HeaderName) => codes.every((code) => HEADER_OF[code] === name);
     const unsure = [...names].filter((name) => !isSure(name));
     const optional = unsure.map((name) => [name, { ...HEADERS[name], required: false }] as const);
-    return { ...this.headersOf([...names].filter(isSure)), ...Object.fromEntries<Json>(optional) };
+    const limits = codes.includes('unauthorized') ? [] : RATE_LIMIT_HEADERS;
+    return {
+      ...this.headersOf([...[...names].filter(isSure), ...limits]),
+      ...Object.fromEntries<Json>(optional),
+    };
   }
 
   toJSON(): Json {

@@ -1,7 +1,8 @@
 import type { Config } from '../../config/config.js';
 import type { ErrorCode } from '../../errors/domain-error.js';
+import { MAX_DEPTH, maxValues } from '../read-body.js';
 import { bodySchemaOf } from './body-schema.js';
-import { Components, type Json } from './components.js';
+import { Components, type Json, RATE_LIMIT_HEADERS } from './components.js';
 import type { NotificationDescription, Parameters, RoutesDescription } from './describe.js';
 import { errorTable, statusOf } from './errors.js';
 import { type Route, routesOf } from './routes.js';
@@ -66,6 +67,8 @@ export function openApiDocument(
       401: components.problem(['unauthorized']),
       404: components.problem(['not_found']),
       405: components.problem(['method_not_allowed']),
+      408: components.problem(['request_timeout']),
+      429: components.problem(['rate_limited']),
     },
     components: components.toJSON(),
   };
@@ -151,7 +154,7 @@ function bodyOf(route: Route, components: Components, config: DescribedConfig): 
   return {
     requestBody: {
       required: true,
-      description: `At most ${String(config[bodyLimit])} bytes.`,
+      description: sizesOf(config[bodyLimit]),
       content: {
         [JSON_TYPE]: {
           schema: components.schema(schema),
@@ -164,13 +167,19 @@ function bodyOf(route: Route, components: Components, config: DescribedConfig): 
   };
 }
 
-function successOf({ operation, status, takesKey }: Route, components: Components): Json {
+function sizesOf(bytes: number): string {
+  const values = `${String(maxValues(bytes))} values and ${String(MAX_DEPTH)} levels of nesting`;
+  return `At most ${String(bytes)} bytes, ${values}.`;
+}
+
+function successOf({ operation, status, isOpen, takesKey }: Route, components: Components): Json {
   const { answer, headers = [] } = operation;
   return {
     description: status === 202 ? 'Accepted: it is done later.' : 'Success.',
     headers: components.headersOf([
       ...headers,
       ...(takesKey ? (['Idempotency-Replayed'] as const) : []),
+      ...(isOpen ? [] : RATE_LIMIT_HEADERS),
     ]),
     content:
       'mediaTypes' in answer
@@ -196,13 +205,14 @@ function jsonContent(schema: Schema, components: Components): Json {
   return { [JSON_TYPE]: { schema: components.schema(schema), example: exampleOf(schema) } };
 }
 
-/** Whoever asks for credentials asks the database. */
-const OF_CREDENTIALS: readonly ErrorCode[] = ['unauthorized', 'unavailable'];
+/** Whoever asks for credentials asks the database, and counts. */
+const OF_CREDENTIALS: readonly ErrorCode[] = ['unauthorized', 'rate_limited', 'unavailable'];
 const OF_A_BODY: readonly ErrorCode[] = [
   'malformed_json',
   'validation_failed',
   'body_too_large',
   'unsupported_media_type',
+  'request_timeout',
 ];
 
 const OF_A_KEY: readonly ErrorCode[] = [

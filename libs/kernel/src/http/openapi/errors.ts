@@ -101,9 +101,23 @@ export const ERRORS: Readonly<Record<ErrorCode, ErrorDescription>> = {
     when: 'The `Content-Type` is not `application/json`, or the `Content-Encoding` is unknown.',
     says: 'The header Content-Type must be application/json.',
   },
+  request_timeout: {
+    kind: 'request_timeout',
+    when: 'The request did not come in whole in time; the connection is closed.',
+    says: 'The request did not come in whole in time.',
+  },
+  rate_limited: {
+    kind: 'rate_limited',
+    when:
+      'The account asked more than it may in a time, or too many logins of a username failed ' +
+      'from one address. `Retry-After` says when to ask again.',
+    says: 'The account may make 600 requests in 60 seconds.',
+  },
   unavailable: {
     kind: 'unavailable',
-    when: 'A store is away. Nothing was changed, or it is not known whether it was.',
+    when:
+      'A store is away, or there is too much to do. Nothing was changed, or it is not known ' +
+      'whether it was.',
     says: 'The service cannot reach its database now.',
   },
   internal_error: {

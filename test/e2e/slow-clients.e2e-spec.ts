@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type DemoAccount, startDemoAccount } from '../support/demo-account.js';
+import { eventually } from '../support/eventually.js';
+import { basic, send } from '../support/http.js';
+import { expectProblem } from '../support/problem.js';
+import { freePort } from '../support/processes.js';
+import { answersIn, connectTo, type RawConnection } from '../support/raw-connection.js';
+
+const REQUEST_TIMEOUT_MS = 1_500;
+/** They are looked at once a second; a busy machine needs more. */
+const CUT_WITHIN_MS = 15_000;
+const MAX_CONNECTIONS = 10;
+const tooLate = { status: 408, code: 'request_timeout' };
+
+let demo: DemoAccount;
+let metrics: string;
+
+beforeAll(async () => {
+  const port = await freePort();
+  metrics = `http://127.0.0.1:${port}/metrics`;
+  demo = await startDemoAccount({
+    REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
+    MAX_CONNECTIONS: String(MAX_CONNECTIONS),
+    METRICS_PORT: String(port),
+  });
+});
+afterAll(() => demo.stop());
+
+const post = () =>
+  `POST /v1/applications HTTP/1.1\r\nHost: x\r\nAuthorization: ${basic(demo.auth)}\r\n` +
+  'Content-Type: application/json\r\n';
+
+/** Sends a byte again and again, and waits until the server has ended the connection. */
+async function trickle(connection: RawConnection, byte: string): Promise<number> {
+  const start = performance.now();
+  const sending = setInterval(() => {
+    connection.write(byte);
+  }, 100);
+  const timer = setTimeout(() => {
+    connection.destroy();
+  }, CUT_WITHIN_MS);
+  await connection.ended;
+  clearInterval(sending);
+  clearTimeout(timer);
+  return performance.now() - start;
+}
+
+describe('a client that is slow', () => {
+  it.each<[what: string, opening: string, byte: string]>([
+    ['nothing at all', '', ''],
+    ['a request line without end', 'GET /v1/', 'x'],
+    ['headers without end', 'GET /v1/applications HTTP/1.1\r\nX-Y: ', 'x'],
+  ])('and sends %s is answered 408 and cut', async (_, opening, byte) => {
+    const connection = await connectTo(demo.api.url);
+    connection.write(opening);
+    const took = await trickle(connection, byte);
+    expect(took).toBeGreaterThan(REQUEST_TIMEOUT_MS - 500);
+    expect(took).toBeLessThan(CUT_WITHIN_MS);
+    const [answer] = answersIn(connection.received());
+    expectProblem(answer!, tooLate);
+    expect(answer!.headers['connection']).toBe('close');
+  });
+
+  it.each([
+    ['of a length', 'Content-Length: 100000\r\n\r\n', ' '],
+    ['in chunks', 'Transfer-Encoding: chunked\r\n\r\n', '1\r\n \r\n'],
+  ])('with a body %s is answered 408 and cut', async (_, headers, byte) => {
+    const connection = await connectTo(demo.api.url);
+    connection.write(post() + headers);
+    expect(await trickle(connection, byte)).toBeLessThan(CUT_WITHIN_MS);
+    const answers = answersIn(connection.received());
+    expect(answers).toHaveLength(1);
+    expectProblem(answers[0]!, tooLate);
+    expect(answers[0]!.headers['connection']).toBe('close');
+  });
+
+  it('with a body that nobody wants has its answer at once, and is cut all the same', async () => {
+    const connection = await connectTo(demo.api.url);
+    connection.write('POST /v1/applications HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n');
+    await connection.until(/^HTTP\/1\.1 401 /);
+    expect(await trickle(connection, ' ')).toBeLessThan(CUT_WITHIN_MS);
+    expect(answersIn(connection.received()).map(({ status }) => status)).toEqual([401]);
+  });
+
+  it('keeps nobody else from being served', async () => {
+    const slow = await Promise.all(
+      Array.from({ length: MAX_CONNECTIONS - 2 }, () => connectTo(demo.api.url)),
+    );
+    for (const connection of slow) connection.write(`${post()}Content-Length: 100\r\n\r\n{`);
+    expect((await demo.client.get('/v1/applications')).status).toBe(200);
+    await Promise.all(slow.map(({ ended }) => ended));
+    for (const connection of slow) {
+      expect(connection.received()).toMatch(/^HTTP\/1\.1 408 /);
+    }
+  });
+});
+
+describe('connections', () => {
+  const dropped = async () => {
+    const { text } = await send('GET', metrics);
+    return Number(/^switchhook_dropped_connections_total (\d+)$/m.exec(text)?.[1]);
+  };
+
+  it('beyond MAX_CONNECTIONS are dropped and counted, and there is room when others end', async () => {
+    const before = await dropped();
+    const open = await Promise.all(
+      Array.from({ length: MAX_CONNECTIONS + 5 }, () => connectTo(demo.api.url)),
+    );
+    const closed = new Set<RawConnection>();
+    for (const connection of open) void connection.ended.then(() => closed.add(connection));
+    await eventually(dropped, (count) => count >= before + 5);
+    expect(await dropped()).toBe(before + 5);
+    await eventually(
+      () => Promise.resolve(closed.size),
+      (count) => count >= 5,
+    );
+    for (const connection of open) connection.destroy();
+    await eventually(
+      () =>
+        demo.client.get('/v1/applications').then(
+          ({ status }) => status,
+          () => 0,
+        ),
+      (status) => status === 200,
+    );
+  });
+});
