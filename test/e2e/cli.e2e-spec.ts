@@ -148,6 +148,25 @@ describe('users and credentials', () => {
     expect(after.stdout.trimEnd().split('\n')).toHaveLength(1 + 2);
   });
 
+  it('adds a credential that expires, and lists until when it is valid', async () => {
+    await cli(['users', 'create', 'demo']);
+    const add = (time: string) => cli(['credentials', 'add', 'demo', '--expires-at', time]);
+    expect((await add('2099-12-31T23:59:59Z')).code).toBe(0);
+    const { stdout } = await cli(['credentials', 'list', 'demo']);
+    expect(stdout).toMatch(/^ +id {2}since +until +last used$/m);
+    expect(stdout).toMatch(/^ *\d+ {2}\S+Z {2}2099-12-31T23:59:59\.000Z$/m);
+    expect(await add('2020-01-01T00:00:00Z')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'expiresAt must be in the future.\n',
+    });
+    expect(await add('tomorrow')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: '--expires-at must be a time such as 2027-01-31T12:00:00Z.\n',
+    });
+  });
+
   it('does not remove the credential of another user', async () => {
     await cli(['users', 'create', 'demo']);
     await cli(['users', 'create', 'other']);

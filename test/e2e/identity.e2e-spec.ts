@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
 import { type Client, clientOf } from '../support/http.js';
 import { type RunningProcess, startApi } from '../support/processes.js';
 
@@ -107,6 +108,59 @@ describe('credentials', () => {
     expect(fresh.json<{ credentials: object[] }>().credentials).toMatchObject([
       { id: added.json<{ href: string }>().href.split('/').at(-1) },
     ]);
+  });
+
+  it('stop working within about a second on every process when they expire', async () => {
+    const { id } = await aUser('expiring');
+    const body = { password: 'for a while', expiresAt: '2099-12-31T23:59:59Z' };
+    const added = await platform.post(`/v1/users/${id}/credentials`, body);
+    const { href } = added.json<{ href: string }>();
+    const auth = 'expiring:for a while';
+    const show = () =>
+      Promise.all([api, secondApi].map(({ url }) => clientOf(url, auth).get(`/v1/users/${id}`)));
+    expect((await show()).map(({ status }) => status)).toEqual([200, 200]);
+    const shown = await platform.get(new URL(href).pathname);
+    expect(shown.json()).toMatchObject({ href, expiresAt: '2099-12-31T23:59:59.000Z' });
+    // Its end is a matter of PostgreSQL's clock.
+    await database.query('UPDATE credentials SET expires_at = now() WHERE id = $1', [
+      href.split('/').at(-1),
+    ]);
+    await delay(1_100);
+    expect((await show()).map(({ status }) => status)).toEqual([401, 401]);
+    expect((await platform.get(new URL(href).pathname)).json()).toHaveProperty('expiresAt');
+    const first = await anyone.get(`/v1/users/${id}`, { auth: 'expiring:expiring-secret' });
+    expect(first.status).toBe(200);
+  });
+
+  it('end in the future, if they end', async () => {
+    const { id } = await aUser('ending');
+    const faults = async (expiresAt: unknown) =>
+      (await platform.post(`/v1/users/${id}/credentials`, { password: 'x', expiresAt }))
+        .json<Problem>()
+        .errors?.map(({ field, code }) => `${field} ${code}`)
+        .filter((fault) => fault !== 'password length');
+    expect(await faults('2020-01-01T00:00:00Z')).toEqual(['expiresAt range']);
+    for (const text of ['', 'tomorrow', '2099-12-31', '2099-02-30T00:00:00Z']) {
+      expect(await faults(text)).toEqual(['expiresAt format']);
+    }
+    for (const value of [5, true, {}, []]) expect(await faults(value)).toEqual(['expiresAt type']);
+    expect(await faults(null)).toEqual([]);
+  });
+
+  it('show when they were last used, and how they were refused does not count', async () => {
+    const { id, auth } = await aUser('used');
+    const credentials = async () =>
+      (await platform.get(`/v1/users/${id}`)).json<{
+        credentials: { createdAt: string; lastUsedAt?: string }[];
+      }>().credentials;
+    expect((await anyone.get('/v1/environments', { auth: 'used:wrong' })).status).toBe(401);
+    expect((await anyone.get('/v1/environments', { auth })).status).toBe(200);
+    const [credential] = await eventually(credentials, ([one]) => one?.lastUsedAt !== undefined);
+    expect(credential!.lastUsedAt! >= credential!.createdAt).toBe(true);
+    const [never] = (await platform.get(`/v1/users/${(await aUser('unused')).id}`)).json<{
+      credentials: object[];
+    }>().credentials;
+    expect(Object.keys(never!)).toEqual(['id', 'createdAt']);
   });
 
   it('stop working within about a second on every process when the user is locked', async () => {

@@ -61,12 +61,21 @@ describe('logins in PostgreSQL', () => {
     revoke: async (id) => {
       await database.query('DELETE FROM credentials WHERE id = $1', [id]);
     },
+    expire: async (id) => {
+      await database.query('UPDATE credentials SET expires_at = now() WHERE id = $1', [id]);
+    },
   });
 });
 
 describe('logins of the fake', () => {
   const fake = new FakeLogins();
   let lastId = 0;
+  const withdraw = (id: string): Promise<void> => {
+    for (const login of fake.all) {
+      login.credentials = login.credentials.filter((credential) => credential.id !== id);
+    }
+    return Promise.resolve();
+  };
   const loginOf = (username: string) =>
     fake.all.find(({ principal }) => principal.username === username);
   loginsContract({
@@ -81,12 +90,9 @@ describe('logins of the fake', () => {
       loginOf(username)!.status = 'locked';
       return Promise.resolve();
     },
-    revoke: (id) => {
-      for (const login of fake.all) {
-        login.credentials = login.credentials.filter((credential) => credential.id !== id);
-      }
-      return Promise.resolve();
-    },
+    revoke: withdraw,
+    // Those that have not expired are all that a fake has.
+    expire: withdraw,
   });
 });
 
@@ -181,6 +187,30 @@ describe('users', () => {
     expect(ids).toEqual([...ids].sort((a, b) => Number(a - b)));
     const rest = await users.list({ limit: 2, after: all[1]!.id });
     expect(rest.map(({ id }) => id)).toEqual(all.slice(2, 4).map(({ id }) => id));
+  });
+});
+
+describe('a credential that expires', () => {
+  const inAnHour = () => new Date(Date.now() + 3_600_000);
+  const platform = { userId: '0', username: 'p', role: 'platform' } as const;
+
+  it('is shown with its end, and is never the first one of a user', async () => {
+    const expiresAt = inAnHour();
+    const { user } = await users.create({ username: 'with-end', role: 'account' });
+    const { credential } = await users.addCredential(user.id, { expiresAt });
+    expect(await users.showCredential(user.id, credential.id, platform)).toMatchObject({
+      expiresAt,
+    });
+    const { credentials } = await users.show(user.id, platform);
+    expect(credentials.map((one) => one.expiresAt)).toEqual([null, expiresAt]);
+  });
+
+  it('does not end in the past', async () => {
+    const { user } = await users.create({ username: 'with-past', role: 'account' });
+    const expiresAt = new Date(Date.now() - 1);
+    await expect(users.addCredential(user.id, { expiresAt })).rejects.toMatchObject({
+      faults: [{ field: 'expiresAt', code: 'range' }],
+    });
   });
 });
 

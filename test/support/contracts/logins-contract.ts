@@ -15,13 +15,14 @@ export interface LoginsUnderTest {
   }) => Promise<string[]>;
   lock: (username: string) => Promise<void>;
   revoke: (credentialId: string) => Promise<void>;
+  expire: (credentialId: string) => Promise<void>;
 }
 
 const salt = Buffer.alloc(16, 1);
 const hashes = [Buffer.alloc(32, 2), Buffer.alloc(32, 3)];
 
 /** What every implementation of {@link Logins} must do. */
-export function loginsContract({ logins, hold, lock, revoke }: LoginsUnderTest): void {
+export function loginsContract({ logins, hold, lock, revoke, expire }: LoginsUnderTest): void {
   const aUser = (username: string) =>
     hold({ username, role: 'platform', status: 'active', salt, hashes });
 
@@ -52,6 +53,16 @@ export function loginsContract({ logins, hold, lock, revoke }: LoginsUnderTest):
     await lock('locked');
     expect(await logins().find('locked')).toMatchObject({ status: 'locked' });
     expect(await logins().principalOf(id!)).toBeUndefined();
+  });
+
+  it('finds a user without an expired credential, which has no principal', async () => {
+    const [first, second] = await aUser('expired');
+    await expire(first!);
+    expect((await logins().find('expired'))?.credentials.map(({ id }) => id)).toEqual([second]);
+    expect(await logins().principalOf(first!)).toBeUndefined();
+    expect(await logins().principalOf(second!)).toMatchObject({ role: 'platform' });
+    await expire(second!);
+    expect(await logins().find('expired')).toMatchObject({ credentials: [] });
   });
 
   it('knows no principal for a revoked credential, but still for the other', async () => {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { example } from '../arguments.js';
+import { CommandFailure } from '../failure.js';
 import { readPassword } from '../password-input.js';
 
 /** `credentials list|add|remove`: a password is changed by adding one and removing the other. */
@@ -11,7 +12,7 @@ export function addCredentialsCommands(program: Command): void {
   credentials
     .command('list')
     .argument('<name>', 'username or id')
-    .description('list the ids of the credentials of a user, and since when each is valid')
+    .description('list the credentials of a user: since when, and until when, each is valid')
     .addHelpText('after', example('credentials list demo'))
     .action(list);
   credentials
@@ -19,6 +20,7 @@ export function addCredentialsCommands(program: Command): void {
     .argument('<name>', 'username or id')
     .description('add a password; without --password-stdin one is made up and printed')
     .option('--password-stdin', 'read the password from standard input')
+    .option('--expires-at <time>', 'when it stops working, such as 2027-01-31T12:00:00Z')
     .addHelpText('after', example('credentials add demo'))
     .action(add);
   credentials
@@ -35,18 +37,42 @@ async function list(name: string): Promise<void> {
   // Whoever reaches the database runs the service.
   const operator = { userId: '', username: '', role: 'platform' } as const;
   const { credentials } = await withUsers((users) => users.show(name, operator));
-  console.log(`${'id'.padStart(8)}  since`);
-  for (const { id, createdAt } of credentials) {
-    console.log(`${id.padStart(8)}  ${createdAt.toISOString()}`);
+  console.log(row('id', 'since', 'until', 'last used'));
+  for (const { id, createdAt, expiresAt, lastUsedAt } of credentials) {
+    console.log(row(id, ...[createdAt, expiresAt, lastUsedAt].map(timeText)));
   }
 }
 
-async function add(name: string, options: { passwordStdin?: true }): Promise<void> {
+function row(id: string, ...times: string[]): string {
+  return [id.padStart(8), ...times.map((time) => time.padEnd(24))].join('  ').trimEnd();
+}
+
+function timeText(time: Date | null): string {
+  return time?.toISOString() ?? '';
+}
+
+interface AddOptions {
+  passwordStdin?: true;
+  expiresAt?: string;
+}
+
+async function add(name: string, options: AddOptions): Promise<void> {
+  const expiresAt = options.expiresAt === undefined ? undefined : await timeOf(options.expiresAt);
   const given = options.passwordStdin ? await readPassword() : undefined;
   const { withUsers } = await import('../services.js');
-  const { credential, password } = await withUsers((users) => users.addCredential(name, given));
+  const { credential, password } = await withUsers((users) =>
+    users.addCredential(name, { password: given, expiresAt }),
+  );
   console.log(`added credential ${credential.id}`);
   if (password !== undefined) console.log(`password, shown this once: ${password}`);
+}
+
+async function timeOf(text: string): Promise<Date> {
+  // Loaded here, so that `--help` need not load it.
+  const { parseTime } = await import('#libs/kernel/http');
+  const time = parseTime(text);
+  if (!time) throw new CommandFailure('--expires-at must be a time such as 2027-01-31T12:00:00Z.');
+  return time;
 }
 
 async function remove(name: string, id: string): Promise<void> {

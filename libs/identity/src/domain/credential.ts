@@ -6,4 +6,8 @@ export class Credential {
   /** Argon2id under the user's salt. */
   hash!: Buffer;
   createdAt!: Date;
+  /** From then on it is refused; null: never. */
+  expiresAt!: Date | null;
+  /** To about a minute. */
+  lastUsedAt!: Date | null;
 }

@@ -1,10 +1,13 @@
 import type { Credential } from './credential.js';
 
+/** A credential to be stored; the store gives it an id and the time. */
+export type NewCredential = Pick<Credential, 'userId' | 'hash' | 'expiresAt'>;
+
 /** Where credentials are kept. */
 export abstract class CredentialsRepository {
   /** In ascending order of id. */
   abstract ofUser(userId: string): Promise<Credential[]>;
-  abstract insert(userId: string, hash: Buffer): Promise<Credential>;
+  abstract insert(credential: NewCredential): Promise<Credential>;
   /** @returns whether the user had it */
   abstract remove(userId: string, id: string): Promise<boolean>;
 }

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { AuditTrail, isNumericId, NotFoundError, type Page, Transactions } from '#libs/kernel';
 import type { Credential } from './credential.js';
 import { CredentialsRepository } from './credentials.repository.js';
+import { requireExpiry } from './expiry.js';
 import { generatePassword, requirePassword } from './password.js';
 import { PasswordHasher } from './password-hasher.js';
 import type { Principal } from './principal.js';
@@ -41,7 +42,11 @@ export class UsersService {
         status: 'active',
         salt: password.salt,
       });
-      const credential = await this.credentials.insert(stored.id, password.hash);
+      const credential = await this.credentials.insert({
+        userId: stored.id,
+        hash: password.hash,
+        expiresAt: null,
+      });
       await this.audit.record(
         { action: 'user.create', resourceId: stored.id, accountId: stored.id },
         { action: 'credential.create', resourceId: credential.id, accountId: stored.id },
@@ -97,17 +102,20 @@ export class UsersService {
 
   /**
    * Adds a credential beside those that the user has.
+   * @param request without a password one is made up; without a time it never expires
    * @returns `password` only if it was made up: nothing else ever tells it
    * @throws NotFoundError, ValidationError
    */
   async addCredential(
     user: string,
-    password?: string,
+    request: { password?: string | undefined; expiresAt?: Date | undefined } = {},
   ): Promise<{ credential: Credential; password?: string }> {
+    const { password, expiresAt = null } = request;
+    if (expiresAt) requireExpiry(expiresAt);
     const { id, salt } = await this.required(user);
     const { hash, generated } = await this.hashed(password, salt);
     const credential = await this.transactions.run(async () => {
-      const stored = await this.credentials.insert(id, hash);
+      const stored = await this.credentials.insert({ userId: id, hash, expiresAt });
       await this.audit.record({
         action: 'credential.create',
         resourceId: stored.id,

@@ -64,7 +64,11 @@ const usersRoutes = describeRoutes(UsersController, {
     addCredential: {
       summary: 'Add a credential',
       about: 'For the role `platform`. The older ones go on working, so that a change can overlap.',
-      examples: { chosen: { password: 'another horse, another staple' }, generated: {} },
+      examples: {
+        chosen: { password: 'another horse, another staple' },
+        generated: {},
+        expiring: { expiresAt: '2099-12-31T23:59:59.000Z' },
+      },
       answer: CreatedCredentialSchema,
       headers: ['Location'],
     },

@@ -1,6 +1,13 @@
 import { Controller, Delete, Get, HttpCode, Param, Post, Put, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { answerList, Href, type HrefBuilder, JsonBody, QueryReader } from '#libs/kernel/http';
+import {
+  answerList,
+  Href,
+  type HrefBuilder,
+  JsonBody,
+  parseTime,
+  QueryReader,
+} from '#libs/kernel/http';
 import type { Principal } from '../domain/principal.js';
 import { UsersService } from '../domain/users.service.js';
 import { CurrentUser, PlatformOnly } from './decorators.js';
@@ -87,11 +94,14 @@ export class UsersController {
   @PlatformOnly()
   async addCredential(
     @Param('user') name: string,
-    @JsonBody(CreateCredentialDto) { password }: CreateCredentialDto,
+    @JsonBody(CreateCredentialDto) { password, expiresAt }: CreateCredentialDto,
     @Href() href: HrefBuilder,
     @Res({ passthrough: true }) response: Response,
   ): Promise<object> {
-    const { credential, ...made } = await this.users.addCredential(name, password);
+    const { credential, ...made } = await this.users.addCredential(name, {
+      password,
+      expiresAt: expiresAt === undefined ? undefined : parseTime(expiresAt),
+    });
     const address = credentialHref(credential, href);
     response.setHeader('Location', address);
     return { href: address, ...made };

@@ -1,7 +1,17 @@
 import { applyDecorators } from '@nestjs/common';
 import { isStorable } from '#libs/kernel';
-import { Check, Field, type HrefBuilder, IsChoice, IsString, schema } from '#libs/kernel/http';
+import {
+  Check,
+  Field,
+  type HrefBuilder,
+  IsChoice,
+  IsString,
+  IsTime,
+  parseTime,
+  schema,
+} from '#libs/kernel/http';
 import type { Credential } from '../domain/credential.js';
+import { EXPIRY_RULE, isExpiry } from '../domain/expiry.js';
 import { hasPasswordLength, PASSWORD_MAX, PASSWORD_MIN } from '../domain/password.js';
 import { type Role, ROLES, type Status, STATUSES, type User } from '../domain/user.js';
 import { isUsername, USERNAME, USERNAME_RULE } from '../domain/username.js';
@@ -32,6 +42,14 @@ function IsPassword(): PropertyDecorator {
       (value) => !isString(value) || isStorable(value),
       { pattern: '^[^\\u0000]*$' },
     ),
+  );
+}
+
+function IsExpiry(): PropertyDecorator {
+  const isPast = (time: Date | undefined): boolean => time !== undefined && !isExpiry(time);
+  return applyDecorators(
+    IsTime(),
+    Check('range', EXPIRY_RULE, (value) => !isString(value) || !isPast(parseTime(value))),
   );
 }
 
@@ -67,12 +85,22 @@ export class CreateCredentialDto {
   @Field(PASSWORD)
   @IsPassword()
   password?: string;
+
+  @Field({
+    about: 'When it stops working; without it, never.',
+    example: '2099-12-31T23:59:59.000Z',
+  })
+  @IsExpiry()
+  expiresAt?: string;
 }
 
 const credential = {
   id: schema.numericId('Its id.', '7'),
   createdAt: schema.time('When it was made.'),
+  expiresAt: schema.time('When it stops working, or stopped, if ever.', '2099-12-31T23:59:59.000Z'),
+  lastUsedAt: schema.time('When it was last used, if ever; to about a minute.'),
 };
+const OPTIONAL = { optional: ['expiresAt', 'lastUsedAt'] } as const;
 
 const user = {
   href: schema.href('Its address.', 'users/83346'),
@@ -91,7 +119,9 @@ export const UserWithCredentialsSchema = schema.named(
   'UserWithCredentials',
   schema.object({
     ...user,
-    credentials: schema.arrayOf(schema.named('CredentialSummary', schema.object(credential))),
+    credentials: schema.arrayOf(
+      schema.named('CredentialSummary', schema.object(credential, OPTIONAL)),
+    ),
   }),
 );
 
@@ -100,7 +130,7 @@ const credentialAddress = schema.href('Its address.', 'users/83346/credentials/7
 /** What {@link showCredential} shows. */
 export const CredentialSchema = schema.named(
   'Credential',
-  schema.object({ href: credentialAddress, ...credential }),
+  schema.object({ href: credentialAddress, ...credential }, OPTIONAL),
 );
 
 const password = schema.text('Only where we made it up, and only this once.', 'Zr0vD8cP1mXyq4Lw');
@@ -142,6 +172,6 @@ export function credentialHref({ id, userId }: Credential, href: HrefBuilder): s
   return href('users', userId, 'credentials', id);
 }
 
-function summaryOf({ id, createdAt }: Credential): { id: string; createdAt: Date } {
-  return { id, createdAt };
+function summaryOf({ id, createdAt, expiresAt, lastUsedAt }: Credential): object {
+  return { id, createdAt, ...(expiresAt && { expiresAt }), ...(lastUsedAt && { lastUsedAt }) };
 }

@@ -12,6 +12,8 @@ export const CredentialSchema = new EntitySchema<Credential>({
     userId: { name: 'user_id', type: 'bigint' },
     hash: { type: 'bytea' },
     createdAt: { name: 'created_at', type: 'timestamptz', default: () => 'now()' },
+    expiresAt: { name: 'expires_at', type: 'timestamptz', nullable: true },
+    lastUsedAt: { name: 'last_used_at', type: 'timestamptz', nullable: true },
   },
   foreignKeys: [
     {

@@ -7,7 +7,8 @@ import type { Role, Status } from '../domain/user.js';
 const FIND = {
   name: 'logins.find',
   text: `SELECT u.id AS user_id, u.username, u.role, u.status, u.salt, c.id, c.hash
-    FROM users u LEFT JOIN credentials c ON c.user_id = u.id
+    FROM users u LEFT JOIN credentials c
+      ON c.user_id = u.id AND (c.expires_at IS NULL OR c.expires_at > now())
     WHERE u.username = $1 ORDER BY c.id`,
 };
 
@@ -15,7 +16,7 @@ const PRINCIPAL_OF = {
   name: 'logins.principal-of',
   text: `SELECT u.id AS user_id, u.username, u.role
     FROM credentials c JOIN users u ON u.id = c.user_id
-    WHERE c.id = $1 AND u.status = 'active'`,
+    WHERE c.id = $1 AND u.status = 'active' AND (c.expires_at IS NULL OR c.expires_at > now())`,
 };
 
 interface PrincipalRow {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Transactions, translateDatabaseError } from '#libs/kernel';
 import { Credential } from '../domain/credential.js';
-import { CredentialsRepository } from '../domain/credentials.repository.js';
+import { CredentialsRepository, type NewCredential } from '../domain/credentials.repository.js';
 
 @Injectable()
 export class TypeOrmCredentialsRepository extends CredentialsRepository {
@@ -20,8 +20,8 @@ export class TypeOrmCredentialsRepository extends CredentialsRepository {
     }
   }
 
-  override async insert(userId: string, hash: Buffer): Promise<Credential> {
-    const stored = Object.assign(new Credential(), { userId, hash });
+  override async insert(credential: NewCredential): Promise<Credential> {
+    const stored = Object.assign(new Credential(), credential);
     // insert() fills in what the database makes: the id and the time.
     await this.transactions.use((manager) => manager.insert(Credential, stored));
     return stored;

@@ -1,0 +1,10 @@
+import { CredentialUses } from './credential-uses.js';
+
+/** Remembers every use. */
+export class FakeCredentialUses extends CredentialUses {
+  readonly noted: string[] = [];
+
+  override note(credentialId: string): void {
+    this.noted.push(credentialId);
+  }
+}
