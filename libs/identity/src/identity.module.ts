@@ -1,12 +1,10 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuditLog } from './domain/audit-log.js';
-import { Authenticator } from './domain/authenticator.js';
 import { CredentialsRepository } from './domain/credentials.repository.js';
 import { EnvironmentsRepository } from './domain/environments.repository.js';
 import { EnvironmentsService } from './domain/environments.service.js';
 import { Logins } from './domain/logins.js';
-import { PasswordCheck } from './domain/password-check.js';
 import { PasswordHasher } from './domain/password-hasher.js';
 import { UsersRepository } from './domain/users.repository.js';
 import { UsersService } from './domain/users.service.js';
@@ -24,9 +22,7 @@ import { UserSchema } from './infrastructure/user.schema.js';
 @Module({
   imports: [TypeOrmModule.forFeature([UserSchema, CredentialSchema, EnvironmentSchema])],
   providers: [
-    Authenticator,
     EnvironmentsService,
-    PasswordCheck,
     UsersService,
     { provide: AuditLog, useClass: PostgresAuditLog },
     { provide: CredentialsRepository, useClass: TypeOrmCredentialsRepository },
@@ -35,6 +31,6 @@ import { UserSchema } from './infrastructure/user.schema.js';
     { provide: PasswordHasher, useClass: Argon2PasswordHasher },
     { provide: UsersRepository, useClass: TypeOrmUsersRepository },
   ],
-  exports: [AuditLog, Authenticator, EnvironmentsService, UsersService],
+  exports: [AuditLog, EnvironmentsService, Logins, PasswordHasher, UsersService],
 })
 export class IdentityModule {}

@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { UnavailableError } from '#libs/kernel';
+import { BusyError, RateLimitedError, UnavailableError } from '#libs/kernel';
 import { Authenticator } from './authenticator.js';
+import { FakeCredentialUses } from './credential-uses.fake.js';
 import { UnauthorizedError } from './identity-errors.js';
+import { LocalLoginFailures } from './local-login-failures.js';
+import { FAILURE_WINDOW_MS } from './login-failures.js';
 import type { Login } from './logins.js';
 import { FakeLogins } from './logins.fake.js';
 import { PasswordCheck } from './password-check.js';
@@ -12,13 +15,16 @@ const salt = Buffer.alloc(16, 7);
 
 let logins: FakeLogins;
 let hasher: FakePasswordHasher;
+let uses: FakeCredentialUses;
 let authenticator: Authenticator;
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
   logins = new FakeLogins();
   hasher = new FakePasswordHasher();
-  authenticator = new Authenticator(new PasswordCheck(logins, hasher), logins);
+  uses = new FakeCredentialUses();
+  const check = new PasswordCheck(logins, hasher);
+  authenticator = new Authenticator(check, logins, new LocalLoginFailures(), uses);
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -26,6 +32,9 @@ afterEach(() => {
 
 const header = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`;
 const DEMO = header('demo:demo-secret');
+
+const authenticate = (sent: string | undefined, address = '192.0.2.1') =>
+  authenticator.authenticate(sent, () => address);
 
 function aLogin(username = 'demo', ...passwords: string[]): Login {
   const login: Login = {
@@ -42,19 +51,24 @@ function aLogin(username = 'demo', ...passwords: string[]): Login {
 }
 
 const refused = (sent: string | undefined) =>
-  expect(authenticator.authenticate(sent)).rejects.toThrow(UnauthorizedError);
+  expect(authenticate(sent)).rejects.toThrow(UnauthorizedError);
+
+/** Ten wrong passwords. */
+async function failTenTimes(username = 'demo'): Promise<void> {
+  for (let time = 0; time < 10; time += 1) await refused(header(`${username}:wrong ${time}`));
+}
 
 it('knows the user of each of several passwords, with one computation each', async () => {
   aLogin('demo', 'demo-secret', 'new-secret');
-  expect(await authenticator.authenticate(DEMO)).toMatchObject({ userId: '1', role: 'account' });
+  expect(await authenticate(DEMO)).toMatchObject({ userId: '1', role: 'account' });
   expect(hasher.computations).toBe(1);
-  await authenticator.authenticate(header('demo:new-secret'));
+  await authenticate(header('demo:new-secret'));
   expect(hasher.computations).toBe(2);
 });
 
 it('remembers a verified pair, and no wrong one', async () => {
   aLogin('demo', 'demo-secret');
-  for (let time = 0; time < 3; time += 1) await authenticator.authenticate(DEMO);
+  for (let time = 0; time < 3; time += 1) await authenticate(DEMO);
   expect(hasher.computations).toBe(1);
   for (let time = 0; time < 2; time += 1) await refused(header('demo:demo-secreT'));
   expect(hasher.computations).toBe(3);
@@ -90,34 +104,34 @@ it('refuses a missing and a malformed header without any computation', async () 
 
 it('looks at the row again when the last look is more than a second old', async () => {
   const login = aLogin('demo', 'demo-secret');
-  await authenticator.authenticate(DEMO);
+  await authenticate(DEMO);
   login.principal = { ...login.principal, role: 'platform' };
   vi.advanceTimersByTime(SECOND_MS);
-  expect(await authenticator.authenticate(DEMO)).toMatchObject({ role: 'account' });
+  expect(await authenticate(DEMO)).toMatchObject({ role: 'account' });
   expect(logins.looks).toBe(0);
   vi.advanceTimersByTime(1);
-  expect(await authenticator.authenticate(DEMO)).toMatchObject({ role: 'platform' });
-  expect(await authenticator.authenticate(DEMO)).toMatchObject({ role: 'platform' });
+  expect(await authenticate(DEMO)).toMatchObject({ role: 'platform' });
+  expect(await authenticate(DEMO)).toMatchObject({ role: 'platform' });
   expect(logins.looks).toBe(1);
   expect(hasher.computations).toBe(1);
 });
 
 it('refuses a locked user after a second, and lets it in again when it is unlocked', async () => {
   const login = aLogin('demo', 'demo-secret');
-  await authenticator.authenticate(DEMO);
+  await authenticate(DEMO);
   login.status = 'locked';
   vi.advanceTimersByTime(SECOND_MS + 1);
   await refused(DEMO);
   login.status = 'active';
-  await authenticator.authenticate(DEMO);
+  await authenticate(DEMO);
 });
 
 it('refuses a revoked credential after a second, unless another one has the same password', async () => {
   const login = aLogin('demo', 'demo-secret', 'demo-secret');
-  await authenticator.authenticate(DEMO);
+  await authenticate(DEMO);
   login.credentials.shift();
   vi.advanceTimersByTime(SECOND_MS + 1);
-  await authenticator.authenticate(DEMO);
+  await authenticate(DEMO);
   login.credentials.shift();
   vi.advanceTimersByTime(SECOND_MS + 1);
   await refused(DEMO);
@@ -125,15 +139,15 @@ it('refuses a revoked credential after a second, unless another one has the same
 
 it('computes once for identical headers that come together', async () => {
   aLogin('demo', 'demo-secret');
-  await Promise.all(Array.from({ length: 20 }, () => authenticator.authenticate(DEMO)));
+  await Promise.all(Array.from({ length: 20 }, () => authenticate(DEMO)));
   expect(hasher.computations).toBe(1);
 });
 
 it('looks once for identical headers that come together', async () => {
   aLogin('demo', 'demo-secret');
-  await authenticator.authenticate(DEMO);
+  await authenticate(DEMO);
   vi.advanceTimersByTime(SECOND_MS + 1);
-  await Promise.all(Array.from({ length: 20 }, () => authenticator.authenticate(DEMO)));
+  await Promise.all(Array.from({ length: 20 }, () => authenticate(DEMO)));
   expect(logins.looks).toBe(1);
 });
 
@@ -152,13 +166,13 @@ it('looks at the row once more when the computation took longer than a second', 
 
 it('passes on that the store is away, and goes on when it is back', async () => {
   aLogin('demo', 'demo-secret');
-  await authenticator.authenticate(DEMO);
+  await authenticate(DEMO);
   vi.advanceTimersByTime(SECOND_MS + 1);
   logins.failure = new UnavailableError();
-  await expect(authenticator.authenticate(DEMO)).rejects.toThrow(UnavailableError);
-  await expect(authenticator.authenticate(header('demo:x'))).rejects.toThrow(UnavailableError);
+  await expect(authenticate(DEMO)).rejects.toThrow(UnavailableError);
+  await expect(authenticate(header('demo:x'))).rejects.toThrow(UnavailableError);
   logins.failure = undefined;
-  await authenticator.authenticate(DEMO);
+  await authenticate(DEMO);
   expect(hasher.computations).toBe(1);
 });
 
@@ -167,11 +181,110 @@ it('remembers ten thousand pairs and drops the oldest', async () => {
   // Spellings of one pair: any number of blanks may follow the scheme.
   const spelling = (blanks: number) => DEMO.replace(' ', ' '.repeat(blanks));
   for (let blanks = 1; blanks <= 10_001; blanks += 1) {
-    await authenticator.authenticate(spelling(blanks));
+    await authenticate(spelling(blanks));
   }
   expect(hasher.computations).toBe(10_001);
-  await authenticator.authenticate(spelling(2));
+  await authenticate(spelling(2));
   expect(hasher.computations).toBe(10_001);
-  await authenticator.authenticate(spelling(1));
+  await authenticate(spelling(1));
   expect(hasher.computations).toBe(10_002);
+});
+
+it('refuses a username at an address after ten failures, right or wrong, without a computation', async () => {
+  aLogin('demo', 'demo-secret');
+  await failTenTimes();
+  for (const sent of [DEMO, header('demo:wrong'), header('demo:wrong 1')]) {
+    await expect(authenticate(sent)).rejects.toThrow(RateLimitedError);
+  }
+  expect(hasher.computations).toBe(10);
+  await failTenTimes('nobody');
+  await expect(authenticate(header('nobody:x'))).rejects.toThrow(RateLimitedError);
+});
+
+it('says when to try again, which is when the window has passed that began with the first failure', async () => {
+  aLogin('demo', 'demo-secret');
+  await refused(header('demo:first'));
+  vi.advanceTimersByTime(60_000);
+  for (let time = 0; time < 9; time += 1) await refused(header(`demo:wrong ${time}`));
+  await expect(authenticate(DEMO)).rejects.toMatchObject({ retryAfterS: 14 * 60 });
+  vi.advanceTimersByTime(FAILURE_WINDOW_MS - 60_000 - 1);
+  await expect(authenticate(DEMO)).rejects.toMatchObject({ retryAfterS: 1 });
+  vi.advanceTimersByTime(1);
+  expect(await authenticate(DEMO)).toMatchObject({ username: 'demo' });
+});
+
+it('lets a remembered pair, other usernames and other addresses through meanwhile', async () => {
+  aLogin('demo', 'demo-secret', 'new-secret');
+  aLogin('other', 'other-secret');
+  await authenticate(DEMO);
+  await failTenTimes();
+  expect(await authenticate(DEMO)).toMatchObject({ username: 'demo' });
+  expect(await authenticate(header('other:other-secret'))).toMatchObject({ username: 'other' });
+  const elsewhere = authenticate(header('demo:new-secret'), '192.0.2.2');
+  expect(await elsewhere).toMatchObject({ username: 'demo' });
+});
+
+it('lets ten of many wrong passwords through that come at once', async () => {
+  aLogin('demo', 'demo-secret');
+  const all = Array.from({ length: 50 }, (_, index) => authenticate(header(`demo:${index}`)));
+  const endings = await Promise.allSettled(all);
+  const reasons = endings.map(
+    (ending) => ending.status === 'rejected' && (ending.reason as unknown),
+  );
+  expect(reasons.filter((reason) => reason instanceof UnauthorizedError)).toHaveLength(10);
+  expect(reasons.filter((reason) => reason instanceof RateLimitedError)).toHaveLength(40);
+  expect(hasher.computations).toBe(10);
+});
+
+it('forgets failures when the right password follows', async () => {
+  aLogin('demo', 'demo-secret', 'new-secret');
+  for (let time = 0; time < 9; time += 1) await refused(header(`demo:wrong ${time}`));
+  await authenticate(DEMO);
+  await failTenTimes();
+  await expect(authenticate(header('demo:new-secret'))).rejects.toThrow(RateLimitedError);
+});
+
+it('counts no login that nobody could decide', async () => {
+  aLogin('demo', 'demo-secret');
+  logins.failure = new UnavailableError();
+  for (let time = 0; time < 20; time += 1) {
+    await expect(authenticate(header(`demo:${time}`))).rejects.toThrow(UnavailableError);
+  }
+  logins.failure = undefined;
+  await authenticate(DEMO);
+});
+
+it('computes one hash at a time, and refuses what would wait too long', async () => {
+  vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
+  const computing = new Set<number>();
+  let most = 0;
+  vi.spyOn(hasher, 'hash').mockImplementation(async (password, given) => {
+    computing.add(hasher.computations);
+    most = Math.max(most, computing.size);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    computing.clear();
+    return fakeHash(password, given);
+  });
+  const all = Array.from({ length: 150 }, (_, index) => authenticate(header(`user${index}:x`)));
+  const endings = Promise.allSettled(all);
+  await vi.advanceTimersByTimeAsync(5_000);
+  const reasons = (await endings).map((ending) =>
+    ending.status === 'rejected' ? (ending.reason as Error) : undefined,
+  );
+  expect(most).toBe(1);
+  // One hundred may wait, and for two seconds.
+  expect(reasons.slice(101).every((reason) => reason instanceof BusyError)).toBe(true);
+  expect(reasons.filter((reason) => reason instanceof UnauthorizedError)).toHaveLength(20);
+  expect(reasons.filter((reason) => reason instanceof BusyError)).toHaveLength(130);
+});
+
+it('tells of the use of a credential with each look at it, and of no refused one', async () => {
+  aLogin('demo', 'demo-secret');
+  await refused(header('demo:wrong'));
+  expect(uses.noted).toEqual([]);
+  for (let time = 0; time < 3; time += 1) await authenticate(DEMO);
+  expect(uses.noted).toEqual(['1']);
+  vi.advanceTimersByTime(SECOND_MS + 1);
+  await authenticate(DEMO);
+  expect(uses.noted).toEqual(['1', '1']);
 });

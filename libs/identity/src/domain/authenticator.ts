@@ -1,9 +1,12 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { basicCredentialsOf } from './basic-credentials.js';
+import { keepNewest, RateLimitedError } from '#libs/kernel';
+import { type BasicCredentials, basicCredentialsOf } from './basic-credentials.js';
+import { CredentialUses } from './credential-uses.js';
 import { UnauthorizedError } from './identity-errors.js';
+import { LoginFailures, loginKey, type LoginOutcome } from './login-failures.js';
 import { Logins } from './logins.js';
-import { PasswordCheck } from './password-check.js';
+import { type Match, PasswordCheck } from './password-check.js';
 import type { Principal } from './principal.js';
 
 /** How old a look at a credential's row may be: this long a revoked one may still work. */
@@ -33,16 +36,21 @@ export class Authenticator {
   constructor(
     private readonly check: PasswordCheck,
     private readonly logins: Logins,
+    private readonly failures: LoginFailures,
+    private readonly uses: CredentialUses,
   ) {}
 
-  /** @throws UnauthorizedError, UnavailableError */
-  async authenticate(header: string | undefined): Promise<Principal> {
+  /**
+   * @param addressOf where the request comes from; asked only for a pair that is not remembered
+   * @throws UnauthorizedError, UnavailableError, BusyError; RateLimitedError after too many failures
+   */
+  async authenticate(header: string | undefined, addressOf: () => string): Promise<Principal> {
     if (header === undefined) throw new UnauthorizedError();
     const key = createHmac('sha256', this.key).update(header).digest('base64');
     const entry = this.remembered.get(key);
     const current = entry && (isFresh(entry) ? entry : await this.look(key, entry));
     // A pair that stopped working may work again: unlocked, or stored as another credential.
-    const verified = current ?? (await this.verifyOnce(key, header));
+    const verified = current ?? (await this.verifyOnce(key, header, addressOf()));
     if (!verified) throw new UnauthorizedError();
     return verified.principal;
   }
@@ -66,37 +74,60 @@ export class Authenticator {
     entry.lookedAt = lookedAt;
     // At the end of the map: what is in use is dropped last.
     if (isCurrent) this.remembered.set(key, entry);
+    this.uses.note(entry.credentialId);
     return entry;
   }
 
-  /** Verifies a header; requests that carry the same one wait for the same computation. */
-  private verifyOnce(key: string, header: string): Promise<Verified | undefined> {
-    const underWay = this.verifying.get(key);
+  /** Verifies a header; requests of one address that carry the same one wait for one computation. */
+  private verifyOnce(key: string, header: string, address: string): Promise<Verified | undefined> {
+    const here = `${key} ${address}`;
+    const underWay = this.verifying.get(here);
     if (underWay) return underWay;
-    const verification = this.verify(key, header).finally(() => this.verifying.delete(key));
-    this.verifying.set(key, verification);
+    const verification = this.verify(key, header, address).finally(() =>
+      this.verifying.delete(here),
+    );
+    this.verifying.set(here, verification);
     return verification;
   }
 
-  private async verify(key: string, header: string): Promise<Verified | undefined> {
+  private async verify(
+    key: string,
+    header: string,
+    address: string,
+  ): Promise<Verified | undefined> {
     const pair = basicCredentialsOf(header);
     if (!pair) return undefined;
     const lookedAt = performance.now();
-    const match = await this.check.match(pair);
+    const match = await this.attempt(pair, address);
     if (!match) return undefined;
     const entry: Verified = { ...match, lookedAt };
     this.remember(key, entry);
+    this.uses.note(entry.credentialId);
     // Under load the computation waits its turn, and the row may have changed since.
     return isFresh(entry) ? entry : this.look(key, entry);
   }
 
+  /** Checks the password, unless too many were wrong before. */
+  private async attempt(pair: BasicCredentials, address: string): Promise<Match | undefined> {
+    const login = loginKey(pair.username, address);
+    const waitMs = await this.failures.begin(login);
+    if (waitMs > 0) {
+      const message = 'Too many logins with this username have failed from this address.';
+      throw new RateLimitedError(message, waitMs);
+    }
+    let outcome: LoginOutcome = 'undecided';
+    try {
+      const match = await this.check.match(pair);
+      outcome = match ? 'succeeded' : 'failed';
+      return match;
+    } finally {
+      this.failures.end(login, outcome);
+    }
+  }
+
   private remember(key: string, entry: Verified): void {
     this.remembered.set(key, entry);
-    if (this.remembered.size <= MAX_REMEMBERED) return;
-    for (const oldest of this.remembered.keys()) {
-      this.remembered.delete(oldest);
-      break;
-    }
+    keepNewest(this.remembered, MAX_REMEMBERED);
   }
 }
 

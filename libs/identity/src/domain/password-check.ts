@@ -1,11 +1,18 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { BusyError, Turns } from '#libs/kernel';
 import type { BasicCredentials } from './basic-credentials.js';
 import { Logins } from './logins.js';
 import { PasswordHasher } from './password-hasher.js';
 import type { Principal } from './principal.js';
 import { SALT_BYTES } from './user.js';
 import { isUsername } from './username.js';
+
+/**
+ * One check at a time, so that a flood of wrong passwords takes one core and leaves the others to
+ * everybody else (docs/decisions/2026-11-21-limits.md). A client gets a turn or an answer soon.
+ */
+const LIMITS = { atOnce: 1, waiting: 100, waitMs: 2_000 };
 
 /** Which credential a password turned out to be, and whose. */
 export interface Match {
@@ -20,14 +27,23 @@ export interface Match {
 @Injectable()
 export class PasswordCheck {
   private readonly saltKey = randomBytes(32);
+  private readonly turns = new Turns(LIMITS);
 
   constructor(
     private readonly logins: Logins,
     private readonly hasher: PasswordHasher,
   ) {}
 
-  /** @returns undefined for an unknown user, a wrong password and a locked user */
-  async match({ username, password }: BasicCredentials): Promise<Match | undefined> {
+  /**
+   * @returns undefined for an unknown user, a wrong or expired password and a locked user
+   * @throws BusyError when too many wait, or after too long a wait
+   */
+  match(pair: BasicCredentials): Promise<Match | undefined> {
+    const refusal = () => new BusyError('Too many passwords wait to be checked now.');
+    return this.turns.run(() => this.check(pair), refusal);
+  }
+
+  private async check({ username, password }: BasicCredentials): Promise<Match | undefined> {
     const login = isUsername(username) ? await this.logins.find(username) : undefined;
     const hash = await this.hasher.hash(password, login?.salt ?? this.saltOfNobody(username));
     if (!login) return undefined;

@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
-import { identifyActor } from '#libs/kernel';
+import { addressGroup, identifyActor } from '#libs/kernel';
 import { OPEN_TO, type OpenTo, pathOf } from '#libs/kernel/http';
 import { Authenticator } from '../domain/authenticator.js';
 
@@ -19,7 +19,9 @@ export class BasicAuthGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     if (this.isOpen(context, request)) return true;
-    const principal = await this.authenticator.authenticate(request.headers.authorization);
+    const addressOf = () => addressGroup(request.ip ?? '');
+    const { authorization } = request.headers;
+    const principal = await this.authenticator.authenticate(authorization, addressOf);
     request.principal = principal;
     identifyActor(principal.userId, principal.username);
     return true;

@@ -1,9 +1,19 @@
 import { Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
+import { RedisLimits } from '#libs/kernel';
+import { Authenticator } from '../domain/authenticator.js';
+import { CredentialUses } from '../domain/credential-uses.js';
+import { LoginFailures } from '../domain/login-failures.js';
+import { PasswordCheck } from '../domain/password-check.js';
+import { RateLimiter } from '../domain/rate-limiter.js';
 import { IdentityModule } from '../identity.module.js';
+import { PostgresCredentialUses } from '../infrastructure/postgres-credential-uses.js';
+import { RedisLoginFailures } from '../infrastructure/redis-login-failures.js';
+import { RedisRateLimiter } from '../infrastructure/redis-rate-limiter.js';
 import { AuditController } from './audit.controller.js';
 import { BasicAuthGuard } from './basic-auth.guard.js';
 import { EnvironmentsController } from './environments.controller.js';
+import { RateLimitGuard } from './rate-limit.guard.js';
 import { RoleGuard } from './role.guard.js';
 import { UsersController } from './users.controller.js';
 
@@ -12,8 +22,15 @@ import { UsersController } from './users.controller.js';
   imports: [IdentityModule],
   controllers: [UsersController, EnvironmentsController, AuditController],
   providers: [
-    // In this order: who calls, then what its role allows.
+    Authenticator,
+    PasswordCheck,
+    RedisLimits,
+    { provide: CredentialUses, useClass: PostgresCredentialUses },
+    { provide: LoginFailures, useClass: RedisLoginFailures },
+    { provide: RateLimiter, useClass: RedisRateLimiter },
+    // In this order: who calls, whether it asks too much, then what its role allows.
     { provide: APP_GUARD, useClass: BasicAuthGuard },
+    { provide: APP_GUARD, useClass: RateLimitGuard },
     { provide: APP_GUARD, useClass: RoleGuard },
   ],
 })

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { hashRaw } from '@node-rs/argon2';
-import { DomainError, Turns } from '#libs/kernel';
+import { BusyError, Turns } from '#libs/kernel';
 import { PasswordHasher } from '../domain/password-hasher.js';
 
 /** OWASP's first choice of 2023 for Argon2id: 19 MiB, two passes, one lane. */
@@ -12,14 +12,10 @@ const PARAMETERS = {
   outputLen: 32,
 };
 
-const LIMITS = {
-  /** They run on libuv's four threads, which look-ups of names need as well. */
-  atOnce: 2,
-  /** About four seconds' worth on two idle cores: who comes later would have given up before its turn. */
-  waiting: 1_000,
-};
+/** Callers bound themselves how many checks wait; new passwords are few, and wait behind one check. */
+const LIMITS = { atOnce: 1, waiting: 100 };
 
-/** Argon2id, a few computations at a time. */
+/** Argon2id, one computation at a time: it takes a core. */
 @Injectable()
 export class Argon2PasswordHasher extends PasswordHasher {
   private readonly turns = new Turns(LIMITS);
@@ -27,14 +23,7 @@ export class Argon2PasswordHasher extends PasswordHasher {
   override hash(password: string, salt: Buffer): Promise<Buffer> {
     // One password, however its accents were typed (RFC 7617, section 2.1).
     const text = password.normalize('NFC');
-    return this.turns.run(() => hashRaw(text, { ...PARAMETERS, salt }), tooManyWait);
+    const refusal = () => new BusyError('Too many passwords wait to be stored now.');
+    return this.turns.run(() => hashRaw(text, { ...PARAMETERS, salt }), refusal);
   }
-}
-
-function tooManyWait(): DomainError {
-  return new DomainError(
-    'unavailable',
-    'unavailable',
-    'Too many passwords wait to be checked now.',
-  );
 }

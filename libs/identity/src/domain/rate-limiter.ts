@@ -1,0 +1,18 @@
+import type { RateLimit } from '#libs/kernel';
+
+/** What came of asking for one more request. */
+export interface Allowance {
+  allowed: boolean;
+  /** Requests that are allowed now, after this one. */
+  remaining: number;
+  /** In ms, until there is one more. */
+  nextMs: number;
+}
+
+/**
+ * Counts requests of accounts by a token bucket: it holds `quota` of them, and is filled evenly,
+ * from empty to full in `windowMs`.
+ */
+export abstract class RateLimiter {
+  abstract take(accountId: string, limit: RateLimit): Promise<Allowance>;
+}

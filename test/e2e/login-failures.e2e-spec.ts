@@ -1,0 +1,172 @@
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createUser } from '../support/accounts.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { testRedisUrl } from '../support/environment.js';
+import { basic, type Call, type Client, clientOf } from '../support/http.js';
+import { expectProblem } from '../support/problem.js';
+import { type RunningProcess, startApi } from '../support/processes.js';
+import { connectTo } from '../support/raw-connection.js';
+import { proxyTo, type TcpProxy } from '../support/tcp-proxy.js';
+
+const WINDOW_S = 15 * 60;
+const PATH = '/v1/environments';
+
+let database: TestDatabase;
+let redis: TcpProxy;
+let apis: RunningProcess[];
+let one: Client;
+let other: Client;
+
+beforeAll(async () => {
+  await forgetLogins();
+  database = await createTestDatabase();
+  redis = await proxyTo(testRedisUrl().toString());
+  const environment = {
+    DATABASE_URL: database.url,
+    REDIS_URL: redis.address,
+    // The tests speak for clients behind a proxy; from elsewhere, such as ::1, they do not.
+    TRUSTED_PROXIES: '127.0.0.1/32',
+  };
+  apis = await Promise.all([startApi(environment), startApi(environment)]);
+  [one, other] = apis.map(({ url }) => clientOf(url)) as [Client, Client];
+});
+afterAll(async () => {
+  await Promise.all(apis.map((api) => api.stop()));
+  await redis.close();
+  await database.drop();
+  await forgetLogins();
+});
+
+/** The tests of other files have used the same usernames. */
+async function forgetLogins(): Promise<void> {
+  const client = new Redis(testRedisUrl().toString());
+  const keys = await client.keys('switchhook:login:*');
+  if (keys.length > 0) await client.del(keys);
+  client.disconnect();
+}
+
+const from = (address: string): Call => ({ headers: { 'x-forwarded-for': address } });
+
+/** @returns the statuses of so many wrong passwords */
+async function fail(client: Client, username: string, times: number, call: Call = {}) {
+  const statuses: number[] = [];
+  for (let time = 0; time < times; time += 1) {
+    const auth = `${username}:wrong ${Math.random()}`;
+    statuses.push((await client.get(PATH, { ...call, auth })).status);
+  }
+  return statuses;
+}
+
+const tooMany = { status: 429, code: 'rate_limited' };
+const times = (count: number, status: number) => Array<number>(count).fill(status);
+
+describe('after ten failures in fifteen minutes', () => {
+  it('a username is refused from that address on every process, with the right password too', async () => {
+    const { auth } = await createUser(database, 'blocked');
+    expect(await fail(one, 'blocked', 5)).toEqual(times(5, 401));
+    expect(await fail(other, 'blocked', 5)).toEqual(times(5, 401));
+    for (const client of [one, other]) {
+      for (const pair of [auth, 'blocked:wrong']) {
+        const answer = await client.get(PATH, { auth: pair });
+        expectProblem(answer, tooMany);
+        const wait = Number(answer.headers['retry-after']);
+        expect(wait).toBeGreaterThan(WINDOW_S - 60);
+        expect(wait).toBeLessThanOrEqual(WINDOW_S);
+      }
+    }
+  });
+
+  it('an unknown username is refused alike', async () => {
+    expect(await fail(one, 'unknown', 10)).toEqual(times(10, 401));
+    expectProblem(await other.get(PATH, { auth: 'unknown:x' }), tooMany);
+  });
+
+  it('a pair that was verified before is let through, where it was', async () => {
+    const { auth } = await createUser(database, 'known');
+    expect((await one.get(PATH, { auth })).status).toBe(200);
+    await fail(one, 'known', 10);
+    expect((await one.get(PATH, { auth })).status).toBe(200);
+    expectProblem(await other.get(PATH, { auth }), tooMany);
+  });
+
+  it('the refusal comes before a byte of the body, and before anything else is found wrong', async () => {
+    await fail(one, 'early', 10);
+    const connection = await connectTo(apis[0]!.url);
+    connection.write(
+      `POST /v1/nothing HTTP/1.1\r\nHost: x\r\nAuthorization: ${basic('early:x')}\r\n` +
+        'Content-Type: text/plain\r\nContent-Length: 100000\r\n\r\n',
+    );
+    await connection.until(/^HTTP\/1\.1 429 [^]*"code":"rate_limited"/);
+    connection.destroy();
+  });
+
+  it('what has no readable pair is 401 as ever', async () => {
+    for (let time = 0; time < 15; time += 1) {
+      expect((await one.get(PATH, { headers: { authorization: 'Basic !' } })).status).toBe(401);
+    }
+  });
+
+  it('no more than ten of many at once were tried', async () => {
+    const { auth } = await createUser(database, 'at-once');
+    const [username] = auth.split(':');
+    const all = Array.from({ length: 40 }, (_, index) =>
+      (index % 2 ? one : other).get(PATH, { auth: `${username!}:wrong ${index}` }),
+    );
+    const statuses = (await Promise.all(all)).map(({ status }) => status);
+    expect(statuses.sort()).toEqual([...times(10, 401), ...times(30, 429)]);
+  });
+});
+
+describe('the address of a client', () => {
+  it('is that which a trusted proxy tells, and the last one that it does not trust', async () => {
+    const { auth } = await createUser(database, 'proxied');
+    await fail(one, 'proxied', 10, from('198.51.100.1'));
+    expectProblem(await one.get(PATH, { ...from('198.51.100.1'), auth }), tooMany);
+    const forged = from('203.0.113.9, 198.51.100.1');
+    expectProblem(await one.get(PATH, { ...forged, auth }), tooMany);
+    expect((await one.get(PATH, { ...from('198.51.100.2'), auth })).status).toBe(200);
+  });
+
+  it('is not what anybody else says', async () => {
+    const api = await startApi({ DATABASE_URL: database.url, REDIS_URL: redis.address });
+    const direct = clientOf(api.url);
+    for (let time = 0; time < 10; time += 1) {
+      await fail(direct, 'forger', 1, from(`203.0.113.${time}`));
+    }
+    expectProblem(await direct.get(PATH, { ...from('203.0.113.99'), auth: 'forger:x' }), tooMany);
+    await api.stop();
+  });
+
+  it('counts by its /64 where it is IPv6', async () => {
+    for (let time = 0; time < 10; time += 1) {
+      await fail(one, 'sixer', 1, from(`2001:db8:0:7::${time + 1}`));
+    }
+    const auth = 'sixer:x';
+    expectProblem(await one.get(PATH, { ...from('2001:db8:0:7:ffff::1'), auth }), tooMany);
+    expect((await one.get(PATH, { ...from('2001:db8:0:8::1'), auth })).status).toBe(401);
+  });
+});
+
+describe.each<[how: string, cut: () => void]>([
+  // First, since it is the connections that it finds which fall silent.
+  ['silent', () => redis.freeze()],
+  ['away', () => redis.down()],
+])('with Redis %s', (how, cut) => {
+  it('each process counts alone, and nobody waits for long', async () => {
+    const username = `alone-${how}`;
+    const { auth } = await createUser(database, username);
+    cut();
+    try {
+      const start = performance.now();
+      for (const client of [one, other]) {
+        expect(await fail(client, username, 10)).toEqual(times(10, 401));
+        expectProblem(await client.get(PATH, { auth }), tooMany);
+      }
+      expect(performance.now() - start).toBeLessThan(40_000);
+    } finally {
+      redis.down();
+      redis.up();
+    }
+  });
+});

@@ -1,0 +1,128 @@
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createUser } from '../support/accounts.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { testRedisUrl } from '../support/environment.js';
+import { type Answer, type Client, clientOf } from '../support/http.js';
+import { expectProblem } from '../support/problem.js';
+import { type RunningProcess, startApi } from '../support/processes.js';
+import { connectTo } from '../support/raw-connection.js';
+
+const tooMany = { status: 429, code: 'rate_limited' };
+
+let database: TestDatabase;
+let apis: RunningProcess[];
+
+beforeAll(async () => {
+  await forgetRates();
+  database = await createTestDatabase();
+  const environment = { DATABASE_URL: database.url, RATE_LIMIT: '5/h' };
+  apis = await Promise.all([startApi(environment), startApi(environment)]);
+});
+afterAll(async () => {
+  await Promise.all(apis.map((api) => api.stop()));
+  await database.drop();
+  await forgetRates();
+});
+
+function rates(): Promise<string[]> {
+  return withRedis((redis) => redis.keys('switchhook:rate:*'));
+}
+
+/** Accounts of other databases have the same ids. */
+function forgetRates(): Promise<void> {
+  return withRedis(async (redis) => {
+    const keys = await redis.keys('switchhook:rate:*');
+    if (keys.length > 0) await redis.del(keys);
+  });
+}
+
+async function withRedis<Result>(use: (redis: Redis) => Promise<Result>): Promise<Result> {
+  const redis = new Redis(testRedisUrl().toString());
+  try {
+    return await use(redis);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+async function clientsOf(username: string, role?: 'platform'): Promise<[Client, Client]> {
+  const { auth } = await createUser(database, username, role);
+  return apis.map(({ url }) => clientOf(url, auth)) as [Client, Client];
+}
+
+const fields = ({ headers }: Answer) => [headers['ratelimit-policy'], headers['ratelimit']];
+
+it('an account has its requests on all processes together, and every answer tells how many are left', async () => {
+  const [one, other] = await clientsOf('limited');
+  const answers = [
+    await one.get('/v1/applications'),
+    await other.get('/v1/nothing'),
+    await one.post('/v1/applications', {}),
+    await other.get('/v1/users'),
+    await one.head('/v1/applications'),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([200, 404, 400, 403, 200]);
+  for (const [index, answer] of answers.entries()) {
+    const [policy, limit] = fields(answer);
+    expect(policy).toBe('"account";q=5;w=3600');
+    const [, left, seconds] = /^"account";r=(\d);t=(\d+)$/.exec(String(limit)) ?? [];
+    expect(Number(left)).toBe(4 - index);
+    expect(Number(seconds)).toBeGreaterThan(720 - 60);
+    expect(Number(seconds)).toBeLessThanOrEqual(720);
+  }
+});
+
+it('an account that has asked too much is 429 before anything is known of the path', async () => {
+  const [one, other] = await clientsOf('greedy');
+  for (let time = 0; time < 5; time += 1) await one.get('/v1/applications');
+  for (const answer of [
+    await one.get('/v1/applications'),
+    await other.get('/v1/nothing'),
+    await other.delete('/v1/applications'),
+    await other.post('/v1/users', 'no JSON', { headers: { 'content-type': 'text/plain' } }),
+  ]) {
+    expectProblem(answer, tooMany);
+    const wait = Number(answer.headers['retry-after']);
+    expect(wait).toBeGreaterThan(720 - 60);
+    expect(fields(answer)).toEqual(['"account";q=5;w=3600', `"account";r=0;t=${wait}`]);
+  }
+  const [stranger] = await clientsOf('modest');
+  expect((await stranger.get('/v1/applications')).status).toBe(200);
+  const without = await clientOf(apis[0]!.url).get('/v1/applications');
+  expect([without.status, ...fields(without)]).toEqual([401, undefined, undefined]);
+});
+
+it('the body of a request too many is not waited for', async () => {
+  const [one] = await clientsOf('sender');
+  for (let time = 0; time < 5; time += 1) await one.get('/v1/applications');
+  const connection = await connectTo(apis[0]!.url);
+  const pair = Buffer.from('sender:sender-secret').toString('base64');
+  connection.write(
+    `POST /v1/applications HTTP/1.1\r\nHost: x\r\nAuthorization: Basic ${pair}\r\n` +
+      'Content-Type: application/json\r\nContent-Length: 100000\r\n\r\n',
+  );
+  await connection.until(/^HTTP\/1\.1 429 [^]*"code":"rate_limited"/);
+  connection.destroy();
+});
+
+it('the platform, and paths for everybody, have no limit, and tell of none', async () => {
+  const [platform] = await clientsOf('switch', 'platform');
+  for (let time = 0; time < 8; time += 1) {
+    const answer = await platform.get('/v1/events');
+    expect([answer.status, ...fields(answer)]).toEqual([200, undefined, undefined]);
+    expect((await platform.get('/health/live')).status).toBe(200);
+  }
+});
+
+it('without RATE_LIMIT there is no limit, and nothing is asked of Redis', async () => {
+  await forgetRates();
+  const api = await startApi({ DATABASE_URL: database.url, RATE_LIMIT: '' });
+  const { auth } = await createUser(database, 'free');
+  for (let time = 0; time < 8; time += 1) {
+    const answer = await clientOf(api.url, auth).get('/v1/applications');
+    expect([answer.status, ...fields(answer)]).toEqual([200, undefined, undefined]);
+  }
+  expect(await rates()).toEqual([]);
+  await api.stop();
+});

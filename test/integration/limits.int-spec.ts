@@ -1,0 +1,166 @@
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { readConfig, RedisLimits } from '#libs/kernel';
+import { LocalLoginFailures } from '../../libs/identity/src/domain/local-login-failures.js';
+import { LocalRateLimiter } from '../../libs/identity/src/domain/local-rate-limiter.js';
+import { loginKey } from '../../libs/identity/src/domain/login-failures.js';
+import { RedisLoginFailures } from '../../libs/identity/src/infrastructure/redis-login-failures.js';
+import { RedisRateLimiter } from '../../libs/identity/src/infrastructure/redis-rate-limiter.js';
+import { loginFailuresContract } from '../support/contracts/login-failures-contract.js';
+import { rateLimiterContract } from '../support/contracts/rate-limiter-contract.js';
+import { testRedisUrl } from '../support/environment.js';
+import { eventually } from '../support/eventually.js';
+import { proxyTo, type TcpProxy } from '../support/tcp-proxy.js';
+
+const PATIENT_MS = 20_000;
+const FIFTEEN_MINUTES_MS = 15 * 60_000;
+const FIVE_AN_HOUR = { quota: 5, windowMs: 3_600_000 };
+
+let redis: Redis;
+let proxy: TcpProxy;
+let limits: RedisLimits;
+
+beforeAll(async () => {
+  redis = new Redis(testRedisUrl().toString());
+  await forgetAll();
+  proxy = await proxyTo(testRedisUrl().toString());
+  limits = await connected(proxy.address);
+});
+afterAll(async () => {
+  limits.onApplicationShutdown();
+  await proxy.close();
+  await forgetAll();
+  redis.disconnect();
+});
+
+async function forgetAll(): Promise<void> {
+  const keys = await redis.keys('switchhook:*');
+  if (keys.length > 0) await redis.del(keys);
+}
+
+async function connected(address: string): Promise<RedisLimits> {
+  const made = new RedisLimits(
+    readConfig({ DATABASE_URL: 'postgres://unused', REDIS_URL: address }),
+  );
+  wait(made, PATIENT_MS);
+  await reachable(made);
+  return made;
+}
+
+/** How long it waits for Redis: long, where the machine may be busy and the test is not about that. */
+function wait(made: RedisLimits, ms: number): void {
+  (made as unknown as { redis: Redis }).redis.options.commandTimeout = ms;
+}
+
+function reachable(made: RedisLimits): Promise<unknown> {
+  return eventually(
+    () => made.run('return 1', 'switchhook:reachable', []),
+    (answer) => answer === 1,
+  );
+}
+
+async function passOn(key: string, ms: number): Promise<void> {
+  const left = await redis.pttl(key);
+  await redis.pexpire(key, left - ms);
+}
+
+describe('failed logins in Redis', () => {
+  loginFailuresContract({
+    failures: () => new RedisLoginFailures(limits),
+    pass: (login, ms) => passOn(`switchhook:login:${login}`, ms),
+  });
+
+  it('leave no key that stays, and none for what nobody decided', async () => {
+    await forgetAll();
+    const failures = new RedisLoginFailures(limits);
+    const [failed, undecided] = [loginKey('demo', '192.0.2.1'), loginKey('demo', '192.0.2.2')];
+    for (const login of [failed, undecided]) await failures.begin(login);
+    failures.end(undecided, 'undecided');
+    failures.end(failed, 'failed');
+    const keys = await eventually(
+      () => redis.keys('switchhook:login:*'),
+      ({ length }) => length === 1,
+    );
+    const left = await redis.pttl(keys[0]!);
+    expect(left).toBeGreaterThan(FIFTEEN_MINUTES_MS - 30_000);
+    expect(left).toBeLessThanOrEqual(FIFTEEN_MINUTES_MS);
+  });
+
+  it('tell neither the username nor the address', async () => {
+    await forgetAll();
+    await new RedisLoginFailures(limits).begin(loginKey('telling-name', '192.0.2.77'));
+    const keys = await redis.keys('*');
+    expect(keys.filter((key) => key.startsWith('switchhook:login:'))).toHaveLength(1);
+    expect(keys.join()).not.toMatch(/telling-name|192\.0\.2\.77/);
+  });
+});
+
+describe('rates in Redis', () => {
+  rateLimiterContract({
+    limiter: () => new RedisRateLimiter(limits),
+    pass: async (accountId, ms) => {
+      const key = `switchhook:rate:${accountId}`;
+      await redis.set(key, Number(await redis.get(key)) - ms * 1_000, 'KEEPTTL');
+      await passOn(key, ms);
+    },
+  });
+
+  it('are kept until the bucket is full again, and no longer', async () => {
+    await new RedisRateLimiter(limits).take('kept', FIVE_AN_HOUR);
+    const left = await redis.pttl('switchhook:rate:kept');
+    expect(left).toBeGreaterThan(FIVE_AN_HOUR.windowMs / 5 - 30_000);
+    expect(left).toBeLessThanOrEqual(FIVE_AN_HOUR.windowMs / 5);
+  });
+});
+
+describe('alone', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+  const pass = (_: string, ms: number) => Promise.resolve(void vi.advanceTimersByTime(ms));
+
+  describe('failed logins', () => {
+    const failures = new LocalLoginFailures();
+    loginFailuresContract({ failures: () => failures, pass });
+  });
+
+  describe('rates', () => {
+    const limiter = new LocalRateLimiter();
+    rateLimiterContract({ limiter: () => limiter, pass });
+  });
+});
+
+describe.each<[how: string, cut: () => void]>([
+  ['away', () => proxy.down()],
+  ['silent', () => proxy.freeze()],
+])('with Redis %s', (how, cut) => {
+  it('each process counts alone, without waiting, and together again when it is back', async () => {
+    const [one, other] = await Promise.all([connected(proxy.address), connected(proxy.address)]);
+    const takes = [new RedisRateLimiter(one), new RedisRateLimiter(other)];
+    const account = `while-${how}`;
+    for (const limiter of takes) await limiter.take(account, FIVE_AN_HOUR);
+    expect(await takes[0]!.take(account, FIVE_AN_HOUR)).toMatchObject({ remaining: 2 });
+    cut();
+    for (const made of [one, other]) wait(made, 250);
+    const start = performance.now();
+    // Each knows what it gave itself.
+    for (const [index, limiter] of takes.entries()) {
+      for (let remaining = 2 + index; remaining >= 0; remaining -= 1) {
+        const allowance = await limiter.take(account, FIVE_AN_HOUR);
+        expect(allowance).toMatchObject({ allowed: true, remaining });
+      }
+      expect(await limiter.take(account, FIVE_AN_HOUR)).toMatchObject({ allowed: false });
+    }
+    // A quarter of a second at the most for each process, once.
+    expect(performance.now() - start).toBeLessThan(2_000);
+    for (const made of [one, other]) wait(made, PATIENT_MS);
+    proxy.down();
+    proxy.up();
+    await Promise.all([reachable(one), reachable(other)]);
+    expect(await takes[1]!.take(account, FIVE_AN_HOUR)).toMatchObject({ remaining: 1 });
+    for (const made of [one, other]) made.onApplicationShutdown();
+  });
+});
