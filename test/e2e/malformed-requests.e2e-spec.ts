@@ -958,7 +958,7 @@ describe('a path', () => {
     '/v1/../health/live',
     '/v1#x',
     'ftp://x/v1/x',
-    'x://y/v1',
+    'x://x/v1',
   ])('%s is 401 without credentials', async (path) => {
     expectProblem(await sendAsWritten(`GET ${path}`), unauthorized);
   });
@@ -1566,7 +1566,7 @@ describe('a header', () => {
     );
 
   it.each([
-    ...['Host:', 'Host: ', 'Host: a b', 'Host: "><script>', 'Host: x\r\nHost: y', 'Host: [::1'],
+    ...['Host:', 'Host: ', 'Host: a b', 'Host: "><script>', 'Host: [::1'],
     ...[
       'Host: x:99999999',
       'Host: x/y',

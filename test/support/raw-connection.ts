@@ -52,7 +52,7 @@ export async function exchange(url: string, bytes: string | Uint8Array): Promise
   return last;
 }
 
-/** The answers in what a connection has received; each must tell the length of its body. */
+/** The answers in what a connection has received, none of them in chunks. */
 export function answersIn(received: string): Answer[] {
   const answers: Answer[] = [];
   let rest = Buffer.from(received);
@@ -66,7 +66,9 @@ export function answersIn(received: string): Answer[] {
         line.slice(line.indexOf(':') + 1).trim(),
       ]),
     );
-    const bodyEnd = end + 4 + Number(headers['content-length'] ?? 0);
+    // HTTP/1.0 may leave it to the end of the connection.
+    const length = headers['content-length'] ?? rest.length;
+    const bodyEnd = end + 4 + Number(length);
     const text = rest.toString('utf8', end + 4, bodyEnd);
     answers.push({
       status: Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1]),

@@ -31,6 +31,7 @@ describe('readConfig', () => {
       WORKER_PORT: 3001,
       METRICS_PORT: 0,
       TRUSTED_PROXIES: [],
+      CORS_ORIGINS: [],
       MAX_BODY_BYTES: 262_144,
       MAX_BATCH_BYTES: 8_388_608,
       MAX_CONNECTIONS: 10_000,
@@ -166,6 +167,7 @@ describe('readConfig', () => {
     ['PUBLIC_BASE_URL', 'ftp://SECRET.example.com'],
     ['TRUSTED_PROXIES', 'SECRET'],
     ['TRUSTED_PROXIES', '10.0.0.0/8,10.0.0.0/33SECRET'],
+    ['CORS_ORIGINS', 'https://app.example.com,SECRET'],
     ['DELIVERY_ALLOWED_NETWORKS', '10.0.0.256/SECRET'],
     ['DELIVERY_DENIED_NETWORKS', 'SECRET'],
     ['DELIVERY_ALLOWED_PORTS', '25,SECRET'],
@@ -255,6 +257,25 @@ describe('readConfig', () => {
       );
     },
   );
+
+  it('reads a list of origins', () => {
+    const list = ' https://app.example.com,http://localhost:5173 ,,https://[::1]:8443';
+    expect(read({ CORS_ORIGINS: list }).CORS_ORIGINS).toEqual([
+      'https://app.example.com',
+      'http://localhost:5173',
+      'https://[::1]:8443',
+    ]);
+  });
+
+  it.each([
+    ...['*', 'null', 'https://*.example.com', 'https://app.example.com/', 'app.example.com'],
+    ...['https://app.example.com:443', 'HTTPS://app.example.com', 'https://user@app.example.com'],
+    ...['https://app.example.com/path', 'ftp://app.example.com', 'https://app.example.com;x'],
+  ])('refuses %j among the origins', (text) => {
+    expect(faultOf({ CORS_ORIGINS: `https://other.example.com,${text}` })).toContain(
+      'CORS_ORIGINS: must',
+    );
+  });
 
   it('names every fault at once', () => {
     const fault = faultOf({ DATABASE_URL: undefined, PORT: 'x', LOG_EVENTS: 'y' });

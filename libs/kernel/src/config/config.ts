@@ -88,6 +88,26 @@ const rate = z.string().transform((text, context): RateLimit => {
   return z.NEVER;
 });
 
+/** Origins as browsers write them: scheme, host, and a port that is not the scheme's own. */
+const origins = z
+  .string()
+  .default('')
+  .transform((text, context): string[] => {
+    const list = text.split(',').map((item) => item.trim());
+    const given = list.filter((item) => item !== '');
+    if (!given.every(isOrigin)) {
+      context.addIssue({
+        code: 'custom',
+        message: 'must be a comma-separated list of origins such as https://app.example.com',
+      });
+    }
+    return given;
+  });
+
+const ORIGIN = /^https?:\/\/(?:[a-z0-9.-]+|\[[0-9a-f:]+\])(?::\d+)?$/;
+const isOrigin = (text: string): boolean =>
+  ORIGIN.test(text) && URL.canParse(text) && new URL(text).origin === text;
+
 const onOff = z.enum(['true', 'false']).transform((value) => value === 'true');
 
 const baseUrl = z
@@ -128,6 +148,7 @@ const schema = z.object({
   ),
   PUBLIC_BASE_URL: baseUrl.describe('what every `href` starts with; else taken from the request'),
   TRUSTED_PROXIES: networks.describe('CIDR list whose forwarded headers count'),
+  CORS_ORIGINS: origins.describe('origins of web pages that may call the API, comma-separated'),
   MAX_BODY_BYTES: wholeNumber(1_024, 64 << 20, 256 << 10).describe('of a request body'),
   MAX_BATCH_BYTES: wholeNumber(1_024, 64 << 20, 8 << 20).describe('of the body of an event batch'),
   RATE_LIMIT: rate

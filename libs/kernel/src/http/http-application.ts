@@ -17,9 +17,10 @@ import { NestLog } from '../logging/log.js';
 import { StartLog } from '../logging/start-log.js';
 import { LIMITS, limitConnections } from './connection-limits.js';
 import { leaveContinueToRoutes } from './continue.js';
+import { corsFor } from './cors.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { Tracing } from '../telemetry/tracing.js';
-import { closeLingering, linger } from './lingering-close.js';
+import { closeLingering, isEnding, linger } from './lingering-close.js';
 import { closeOrderly } from './orderly-close.js';
 import { PROBLEM_TYPE, problemOf, STATUS_OF } from './problem.js';
 import { ProblemFilter } from './problem.filter.js';
@@ -35,7 +36,10 @@ class HttpAdapter extends ExpressAdapter {
     // The setting "case sensitive routing" would come too late: Nest has made the router already.
     (handle.router as unknown as { caseSensitive: boolean }).caseSensitive = true;
     // A request without Host is answered like any other: clients of HTTP/1.0 send none.
-    const server = createServer({ requireHostHeader: false, ...LIMITS }, handle);
+    const options = { requireHostHeader: false, insecureHTTPParser: false, ...LIMITS };
+    const server = createServer(options, (request, response) => {
+      if (!isEnding(request.socket)) handle(request, response);
+    });
     server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
       server.emit('request', request, response);
     });
@@ -142,8 +146,8 @@ function refuse(
   const body = JSON.stringify(problemOf(error, { instance, requestId }));
   socket.write(
     `HTTP/1.1 ${String(STATUS_OF[error.kind])} Refused\r\n${headers}Content-Type: ${PROBLEM_TYPE}\r\n` +
-      `X-Request-Id: ${requestId}\r\nContent-Length: ${String(Buffer.byteLength(body))}\r\n` +
-      `Connection: close\r\n\r\n${body}`,
+      `X-Request-Id: ${requestId}\r\nX-Content-Type-Options: nosniff\r\n` +
+      `Content-Length: ${String(Buffer.byteLength(body))}\r\nConnection: close\r\n\r\n${body}`,
   );
   linger(socket);
 }
@@ -174,6 +178,7 @@ export async function createHttpApplication(
   const tracing = app.get(Tracing);
   if (tracing.enabled) app.use(traceRequests(tracing));
   app.use(app.get(RequestLog).middleware);
+  if (config.CORS_ORIGINS.length > 0) app.enableCors(corsFor(config.CORS_ORIGINS));
   app.useGlobalFilters(app.get(ProblemFilter));
   // Exit code 0 after an orderly end, instead of the signal's.
   app.enableShutdownHooks([], { useProcessExit: true });

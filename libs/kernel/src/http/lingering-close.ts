@@ -16,8 +16,24 @@ export function closeLingering(server: Server): void {
   });
 }
 
+const ending = new WeakSet<Socket>();
+
+/**
+ * No request that comes on this connection from now on is carried out: nobody would hear how it
+ * ended, and it may be one that was smuggled in behind another.
+ */
+export function takeNoMore(socket: Socket): void {
+  ending.add(socket);
+}
+
+/** Whether requests on this connection are not carried out any more. */
+export function isEnding(socket: Socket): boolean {
+  return ending.has(socket);
+}
+
 /** Ends our direction; what the client still sends is thrown away until it ends, too. */
 export function linger(socket: Socket): void {
+  takeNoMore(socket);
   if (socket.writable) socket.end();
   const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
   socket.once('close', () => {

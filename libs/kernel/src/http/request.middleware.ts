@@ -3,10 +3,14 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { actAs, type Actor } from '../audit/actor.js';
 import type { Config } from '../config/config.js';
 import { DomainError } from '../errors/domain-error.js';
+import { ambiguityIn } from './ambiguity.js';
+import { takeNoMore } from './lingering-close.js';
 import { pathOf } from './request.js';
+import { setSecurityHeaders } from './security-headers.js';
 
 /** Header lines of a request; what clients and their proxies send is a third of it at the most. */
 const MAX_HEADERS = 100;
+const TOO_MANY_HEADERS = `The request must have at most ${String(MAX_HEADERS)} headers.`;
 const SANE_REQUEST_ID = /^[A-Za-z0-9._:@/+=-]{1,128}$/;
 
 /** The caller's id of a request, if it is sane, else one of ours. */
@@ -14,7 +18,10 @@ export function saneRequestId(given: string | string[] | undefined): string {
   return typeof given === 'string' && SANE_REQUEST_ID.test(given) ? given : randomUUID();
 }
 
-/** The first thing that every request meets: its id, its target in one form, its cache rule, its actor. */
+/**
+ * The first thing that every request meets: its id, its target in one form, what browsers are told, its
+ * actor.
+ */
 export function requestMiddleware(config: Config): RequestHandler {
   return (request: Request, response: Response, next: NextFunction) => {
     const requestId = saneRequestId(request.headers['x-request-id']);
@@ -23,17 +30,22 @@ export function requestMiddleware(config: Config): RequestHandler {
     response.setHeader('X-Request-Id', requestId);
     // Express would answer 304 for it, and published clients know only 200.
     delete request.headers['if-none-match'];
+    const ambiguity = ambiguityIn(request);
     useOriginForm(request);
     escapeBrokenEscapes(request);
     if (pathOf(request).startsWith('/v1')) response.setHeader('Cache-Control', 'no-store');
-    if (request.rawHeaders.length > 2 * MAX_HEADERS) next(tooManyHeaders());
+    setSecurityHeaders(request, response);
+    if (ambiguity !== undefined) {
+      response.setHeader('Connection', 'close');
+      takeNoMore(request.socket);
+      next(malformed(ambiguity));
+    } else if (request.rawHeaders.length > 2 * MAX_HEADERS) next(malformed(TOO_MANY_HEADERS));
     else if (mayChange(request)) actAs(actorOf(request, requestId), next);
     else next();
   };
 }
 
-function tooManyHeaders(): DomainError {
-  const message = `The request must have at most ${String(MAX_HEADERS)} headers.`;
+function malformed(message: string): DomainError {
   return new DomainError('malformed', 'malformed_json', message);
 }
 

@@ -1,0 +1,204 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createUser } from '../support/accounts.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { type Answer, basic, send } from '../support/http.js';
+import { type RunningProcess, startApi } from '../support/processes.js';
+import { exchange } from '../support/raw-connection.js';
+
+const PAGE = 'https://console.example.com';
+const OTHER = 'http://localhost:5173';
+
+let database: TestDatabase;
+/** One that no page may call, and one that two origins may. */
+let closed: RunningProcess;
+let open: RunningProcess;
+let auth: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  ({ auth } = await createUser(database, 'owner'));
+  const environment = { DATABASE_URL: database.url };
+  [closed, open] = await Promise.all([
+    startApi(environment),
+    startApi({ ...environment, CORS_ORIGINS: `${PAGE}, ${OTHER}` }),
+  ]);
+});
+afterAll(async () => {
+  await Promise.all([closed.stop(), open.stop()]);
+  await database.drop();
+});
+
+/** Header by header as a browser writes it; the description knows no OPTIONS. */
+function ask(api: RunningProcess, line: string, headers: Record<string, string> = {}) {
+  const all = Object.entries({ Host: 'x', ...headers, Connection: 'close' });
+  const head = all.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  return exchange(api.url, `${line} HTTP/1.1\r\n${head}\r\n`);
+}
+
+const preflight = (origin: string, method = 'PUT') => ({
+  Origin: origin,
+  'Access-Control-Request-Method': method,
+  'Access-Control-Request-Headers': 'authorization,content-type,idempotency-key,if-match',
+});
+
+const listIn = (header: unknown): string[] => String(header).toLowerCase().split(/, ?/).sort();
+
+/** Names of headers that let pages in. */
+const corsHeadersOf = ({ headers }: Answer) =>
+  Object.keys(headers).filter((name) => name.startsWith('access-control-'));
+
+describe('what a browser may do', () => {
+  it.each(['/docs', '/docs/start.js', '/openapi.json', '/', '/favicon.ico', '/v1x', '/nothing'])(
+    'with %s is told in the headers of helmet',
+    async (path) => {
+      const { headers } = await send('GET', closed.url + path);
+      expect(headers).toMatchObject({
+        'x-content-type-options': 'nosniff',
+        'x-frame-options': 'DENY',
+        'referrer-policy': 'no-referrer',
+        'cross-origin-opener-policy': 'same-origin',
+        'cross-origin-resource-policy': 'same-origin',
+        'x-permitted-cross-domain-policies': 'none',
+      });
+      const policy = String(headers['content-security-policy']);
+      for (const rule of ["default-src 'none'", "base-uri 'none'", "frame-ancestors 'none'"]) {
+        expect(policy).toContain(rule);
+      }
+      // It is the proxy that speaks TLS, and says so.
+      expect(headers).not.toHaveProperty('strict-transport-security');
+    },
+  );
+
+  it.each(['/v1/applications', '/v1/nothing', '/health/live', '/health/ready'])(
+    'with %s, which is for programs, is nothing',
+    async (path) => {
+      for (const call of [{}, { auth }]) {
+        const { headers } = await send('GET', closed.url + path, call);
+        expect(headers).toMatchObject({
+          'x-content-type-options': 'nosniff',
+          'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+        });
+        expect(headers).not.toHaveProperty('x-frame-options');
+      }
+    },
+  );
+
+  it('with the page of the description is to run scripts of ours, and none inside the page', async () => {
+    const page = await send('GET', `${closed.url}/docs`);
+    const policy = String(page.headers['content-security-policy']);
+    expect(policy).toContain("script-src 'self';");
+    expect(policy).toContain("connect-src 'self'");
+    expect(policy).not.toMatch(/unsafe-eval|script-src[^;]*unsafe/);
+    const scripts = [...page.text.matchAll(/<script([^>]*)>([^<]*)</g)];
+    expect(scripts).toHaveLength(2);
+    for (const [, attributes, content] of scripts) {
+      expect([attributes, content]).toEqual([expect.stringMatching(/ src="[^":]+"/), '']);
+    }
+    expect(page.text).not.toMatch(/\son\w+=|javascript:/i);
+  });
+
+  it('is not told by whom, or by what, it was answered', async () => {
+    const answers = await Promise.all([
+      send('GET', `${closed.url}/docs`),
+      send('GET', `${closed.url}/v1/applications`, { auth }),
+      send('GET', `${closed.url}/v1/applications`),
+      send('PATCH', `${closed.url}/health/live`),
+      exchange(closed.url, 'no HTTP\r\n\r\n'),
+    ]);
+    for (const { headers } of answers) {
+      expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff' });
+      for (const name of ['server', 'x-powered-by', 'via', 'set-cookie']) {
+        expect(headers).not.toHaveProperty(name);
+      }
+    }
+  });
+});
+
+describe('without CORS_ORIGINS', () => {
+  it('no page may call the API, and a preflight is a method that there is not', async () => {
+    const asked = await ask(closed, 'OPTIONS /v1/applications', preflight(PAGE));
+    expect(asked.status).toBe(401);
+    const known = { ...preflight(PAGE), Authorization: basic(auth) };
+    expect((await ask(closed, 'OPTIONS /v1/applications', known)).status).toBe(405);
+    expect((await ask(closed, 'OPTIONS /health/live', preflight(PAGE))).status).toBe(405);
+    const listed = await send('GET', `${closed.url}/v1/applications`, {
+      auth,
+      headers: { origin: PAGE },
+    });
+    for (const answer of [asked, listed]) {
+      expect(corsHeadersOf(answer)).toEqual([]);
+      expect(answer.headers).not.toHaveProperty('vary');
+    }
+  });
+});
+
+describe('with CORS_ORIGINS', () => {
+  it.each([PAGE, OTHER])('a preflight of %s is answered without credentials', async (origin) => {
+    const { status, text, headers } = await ask(
+      open,
+      'OPTIONS /v1/applications/7/',
+      preflight(origin),
+    );
+    expect([status, text]).toEqual([204, '']);
+    expect(headers).toMatchObject({
+      'access-control-allow-origin': origin,
+      'access-control-max-age': '600',
+      'cache-control': 'no-store',
+    });
+    expect(headers['vary']).toContain('Origin');
+    expect(headers).not.toHaveProperty('access-control-allow-credentials');
+    expect(listIn(headers['access-control-allow-methods'])).toEqual([
+      'delete',
+      'get',
+      'head',
+      'put',
+    ]);
+    expect(listIn(headers['access-control-allow-headers'])).toEqual([
+      ...['authorization', 'content-type', 'idempotency-key', 'if-match', 'x-request-id'],
+    ]);
+  });
+
+  it('one of a path that is not known, or from elsewhere, is not', async () => {
+    const elsewhere = ['https://console.example.com.evil.example', 'null', `${PAGE}:8443`];
+    for (const [line, origin] of [
+      ['OPTIONS /v1/nothing', PAGE],
+      ['OPTIONS /v1/applications/7/nothing', PAGE],
+      ...elsewhere.map((from) => ['OPTIONS /v1/applications', from]),
+    ] as [string, string][]) {
+      const answer = await ask(open, line, preflight(origin));
+      expect([line, origin, answer.status]).toEqual([line, origin, 401]);
+      expect(corsHeadersOf(answer)).toEqual([]);
+    }
+    expect((await ask(open, 'OPTIONS /nothing', preflight(PAGE))).status).toBe(404);
+  });
+
+  it('an OPTIONS request that is no preflight goes its usual way', async () => {
+    expect((await ask(open, 'OPTIONS /v1/applications', { Origin: PAGE })).status).toBe(401);
+    const known = { Origin: PAGE, Authorization: basic(auth) };
+    expect((await ask(open, 'OPTIONS /v1/applications', known)).status).toBe(405);
+  });
+
+  it('a page may read an answer, errors included, and the headers that matter', async () => {
+    for (const [call, status] of [
+      [{ auth }, 200],
+      [{}, 401],
+    ] as const) {
+      const answer = await send('GET', `${open.url}/v1/applications`, {
+        ...call,
+        headers: { origin: PAGE },
+      });
+      expect(answer.status).toBe(status);
+      expect(answer.headers['access-control-allow-origin']).toBe(PAGE);
+      expect(listIn(answer.headers['access-control-expose-headers'])).toEqual(
+        expect.arrayContaining(['etag', 'link', 'location', 'retry-after', 'x-request-id']),
+      );
+    }
+  });
+
+  it('a page of another origin reads nothing', async () => {
+    const headers = { origin: 'https://evil.example' };
+    const answer = await send('GET', `${open.url}/v1/applications`, { auth, headers });
+    expect(answer.headers).not.toHaveProperty('access-control-allow-origin');
+    expect(answer.headers['vary']).toContain('Origin');
+  });
+});
