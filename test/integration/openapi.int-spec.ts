@@ -14,9 +14,9 @@ import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import {
   type ApiDocument,
-  type ApiOperation,
-  type ApiParameter,
+  codesOf,
   DescribedApi,
+  type DescribedOperation,
   type JsonSchema,
 } from '../support/described-api.js';
 import { testRedisUrl } from '../support/environment.js';
@@ -121,31 +121,12 @@ async function restoreExamples(): Promise<void> {
   );
 }
 
-interface Described {
-  method: string;
-  path: string;
-  operation: ApiOperation;
-}
-
-const METHODS = ['get', 'post', 'put', 'delete'];
-
-function operations(): Described[] {
-  return Object.entries(document.paths).flatMap(([path, item]) =>
-    METHODS.flatMap((method) => {
-      const operation = item[method];
-      return operation ? [{ method: method.toUpperCase(), path, operation }] : [];
-    }),
-  );
-}
-
-function parameters({ operation }: Described, place: string): ApiParameter[] {
-  return (operation.parameters ?? [])
-    .map((parameter) => api.resolve(parameter))
-    .filter((parameter) => parameter.in === place);
-}
+const operations = () => api.operations;
+const parameters = (described: DescribedOperation, place: string) =>
+  api.parametersOf(described, place);
 
 /** The path with the example of each parameter; events have ids of their own time. */
-function examplePath(described: Described): string {
+function examplePath(described: DescribedOperation): string {
   return parameters(described, 'path').reduce((path, { name, schema }) => {
     const value = path.startsWith('/v1/events/')
       ? event
@@ -156,21 +137,7 @@ function examplePath(described: Described): string {
   }, described.path);
 }
 
-function isForPlatform({ operation }: Described): boolean {
-  return allows(operation, 'forbidden');
-}
-
-function allows(operation: ApiOperation, code: string): boolean {
-  return Object.values(operation.responses).some((response) => {
-    const problem = api.resolve(response).content?.['application/problem+json'];
-    return codesOf(problem?.schema).includes(code);
-  });
-}
-
-/** The codes that a problem can have where it answers something. */
-function codesOf(problem: JsonSchema | undefined): unknown[] {
-  return problem?.allOf?.flatMap(({ properties }) => properties?.['code']?.enum ?? []) ?? [];
-}
+const isForPlatform = (described: DescribedOperation) => api.mayRefuseWith(described, 'forbidden');
 
 function call({ method }: { method: string }, path: string, by: Client, body?: object) {
   const calls: Record<string, () => Promise<Answer>> = {
@@ -182,9 +149,7 @@ function call({ method }: { method: string }, path: string, by: Client, body?: o
   return calls[method]!();
 }
 
-function bodyOf({ operation }: Described) {
-  return operation.requestBody?.content['application/json'];
-}
+const bodyOf = (described: DescribedOperation) => api.bodyOf(described);
 
 describe('the document', () => {
   it('is valid by the meta-schema of OpenAPI 3.1', async () => {
@@ -245,7 +210,7 @@ describe('every route', () => {
     for (const described of operations()) {
       const { method, operation } = described;
       const answer = await send(method, base + examplePath(described));
-      const isClosed = allows(operation, 'unauthorized');
+      const isClosed = api.mayRefuseWith(described, 'unauthorized');
       expect([operation.operationId, answer.status === 401]).toEqual([
         operation.operationId,
         isClosed,
@@ -264,7 +229,7 @@ describe('every route', () => {
       ]);
     }
     const removal = operations().filter(
-      ({ method, operation }) => method === 'DELETE' && allows(operation, 'forbidden'),
+      (described) => described.method === 'DELETE' && isForPlatform(described),
     );
     expect(removal.map(({ operation }) => operation.operationId)).toEqual([
       'usersRemoveCredential',
@@ -299,7 +264,7 @@ describe('every route', () => {
   });
 });
 
-function platformFor(described: Described): Client {
+function platformFor(described: DescribedOperation): Client {
   return isForPlatform(described) ? platform : customer;
 }
 
@@ -415,7 +380,7 @@ describe('every field', () => {
     });
   });
 
-  function bodySchema(described: Described): JsonSchema | undefined {
+  function bodySchema(described: DescribedOperation): JsonSchema | undefined {
     const schema = bodyOf(described)?.schema;
     return schema && api.resolve(schema);
   }

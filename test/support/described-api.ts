@@ -15,17 +15,24 @@ export interface ApiComponents {
 
 export interface ApiOperation {
   operationId: string;
+  description?: string;
   parameters?: ApiParameter[];
   requestBody?: {
-    content: Record<string, { schema: JsonSchema; examples: Record<string, { value: object }> }>;
+    content: Record<string, DescribedBody>;
   };
   responses: Record<string, Described>;
+}
+
+export interface DescribedBody {
+  schema: JsonSchema;
+  examples: Record<string, { value: object }>;
 }
 
 export interface ApiParameter {
   $ref?: string;
   name: string;
   in: string;
+  description?: string;
   schema: JsonSchema;
 }
 
@@ -45,6 +52,7 @@ export interface JsonSchema {
   required?: string[];
   items?: JsonSchema;
   allOf?: JsonSchema[];
+  anyOf?: JsonSchema[];
   enum?: unknown[];
   examples?: unknown[];
   description?: string;
@@ -57,6 +65,16 @@ export interface DescribableAnswer {
   headers: Record<string, string | string[] | undefined>;
   text: string;
 }
+
+/** An operation of the document, and where it is. */
+export interface DescribedOperation {
+  method: string;
+  /** With `{name}` for each parameter. */
+  path: string;
+  operation: ApiOperation;
+}
+
+const METHODS = ['get', 'post', 'put', 'delete'];
 
 /** Headers that an answer must not have unless they are described. */
 const TELLING_HEADERS = [
@@ -78,6 +96,37 @@ export class DescribedApi {
       .map((template) => ({ template, pattern: patternOf(template) }))
       // `/v1/events/batch` before `/v1/events/{id}`
       .sort((a, b) => a.template.split('{').length - b.template.split('{').length);
+  }
+
+  /** Every operation of the document. */
+  get operations(): DescribedOperation[] {
+    return Object.entries(this.document.paths).flatMap(([path, item]) =>
+      METHODS.flatMap((method) => {
+        const operation = item[method];
+        return operation ? [{ method: method.toUpperCase(), path, operation }] : [];
+      }),
+    );
+  }
+
+  /** The parameters of an operation in one place, those of its path item included. */
+  parametersOf({ path, operation }: DescribedOperation, place: string): ApiParameter[] {
+    const shared = (this.document.paths[path]?.['parameters'] ?? []) as unknown as ApiParameter[];
+    return [...shared, ...(operation.parameters ?? [])]
+      .map((parameter) => this.resolve(parameter))
+      .filter((parameter) => parameter.in === place);
+  }
+
+  /** Whether an operation may be refused with this code. */
+  mayRefuseWith({ operation }: DescribedOperation, code: string): boolean {
+    return Object.values(operation.responses).some((response) => {
+      const problem = this.resolve(response).content?.['application/problem+json'];
+      return codesOf(problem?.schema).includes(code);
+    });
+  }
+
+  /** The body of an operation, if it has one. */
+  bodyOf({ operation }: DescribedOperation): DescribedBody | undefined {
+    return operation.requestBody?.content['application/json'];
   }
 
   /** What of an answer is not as described; empty when it is. */
@@ -140,6 +189,11 @@ export class DescribedApi {
     this.validators.set(key, made);
     return made;
   }
+}
+
+/** The codes that a problem can have where it answers something. */
+export function codesOf(problem: JsonSchema | undefined): unknown[] {
+  return problem?.allOf?.flatMap(({ properties }) => properties?.['code']?.enum ?? []) ?? [];
 }
 
 function patternOf(template: string): RegExp {

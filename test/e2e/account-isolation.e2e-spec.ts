@@ -1,0 +1,349 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createUser } from '../support/accounts.js';
+import {
+  accountWithEverything,
+  type Belongings,
+  type Installation,
+  numberUnmistakably,
+  placesOf,
+  requireMakersOf,
+} from '../support/belongings.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import {
+  type ApiDocument,
+  DescribedApi,
+  type DescribedOperation,
+} from '../support/described-api.js';
+import { eventually } from '../support/eventually.js';
+import { type Answer, clientOf, send } from '../support/http.js';
+import { type RunningProcess, startApi } from '../support/processes.js';
+
+/**
+ * Generated from the description: what is added to the API is tested here as soon as it is
+ * described. (The description itself is held against the routes by openapi.int-spec.)
+ */
+
+let database: TestDatabase;
+let api: RunningProcess;
+let installation: Installation;
+let described: DescribedApi;
+let closed: DescribedOperation[];
+/** Whose everything is. */
+let owner: Belongings;
+/** Who has as much, and is to get nothing of it. */
+let stranger: Belongings;
+
+/** Resources that are nobody's: everyone may see them. */
+const SHARED = ['environments'];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await numberUnmistakably(database);
+  const { auth } = await createUser(database, 'operator', 'platform');
+  api = await startApi({ DATABASE_URL: database.url });
+  installation = { database, url: api.url, platform: clientOf(api.url, auth) };
+  const { text } = await send('GET', `${api.url}/openapi.json`);
+  described = new DescribedApi(JSON.parse(text) as ApiDocument);
+  closed = described.operations.filter((one) => described.mayRefuseWith(one, 'unauthorized'));
+  requireMakersOf(closed.map(({ path }) => path));
+  owner = await accountWithEverything(installation, 'the-owner');
+  stranger = await accountWithEverything(installation, 'the-stranger');
+});
+afterAll(async () => {
+  expect(await api.stop()).toBe(0);
+  await database.drop();
+});
+
+const isForPlatform = (one: DescribedOperation) => described.mayRefuseWith(one, 'forbidden');
+const nameOf = ({ operation: { operationId } }: DescribedOperation) => operationId;
+
+/** The places in a path that stand for something of somebody's own. */
+const ownedPlaces = ({ path }: DescribedOperation) =>
+  placesOf(path).filter(({ place }) => !SHARED.includes(place));
+
+/** A path with, at each place, the id that is chosen for it. */
+function pathWith({ path }: DescribedOperation, idAt: (place: string) => string): string {
+  return placesOf(path).reduce(
+    (filled, { name, place }) => filled.replace(`{${name}}`, idAt(place)),
+    path,
+  );
+}
+
+/** Bodies that would do, were the resource the caller's own; undefined where none is read. */
+function bodiesOf(one: DescribedOperation): (object | undefined)[] {
+  const examples = Object.values(described.bodyOf(one)?.examples ?? {});
+  return examples.length > 0 ? examples.map(({ value }) => value) : [undefined];
+}
+
+function call(
+  one: DescribedOperation,
+  path: string,
+  auth?: string,
+  body?: unknown,
+): Promise<Answer> {
+  return send(one.method, api.url + path, { ...(auth !== undefined && { auth }), body });
+}
+
+/** An id of the same kind that nothing has. */
+function unknownLike(id: string): string {
+  if (id.includes('-')) return '019a0000-0000-7000-8000-000000000000';
+  return '799999999';
+}
+
+/** Every text that tells of an account: its ids and its name. */
+const tracesOf = ({ username, ids }: Belongings): string[] => [
+  username,
+  ...[...ids].filter(([place]) => !SHARED.includes(place)).map(([, id]) => id),
+];
+
+const tells = (text: string, of: Belongings): string[] =>
+  tracesOf(of).filter((trace) => text.includes(trace));
+
+/** Every row that tells of an account, but for when a credential of it was last used. */
+async function rowsOf(of: Belongings): Promise<string[]> {
+  const tables = await database.query<{ name: string }>(
+    `SELECT c.oid::regclass::text AS name FROM pg_class c
+     JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND n.nspname = 'public' ORDER BY 1`,
+  );
+  const rows: string[] = [];
+  for (const { name } of tables) {
+    const all = await database.query<{ row: string }>(
+      `SELECT (to_jsonb(t) - 'last_used_at')::text AS row FROM ${name} t`,
+    );
+    rows.push(...all.map(({ row }) => `${name} ${row}`).filter((row) => tells(row, of).length > 0));
+  }
+  return rows.sort();
+}
+
+/** An answer without what belongs to the request alone. */
+function comparable(answer: Answer): unknown {
+  const body = answer.json();
+  const { headers } = answer;
+  const own = { requestId: undefined, instance: undefined };
+  return [answer.status, headers['content-type'], headers['content-length'], { ...body, ...own }];
+}
+
+/** The ways to put somebody's ids into a path: at one of its places, or at several. */
+function mixtures(places: readonly string[]): string[][] {
+  return places
+    .reduce<string[][]>((sets, place) => [...sets, ...sets.map((set) => [...set, place])], [[]])
+    .filter((set) => set.length > 0);
+}
+
+describe('an account with one of everything', () => {
+  it('has its rows found, or nothing could be said of them here', async () => {
+    const tables = new Set((await rowsOf(owner)).map((row) => row.split(' ', 1)[0]));
+    expect([...tables]).toEqual(
+      expect.arrayContaining(['applications', 'credentials', 'deliveries', 'events', 'replays']),
+    );
+  });
+
+  it('is asked for through every route of the description', () => {
+    expect(closed.length).toBeGreaterThan(40);
+    expect(closed.filter((one) => ownedPlaces(one).length > 0).length).toBeGreaterThan(25);
+  });
+
+  it('has the use of every route that it is asked for through', async () => {
+    const heirs = heirsCalled('heir');
+    for (const one of closed.filter((each) => !isForPlatform(each))) {
+      for (const body of bodiesOf(one)) {
+        const own = await heirs(one);
+        const { status } = await call(
+          one,
+          pathWith(one, (place) => own.ids.get(place)!),
+          own.auth,
+          body,
+        );
+        // 409 where the state of the resource is another one.
+        expect([nameOf(one), status]).toEqual([nameOf(one), expect.toBeOneOf([200, 202, 409])]);
+      }
+    }
+  });
+});
+
+/** Accounts to use operations with: one for all that leave its resources there. */
+function heirsCalled(name: string): (one: DescribedOperation) => Promise<Belongings> {
+  let count = 0;
+  const make = () => {
+    count += 1;
+    return accountWithEverything(installation, `${name}-${count}`);
+  };
+  let shared: Promise<Belongings> | undefined;
+  return ({ method }) => (method === 'DELETE' ? make() : (shared ??= make()));
+}
+
+describe("another account's resource", () => {
+  it('is answered as one that nobody has, through every route, and stays as it is', async () => {
+    const before = await rowsOf(owner);
+    let count = 0;
+    for (const one of closed) {
+      const places = ownedPlaces(one).map(({ place }) => place);
+      for (const theirs of mixtures(places)) {
+        for (const body of bodiesOf(one)) {
+          const filled = (idOf: (id: string) => string) =>
+            pathWith(one, (place) =>
+              theirs.includes(place) ? idOf(owner.ids.get(place)!) : stranger.ids.get(place)!,
+            );
+          const asked = filled((id) => id);
+          const answer = await call(one, asked, stranger.auth, body);
+          const unknown = await call(one, filled(unknownLike), stranger.auth, body);
+          const wanted = isForPlatform(one) ? 403 : 404;
+          expect([nameOf(one), asked, answer.status]).toEqual([nameOf(one), asked, wanted]);
+          expect(comparable(answer)).toEqual(comparable(unknown));
+          count += 1;
+        }
+      }
+    }
+    expect(count).toBeGreaterThan(50);
+    expect(await rowsOf(owner)).toEqual(before);
+  });
+
+  it('is not found by the name of its user either', async () => {
+    for (const one of closed.filter(({ path }) => path.startsWith('/v1/users/{'))) {
+      const path = (name: string) =>
+        pathWith(one, (place) => (place === 'users' ? name : owner.ids.get(place)!));
+      for (const body of bodiesOf(one)) {
+        const answer = await call(one, path(owner.username), stranger.auth, body);
+        const unknown = await call(one, path('no-person'), stranger.auth, body);
+        expect([nameOf(one), answer.status]).toEqual([nameOf(one), isForPlatform(one) ? 403 : 404]);
+        expect(comparable(answer)).toEqual(comparable(unknown));
+      }
+    }
+  });
+
+  it('is in no list, and no filter finds it', async () => {
+    let lists = 0;
+    const reads = closed.filter((one) => one.method === 'GET' && !isForPlatform(one));
+    for (const one of reads) {
+      const path = pathWith(one, (place) => stranger.ids.get(place)!);
+      const plain = await call(one, path, stranger.auth);
+      expect([nameOf(one), plain.status, tells(plain.text, owner)]).toEqual([nameOf(one), 200, []]);
+      if (Array.isArray(plain.json()) && one.path !== '/v1/environments') {
+        expect([nameOf(one), tells(plain.text, stranger)]).not.toEqual([nameOf(one), []]);
+        lists += 1;
+      }
+      for (const { name, schema } of described.parametersOf(one, 'query')) {
+        for (const trace of tracesOf(owner)) {
+          const answer = await call(one, `${path}?${name}=${trace}`, stranger.auth);
+          const isText = [schema.type].flat().includes('string') && !('format' in schema);
+          // Anything else is refused for what it is: the names of applications are no numbers.
+          if (answer.status === 400)
+            expect([name, isText && !schema['pattern']]).toEqual([name, schema.enum !== undefined]);
+          else expect([name, answer.status, tells(answer.text, owner)]).toEqual([name, 200, []]);
+          const isFilter = answer.status === 200 && !['after', 'limit'].includes(name);
+          if (isFilter) expect([nameOf(one), name, answer.json()]).toEqual([nameOf(one), name, []]);
+        }
+      }
+    }
+    expect(lists).toBeGreaterThan(4);
+  });
+
+  it('cannot be referred to in a body', async () => {
+    const before = await rowsOf(owner);
+    const references = referencesTo(owner);
+    const heirs = heirsCalled('referrer');
+    let count = 0;
+    for (const one of closed.filter((each) => described.bodyOf(each) && !isForPlatform(each))) {
+      for (const body of bodiesOf(one)) {
+        const own = await heirs(one);
+        const path = pathWith(one, (place) => own.ids.get(place)!);
+        const answer = await call(one, path, own.auth, { ...body, ...references });
+        expect([nameOf(one), tells(answer.text, owner)]).toEqual([nameOf(one), []]);
+        count += 1;
+      }
+    }
+    expect(count).toBeGreaterThan(10);
+    expect(await rowsOf(owner)).toEqual(before);
+  });
+
+  it('gets no event that is reported as one of another account', async () => {
+    const before = await rowsOf(owner);
+    const event = { event: 'cdrCreated', resource: 'call', data: {} };
+    const mixed = {
+      ...event,
+      applicationId: owner.ids.get('applications'),
+      accountId: stranger.ids.get('users'),
+    };
+    const answer = await installation.platform.post('/v1/events', mixed);
+    expect(answer.json()).toMatchObject({ errors: [{ field: 'accountId', code: 'conflict' }] });
+    const batch = await installation.platform.post('/v1/events/batch', { events: [mixed] });
+    expect(batch.json()).toMatchObject({ results: [{ code: 'validation_failed' }] });
+    expect(await rowsOf(owner)).toEqual(before);
+  });
+});
+
+/** Every member that could name a resource of somebody, as fields of ours are called. */
+function referencesTo({ ids }: Belongings): Record<string, string> {
+  const references = [...ids].flatMap(([place, id]) => {
+    if (SHARED.includes(place)) return [];
+    const one = place.split('/').at(-1)!.replace(/ies$/, 'y').replace(/s$/, '');
+    return [
+      [`${one}Id`, id],
+      [one, `${api.url}/v1/${place}/${id}`],
+    ];
+  });
+  const account = ids.get('users')!;
+  const own = { id: ids.get('webhooks')!, href: `${api.url}/v1/webhooks/${ids.get('webhooks')!}` };
+  return { ...own, accountId: account, ...(Object.fromEntries(references) as object) };
+}
+
+describe('every route that is not public', () => {
+  it('answers 401 without credentials', async () => {
+    const before = await rowsOf(owner);
+    for (const one of closed) {
+      for (const body of bodiesOf(one)) {
+        const answer = await call(
+          one,
+          pathWith(one, (place) => owner.ids.get(place)!),
+          undefined,
+          body,
+        );
+        expect([nameOf(one), answer.status]).toEqual([nameOf(one), 401]);
+        expect(tells(answer.json<{ error: string }>().error, owner)).toEqual([]);
+      }
+    }
+    expect(await rowsOf(owner)).toEqual(before);
+  });
+
+  it('answers 401 to a locked account, its own resources included', async () => {
+    const locked = await accountWithEverything(installation, 'the-locked');
+    await installation.platform.put('/v1/users/the-locked', { status: 'locked' });
+    await eventually(
+      () => locked.client.get('/v1/applications'),
+      ({ status }) => status === 401,
+    );
+    const before = await rowsOf(locked);
+    for (const one of closed) {
+      for (const body of bodiesOf(one)) {
+        const answer = await call(
+          one,
+          pathWith(one, (place) => locked.ids.get(place)!),
+          locked.auth,
+          body,
+        );
+        expect([nameOf(one), answer.status]).toEqual([nameOf(one), 401]);
+      }
+    }
+    expect(await rowsOf(locked)).toEqual(before);
+  });
+
+  it('answers 403 to an account where it is for the platform', async () => {
+    const before = await rowsOf(owner);
+    const forPlatform = closed.filter(isForPlatform);
+    expect(forPlatform.length).toBeGreaterThan(7);
+    for (const one of forPlatform) {
+      for (const body of bodiesOf(one)) {
+        const answer = await call(
+          one,
+          pathWith(one, (place) => owner.ids.get(place)!),
+          owner.auth,
+          body,
+        );
+        expect([nameOf(one), answer.status]).toEqual([nameOf(one), 403]);
+        expect(answer.json()).toMatchObject({ code: 'forbidden' });
+      }
+    }
+    expect(await rowsOf(owner)).toEqual(before);
+  });
+});

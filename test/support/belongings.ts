@@ -1,0 +1,122 @@
+import { createUser } from './accounts.js';
+import type { TestDatabase } from './database.js';
+import { type Client, clientOf } from './http.js';
+
+/** An installation that accounts are made on. */
+export interface Installation {
+  database: TestDatabase;
+  /** Where the API is. */
+  url: string;
+  /** A user of the role platform. */
+  platform: Client;
+}
+
+/** An account that has one of every resource. */
+export interface Belongings {
+  username: string;
+  /** `username:password` */
+  auth: string;
+  client: Client;
+  /** The id of each resource, by its place in a path: `webhooks`, `applications/webhooks`. */
+  ids: Map<string, string>;
+}
+
+type Maker = (account: Belongings, installation: Installation) => Promise<string>;
+
+const anApplication = { name: 'Shop', voiceUrl: 'https://shop.example.com/voice' };
+const aWebhook = {
+  event: 'cdrCreated',
+  resource: 'all',
+  targetUrl: 'https://hooks.example.com/switchhook',
+};
+
+/** How one of each resource is made, in an order in which each finds what it needs. */
+const MAKERS: Record<string, Maker> = {
+  users: async ({ client, username }) => {
+    const answer = await client.get(`/v1/users/${username}`);
+    return String(answer.json<{ id: number }>().id);
+  },
+  'users/credentials': async ({ client, username }) => {
+    const answer = await client.get(`/v1/users/${username}`);
+    return answer.json<{ credentials: { id: string }[] }>().credentials[0]!.id;
+  },
+  // Those are everybody's.
+  environments: () => Promise.resolve('1'),
+  applications: ({ client }) => made(client, '/v1/applications', anApplication),
+  'applications/webhooks': ({ client, ids }) =>
+    made(client, `/v1/applications/${ids.get('applications')!}/webhooks`, aWebhook),
+  webhooks: ({ client }) => made(client, '/v1/webhooks', aWebhook),
+  events: ({ ids }, { platform }) =>
+    made(platform, '/v1/events', {
+      event: 'cdrCreated',
+      resource: 'call',
+      applicationId: ids.get('applications'),
+      data: { from: '14075550100' },
+    }),
+  deliveries: async ({ client, ids }) => {
+    const answer = await client.get(`/v1/events/${ids.get('events')!}`);
+    const { deliveries } = answer.json<{ deliveries: { id: string; webhookId: string }[] }>();
+    return deliveries.find(({ webhookId }) => webhookId === ids.get('webhooks'))!.id;
+  },
+  replays: ({ client, ids }) =>
+    made(client, `/v1/webhooks/${ids.get('webhooks')!}/replay`, { since: '2026-01-31T00:00:00Z' }),
+};
+
+/** The places of the parameters of a path, as {@link Belongings.ids} names them. */
+export function placesOf(path: string): { name: string; place: string }[] {
+  const segments = path.split('/').slice(2);
+  return segments.flatMap((segment, index) => {
+    const [, name] = /^\{(\w+)\}$/.exec(segment) ?? [];
+    if (name === undefined) return [];
+    const before = segments.slice(0, index).filter((part) => !part.startsWith('{'));
+    return [{ name, place: before.join('/') }];
+  });
+}
+
+/** @throws Error when there is a resource that nobody has told us how to make */
+export function requireMakersOf(paths: readonly string[]): void {
+  const places = paths.flatMap((path) => placesOf(path).map(({ place }) => place));
+  const unknown = places.filter((place) => !(place in MAKERS));
+  if (unknown.length === 0) return;
+  const list = [...new Set(unknown)].join(', ');
+  throw new Error(`test/support/belongings.ts has to be told how to make one of: ${list}`);
+}
+
+/** Makes an account and one of every resource of its own. */
+export async function accountWithEverything(
+  installation: Installation,
+  username: string,
+): Promise<Belongings> {
+  const { auth } = await createUser(installation.database, username);
+  const client = clientOf(installation.url, auth);
+  const account: Belongings = { username, auth, client, ids: new Map() };
+  for (const [place, make] of Object.entries(MAKERS)) {
+    account.ids.set(place, await make(account, installation));
+  }
+  return account;
+}
+
+/**
+ * Has every resource numbered from a number of its own on, so large that one which is found in an
+ * answer is there for no other reason.
+ */
+export async function numberUnmistakably(database: TestDatabase): Promise<void> {
+  const sequences = await database.query<{ name: string }>(
+    `SELECT c.oid::regclass::text AS name FROM pg_class c
+     JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE c.relkind = 'S' AND n.nspname = 'public' ORDER BY 1`,
+  );
+  for (const [index, { name }] of sequences.entries()) {
+    await database.query('SELECT setval($1::regclass, $2)', [
+      name,
+      710_000_000 + index * 1_000_000,
+    ]);
+  }
+}
+
+async function made(client: Client, path: string, body: object): Promise<string> {
+  const answer = await client.post(path, body);
+  const id = answer.json<{ href?: string }>().href?.split('/').at(-1);
+  if (id === undefined) throw new Error(`POST ${path}: ${answer.status} ${answer.text}`);
+  return id;
+}
