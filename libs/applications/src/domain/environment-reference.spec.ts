@@ -1,5 +1,9 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { environmentIdOf } from './environment-reference.js';
+
+/** Characters that something may make something else of. */
+const characters = fc.constantFrom(...'aZ09:=+/-_., "\\\t\n\0\u0085\u00a0é—😀\u{10ffff}');
 
 it.each([
   [2, '2'],
@@ -42,4 +46,52 @@ it.each([
   '/xv1/environments/2',
 ])('finds no environment in %j', (reference) => {
   expect(environmentIdOf(reference)).toBeUndefined();
+});
+
+const ids = fc.bigInt({ min: 0n, max: 10n ** 30n }).map(String);
+const folders = fc.array(fc.stringMatching(/^[^\s?#\u0000-\u001f\ud800-\udfff]{0,6}$/), {
+  maxLength: 3,
+});
+
+it('reads the id at the end of any address of an environment, and of any number', () => {
+  const hosts = fc.oneof(
+    fc.webAuthority(),
+    fc.ipV6().map((ip) => `[${ip}]:3000`),
+  );
+  const origins = fc.oneof(
+    fc.constant(''),
+    hosts.map((host) => `https://${host}`),
+  );
+  fc.assert(
+    fc.property(origins, folders, ids, fc.constantFrom('', '/'), (origin, path, id, end) => {
+      const prefix = path.map((folder) => `/${folder}`).join('');
+      expect(environmentIdOf(`${origin}${prefix}/v1/environments/${id}${end}`)).toBe(id);
+      expect(environmentIdOf(id)).toBe(id);
+    }),
+  );
+  fc.assert(
+    fc.property(fc.maxSafeNat(), (id) => {
+      expect(environmentIdOf(id)).toBe(String(id));
+    }),
+  );
+});
+
+it('finds in anything else nothing, or the digits at its end', () => {
+  const texts = fc.oneof(
+    fc.string({ unit: characters }),
+    fc.string({
+      unit: fc.constantFrom('/', 'v1', 'environments', '1', '?', '#', ':', 'h', ' ', '\0'),
+    }),
+  );
+  fc.assert(
+    fc.property(fc.oneof(texts, fc.anything()), (value) => {
+      const id = environmentIdOf(value);
+      if (id === undefined) return;
+      expect(id).toMatch(/^\d+$/);
+      expect(typeof value === 'number' ? String(value) : value).toMatch(
+        new RegExp(`^(?:${id}|[^?#\\s]*/v1/environments/${id}/?)$`),
+      );
+    }),
+    { numRuns: 2_000 },
+  );
 });

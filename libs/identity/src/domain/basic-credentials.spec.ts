@@ -1,5 +1,9 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { basicCredentialsOf } from './basic-credentials.js';
+
+/** Characters that something may make something else of. */
+const characters = fc.constantFrom(...'aZ09:=+/-_., "\\\t\n\0\u0085\u00a0é—😀\u{10ffff}');
 
 const encode = (text: string, encoding: BufferEncoding = 'utf8') =>
   Buffer.from(text, encoding).toString('base64');
@@ -34,3 +38,43 @@ it.each(['', 'Basic', 'Basic ', 'Basic %%%', `Bearer ${encode('a:b')}`, `Basic $
     expect(basicCredentialsOf(header)).toBeUndefined();
   },
 );
+
+it('reads any pair that is sent, in Base64 of either alphabet, with and without padding', () => {
+  const name = fc.string({ unit: characters }).filter((text) => !text.includes(':'));
+  const encodings = fc.constantFrom('base64', 'base64url');
+  fc.assert(
+    fc.property(
+      name,
+      fc.string({ unit: characters }),
+      encodings,
+      (username, password, encoding) => {
+        const encoded = Buffer.from(`${username}:${password}`).toString(encoding);
+        expect(basicCredentialsOf(`Basic ${encoded}`)).toEqual({ username, password });
+        expect(basicCredentialsOf(`Basic ${encoded.replace(/=+$/, '')}`)?.username).toBe(username);
+      },
+    ),
+  );
+});
+
+it('makes of any other header nothing, or a pair that the header says', () => {
+  const bytes = fc.uint8Array({ maxLength: 40 }).map((all) => Buffer.from(all).toString('base64'));
+  const headers = fc.oneof(
+    fc.string({ unit: characters }),
+    fc.tuple(
+      fc.constantFrom('Basic ', 'basic  ', 'Basic', 'Basic\t', ''),
+      fc.oneof(bytes, fc.string()),
+    ),
+  );
+  fc.assert(
+    fc.property(headers, (header) => {
+      const text = typeof header === 'string' ? header : header.join('');
+      const pair = basicCredentialsOf(text);
+      if (!pair) return;
+      expect(text).toMatch(/^basic +\S+ *$/i);
+      const said = Buffer.from(text.trim().split(/ +/)[1] ?? '', 'base64');
+      expect(Buffer.from(`${pair.username}:${pair.password}`)).toEqual(said);
+      expect(pair.username).not.toContain(':');
+    }),
+    { numRuns: 1_000 },
+  );
+});

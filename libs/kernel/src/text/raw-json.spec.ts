@@ -1,5 +1,9 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { jsonText, RawJson } from './raw-json.js';
+
+/** Characters that something may make something else of. */
+const characters = fc.constantFrom(...'aZ09:=+/-_., "\\\t\n\0\u0085\u00a0é—😀\u{10ffff}');
 
 describe('jsonText', () => {
   it('splices raw text in unchanged, at its place', () => {
@@ -17,5 +21,17 @@ describe('jsonText', () => {
   it('agrees with JSON.stringify on everything else', () => {
     const object = { 'a"b': [1, { c: null }], d: new Date(0), e: true, f: undefined };
     expect(jsonText(object)).toBe(JSON.stringify(object));
+  });
+
+  it('agrees with JSON.stringify whatever the members are called and hold', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string({ unit: characters }), fc.jsonValue()), (object) => {
+        expect(jsonText(object)).toBe(JSON.stringify(object));
+        const raw = Object.entries(object).map(
+          ([name, value]) => [name, new RawJson(JSON.stringify(value))] as const,
+        );
+        expect(jsonText(Object.fromEntries(raw))).toBe(JSON.stringify(object));
+      }),
+    );
   });
 });

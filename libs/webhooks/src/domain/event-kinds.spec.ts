@@ -1,5 +1,9 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { parseResources } from './event-kinds.js';
+import { ALL_RESOURCES, parseResources, RESOURCES } from './event-kinds.js';
+
+/** Characters that something may make something else of. */
+const characters = fc.constantFrom(...'aZ09:=+/-_., "\\\t\n\0\u0085\u00a0é—😀\u{10ffff}');
 
 it.each([
   ['call', 'call'],
@@ -27,4 +31,36 @@ it.each([
   'call sms',
 ])('refuses %j', (text) => {
   expect(parseResources(text)).toBeUndefined();
+});
+
+const blanks = fc.constantFrom('', ' ', '\t ', '\u00a0');
+const items = fc.tuple(blanks, fc.constantFrom(...RESOURCES, ALL_RESOURCES), blanks);
+
+it('reads any list of known items as those items, once each, and reads that as itself', () => {
+  fc.assert(
+    fc.property(fc.array(items, { minLength: 1, maxLength: 8 }), (parts) => {
+      const read = parseResources(parts.map((part) => part.join('')).join(','));
+      const given = parts.map(([, item]) => item);
+      const wanted = given.includes(ALL_RESOURCES) ? [ALL_RESOURCES] : [...new Set(given)];
+      expect(read).toBe(wanted.join(','));
+      expect(parseResources(read ?? '')).toBe(read);
+    }),
+  );
+});
+
+it('refuses any list with an item that is none, wherever it stands', () => {
+  const known: readonly string[] = [...RESOURCES, ALL_RESOURCES];
+  const none = fc
+    .oneof(
+      fc.string({ unit: characters, maxLength: 8 }),
+      fc.constantFrom('', 'CALL', 'calls', 'al'),
+    )
+    .filter((text) => text.split(',').some((item) => !known.includes(item.trim())));
+  fc.assert(
+    fc.property(fc.array(items, { maxLength: 3 }), none, fc.nat(), (parts, wrong, at) => {
+      const list = parts.map((part) => part.join(''));
+      list.splice(at % (list.length + 1), 0, wrong);
+      expect(parseResources(list.join(','))).toBeUndefined();
+    }),
+  );
 });
