@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type INestApplicationContext, Module } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
+import type { INestApplicationContext } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -10,15 +9,12 @@ import {
   UsernameTaken,
   UsersService,
 } from '#libs/identity';
-import { KernelModule, NotFoundError, ValidationError } from '#libs/kernel';
+import { NotFoundError, ValidationError } from '#libs/kernel';
 import { Logins } from '../../libs/identity/src/domain/logins.js';
 import { FakeLogins } from '../../libs/identity/src/domain/logins.fake.js';
+import { contextOf } from '../support/context.js';
 import { loginsContract } from '../support/contracts/logins-contract.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { testRedisUrl } from '../support/environment.js';
-
-@Module({ imports: [KernelModule.forProcess('test'), IdentityModule] })
-class ProcessModule {}
 
 let database: TestDatabase;
 let context: INestApplicationContext;
@@ -27,12 +23,7 @@ let environments: EnvironmentsService;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  process.env.DATABASE_URL = database.url;
-  process.env.REDIS_URL = testRedisUrl().toString();
-  context = await NestFactory.createApplicationContext(ProcessModule, {
-    logger: false,
-    abortOnError: false,
-  });
+  context = await contextOf(database, [IdentityModule]);
   users = context.get(UsersService);
   environments = context.get(EnvironmentsService);
 });

@@ -1,7 +1,6 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import type { Redis } from 'ioredis';
 import { CONFIG, type Config } from '../config/config.js';
-import { connectRedis } from './redis.js';
+import { connectRedis, type RedisConnection } from './redis.js';
 
 /** After Redis was away or slow it is not asked for so long: nobody else shall wait for it. */
 const LEFT_ALONE_MS = 1_000;
@@ -9,7 +8,7 @@ const LEFT_ALONE_MS = 1_000;
 /** Counters that all processes share, as long as Redis answers within a quarter of a second. */
 @Injectable()
 export class RedisLimits implements OnApplicationShutdown {
-  private readonly redis: Redis;
+  private readonly redis: RedisConnection;
   private leftAloneUntil = -Infinity;
 
   constructor(@Inject(CONFIG) config: Config) {
