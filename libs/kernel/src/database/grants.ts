@@ -13,7 +13,7 @@ type Rights = Readonly<Partial<Record<Process, string>>>;
  */
 export const TABLE_RIGHTS: Readonly<Record<string, Rights>> = {
   users: { api: 'SELECT, INSERT, UPDATE (status)' },
-  credentials: { api: 'SELECT, INSERT, DELETE' },
+  credentials: { api: 'SELECT, INSERT, DELETE, UPDATE (last_used_at)' },
   environments: { api: 'SELECT, INSERT' },
   applications: { api: 'SELECT, INSERT, UPDATE' },
   // What a customer decides is not the worker's to change: where to, with which secret, whose it is.
@@ -38,6 +38,9 @@ export const TABLE_RIGHTS: Readonly<Record<string, Rights>> = {
     api: 'SELECT, INSERT, UPDATE (state, completed_at)',
     worker: 'SELECT, UPDATE (state, completed_at, replayed, after), DELETE',
   },
+  idempotency_keys: { api: 'SELECT, INSERT, UPDATE, DELETE', worker: 'SELECT, DELETE' },
+  // It is only added to, and that by everybody who changes something.
+  audit: { api: 'SELECT, INSERT', worker: 'INSERT' },
   migrations: {},
 };
 
