@@ -54,7 +54,11 @@ export async function startConnectProxy(tls?: {
     const asked = { authority, host: headers.host, authorization: headers['proxy-authorization'] };
     proxy.asked.push(asked);
     const answer = proxy.answering(asked);
-    if (answer === 'silence') return;
+    if (answer === 'silence') {
+      // Else it would not see that the client has left.
+      client.on('end', () => client.destroy()).resume();
+      return;
+    }
     if (answer !== 'connect') {
       client.end(`HTTP/1.1 ${answer} Refused\r\nContent-Length: 2\r\n\r\nno`);
       return;
