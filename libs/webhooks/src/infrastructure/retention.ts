@@ -41,9 +41,10 @@ const DAYS_BEYOND = 2;
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
- * Removes what is older than `RETENTION_DAYS`, and what is no longer valid. Deliveries that are not finished by then expire; a day
- * later the partitions of their day go whole, with the keys of its events. Runs in every worker, one
- * at a time; what one leaves half done, the next one ends.
+ * Removes what is older than `RETENTION_DAYS`, and idempotency keys that are no longer valid.
+ * Deliveries that are not finished by then expire; a day later the partitions of their day go whole,
+ * with the keys of its events. Runs in every worker, one at a time; what one leaves half done, the
+ * next one ends.
  */
 @Injectable()
 export class Retention implements OnApplicationBootstrap, BeforeApplicationShutdown {
