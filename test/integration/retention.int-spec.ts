@@ -260,17 +260,18 @@ it('gives way to a transaction that reads for long, and lets nobody wait behind 
   const worker = await aWorker();
   let going = true;
   let longest = 0;
-  const readers = (async () => {
+  const read = async () => {
     while (going) {
       const start = performance.now();
       await database.query('SELECT FROM deliveries LIMIT 1');
       longest = Math.max(longest, performance.now() - start);
     }
-  })();
+  };
+  const reading = read();
   await worker.round();
   await worker.round();
   going = false;
-  await readers;
+  await reading;
   expect(await partitions()).toEqual(present);
   // The lock is waited for twice, a tenth of a second each time.
   expect(longest).toBeLessThan(1_000);
