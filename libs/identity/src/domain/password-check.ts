@@ -10,9 +10,10 @@ import { isUsername } from './username.js';
 
 /**
  * One check at a time, so that a flood of wrong passwords takes one core and leaves the others to
- * everybody else (docs/decisions/2026-11-21-limits.md). A client gets a turn or an answer soon.
+ * everybody else (docs/decisions/2026-11-21-limits.md). A hundred wait about a second; five, where a
+ * machine is short of everything.
  */
-const LIMITS = { atOnce: 1, waiting: 100, waitMs: 2_000 };
+const LIMITS = { atOnce: 1, waiting: 100, waitMs: 5_000 };
 
 /** Which credential a password turned out to be, and whose. */
 export interface Match {
