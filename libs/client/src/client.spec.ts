@@ -99,7 +99,7 @@ it('has the types of the description', () => {
     expectTypeOf(shown.data).toEqualTypeOf<Schemas['Application'] | undefined>();
     if (shown.error) {
       expectTypeOf(shown.error.code).toEqualTypeOf<
-        'unauthorized' | 'not_found' | 'internal_error' | 'unavailable'
+        'unauthorized' | 'not_found' | 'rate_limited' | 'internal_error' | 'unavailable'
       >();
     }
     // @ts-expect-error: there is no such path

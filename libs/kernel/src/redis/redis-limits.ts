@@ -8,6 +8,8 @@ const LEFT_ALONE_MS = 1_000;
 /** Counters that all processes share, as long as Redis answers within a quarter of a second. */
 @Injectable()
 export class RedisLimits implements OnApplicationShutdown {
+  /** In ms; connections have time-outs of their own, and those of a cluster add up. */
+  protected readonly waitMs: number = 250;
   private readonly redis: RedisConnection;
   private leftAloneUntil = -Infinity;
 
@@ -23,12 +25,15 @@ export class RedisLimits implements OnApplicationShutdown {
    */
   async run(lua: string, key: string, values: readonly (string | number)[]): Promise<unknown> {
     if (performance.now() < this.leftAloneUntil) return undefined;
-    try {
-      return await this.redis.eval(lua, 1, key, ...values);
-    } catch {
-      this.leftAloneUntil = performance.now() + LEFT_ALONE_MS;
-      return undefined;
-    }
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<undefined>((resolve) => {
+      timer = setTimeout(resolve, this.waitMs, undefined);
+    });
+    const asked = this.redis.eval(lua, 1, key, ...values).catch(() => undefined);
+    const answer = await Promise.race([asked, late]);
+    clearTimeout(timer);
+    if (answer === undefined) this.leftAloneUntil = performance.now() + LEFT_ALONE_MS;
+    return answer;
   }
 
   onApplicationShutdown(): void {

@@ -3,16 +3,15 @@ import type { Config } from '../config/config.js';
 import { redisAddressOf } from './redis-address.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
-// A link that swallows everything must not hold up whoever adds to a queue, or waits to be let in.
-const COMMAND_TIMEOUT_MS = { commands: 5_000, limits: 250 };
+const COMMAND_TIMEOUT_MS = 5_000;
 const LONGEST_RETRY_MS = 1_000;
 /** A consumer that waits for a job hears from Redis every 5 s. */
 const SILENCE_MS = 12_000;
 
 /**
  * What a connection is for. `commands`: fails at once while Redis is away, so that nothing piles
- * up in memory. `limits`: so too, and soon when it is slow. `blocking`: waits for ever, as a
- * consumer must.
+ * up in memory. `limits`: so too, and what is not answered is not asked again. `blocking`: waits
+ * for ever, as a consumer must.
  */
 export type RedisUse = 'commands' | 'limits' | 'blocking';
 
@@ -59,12 +58,13 @@ function optionsFor(use: RedisUse) {
     // Bull refuses blocking connections with a ready check or a bound on retries.
     enableReadyCheck: use !== 'blocking',
     maxRetriesPerRequest: use === 'blocking' ? null : 1,
-    // Whoever waited for a limit has gone on meanwhile.
+    // Whoever asked has gone on meanwhile.
     autoResendUnfulfilledCommands: use !== 'limits',
     enableOfflineQueue: use === 'blocking',
     // A connection whose other end vanished is noticed by nobody else for hours.
     socketTimeout: SILENCE_MS,
-    ...(use !== 'blocking' && { commandTimeout: COMMAND_TIMEOUT_MS[use] }),
+    // A link that swallows everything must not hold up whoever adds to a queue.
+    ...(use !== 'blocking' && { commandTimeout: COMMAND_TIMEOUT_MS }),
     // A Redis that failed over answers READONLY: connect anew, to the new primary.
     reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
   } satisfies RedisOptions;
