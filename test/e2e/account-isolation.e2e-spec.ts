@@ -6,6 +6,7 @@ import {
   type Installation,
   numberUnmistakably,
   placesOf,
+  REFERENCES,
   requireMakersOf,
 } from '../support/belongings.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -70,9 +71,16 @@ function pathWith({ path }: DescribedOperation, idAt: (place: string) => string)
 }
 
 /** Bodies that would do, were the resource the caller's own; undefined where none is read. */
-function bodiesOf(one: DescribedOperation): (object | undefined)[] {
+function bodiesOf(one: DescribedOperation, caller: Belongings): (object | undefined)[] {
   const examples = Object.values(described.bodyOf(one)?.examples ?? {});
-  return examples.length > 0 ? examples.map(({ value }) => value) : [undefined];
+  if (examples.length === 0) return [undefined];
+  return examples.map(({ value }) => {
+    const own = Object.keys(value).flatMap((name) => {
+      const place = REFERENCES[name];
+      return place === undefined ? [] : [[name, caller.ids.get(place)] as const];
+    });
+    return { ...value, ...Object.fromEntries(own) };
+  });
 }
 
 function call(
@@ -147,8 +155,8 @@ describe('an account with one of everything', () => {
   it('has the use of every route that it is asked for through', async () => {
     const heirs = heirsCalled('heir');
     for (const one of closed.filter((each) => !isForPlatform(each))) {
-      for (const body of bodiesOf(one)) {
-        const own = await heirs(one);
+      const own = await heirs(one);
+      for (const body of bodiesOf(one, own)) {
         const { status } = await call(
           one,
           pathWith(one, (place) => own.ids.get(place)!),
@@ -180,7 +188,7 @@ describe("another account's resource", () => {
     for (const one of closed) {
       const places = ownedPlaces(one).map(({ place }) => place);
       for (const theirs of mixtures(places)) {
-        for (const body of bodiesOf(one)) {
+        for (const body of bodiesOf(one, stranger)) {
           const filled = (idOf: (id: string) => string) =>
             pathWith(one, (place) =>
               theirs.includes(place) ? idOf(owner.ids.get(place)!) : stranger.ids.get(place)!,
@@ -203,7 +211,7 @@ describe("another account's resource", () => {
     for (const one of closed.filter(({ path }) => path.startsWith('/v1/users/{'))) {
       const path = (name: string) =>
         pathWith(one, (place) => (place === 'users' ? name : owner.ids.get(place)!));
-      for (const body of bodiesOf(one)) {
+      for (const body of bodiesOf(one, stranger)) {
         const answer = await call(one, path(owner.username), stranger.auth, body);
         const unknown = await call(one, path('no-person'), stranger.auth, body);
         expect([nameOf(one), answer.status]).toEqual([nameOf(one), isForPlatform(one) ? 403 : 404]);
@@ -245,8 +253,8 @@ describe("another account's resource", () => {
     const heirs = heirsCalled('referrer');
     let count = 0;
     for (const one of closed.filter((each) => described.bodyOf(each) && !isForPlatform(each))) {
-      for (const body of bodiesOf(one)) {
-        const own = await heirs(one);
+      const own = await heirs(one);
+      for (const body of bodiesOf(one, own)) {
         const path = pathWith(one, (place) => own.ids.get(place)!);
         const answer = await call(one, path, own.auth, { ...body, ...references });
         expect([nameOf(one), tells(answer.text, owner)]).toEqual([nameOf(one), []]);
@@ -292,7 +300,7 @@ describe('every route that is not public', () => {
   it('answers 401 without credentials', async () => {
     const before = await rowsOf(owner);
     for (const one of closed) {
-      for (const body of bodiesOf(one)) {
+      for (const body of bodiesOf(one, owner)) {
         const answer = await call(
           one,
           pathWith(one, (place) => owner.ids.get(place)!),
@@ -315,7 +323,7 @@ describe('every route that is not public', () => {
     );
     const before = await rowsOf(locked);
     for (const one of closed) {
-      for (const body of bodiesOf(one)) {
+      for (const body of bodiesOf(one, locked)) {
         const answer = await call(
           one,
           pathWith(one, (place) => locked.ids.get(place)!),
@@ -333,7 +341,7 @@ describe('every route that is not public', () => {
     const forPlatform = closed.filter(isForPlatform);
     expect(forPlatform.length).toBeGreaterThan(7);
     for (const one of forPlatform) {
-      for (const body of bodiesOf(one)) {
+      for (const body of bodiesOf(one, owner)) {
         const answer = await call(
           one,
           pathWith(one, (place) => owner.ids.get(place)!),

@@ -62,6 +62,12 @@ const MAKERS: Record<string, Maker> = {
     made(client, `/v1/webhooks/${ids.get('webhooks')!}/replay`, { since: '2026-01-31T00:00:00Z' }),
 };
 
+/** Members of bodies that name a resource, and its place. */
+export const REFERENCES: Readonly<Record<string, string>> = {
+  applicationId: 'applications',
+  accountId: 'users',
+};
+
 /** The places of the parameters of a path, as {@link Belongings.ids} names them. */
 export function placesOf(path: string): { name: string; place: string }[] {
   const segments = path.split('/').slice(2);
@@ -82,18 +88,28 @@ export function requireMakersOf(paths: readonly string[]): void {
   throw new Error(`test/support/belongings.ts has to be told how to make one of: ${list}`);
 }
 
-/** Makes an account and one of every resource of its own. */
+/** Makes an account and one of every resource of its own, or only of those at some places. */
 export async function accountWithEverything(
   installation: Installation,
   username: string,
+  places: readonly string[] = Object.keys(MAKERS),
 ): Promise<Belongings> {
   const { auth } = await createUser(installation.database, username);
   const client = clientOf(installation.url, auth);
   const account: Belongings = { username, auth, client, ids: new Map() };
-  for (const [place, make] of Object.entries(MAKERS)) {
-    account.ids.set(place, await make(account, installation));
-  }
+  for (const place of places) await makeAnother(account, place, installation);
   return account;
+}
+
+/** Puts a new resource in the place of one that is gone. */
+export async function makeAnother(
+  account: Belongings,
+  place: string,
+  installation: Installation,
+): Promise<void> {
+  const make = MAKERS[place];
+  if (!make) throw new Error(`nobody knows how to make one of ${place}`);
+  account.ids.set(place, await make(account, installation));
 }
 
 /**

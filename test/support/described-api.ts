@@ -82,16 +82,25 @@ const TELLING_HEADERS = [
   ...['ratelimit', 'ratelimit-policy', 'idempotency-replayed'],
 ];
 
+/** What Ajv knows the document by. */
+export const ROOT = 'api';
+
+/** The same with references into the document, so that what they name is compiled once for all. */
+export function rooted<Part extends object>(part: Part): Part {
+  return JSON.parse(
+    JSON.stringify(part).replaceAll('"#/components/', `"${ROOT}#/components/`),
+  ) as Part;
+}
+
 /** An API as its document describes it. */
 export class DescribedApi {
   private readonly paths: { template: string; pattern: RegExp }[];
-  private readonly components: ApiComponents;
   private readonly ajv = new Ajv2020({ strict: false, allErrors: true });
   private readonly validators = new Map<string, ValidateFunction>();
 
   constructor(readonly document: ApiDocument) {
     addFormats.default(this.ajv);
-    this.components = closed(document.components);
+    this.ajv.addSchema({ $id: ROOT, components: rooted(closed(document.components)) });
     this.paths = Object.keys(document.paths)
       .map((template) => ({ template, pattern: patternOf(template) }))
       // `/v1/events/batch` before `/v1/events/{id}`
@@ -185,7 +194,7 @@ export class DescribedApi {
   private validatorOf(key: string, schema: JsonSchema): ValidateFunction {
     const known = this.validators.get(key);
     if (known) return known;
-    const made = this.ajv.compile({ ...schema, components: this.components });
+    const made = this.ajv.compile(rooted(schema));
     this.validators.set(key, made);
     return made;
   }

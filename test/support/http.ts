@@ -63,7 +63,8 @@ async function describedApiAt(origin: string): Promise<DescribedApi | undefined>
   return api;
 }
 
-function request(method: string, url: string, call: Call): Promise<Answer> {
+/** As {@link send}, whatever the answer is. */
+export function request(method: string, url: string, call: Call): Promise<Answer> {
   const { auth, headers = {}, body, agent = new Agent({ keepAlive: false }) } = call;
   const isRaw = typeof body === 'string' || body instanceof Uint8Array;
   const bytes = isRaw || body === undefined ? body : JSON.stringify(body);

@@ -45,7 +45,7 @@ export interface paths {
         get: operations["applicationsShow"];
         /**
          * Update an application
-         * @description Changes the fields that are given. One of `voiceUrl` and `messagingUrl` must remain.
+         * @description Changes the fields that are given. Of what it has then, `voiceUrl` or `messagingUrl` is required.
          */
         put: operations["applicationsUpdate"];
         post?: never;
@@ -1223,7 +1223,7 @@ export interface components {
              */
             resource: string;
             /**
-             * @description What holds instead of the configured retries, from the next attempt on: `schedule`, `timeoutMs`, or both. On PUT, `null` clears it.
+             * @description What holds instead of the configured retries, from the next attempt on. It must have `schedule` or `timeoutMs`, or both. On PUT, `null` clears it.
              * @example {
              *       "schedule": [
              *         10,
@@ -2004,13 +2004,13 @@ export interface components {
         ReplayRequest: {
             /**
              * Format: date-time
-             * @description Those that were made at or after that (RFC 3339); in the past.
+             * @description Those that were made at or after that. It must be in the past, and must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339).
              * @example 2026-01-31T12:00:00.000Z
              */
             since: string;
             /**
              * Format: date-time
-             * @description Those that were made before that; later than `since`. By default now.
+             * @description Those that were made before that; by default now. It must be later than since, and must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339).
              * @example 2026-01-31T12:00:00.000Z
              */
             until?: string;
@@ -2034,7 +2034,7 @@ export interface components {
         };
         ReportedEvent: {
             /**
-             * @description The producer's key, unique per account and `event`: a repeat delivers nothing.
+             * @description The producer's key, unique per account and `event`: a repeat delivers nothing. It must not contain U+0000 or lone surrogates.
              * @example cdr-8c1f3a
              */
             id?: string;
@@ -2051,23 +2051,23 @@ export interface components {
              */
             resource: "call" | "sms" | "transcription";
             /**
-             * @description The application that it happened to, also after its deletion.
+             * @description The application that it happened to, also after its deletion. It must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
              * @example 5080983
              */
             applicationId?: number | string;
             /**
-             * @description The account; that of the application, if both are given.
+             * @description The account; that of the application, if both are given. It must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
              * @example 83346
              */
             accountId?: number | string;
             /**
              * Format: date-time
-             * @description When it happened (RFC 3339); else the time of acceptance.
+             * @description When it happened; else the time of acceptance. It must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339).
              * @example 2026-01-31T12:00:00.000Z
              */
             occurredAt?: string;
             /**
-             * @description What happened; delivered byte for byte as it was sent. At most 131072 bytes of text.
+             * @description What happened; delivered byte for byte as it was sent. It must have at most 131072 bytes of text.
              * @example {
              *       "callId": "8c1f3a",
              *       "duration": 33258
@@ -2199,7 +2199,7 @@ export interface components {
              */
             resource?: string;
             /**
-             * @description What holds instead of the configured retries, from the next attempt on: `schedule`, `timeoutMs`, or both. On PUT, `null` clears it.
+             * @description What holds instead of the configured retries, from the next attempt on. It must have `schedule` or `timeoutMs`, or both. On PUT, `null` clears it.
              * @example {
              *       "schedule": [
              *         10,
@@ -2808,7 +2808,7 @@ export interface operations {
             query?: {
                 /** @description Answers a page of so many; without it, all. */
                 limit?: number;
-                /** @description Answers what comes after this id, in ascending order. */
+                /** @description Answers what comes after this id, in ascending order; must be an id, up to 2^63-1. */
                 after?: string;
             };
             header?: {
@@ -3012,7 +3012,7 @@ export interface operations {
                 enabled?: boolean;
                 /** @description Answers a page of so many; without it, all. */
                 limit?: number;
-                /** @description Answers what comes after this id, in ascending order. */
+                /** @description Answers what comes after this id, in ascending order; must be an id, up to 2^63-1. */
                 after?: string;
             };
             header?: {
@@ -3360,7 +3360,7 @@ export interface operations {
                 enabled?: boolean;
                 /** @description Answers a page of so many; without it, all. */
                 limit?: number;
-                /** @description Answers what comes after this id, in ascending order. */
+                /** @description Answers what comes after this id, in ascending order; must be an id, up to 2^63-1. */
                 after?: string;
             };
             header?: {
@@ -3577,9 +3577,9 @@ export interface operations {
                 applicationId?: string;
                 /** @description With this key of the producer's. */
                 producerId?: string;
-                /** @description Made at that time or later (RFC 3339). */
+                /** @description Made at that time or later; must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339). */
                 since?: string;
-                /** @description Made before that time (RFC 3339). */
+                /** @description Made before that time; must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339). */
                 until?: string;
                 /** @description Answers so many at the most. */
                 limit?: number;
@@ -3737,9 +3737,9 @@ export interface operations {
                 state?: string;
                 /** @description Of events of this kind. */
                 event?: string;
-                /** @description Made at that time or later (RFC 3339). */
+                /** @description Made at that time or later; must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339). */
                 since?: string;
-                /** @description Made before that time (RFC 3339). */
+                /** @description Made before that time; must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339). */
                 until?: string;
                 /** @description Answers so many at the most. */
                 limit?: number;
@@ -4089,7 +4089,7 @@ export interface operations {
             query?: {
                 /** @description Answers a page of so many; without it, all. */
                 limit?: number;
-                /** @description Answers what comes after this id, in ascending order. */
+                /** @description Answers what comes after this id, in ascending order; must be an id, up to 2^63-1. */
                 after?: string;
             };
             header?: {
@@ -4364,7 +4364,7 @@ export interface operations {
             query?: {
                 /** @description Answers a page of so many; without it, all. */
                 limit?: number;
-                /** @description Answers what comes after this id, in ascending order. */
+                /** @description Answers what comes after this id, in ascending order; must be an id, up to 2^63-1. */
                 after?: string;
             };
             header?: {

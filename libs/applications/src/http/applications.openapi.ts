@@ -57,7 +57,8 @@ export const applicationsRoutes = [
       update: {
         summary: 'Update an application',
         about:
-          'Changes the fields that are given. One of `voiceUrl` and `messagingUrl` must remain.',
+          'Changes the fields that are given. Of what it has then, `voiceUrl` or `messagingUrl` is ' +
+          'required.',
         examples: {
           rename: { name: 'Shop 2' },
           onlyMessaging: { voiceUrl: null, messagingUrl: 'https://shop.example.com/sms' },

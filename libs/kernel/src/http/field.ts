@@ -211,6 +211,17 @@ export function IsChoice(choices: readonly string[]): PropertyDecorator {
   );
 }
 
+/** What an id in a body must be, in words. */
+export const ID_RULE =
+  'must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string';
+
+/** The same as far as JSON Schema can tell it. */
+export const ID_SCHEMA: Schema = {
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  pattern: '^(?:0|[1-9][0-9]{0,18})$',
+};
+
 /** An id: an integer or a string of digits, which `numericIdOf` brings into one form. */
 export function IsId(): PropertyDecorator {
   const isTextOrNumber = (value: unknown): boolean =>
@@ -221,9 +232,9 @@ export function IsId(): PropertyDecorator {
     }),
     Check(
       'format',
-      'must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string',
+      ID_RULE,
       (value) => !isTextOrNumber(value) || numericIdOf(value) !== undefined,
-      { minimum: 0, pattern: '^(?:0|[1-9][0-9]{0,18})$' },
+      ID_SCHEMA,
     ),
   );
 }

@@ -3,6 +3,8 @@ export { entityTag, IfMatch, type VersionCheck } from './entity-tag.js';
 export {
   Check,
   Field,
+  ID_RULE,
+  ID_SCHEMA,
   IsChoice,
   IsFlag,
   IsHttpUrl,
@@ -25,7 +27,7 @@ export { JsonBody, RawJsonBody } from './json-body.js';
 export { answerJson, answerList, answerPage, type Shown } from './list-answer.js';
 export { ProblemFilter } from './problem.filter.js';
 export * from './openapi/index.js';
-export { parseTime, QueryReader, textsOf, timesOf } from './query.js';
+export { parseTime, QueryReader, TIME_RULE, textsOf, timesOf } from './query.js';
 export { type JsonText, MAX_DEPTH } from './read-body.js';
 export { pathOf } from './request.js';
 export { RequestLog } from './request-log.js';

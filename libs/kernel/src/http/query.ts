@@ -11,6 +11,10 @@ const TIME =
   /^(\d{4}-\d{2}-\d{2})[Tt ]((?:[01]\d|2[0-3]):\d{2}):(\d{2})(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
 const DAY_MS = 86_400_000;
 
+/** What a time of a request must be, in words. */
+export const TIME_RULE =
+  'must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339)';
+
 // What both RFC 3339 and PostgreSQL can write, once the offset is applied.
 const FIRST_TIME = Date.parse('0001-01-01T00:00:00Z');
 const LAST_TIME = Date.parse('9999-12-31T23:59:59.999Z');
@@ -50,7 +54,7 @@ export class QueryReader {
     const value = this.text(name);
     if (value === undefined) return undefined;
     const time = parseTime(value);
-    if (!time) this.fault(name, 'format', 'must be a time such as 2026-01-31T12:00:00Z (RFC 3339)');
+    if (!time) this.fault(name, 'format', TIME_RULE);
     return time;
   }
 

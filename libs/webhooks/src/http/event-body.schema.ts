@@ -1,4 +1,4 @@
-import { schema } from '#libs/kernel/http';
+import { ID_RULE, ID_SCHEMA, schema, TIME_RULE } from '#libs/kernel/http';
 import { EVENT_KINDS, RESOURCES } from '../domain/event-kinds.js';
 import { MAX_DATA_BYTES, MAX_PRODUCER_ID } from './event.body.js';
 import { MAX_BATCH } from './events.controller.js';
@@ -6,9 +6,8 @@ import { MAX_BATCH } from './events.controller.js';
 /** An id of a body, which may be an integer or its digits. */
 const id = (description: string, example: string) => ({
   type: ['integer', 'string'],
-  minimum: 0,
-  pattern: '^(?:0|[1-9][0-9]{0,18})$',
-  description,
+  ...ID_SCHEMA,
+  description: `${description} It ${ID_RULE}.`,
   examples: [example],
 });
 
@@ -17,7 +16,8 @@ export const ReportedEventSchema = schema.named('ReportedEvent', {
   type: 'object',
   properties: {
     id: schema.text(
-      "The producer's key, unique per account and `event`: a repeat delivers nothing.",
+      "The producer's key, unique per account and `event`: a repeat delivers nothing. It must not " +
+        'contain U+0000 or lone surrogates.',
       'cdr-8c1f3a',
       { minLength: 1, maxLength: MAX_PRODUCER_ID, pattern: '^[^\\u0000]*$' },
     ),
@@ -25,10 +25,10 @@ export const ReportedEventSchema = schema.named('ReportedEvent', {
     resource: schema.choice('What it is about.', RESOURCES, 'call'),
     applicationId: id('The application that it happened to, also after its deletion.', '5080983'),
     accountId: id('The account; that of the application, if both are given.', '83346'),
-    occurredAt: schema.time('When it happened (RFC 3339); else the time of acceptance.'),
+    occurredAt: schema.time(`When it happened; else the time of acceptance. It ${TIME_RULE}.`),
     data: schema.anyObject(
       'What happened; delivered byte for byte as it was sent. ' +
-        `At most ${MAX_DATA_BYTES} bytes of text.`,
+        `It must have at most ${MAX_DATA_BYTES} bytes of text.`,
       { callId: '8c1f3a', duration: 33258 },
     ),
   },

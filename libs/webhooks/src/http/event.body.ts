@@ -1,4 +1,5 @@
 import { codePoints, type FieldFault, isStorable, numericIdOf, rawMember } from '#libs/kernel';
+import { ID_RULE } from '#libs/kernel/http';
 import type { Refusal, ReportedEvent } from '../domain/event.js';
 import { EVENT_KINDS, isEventKind, isResource, RESOURCES } from '../domain/event-kinds.js';
 import { faultOf, IS_NO_STRING, MemberReader, oneOf, Problem, time } from './members.js';
@@ -43,7 +44,7 @@ function id(given: unknown): string | Problem {
   if (typeof given !== 'string' && typeof given !== 'number') {
     return new Problem('type', 'must be an integer or a string of digits');
   }
-  return numericIdOf(given) ?? new Problem('format', 'must be an id: an integer or its digits');
+  return numericIdOf(given) ?? new Problem('format', ID_RULE);
 }
 
 function producerId(given: unknown): string | Problem {

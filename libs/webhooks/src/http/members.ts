@@ -1,4 +1,4 @@
-import { parseTime } from '#libs/kernel/http';
+import { parseTime, TIME_RULE } from '#libs/kernel/http';
 import type { FieldCode, FieldFault } from '#libs/kernel';
 
 /** Why a member is refused: its code, and what the member "must …". */
@@ -61,8 +61,7 @@ export function oneOf<Choice extends string>(
 
 export function time(given: unknown): Date | Problem {
   if (typeof given !== 'string') return IS_NO_STRING;
-  const problem = new Problem('format', 'must be a time such as 2026-01-31T12:00:00Z (RFC 3339)');
-  return parseTime(given) ?? problem;
+  return parseTime(given) ?? new Problem('format', TIME_RULE);
 }
 
 export function faultOf(pointer: string, name: string, { code, says }: Problem): FieldFault {

@@ -1,4 +1,4 @@
-import { schema } from '#libs/kernel/http';
+import { schema, TIME_RULE } from '#libs/kernel/http';
 import { ValidationError } from '#libs/kernel';
 import { REPLAYABLE_STATES, type ReplayableState, type ReplayRange } from '../domain/replay.js';
 import { MemberReader, oneOf, Problem, time } from './members.js';
@@ -9,8 +9,12 @@ const BY_DEFAULT: readonly ReplayableState[] = ['exhausted', 'cancelled'];
 export const ReplayRequestSchema = schema.named('ReplayRequest', {
   type: 'object',
   properties: {
-    since: schema.time('Those that were made at or after that (RFC 3339); in the past.'),
-    until: schema.time('Those that were made before that; later than `since`. By default now.'),
+    since: schema.time(
+      `Those that were made at or after that. It must be in the past, and ${TIME_RULE}.`,
+    ),
+    until: schema.time(
+      `Those that were made before that; by default now. It must be later than since, and ${TIME_RULE}.`,
+    ),
     states: {
       type: 'array',
       minItems: 1,

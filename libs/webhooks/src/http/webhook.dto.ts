@@ -111,8 +111,8 @@ class WebhookDto {
     clearable: true,
     read: readRetryPolicy,
     about:
-      'What holds instead of the configured retries, from the next attempt on: `schedule`, ' +
-      '`timeoutMs`, or both.',
+      'What holds instead of the configured retries, from the next attempt on. It must have ' +
+      '`schedule` or `timeoutMs`, or both.',
     example: { schedule: [10, 60, 600], timeoutMs: 5_000 },
   })
   @IsObject(GivenRetryPolicy)

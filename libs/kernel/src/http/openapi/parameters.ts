@@ -1,4 +1,4 @@
-import { DEFAULT_LIMIT, MAX_LIMIT } from '../query.js';
+import { DEFAULT_LIMIT, MAX_LIMIT, TIME_RULE } from '../query.js';
 import type { Parameters } from './describe.js';
 import { numericId, type Schema, time, uuid } from './schema.js';
 
@@ -14,7 +14,7 @@ const limit = (rules: Schema): Schema => ({
 export const OPTIONAL_PAGE: Parameters = {
   limit: { about: 'Answers a page of so many; without it, all.', schema: limit({}) },
   after: {
-    about: 'Answers what comes after this id, in ascending order.',
+    about: 'Answers what comes after this id, in ascending order; must be an id, up to 2^63-1.',
     schema: numericId('', '5080983'),
   },
 };
@@ -27,6 +27,6 @@ export const NEWEST_PAGE: Parameters = {
 
 /** `since` and `until` of a list. */
 export const TIMES: Parameters = {
-  since: { about: 'Made at that time or later (RFC 3339).', schema: time('') },
-  until: { about: 'Made before that time (RFC 3339).', schema: time('') },
+  since: { about: `Made at that time or later; ${TIME_RULE}.`, schema: time('') },
+  until: { about: `Made before that time; ${TIME_RULE}.`, schema: time('') },
 };

@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { FuzzRun } from '../fuzz/fuzz-run.js';
+import { requestsTo } from '../fuzz/requests.js';
+import { Rules } from '../fuzz/rules.js';
+import { createUser } from '../support/accounts.js';
+import { type Installation, requireMakersOf } from '../support/belongings.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import {
+  type ApiDocument,
+  DescribedApi,
+  type DescribedOperation,
+} from '../support/described-api.js';
+import { clientOf, send } from '../support/http.js';
+import { type RunningProcess, startApi } from '../support/processes.js';
+
+/** `npm run test:fuzz -- --requests N --seed S` sets them. */
+const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 2_000);
+const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
+
+let database: TestDatabase;
+let api: RunningProcess;
+let rules: Rules;
+let closed: DescribedOperation[];
+let run: FuzzRun;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const { auth } = await createUser(database, 'operator', 'platform');
+  api = await startApi({ DATABASE_URL: database.url });
+  const { text } = await send('GET', `${api.url}/openapi.json`);
+  rules = new Rules(new DescribedApi(JSON.parse(text) as ApiDocument));
+  closed = rules.api.operations.filter((one) => rules.api.mayRefuseWith(one, 'unauthorized'));
+  requireMakersOf(closed.map(({ path }) => path));
+  const installation: Installation = { database, url: api.url, platform: clientOf(api.url, auth) };
+  run = new FuzzRun(installation, rules, auth);
+});
+afterAll(async () => {
+  run.close();
+  expect(await api.stop()).toBe(0);
+  await database.drop();
+});
+
+it(
+  `answers as described whatever it is asked: ${REQUESTS} requests, seed ${SEED}`,
+  async () => {
+    console.log(`fuzz: ${REQUESTS} requests, seed ${SEED}`);
+    await fc.assert(
+      fc.asyncProperty(requestsTo(closed, rules), (request) => run.check(request)),
+      { seed: SEED, numRuns: REQUESTS, endOnFailure: false },
+    );
+  },
+  Math.max(300_000, REQUESTS * 100),
+);
+
+it('has done everything at least once that it was asked for', () => {
+  const never = closed.filter(({ operation }) => !run.counts.get(operation.operationId)?.done);
+  expect(never.map(({ operation }) => operation.operationId)).toEqual([]);
+  const counts = [...run.counts.values()];
+  const done = counts.reduce((sum, count) => sum + count.done, 0);
+  const asked = counts.reduce((sum, count) => sum + count.asked, 0);
+  // Neither are all of them refused for one fault, nor is nothing wrong with any.
+  expect(done / asked).toBeGreaterThan(0.25);
+  expect(done / asked).toBeLessThan(0.9);
+});
+
+it('has met no fault of the service', () => {
+  expect(api.output()).not.toMatch(/"level":"(?:error|fatal)"/);
+});

@@ -1,0 +1,118 @@
+import { placesOf } from '../support/belongings.js';
+import type { DescribedOperation } from '../support/described-api.js';
+import type { Answer } from '../support/http.js';
+import type { FuzzRequest } from './requests.js';
+import type { Rules } from './rules.js';
+
+/** A fault as an answer tells of it. */
+interface Fault {
+  field: string;
+  code: string;
+  message: string;
+}
+
+/** Codes of faults that no schema can foresee; the description of a fault says what they mean. */
+const OF_THE_STATE = ['unknown_reference', 'conflict', 'not_allowed'];
+const ODD_HEADERS = ['authorization', 'content-encoding'];
+
+/** What the description forbids of a request; empty when it is as described. */
+export function forbiddenIn(request: FuzzRequest, rules: Rules): string[] {
+  const { operation } = request;
+  const { api } = rules;
+  const faults: (string | undefined)[] = [];
+  const values = valuesInPath(request);
+  for (const { name, schema } of api.parametersOf(operation, 'path')) {
+    faults.push(rules.faultOfParameter(schema, values.get(name) ?? ''));
+  }
+  for (const { name, schema } of api.parametersOf(operation, 'query')) {
+    const given = request.query.filter(([key]) => key === name);
+    if (given.length > 1) faults.push(`${name} is given more than once`);
+    faults.push(...given.map(([, value]) => rules.faultOfParameter(schema, value)));
+  }
+  const headers = new Map(request.headers);
+  for (const { name, schema } of api.parametersOf(operation, 'header')) {
+    const value = headers.get(name.toLowerCase()) ?? headers.get(name);
+    // What is not sane is replaced by ours.
+    if (value === undefined || name === 'X-Request-Id') continue;
+    faults.push(rules.faultOfParameter(schema, value));
+  }
+  if (headers.has('authorization')) faults.push('the credentials are none');
+  if (request.body) faults.push(...faultsOfBody(request, headers, rules));
+  return faults.filter((fault) => fault !== undefined);
+}
+
+function faultsOfBody(request: FuzzRequest, headers: Map<string, string>, rules: Rules) {
+  const { operation, body = { text: '' } } = request;
+  const type = headers.get('content-type') ?? '';
+  const [media = ''] = type.split(';', 1);
+  return [
+    body.text !== '' && media.trim().toLowerCase() !== 'application/json'
+      ? 'the type is another'
+      : undefined,
+    headers.has('content-encoding') ? 'the encoding is another' : undefined,
+    body.hasBrokenBytes === true ? 'the body is not UTF-8' : undefined,
+    rules.faultOfBody(operation, body.text),
+  ];
+}
+
+function valuesInPath({ operation, path }: FuzzRequest): Map<string, string> {
+  const segments = path.split('/');
+  const names = operation.path.split('/');
+  return new Map(
+    placesOf(operation.path).map(({ name }) => [
+      name,
+      decodeURIComponent(segments[names.indexOf(`{${name}}`)] ?? ''),
+    ]),
+  );
+}
+
+/** What an answer refuses of a request that is as described, without the description saying why. */
+export function unexplainedIn(request: FuzzRequest, answer: Answer, rules: Rules): string[] {
+  const { operation, headers, asHead, body } = request;
+  const { status } = answer;
+  const names = headers.map(([name]) => name.toLowerCase());
+  const isOddHeader = names.some((name) => ODD_HEADERS.includes(name));
+  // HEAD does not say why; what goes beyond a limit of the process is its own business.
+  if (asHead || isOddHeader || body?.isBeyondLimits === true) return [];
+  // The id may be one that nothing has.
+  if (status === 404 && operation.path.includes('{')) return [];
+  if (status === 412 && names.includes('if-match')) return [];
+  if (status === 422 && names.includes('idempotency-key')) return [];
+  if (status === 409 || (status === 403 && answer.text.includes('webhook_limit_reached')))
+    return [];
+  if (status !== 400) return [`was refused with ${status}, though it is as described`];
+  const { errors = [] } = answer.json<{ errors?: Fault[] }>();
+  if (errors.length === 0) return ['was refused without a fault, though it is as described'];
+  return errors.flatMap((fault) => unexplained(fault, operation, rules));
+}
+
+/** The same of the elements of a batch, each of which has a result of its own. */
+export function unexplainedResults(request: FuzzRequest, answer: Answer, rules: Rules): string[] {
+  const { results } = answer.json<{ results?: { errors?: Fault[] }[] }>();
+  if (!results) return [];
+  const { operation, body } = request;
+  const elements = (JSON.parse(body?.text.replace(/^\ufeff/, '') ?? '') as { events: unknown[] })
+    .events;
+  const schema = rules.elementsOf(operation, 'events');
+  return results.flatMap(({ errors }, index) => {
+    const isAsDescribed = rules.allows(schema, elements[index], true);
+    if (!isAsDescribed && !errors) return [`took element ${index}, though it is not as described`];
+    if (!isAsDescribed || !errors) return [];
+    return errors.flatMap((fault) => unexplained(fault, operation, rules));
+  });
+}
+
+function unexplained(
+  { field, code, message }: Fault,
+  one: DescribedOperation,
+  rules: Rules,
+): string[] {
+  if (OF_THE_STATE.includes(code)) return [];
+  const says = message
+    .replace(`The query parameter ${field} `, '')
+    .replace(`${field} `, '')
+    .replace(/\.$/, '');
+  const told = `${rules.descriptionOf(one, field)} ${one.operation.description ?? ''}`;
+  const isTold = told.replaceAll('`', '').toLowerCase().includes(says.toLowerCase());
+  return isTold ? [] : [`was refused (${message}), which the description does not say`];
+}

@@ -1,0 +1,126 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import {
+  type DescribedApi,
+  type DescribedOperation,
+  type JsonSchema,
+  ROOT,
+  rooted,
+} from '../support/described-api.js';
+
+/** What the description says of requests, as far as a program can hold a request against it. */
+export class Rules {
+  private readonly ajv = new Ajv2020({ strict: false, allErrors: true });
+  private readonly validators = new WeakMap<JsonSchema, ValidateFunction>();
+  private readonly outer = new WeakMap<JsonSchema, JsonSchema>();
+
+  constructor(readonly api: DescribedApi) {
+    addFormats.default(this.ajv);
+    this.ajv.addSchema({ $id: ROOT, components: rooted(api.document.components) });
+  }
+
+  resolve(schema: JsonSchema): JsonSchema {
+    return this.api.resolve(schema);
+  }
+
+  /** Whether a value is as a schema says. */
+  validatorOf(schema: JsonSchema): (value: unknown) => boolean {
+    let validate = this.validators.get(schema);
+    if (!validate) {
+      validate = this.ajv.compile(rooted(schema));
+      this.validators.set(schema, validate);
+    }
+    return validate;
+  }
+
+  /**
+   * What the description forbids of a JSON body, undefined if nothing. Elements of a batch are not
+   * looked at: each is judged on its own.
+   */
+  faultOfBody(one: DescribedOperation, text: string): string | undefined {
+    const body = this.api.bodyOf(one);
+    if (!body) return undefined;
+    let value: unknown;
+    try {
+      value = JSON.parse(text.replace(/^\ufeff/, ''));
+    } catch {
+      return 'the body is no JSON';
+    }
+    const schema = this.outerOf(one, this.resolve(body.schema));
+    const isAllowed = this.allows(schema, value, one.method === 'POST');
+    return isAllowed ? undefined : 'the body is not as its schema says';
+  }
+
+  /** Whether a schema allows an object of a body, as the API reads it. */
+  allows(schema: JsonSchema, value: unknown, nullIsAbsent: boolean): boolean {
+    return this.validatorOf(schema)(asRead(value, schema, nullIsAbsent));
+  }
+
+  /** The schema of the elements of a member. */
+  elementsOf(one: DescribedOperation, name: string): JsonSchema {
+    const { properties } = this.resolve(this.api.bodyOf(one)!.schema);
+    return this.resolve(properties![name]!.items!);
+  }
+
+  /** What the description says of a field: a query parameter, a member, or what a pointer names. */
+  descriptionOf(one: DescribedOperation, field: string): string {
+    const parameters = ['query', 'header', 'path'].flatMap((place) =>
+      this.api.parametersOf(one, place),
+    );
+    const parameter = parameters.find(({ name }) => name === field);
+    if (parameter) return parameter.description ?? '';
+    const body = this.api.bodyOf(one);
+    const names = field.split('/').filter((name) => name !== '');
+    let schema: JsonSchema | undefined = body && this.resolve(body.schema);
+    for (const name of names) {
+      const inner: JsonSchema | undefined = /^\d+$/.test(name)
+        ? schema?.items
+        : schema?.properties?.[name];
+      schema = inner && this.resolve(inner);
+    }
+    return schema?.description ?? '';
+  }
+
+  private outerOf(one: DescribedOperation, schema: JsonSchema): JsonSchema {
+    if (!one.path.endsWith('/batch')) return schema;
+    let outer = this.outer.get(schema);
+    if (!outer) {
+      const properties = Object.entries(schema.properties ?? {}).map(([name, member]) => [
+        name,
+        { ...member, items: {} },
+      ]);
+      outer = {
+        ...schema,
+        properties: Object.fromEntries(properties) as Record<string, JsonSchema>,
+      };
+      this.outer.set(schema, outer);
+    }
+    return outer;
+  }
+
+  /** What the description forbids of a parameter, as it stands in a path, query or header. */
+  faultOfParameter(schema: JsonSchema, text: string): string | undefined {
+    const plain = this.resolve(schema);
+    return this.validatorOf(plain)(valueIn(text, plain)) ? undefined : `${text} is not allowed`;
+  }
+}
+
+/**
+ * An object as the API reads it, by what the description says in words: on POST `null` is "not
+ * given"; where it says so, white space around a text is dropped.
+ */
+function asRead(value: unknown, { properties = {} }: JsonSchema, nullIsAbsent: boolean): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const members = Object.entries(value).flatMap(([name, member]: [string, unknown]) => {
+    if (member === null && nullIsAbsent) return [];
+    const isTrimmed = /White space around it is dropped/.test(properties[name]?.description ?? '');
+    return [[name, isTrimmed && typeof member === 'string' ? member.trim() : member]];
+  });
+  return Object.fromEntries(members);
+}
+
+function valueIn(text: string, { type }: JsonSchema): unknown {
+  if (type === 'integer') return /^-?\d{1,15}$/.test(text) ? Number(text) : text;
+  if (type === 'boolean') return text === 'true' || (text === 'false' ? false : text);
+  return text;
+}

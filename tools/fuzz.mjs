@@ -1,0 +1,12 @@
+// `npm run test:fuzz -- --requests N --seed S`: the fuzz test of `npm test`, for as long as you like.
+import { parseArgs } from 'node:util';
+import { runVitest } from './lib/run-vitest.mjs';
+
+const { values } = parseArgs({
+  options: { requests: { type: 'string', default: '20000' }, seed: { type: 'string' } },
+});
+
+runVitest(['test/e2e/fuzz.e2e-spec.ts'], {
+  FUZZ_REQUESTS: values.requests,
+  ...(values.seed !== undefined && { FUZZ_SEED: values.seed }),
+});

@@ -1,0 +1,36 @@
+import { inOwnDirectory, runTests } from './own-directory.mjs';
+import { prepare } from './prepare.mjs';
+import { requireNode, ROOT } from './settings.mjs';
+import { requireStores, startStores } from './stores.mjs';
+
+/**
+ * Runs Vitest with a PostgreSQL and a Redis that are gone afterwards; then exits.
+ * @param {string[]} args for Vitest
+ * @param {Record<string, string>} [env] more variables for the tests
+ */
+export function runVitest(args, env = {}) {
+  // Given stores are used as they are, as by npm start; DATABASE_URL is never one for tests.
+  const { TEST_DATABASE_URL: databaseUrl, TEST_REDIS_URL: redisUrl } = process.env;
+  const given = { databaseUrl, redisUrl };
+  inOwnDirectory(
+    async () => {
+      requireNode();
+      requireStores(given);
+      await prepare(ROOT);
+    },
+    async (run) => {
+      const where = { dir: run.dir, root: ROOT, database: 'switchhook_test' };
+      const stores = await startStores(where, given, run.children, run.onExit);
+      run.env.TEST_DATABASE_URL = stores.databaseUrl;
+      run.env.TEST_REDIS_URL = stores.redisUrl;
+      Object.assign(run.env, env);
+      const vitest = [
+        'node_modules/vitest/vitest.mjs',
+        'run',
+        '--config',
+        'tools/vitest.config.mjs',
+      ];
+      return runTests(process.execPath, [...vitest, ...args], run, ROOT);
+    },
+  );
+}
