@@ -18,6 +18,7 @@ function useInstance() {
   if (instance) {
     process.env.DATABASE_URL = instance.databaseUrl;
     process.env.REDIS_URL ||= instance.redisUrl;
+    if (instance.secretsKeys) process.env.SECRETS_KEYS = instance.secretsKeys;
     process.env.HOST ||= instance.host;
     process.env.PORT ||= String(instance.port);
     return;

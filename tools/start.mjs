@@ -1,5 +1,6 @@
 // `npm start`: everything that the service needs, on this machine, from a fresh clone. Node's own
 // modules alone, since at the first start nothing else is installed.
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { Children } from './lib/children.mjs';
@@ -64,7 +65,14 @@ async function main() {
     startApp('api', at.url, { ...env, ...as('api') }),
     startApp('worker', workerUrl, { ...workerEnv, ...as('worker') }),
   ]);
-  writeInstance({ url: at.url, host: at.host, port: at.port, databaseUrl, redisUrl });
+  writeInstance({
+    url: at.url,
+    host: at.host,
+    port: at.port,
+    databaseUrl,
+    redisUrl,
+    secretsKeys: env.SECRETS_KEYS,
+  });
   printWelcome(at, given);
 }
 
@@ -109,7 +117,17 @@ async function environment({ host, port, isLoopback }, given, { databaseUrl, red
   env.SHUTDOWN_DELAY_MS ||= '0';
   // It belongs to a DATABASE_URL, and there is none.
   if (!given.databaseUrl) delete env.MIGRATION_DATABASE_URL;
+  // A database that is given may be somebody else's as well, and its keys are theirs to choose.
+  if (!given.databaseUrl) env.SECRETS_KEYS = secretsKeys(env.SECRETS_KEYS);
   return env;
+}
+
+/** The keys that are given, and behind them that of the embedded database, made at the first start. */
+function secretsKeys(given) {
+  const secrets = readSecrets(dir);
+  const key = (secrets.secretsKey ??= `start:${randomBytes(32).toString('base64')}`);
+  writeSecrets(dir, secrets);
+  return [given, key].filter(Boolean).join(',');
 }
 
 /** In the embedded database alone, since everybody knows these passwords. */
@@ -141,7 +159,7 @@ function onExit(name, how) {
   void stop(1);
 }
 
-/** For `npm run cli`, which finds the stores here; they hold a password. */
+/** For `npm run cli`, which finds the stores here, and the keys; they are secret. */
 function writeInstance(instance) {
   const text = JSON.stringify({ ...instance, owner: identify(process.pid) });
   writeFileSync(`${instanceFile}.new`, text, { mode: 0o600 });

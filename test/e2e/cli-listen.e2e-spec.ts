@@ -1,3 +1,4 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { Webhook } from 'standardwebhooks';
@@ -29,6 +30,19 @@ function signed(body: string, secret: string, at = new Date()) {
     'webhook-id': ID,
     'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
     'webhook-signature': new Webhook(secret).sign(ID, at, body),
+  };
+}
+
+const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+const PUBLIC_KEY = `whpk_${Buffer.from(publicKey.export({ format: 'jwk' }).x ?? '', 'base64url').toString('base64')}`;
+
+function signedByKey(body: string, at = new Date()) {
+  const timestamp = String(Math.floor(at.getTime() / 1000));
+  const signature = sign(null, Buffer.from(`${ID}.${timestamp}.${body}`), privateKey);
+  return {
+    'webhook-id': ID,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `v1,AAAA v1a,${signature.toString('base64')}`,
   };
 }
 
@@ -154,6 +168,18 @@ describe('listen', () => {
     expect(stderr).toBe(`Port ${String(port)} on 127.0.0.1 is in use.\n`);
   });
 
+  it('verifies by a public key, too', async () => {
+    const { command, url } = await listen('--secret', OTHER_SECRET, '--secret', PUBLIC_KEY);
+    await post(url, BODY, signedByKey(BODY));
+    await command.printed(/ verified cdrCreated/);
+    await post(url, '{"id":"other"}', signedByKey(BODY));
+    await command.printed(/NOT VERIFIED \(No matching signature found\) other /);
+    await post(url, '{"id":"old"}', signedByKey('{"id":"old"}', new Date(Date.now() - 301_000)));
+    await command.printed(/NOT VERIFIED \(Message timestamp too old or too new\) old /);
+    await post(url, '{"id":"bare"}');
+    await command.printed(/NOT VERIFIED \(Missing required headers\) bare /);
+  });
+
   it.each([
     [['listen'], "error: missing required argument 'port'\n"],
     [['listen', '65536'], 'It must be a whole number from 0 to 65535.'],
@@ -168,6 +194,7 @@ describe('listen', () => {
       "error: option '--secret': a secret must be whsec_ and Base64",
     ],
     [['listen', '0', '--secret', 'whsec_%geheim'], "error: option '--secret': a secret must be"],
+    [['listen', '0', '--secret', 'whpk_geheim'], "error: option '--secret': a secret must be"],
     [['listen', '0', '--secrt=geheim'], "error: unknown option '--secrt'"],
   ])('refuses %j with 2 and says what is wrong, no secret repeated', async (args, says) => {
     const { code, stdout, stderr } = await runCli(args);

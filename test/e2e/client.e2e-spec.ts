@@ -111,7 +111,7 @@ it('leads from an application to a notification that is verified', async () => {
   expect(await report()).toMatchObject({ duplicate: false, deliveries: 1 });
   await receiver.until((received) => received.length === 1);
   const { headers, body: text } = receiver.received[0]!;
-  const verified = new Webhook(secret).verify(text, headers as Record<string, string>);
+  const verified = new Webhook(secret ?? '').verify(text, headers as Record<string, string>);
   const notification = verified as Schemas['Notification'];
   expect(notification).toMatchObject({ event: 'cdrCreated', data: anEvent().data, payload });
 

@@ -403,7 +403,7 @@ it('writes no secret, no URL and no content of a customer into a line of the log
     payload: { p: 'hidden-payload' },
   });
   const answer = await customer.get(`/v1/webhooks/${webhook}/secret`);
-  const { secret } = answer.json<Schemas['Secret']>();
+  const { secret } = answer.json<Schemas['VerificationKey']>();
   await report({ data: { d: 'hidden-data' } });
   await onlyDelivery(webhook, 'succeeded');
   await eventually(

@@ -11,6 +11,20 @@ beforeAll(async () => {
 afterAll(() => demo.stop());
 
 describe('a secret', () => {
+  it('is stored encrypted', async () => {
+    const path = await demo.aSubscription();
+    const { secret } = await demo.shown(`${path}/secret`);
+    await demo.client.post(`${path}/secret/rotate`);
+    const [row] = await demo.database.query<{ secret: string; retired: string; text: string }>(
+      `SELECT secret, retired_secrets #>> '{0,secret}' AS retired, webhooks::text AS text
+       FROM webhooks WHERE id = $1`,
+      [path.split('/').at(-1)],
+    );
+    expect(row?.secret).toMatch(/^sealed:test:/);
+    expect(row?.retired).toMatch(/^sealed:test:/);
+    expect(row?.text).not.toContain(String(secret).slice(6));
+  });
+
   it('is told by its own route and by no other', async () => {
     const path = await demo.aSubscription();
     const answer = await demo.client.get(`${path}/secret/`);

@@ -126,17 +126,41 @@ describe('a target', () => {
 
   it('never shows its user information, and keeps it when its mask comes back', async () => {
     const targetUrl = 'https://user:p%40ss@target.example/hook?x=a@b';
+    const shown = 'https://***@target.example/hook?x=a@b';
     const path = await demo.aSubscription({ targetUrl });
+    const stored = () =>
+      demo.database.query(
+        'SELECT target_url, userinfo, target_version FROM webhooks WHERE id = $1',
+        [path.split('/').at(-1)],
+      );
+    const before = await stored();
     const answer = await demo.client.get(path);
-    expect(answer.json()).toMatchObject({ targetUrl: 'https://***@target.example/hook?x=a@b' });
+    expect(answer.json()).toMatchObject({ targetUrl: shown });
     expect((await demo.client.put(path, answer.json())).status).toBe(200);
+    expect((await demo.client.put(path, { targetUrl })).status).toBe(200);
     expect((await demo.client.get(path)).text).toBe(answer.text);
     const list = await demo.client.get('/v1/webhooks');
     expect(list.text).not.toContain('p%40ss');
-    const [row] = await demo.database.query('SELECT target_url FROM webhooks WHERE id = $1', [
-      path.split('/').at(-1),
-    ]);
-    expect(row).toEqual({ target_url: targetUrl });
+    const userinfo = expect.stringMatching(/^sealed:test:[\w-]+$/) as string;
+    expect(before).toEqual([{ target_url: shown, userinfo, target_version: 1 }]);
+    expect(await stored()).toEqual(before);
+  });
+
+  it('is a new one when only its user information is another, which shows by the version alone', async () => {
+    const path = await demo.aSubscription({ targetUrl: 'https://user:pw@target.example/' });
+    await demo.database.query("UPDATE webhooks SET hold_until = now() + interval '1 h'");
+    const before = await demo.client.get(path);
+    expect(
+      (await demo.client.put(path, { targetUrl: 'https://user:new@target.example/' })).status,
+    ).toBe(200);
+    const after = await demo.client.get(path);
+    expect(after.json()['targetUrl']).toBe(before.json()['targetUrl']);
+    expect(after.headers.etag).not.toBe(before.headers.etag);
+    expect(
+      await demo.database.query('SELECT target_version, hold_until FROM webhooks WHERE id = $1', [
+        path.split('/').at(-1),
+      ]),
+    ).toEqual([{ target_version: 2, hold_until: null }]);
   });
 
   it('is not changed by a mask of another one', async () => {

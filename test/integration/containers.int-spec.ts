@@ -73,6 +73,10 @@ describe('docker-compose.yml', () => {
     });
   });
 
+  it('gives every process the keys of secrets, without which none starts in production', () => {
+    for (const { environment = {} } of ours) expect(environment).toHaveProperty('SECRETS_KEYS');
+  });
+
   it('runs our processes on read-only file systems, without capabilities', () => {
     for (const service of ours) {
       expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'] });

@@ -1,11 +1,13 @@
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Database, Log, Metrics, readConfig } from '#libs/kernel';
+import { Database, Log, Metrics, readConfig, SecretBox } from '#libs/kernel';
 import type {
+  CalledTarget,
   Conclusion,
   TakenDelivery,
 } from '../../libs/webhooks/src/domain/pending-deliveries.js';
+import { WebhookSecrets } from '../../libs/webhooks/src/domain/webhook-secrets.js';
 import { FEED_ALL } from '../../libs/webhooks/src/infrastructure/delivery-feeder.statements.js';
 import type { DeliveryMetrics } from '../../libs/webhooks/src/infrastructure/delivery-metrics.js';
 import {
@@ -32,6 +34,7 @@ beforeAll(async () => {
   const config = readConfig({ DATABASE_URL: database.url, LOG_LEVEL: 'silent' });
   pending = new PostgresPendingDeliveries(
     new Database(source, new Metrics(), new Log(config, 'test'), config),
+    new WebhookSecrets(new SecretBox([])),
     { healthChanged: (change: string) => changes.push(change) } as unknown as DeliveryMetrics,
     new Log(config, 'test'),
     config,
@@ -160,15 +163,17 @@ it('records an outcome once, though it is told twice', async () => {
   expect(await logged()).toBe(1);
 });
 
+async function presentTarget(): Promise<CalledTarget> {
+  const [webhook] = await database.query<{ id: string; target_version: number }>(
+    'SELECT id, target_version FROM webhooks',
+  );
+  return { webhookId: webhook!.id, targetVersion: webhook!.target_version };
+}
+
 /** Attempts of the subscription, at once: what ended well, and what did not. */
 async function observe(...outcomes: boolean[]): Promise<void> {
-  const [webhook] = await database.query<{ id: string; target_url: string }>(
-    'SELECT id, target_url FROM webhooks',
-  );
-  const { id: webhookId, target_url: targetUrl } = webhook!;
-  await Promise.all(
-    outcomes.map((succeeded) => pending.observe({ webhookId, targetUrl, succeeded })),
-  );
+  const target = await presentTarget();
+  await Promise.all(outcomes.map((succeeded) => pending.observe({ ...target, succeeded })));
 }
 
 /** What is stored of the target's health, times as seconds from now. */
@@ -177,7 +182,8 @@ async function health() {
     `SELECT enabled, disabled_reason AS reason, failures, openings, generation, backlog,
        round(extract(epoch FROM now() - failing_since))::int AS failing_for,
        round(extract(epoch FROM open_until - now()))::int AS open_for,
-       closed_at > now() - interval '10 s' AS just_closed
+       closed_at > now() - interval '10 s' AS just_closed,
+       hold_until IS NOT NULL AS held
      FROM webhooks`,
   );
   return found;
@@ -243,12 +249,13 @@ describe('the circuit of a subscription', () => {
     expect(await version()).toEqual(before);
   });
 
-  it('is not told by what an address did that is not the target any more', async () => {
-    await pending.observe({
-      webhookId: (await database.query<{ id: string }>('SELECT id FROM webhooks'))[0]!.id,
-      targetUrl: 'http://old.example/',
-      succeeded: false,
-    });
+  it('is not told by what a target did that was replaced, nor held or switched off by it', async () => {
+    const target = await presentTarget();
+    await age('target_version = target_version + 1');
+    await pending.observe({ ...target, succeeded: false });
+    await pending.hold(target, 60_000);
+    await pending.switchOff(target);
+    expect(await health()).toMatchObject({ enabled: true, held: false });
     expect(await health()).toMatchObject({ failures: 0, failing_for: null });
   });
 });

@@ -2,7 +2,16 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { Database, IdempotencyKeys, Log, Metrics, readConfig, Transactions } from '#libs/kernel';
+import {
+  Database,
+  IdempotencyKeys,
+  Log,
+  Metrics,
+  readConfig,
+  SecretBox,
+  Transactions,
+} from '#libs/kernel';
+import { WebhookSecrets } from '../../libs/webhooks/src/domain/webhook-secrets.js';
 import type { DeliveryMetrics } from '../../libs/webhooks/src/infrastructure/delivery-metrics.js';
 import { ACCEPT_EVENTS } from '../../libs/webhooks/src/infrastructure/event.statements.js';
 import { PostgresPendingDeliveries } from '../../libs/webhooks/src/infrastructure/postgres-pending-deliveries.js';
@@ -298,7 +307,8 @@ it('disturbs neither accepting nor delivering, and records nothing of a delivery
   const store = storeOf(await connections('worker'));
   const metrics = { healthChanged: () => undefined } as unknown as DeliveryMetrics;
   const log = {} as Log;
-  const pending = new PostgresPendingDeliveries(store, metrics, log, config());
+  const secrets = new WebhookSecrets(new SecretBox([]));
+  const pending = new PostgresPendingDeliveries(store, secrets, metrics, log, config());
   const [gone] = await database.query<{ id: string }>('SELECT min(id::text) AS id FROM deliveries');
   let going = true;
   const longest = { accept: 0, deliver: 0 };

@@ -11,6 +11,9 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const READY_MS = 30_000;
 const STOP_MS = 15_000;
 
+/** What every process encrypts secrets with, unless it is told otherwise. */
+export const SECRETS_KEYS = `test:${Buffer.alloc(32, 'test').toString('base64')}`;
+
 const running = new Set<RunningProcess>();
 
 /** How a process ended: its exit code, else the signal that ended it. */
@@ -71,6 +74,7 @@ export function run(
       // No proxy waits to be told.
       SHUTDOWN_DELAY_MS: '0',
       REDIS_URL: testRedisUrl().toString(),
+      SECRETS_KEYS,
       ...environment,
       ...(url !== undefined && { DATABASE_URL: asRole(url, role) }),
     },

@@ -85,7 +85,7 @@ export async function startPostgres({ dir, root, database }, children) {
   }
 }
 
-/** What is known about the data beside it: the passwords, and what has been put in. */
+/** What is known about the data beside it: the passwords, what has been put in, and its keys. */
 export function readSecrets(dir) {
   const text = readText(join(dir, 'postgres.json'));
   if (text === undefined) {

@@ -5,6 +5,7 @@ import { addEventsCommands } from './commands/events.command.js';
 import { addImportApplicationsCommand } from './commands/import-applications.command.js';
 import { addListenCommand } from './commands/listen.command.js';
 import { addMigrateCommand } from './commands/migrate.command.js';
+import { addSecretsCommands } from './commands/secrets.command.js';
 import { addUsersCommands } from './commands/users.command.js';
 import { example } from './arguments.js';
 
@@ -20,6 +21,7 @@ export function buildProgram(): Command {
   addUsersCommands(program);
   addCredentialsCommands(program);
   addImportApplicationsCommand(program);
+  addSecretsCommands(program);
   addEventsCommands(program);
   addListenCommand(program);
   return program;

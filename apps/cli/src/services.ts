@@ -9,7 +9,7 @@ const CONNECT_TIMEOUT_MS = 3_000;
 const DATABASE_POOL_SIZE = 2;
 
 // Silent: standard output belongs to the command, and what fails is said once, at the end.
-const kernel = KernelModule.forProcess('cli', { LOG_LEVEL: 'silent', DATABASE_POOL_SIZE });
+export const kernel = KernelModule.forProcess('cli', { LOG_LEVEL: 'silent', DATABASE_POOL_SIZE });
 
 @Module({ imports: [kernel, IdentityModule, ApplicationsModule] })
 class CliModule {}
@@ -26,12 +26,14 @@ export function withApplications<Result>(
   return withService(ApplicationsService, use);
 }
 
-async function withService<Service, Result>(
+/** Runs `use` with a service of a module. */
+export async function withService<Service, Result>(
   service: Type<Service>,
   use: (service: Service) => Promise<Result>,
+  module: Type = CliModule,
 ): Promise<Result> {
   await requireDatabase();
-  const context = await NestFactory.createApplicationContext(CliModule, {
+  const context = await NestFactory.createApplicationContext(module, {
     logger: false,
     abortOnError: false,
   });

@@ -175,7 +175,7 @@ export interface paths {
         };
         /**
          * Show the signing secret
-         * @description The secret that notifications are signed with.
+         * @description What signatures are verified by: the secret, or the public key of `ed25519`.
          */
         get: operations["webhooksShowSecret"];
         put?: never;
@@ -200,7 +200,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate the signing secret
-         * @description Makes a new secret. The old one signs beside it for 24 hours.
+         * @description Makes a new secret, or key. The old one signs beside it for 24 hours.
          */
         post: operations["webhooksRotateSecret"];
         delete?: never;
@@ -1201,6 +1201,15 @@ export interface components {
              */
             event: "smsdlr" | "cdrCreated" | "cdrRated";
             /**
+             * @description Values by name, sent with every notification. Names are tokens that differ in more than case; those of HTTP itself (`Content-…`, `Proxy-…`, `Host`, `Connection` and such), `User-Agent`, `Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `Via` and `Trace…` cannot be set, and `Authorization` not beside user information in `targetUrl`. On PUT, `null` clears it.
+             * @example {
+             *       "X-Api-Key": "f2c1a0b9"
+             *     }
+             */
+            headers?: {
+                [key: string]: string;
+            } | null;
+            /**
              * @description A label for people; it goes into the notifications, too. Must have 1 to 255 characters. Must not contain control characters or lone surrogates. White space around it is dropped. On PUT, `null` clears it.
              * @example Billing
              */
@@ -2098,13 +2107,6 @@ export interface components {
              */
             timeoutMs?: number;
         };
-        Secret: {
-            /**
-             * @description Signs the notifications (Standard Webhooks 1.0.0).
-             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
-             */
-            secret: string;
-        };
         Unmatched: {
             /**
              * @description A subscription.
@@ -2176,6 +2178,15 @@ export interface components {
              * @enum {string}
              */
             event?: "smsdlr" | "cdrCreated" | "cdrRated";
+            /**
+             * @description Values by name, sent with every notification. Names are tokens that differ in more than case; those of HTTP itself (`Content-…`, `Proxy-…`, `Host`, `Connection` and such), `User-Agent`, `Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `Via` and `Trace…` cannot be set, and `Authorization` not beside user information in `targetUrl`. They replace all that were there; one as it is shown is unchanged. On PUT, `null` clears it.
+             * @example {
+             *       "X-Api-Key": "f2c1a0b9"
+             *     }
+             */
+            headers?: {
+                [key: string]: string;
+            } | null;
             /**
              * @description A label for people; it goes into the notifications, too. Must have 1 to 255 characters. Must not contain control characters or lone surrogates. White space around it is dropped. On PUT, `null` clears it.
              * @example Billing
@@ -2304,6 +2315,23 @@ export interface components {
             joinDate: string;
             credentials: components["schemas"]["CredentialSummary"][];
         };
+        /**
+         * @example {
+         *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+         *     }
+         */
+        VerificationKey: {
+            /**
+             * @description The secret of `hmac-sha256` (Standard Webhooks 1.0.0).
+             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
+             */
+            secret?: string;
+            /**
+             * @description The public key of `ed25519` (Standard Webhooks 1.0.0).
+             * @example whpk_11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=
+             */
+            publicKey?: string;
+        };
         Webhook: {
             /**
              * Format: uri
@@ -2428,6 +2456,26 @@ export interface components {
                 disablesAt?: string;
             };
             retry?: components["schemas"]["RetryPolicy"];
+            /**
+             * @description Headers that are sent with every notification, with their values masked.
+             * @example {
+             *       "X-Api-Key": "***"
+             *     }
+             */
+            headers?: {
+                [key: string]: "***";
+            };
+            /**
+             * @description How notifications are signed, if not by `hmac-sha256`.
+             * @example ed25519
+             * @constant
+             */
+            signature?: "ed25519";
+            /**
+             * @description The public key of `ed25519` (Standard Webhooks 1.0.0).
+             * @example whpk_11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=
+             */
+            publicKey?: string;
         };
     };
     responses: {
@@ -3304,7 +3352,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Secret"];
+                    "application/json": components["schemas"]["VerificationKey"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -3339,7 +3387,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Secret"];
+                    "application/json": components["schemas"]["VerificationKey"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -4667,7 +4715,7 @@ export interface operations {
                 "webhook-id": string;
                 /** @description When this attempt was made, in seconds since 1970. */
                 "webhook-timestamp": string;
-                /** @description One signature for each secret that counts now, with blanks between. */
+                /** @description One for each key that counts now, with blanks between: `v1,…` or, of Ed25519, `v1a,…`. */
                 "webhook-signature": string;
                 /** @description Only on what a replay sends again. */
                 "webhook-replayed"?: "true";

@@ -45,6 +45,13 @@ export type { Page } from './paging/page.js';
 export { connectRedis, type RedisConnection } from './redis/redis.js';
 export { RedisLimits } from './redis/redis-limits.js';
 export { isNumericId, isUuid, numericIdOf } from './text/identifiers.js';
+export {
+  SecretBox,
+  type Sealed,
+  type SecretKey,
+  UnreadableSecretError,
+} from './secrets/secret-box.js';
+export { SecretsModule } from './secrets/secrets.module.js';
 export { tooDeepAt } from './text/json-limits.js';
 export { rawElements, rawMember } from './text/json-members.js';
 export { hasLength, inHttp, isHttpUrl, isUrl, MAX_URL } from './text/http-url.js';

@@ -19,4 +19,5 @@ export { shownTargetUrl } from './domain/target-url.js';
 export { DeliveryWorkerModule } from './infrastructure/delivery-worker.module.js';
 export { type DisabledReason, Webhook, type WebhookContent } from './domain/webhook.js';
 export { WebhooksService } from './domain/webhooks.service.js';
+export { type Reencrypted, SecretsReencryption } from './infrastructure/secrets-reencryption.js';
 export { WebhooksModule } from './infrastructure/webhooks.module.js';

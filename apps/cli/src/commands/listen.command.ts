@@ -23,7 +23,12 @@ export function addListenCommand(program: Command): void {
     .argument('<port>', 'port to listen on; 0 for any that is free', wholeNumber(0, 65_535))
     .description('receive notifications, verify their signatures and print them, until Ctrl-C')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--secret <whsec>', 'signing secret of a subscription; may be repeated', collect, [])
+    .option(
+      '--secret <key>',
+      'secret or public key of a subscription; may be repeated',
+      collect,
+      [],
+    )
     .option('--status <code>', 'answer with this status', wholeNumber(200, 599), 200)
     .option('--fail-first <n>', 'answer 503 to the first n', wholeNumber(0, 1_000_000), 0)
     .option(

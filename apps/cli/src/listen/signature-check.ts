@@ -1,22 +1,32 @@
+import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 
+const PUBLIC_KEY = /^whpk_([A-Za-z0-9+/]{43}=)$/;
+/** As the library has it for secrets. */
+const TOLERANCE_SECONDS = 300;
+
+/** Throws, with the reason as the message, unless the notification is genuine. */
+type Verifier = (headers: Record<string, string>, body: Buffer) => void;
+
 /** Verifies signatures of Standard Webhooks 1.0.0, as a customer's own web application would. */
 export class SignatureCheck {
-  private readonly verifiers: readonly Webhook[];
+  private readonly verifiers: readonly Verifier[];
 
   /**
-   * @param secrets any of them may have signed
-   * @throws Error for one that is not `whsec_` and Base64; the message does not tell it
+   * @param keys secrets and public keys, of which any may have signed
+   * @throws Error for one that is not `whsec_` or `whpk_` and Base64; the message does not tell it
    */
-  constructor(secrets: readonly string[]) {
-    this.verifiers = secrets.map((secret) => {
+  constructor(keys: readonly string[]) {
+    this.verifiers = keys.map((key) => {
+      const publicKey = PUBLIC_KEY.exec(key)?.[1];
+      if (publicKey !== undefined) return byPublicKey(publicKey);
       try {
-        if (secret.startsWith('whsec_')) return new Webhook(secret);
+        if (key.startsWith('whsec_')) return bySecret(new Webhook(key));
       } catch {
         // The library's own words do not say what a secret looks like.
       }
-      throw new Error('a secret must be whsec_ and Base64');
+      throw new Error('a secret must be whsec_ and Base64, a public key whpk_ and Base64');
     });
   }
 
@@ -26,7 +36,7 @@ export class SignatureCheck {
     let reason = '';
     for (const verifier of this.verifiers) {
       try {
-        verifier.verify(body, headers as Record<string, string>, { jsonParse: false });
+        verifier(headers as Record<string, string>, body);
         return 'verified';
       } catch (error) {
         reason = (error as Error).message;
@@ -34,4 +44,28 @@ export class SignatureCheck {
     }
     return `NOT VERIFIED (${reason})`;
   }
+}
+
+function bySecret(webhook: Webhook): Verifier {
+  return (headers, body) => void webhook.verify(body, headers, { jsonParse: false });
+}
+
+/** The library knows the signatures of secrets alone. */
+function byPublicKey(base64: string): Verifier {
+  const x = Buffer.from(base64, 'base64').toString('base64url');
+  const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+  return (headers, body) => {
+    const { 'webhook-id': id, 'webhook-timestamp': at, 'webhook-signature': signatures } = headers;
+    if (!id || !at || !signatures) throw new Error('Missing required headers');
+    const age = Math.abs(Date.now() / 1_000 - Number(at));
+    if (!(age <= TOLERANCE_SECONDS)) throw new Error('Message timestamp too old or too new');
+    const content = Buffer.concat([Buffer.from(`${id}.${at}.`), body]);
+    if (signatures.split(' ').some((signature) => isSigned(signature, content, key))) return;
+    throw new Error('No matching signature found');
+  };
+}
+
+function isSigned(signature: string, content: Buffer, key: KeyObject): boolean {
+  const [identifier, base64 = ''] = signature.split(',');
+  return identifier === 'v1a' && verify(null, content, key, Buffer.from(base64, 'base64'));
 }

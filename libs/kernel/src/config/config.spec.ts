@@ -3,6 +3,8 @@ import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
 import { configJsonSchema, InvalidConfigError, readApiAddress, readConfig } from './config.js';
 
+/** 32 bytes that are easily told. */
+const KEY = `SECRET${'A'.repeat(37)}=`;
 const DATABASE_URL = 'postgres://127.0.0.1/switchhook';
 const read = (variables: Record<string, string | undefined>) =>
   readConfig({ DATABASE_URL, ...variables });
@@ -47,6 +49,8 @@ describe('readConfig', () => {
       RETENTION_DAYS: 30,
       LOG_LEVEL: 'info',
       LOG_EVENTS: 'summary',
+      NODE_ENV: 'development',
+      SECRETS_KEYS: [],
     });
     expect(config.PUBLIC_BASE_URL).toBeUndefined();
     expect(config.RATE_LIMIT).toBeUndefined();
@@ -159,6 +163,33 @@ describe('readConfig', () => {
       '::1/128',
       'fd00::/8',
     ]);
+  });
+
+  it('reads the keys of secrets in their order', () => {
+    const [one, other] = ['1', '2'].map((fill) => Buffer.alloc(32, fill));
+    const text = ` k-1:${one!.toString('base64')}, K_2:${other!.toString('base64')}`;
+    const keys = read({ SECRETS_KEYS: text }).SECRETS_KEYS;
+    expect(keys.map(({ id, key }) => [id, key.export()])).toEqual([
+      ['k-1', one],
+      ['K_2', other],
+    ]);
+    expect(JSON.stringify(keys)).not.toContain(one!.toString('base64'));
+  });
+
+  it.each([
+    ['', 2, 'must be'],
+    ['k2', 2, 'must be'],
+    [`:${KEY}`, 2, 'must be'],
+    [`k 2:${KEY}`, 2, 'must be'],
+    [`${'k'.repeat(33)}:${KEY}`, 2, 'must be'],
+    [`k2:${KEY.slice(4)}`, 2, 'must be'],
+    [`k2:${KEY}${KEY}`, 2, 'must be'],
+    [`k2:${KEY.replace('SECRET', 'SECR-T')}`, 2, 'must be'],
+    [`k2:${KEY},k3:${KEY},k2:${KEY}`, 4, 'repeats an id'],
+  ])('names the place of the fault in the keys of secrets k1:…,%s', (rest, place, says) => {
+    const fault = faultOf({ SECRETS_KEYS: `k1:${KEY},${rest}` });
+    expect(fault).toContain(`configuration: SECRETS_KEYS: key ${String(place)} ${says}`);
+    expect(fault).not.toContain(KEY.slice(0, 8));
   });
 
   it.each([

@@ -1,7 +1,9 @@
+import { createSecretKey } from 'node:crypto';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { redisAddressOf } from '../redis/redis-address.js';
+import type { SecretKey } from '../secrets/secret-box.js';
 
 /** One CIDR block, parsed: an address and the length of its prefix in bits. */
 export type Network = [ipaddr.IPv4 | ipaddr.IPv6, number];
@@ -108,6 +110,29 @@ const ORIGIN = /^https?:\/\/(?:[a-z0-9.-]+|\[[0-9a-f:]+\])(?::\d+)?$/;
 const isOrigin = (text: string): boolean =>
   ORIGIN.test(text) && URL.canParse(text) && new URL(text).origin === text;
 
+/** An id, and 32 bytes in Base64. */
+const SECRET_KEY = /^([\w-]{1,32}):([A-Za-z0-9+/]{43}=)$/;
+
+/** A message names a key by its place: what stands there may be the key itself. */
+const secretKeys = z
+  .string()
+  .default('')
+  .transform((text, context): SecretKey[] => {
+    if (text.trim() === '') return [];
+    const keys: SecretKey[] = [];
+    for (const [index, item] of text.split(',').entries()) {
+      const [, id = '', base64] = SECRET_KEY.exec(item.trim()) ?? [];
+      const isKnown = keys.some((key) => key.id === id);
+      if (base64 === undefined || isKnown) {
+        const fault = isKnown ? 'repeats an id' : 'must be an id, a colon and 32 bytes in Base64';
+        context.addIssue({ code: 'custom', message: `key ${index + 1} ${fault}` });
+        return z.NEVER;
+      }
+      keys.push({ id, key: createSecretKey(base64, 'base64') });
+    }
+    return keys;
+  });
+
 const onOff = z.enum(['true', 'false']).transform((value) => value === 'true');
 
 const baseUrl = z
@@ -161,6 +186,13 @@ const schema = z.object({
   ),
   REQUEST_TIMEOUT_MS: wholeNumber(1_000, 600_000, 60_000).describe(
     'until a request has come in whole; its headers have at most 10 s of it',
+  ),
+  NODE_ENV: z
+    .string()
+    .default('development')
+    .describe('`production`: API and worker do not start without `SECRETS_KEYS`'),
+  SECRETS_KEYS: secretKeys.describe(
+    'keys of stored secrets, `id:base64,…`: the first encrypts, all decrypt',
   ),
   DELIVERY_ALLOWED_NETWORKS: networks.describe(
     'CIDR list of non-public networks that targets may be in',

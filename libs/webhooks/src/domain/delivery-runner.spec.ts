@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { readConfig } from '#libs/kernel';
+import { readConfig, UnreadableSecretError } from '#libs/kernel';
 import { AttemptTrace } from './attempt-trace.js';
 import type { DeliveryJob } from './delivery.js';
 import { DeliveryRunner } from './delivery-runner.js';
 import {
+  type CalledTarget,
   type Observation,
   type Outcome,
   PendingDeliveries,
@@ -41,11 +42,11 @@ class FakePending extends PendingDeliveries {
     this.observed.push(succeeded);
     return Promise.resolve();
   }
-  switchOff(webhookId: string, _targetUrl: string): Promise<void> {
+  switchOff({ webhookId }: CalledTarget): Promise<void> {
     this.switchedOff.push(webhookId);
     return Promise.resolve();
   }
-  hold(_webhookId: string, _targetUrl: string, forMs: number): Promise<void> {
+  hold(_target: CalledTarget, forMs: number): Promise<void> {
     this.holds.push(forMs);
     return Promise.resolve();
   }
@@ -90,8 +91,12 @@ function aTakenDelivery(change: Partial<TakenDelivery> = {}): TakenDelivery {
     },
     webhookId: '5',
     subscription: {
-      targetUrl: 'http://target.example/',
-      secrets: [`whsec_${Buffer.alloc(32).toString('base64')}`],
+      targetVersion: 1,
+      openTarget: () => ({
+        url: 'http://target.example/',
+        headers: {},
+        secrets: [`whsec_${Buffer.alloc(32).toString('base64')}`],
+      }),
       cancelled: false,
       held: false,
       backlog: false,
@@ -265,6 +270,27 @@ it('sends the signed body with our name', async () => {
       'webhook-timestamp': '1795262400',
     },
   });
+});
+
+it("sends the subscription's own headers, which are none of ours", async () => {
+  const { subscription } = aTakenDelivery();
+  const headers = { 'X-Api-Key': 'key', 'webhook-id': 'x' };
+  const openTarget = () => ({ ...subscription.openTarget(), headers });
+  pending.taken = aTakenDelivery({ subscription: { ...subscription, openTarget } });
+  await runner.run(job);
+  expect(target.requests[0]?.headers).toMatchObject({ 'X-Api-Key': 'key', 'webhook-id': job.id });
+});
+
+it('sends nothing, and keeps no slot, while the secrets of the target cannot be read', async () => {
+  const { subscription } = aTakenDelivery();
+  const openTarget = () => {
+    throw new UnreadableSecretError('SECRETS_KEYS has no key');
+  };
+  pending.taken = aTakenDelivery({ subscription: { ...subscription, openTarget } });
+  await expect(runner.run(job)).rejects.toThrow(UnreadableSecretError);
+  expect([target.requests, pending.recorded, pending.observed]).toEqual([[], [], []]);
+  pending.taken = aTakenDelivery();
+  expect((await runner.run(job)).outcome).toBe('succeeded');
 });
 
 it("makes the next attempt, or none, by the subscription's own policy", async () => {

@@ -98,13 +98,15 @@ export class DeliveryRunner {
     const body = notificationBody({ ...event, ...optional(subscription), id: taken.id });
     let inVain = false;
     try {
+      const { url, headers, secrets } = subscription.openTarget();
       const answer = await this.target.post({
-        url: subscription.targetUrl,
+        url,
         headers: {
+          ...headers,
           'content-type': 'application/json',
           'user-agent': this.userAgent,
           ...(taken.replayed && { 'webhook-replayed': 'true' }),
-          ...signatureHeaders(taken.id, takenAt, body, subscription.secrets),
+          ...signatureHeaders(taken.id, takenAt, body, secrets),
         },
         body,
         timeoutMs: subscription.retry?.timeoutMs ?? this.config.DELIVERY_TIMEOUT_MS,
@@ -118,20 +120,21 @@ export class DeliveryRunner {
 
   private async conclude(taken: TakenDelivery, attempt: Attempt): Promise<Conclusion> {
     const { webhookId, subscription } = taken;
+    const target = { webhookId, targetVersion: subscription.targetVersion };
     const { status = 0 } = attempt;
     const succeeded = status >= 200 && status < 300;
     // Before the outcome is recorded: the next probe starts when it is.
     if (succeeded ? subscription.failing : status !== 410 && !taken.immediate) {
-      await this.pending.observe({ webhookId, targetUrl: subscription.targetUrl, succeeded });
+      await this.pending.observe({ ...target, succeeded });
     }
     if (succeeded) return { state: 'succeeded' };
     if (status === 410) {
-      await this.pending.switchOff(webhookId, subscription.targetUrl);
+      await this.pending.switchOff(target);
       return { state: 'exhausted', reason: 'gone' };
     }
     const answeredAt = new Date(attempt.at.getTime() + attempt.durationMs);
     const wait = status === 429 || status === 503 ? retryAfter(headerOf(attempt), answeredAt) : 0;
-    if (wait) await this.pending.hold(webhookId, subscription.targetUrl, wait);
+    if (wait) await this.pending.hold(target, wait);
     const schedule = taken.immediate
       ? []
       : scheduleOf(subscription.retry, this.config.DELIVERY_RETRY_SCHEDULE);

@@ -1,5 +1,5 @@
-import { createHmac } from 'node:crypto';
 import { jsonText, RawJson } from '#libs/kernel';
+import { signatureOf } from './signing-key.js';
 
 /** What goes into the body of a notification. `data` and `payload` are JSON text. */
 export interface Notification {
@@ -34,7 +34,7 @@ export function notificationBody(notification: Notification): string {
 
 /**
  * The headers of Standard Webhooks 1.0.0: one signature per secret, newest secret first.
- * @param secrets `whsec_` and the key in Base64
+ * @param secrets those of {@link SigningKey}s
  */
 export function signatureHeaders(
   id: string,
@@ -43,10 +43,7 @@ export function signatureHeaders(
   secrets: readonly string[],
 ): Record<string, string> {
   const timestamp = String(Math.floor(at.getTime() / 1_000));
-  const signatures = secrets.map((secret) => {
-    const key = Buffer.from(secret.slice(secret.indexOf('_') + 1), 'base64');
-    return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
-  });
+  const signatures = secrets.map((secret) => signatureOf(`${id}.${timestamp}.${body}`, secret));
   return {
     'webhook-id': id,
     'webhook-timestamp': timestamp,

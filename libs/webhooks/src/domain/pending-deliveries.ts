@@ -31,11 +31,11 @@ export interface TakenDelivery {
   webhookId: string;
   subscription: {
     name?: string;
-    targetUrl: string;
     payload?: string;
     retry?: RetryPolicy;
-    /** Newest first. */
-    secrets: string[];
+    targetVersion: number;
+    /** @throws UnreadableSecretError */
+    openTarget: () => OpenTarget;
     /** Whether it was switched off or deleted since the delivery was made. */
     cancelled: boolean;
     held: boolean;
@@ -45,11 +45,23 @@ export interface TakenDelivery {
   };
 }
 
-/** How an attempt ended, as far as it tells of the target. */
-export interface Observation {
+/** Where a notification goes, and what goes with it: all that is secret. */
+export interface OpenTarget {
+  /** With its user information. */
+  url: string;
+  headers: Record<string, string>;
+  /** What it is signed with, the newest first. */
+  secrets: string[];
+}
+
+/** The target that was called. It may be the subscription's no more. */
+export interface CalledTarget {
   webhookId: string;
-  /** The address that was called: what an old one did says nothing of a new one. */
-  targetUrl: string;
+  targetVersion: number;
+}
+
+/** How an attempt ended, as far as it tells of the target. */
+export interface Observation extends CalledTarget {
   succeeded: boolean;
 }
 
@@ -91,9 +103,9 @@ export abstract class PendingDeliveries {
    */
   abstract observe(observation: Observation): Promise<void>;
 
-  /** Switches the subscription off, if the address that answered 410 is still its target. */
-  abstract switchOff(webhookId: string, targetUrl: string): Promise<void>;
+  /** Switches the subscription off, if what answered 410 is still its target. */
+  abstract switchOff(target: CalledTarget): Promise<void>;
 
-  /** Holds all deliveries of the subscription, if the address that asked is still its target. */
-  abstract hold(webhookId: string, targetUrl: string, forMs: number): Promise<void>;
+  /** Holds all deliveries of the subscription, if what asked for it is still its target. */
+  abstract hold(target: CalledTarget, forMs: number): Promise<void>;
 }

@@ -11,7 +11,8 @@ export const TARGET_SCHEMES = ['http', 'https'] as const;
 
 /** Scheme, user information and the rest; a backslash ends the authority as it does in WHATWG's. */
 const WITH_USERINFO = /^([a-z]+:\/\/)([^/\\?#]*)@(.*)$/is;
-const MASK = '***';
+/** What is shown in place of a secret. */
+export const MASK = '***';
 
 const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/;
 const LOOPBACK = ['127.0.0.1', '::1'];
@@ -26,9 +27,22 @@ export function shownTargetUrl(url: string): string {
   return url.replace(WITH_USERINFO, `$1${MASK}@$3`);
 }
 
+/** The user information of a target's address, which is a secret; undefined where it has none. */
+export function userinfoOf(url: string): string | undefined {
+  return WITH_USERINFO.exec(url)?.[2];
+}
+
+/** The address that is shown so, with its user information. */
+export function withUserinfo(shown: string, userinfo: string): string {
+  // By a function: in a text, a $ would have a meaning.
+  return shown.replace(WITH_USERINFO, (_, scheme: string, _mask, rest: string) => {
+    return `${scheme}${userinfo}@${rest}`;
+  });
+}
+
 /** Whether the text is a masked address, which does not tell the user information. */
 export function isMaskedTargetUrl(text: string): boolean {
-  return WITH_USERINFO.exec(text)?.[2] === MASK;
+  return userinfoOf(text) === MASK;
 }
 
 /** Whether the port of a URL is one that a target may have. */

@@ -1,13 +1,26 @@
 import { describe, expect, it } from 'vitest';
-import { HEALTHY, Webhook } from './webhook.js';
+import { createSecretKey } from 'node:crypto';
+import { SecretBox } from '#libs/kernel';
+import { HEALTHY, Webhook, type WebhookChanges, type WebhookRevision } from './webhook.js';
+import { WebhookSecrets } from './webhook-secrets.js';
+
+const secrets = secretsWith('k1');
+
+function secretsWith(id: string): WebhookSecrets {
+  return new WebhookSecrets(new SecretBox([{ id, key: createSecretKey(Buffer.alloc(32)) }]));
+}
 
 function aWebhook(columns: Partial<Webhook> = {}): Webhook {
   return Object.assign(new Webhook(), {
     id: '5',
+    accountId: '1',
     name: null,
     event: 'cdrCreated',
     resource: 'all',
-    targetUrl: 'https://user:secret@target.example/hook',
+    ...secrets.sealTarget('1', 'https://user:secret@target.example/hook'),
+    targetVersion: 1,
+    headers: null,
+    publicKey: null,
     payload: '{"a":1}',
     enabled: true,
     generation: 4,
@@ -15,9 +28,12 @@ function aWebhook(columns: Partial<Webhook> = {}): Webhook {
   });
 }
 
+const revised = (webhook: Webhook, changes: WebhookChanges): WebhookRevision =>
+  webhook.revisedBy(changes, secrets);
+
 describe('Webhook.revisedBy', () => {
   it('is empty for no changes and for the same values', () => {
-    expect(aWebhook().revisedBy({})).toEqual({});
+    expect(revised(aWebhook(), {})).toEqual({});
     const same = {
       name: null,
       event: 'cdrCreated',
@@ -26,37 +42,88 @@ describe('Webhook.revisedBy', () => {
       payload: '{"a":1}',
       enabled: true,
     } as const;
-    expect(aWebhook().revisedBy(same)).toEqual({});
+    expect(revised(aWebhook(), same)).toEqual({});
   });
 
   it('takes the target exactly as it is shown for unchanged', () => {
-    expect(aWebhook().revisedBy({ targetUrl: 'https://***@target.example/hook' })).toEqual({});
+    expect(revised(aWebhook(), { targetUrl: 'https://***@target.example/hook' })).toEqual({});
   });
 
   it('takes any other spelling of the target for a new one, of which nothing is known', () => {
     const targetUrl = 'https://user:secret@target.example/hook/';
-    const anew = { targetUrl, holdUntil: null, ...HEALTHY };
-    expect(aWebhook().revisedBy({ targetUrl })).toEqual(anew);
+    const { userinfo, ...revision } = revised(aWebhook(), { targetUrl });
+    const shown = 'https://***@target.example/hook/';
+    const anew = { targetUrl: shown, targetVersion: 2, holdUntil: null, ...HEALTHY };
+    expect(revision).toEqual(anew);
+    expect(secrets.open('1', 'userinfo', userinfo!)).toBe('user:secret');
+  });
+
+  it('takes other user information for a new target, and none, too', () => {
+    for (const userinfo of ['user:secreT@', 'user@', '']) {
+      const targetUrl = `https://${userinfo}target.example/hook`;
+      expect(revised(aWebhook(), { targetUrl })).toMatchObject({ targetVersion: 2 });
+    }
+  });
+
+  it('takes user information that cannot be read for another one, and its mask for itself', () => {
+    const without = secretsWith('k2');
+    const full = { targetUrl: 'https://user:secret@target.example/hook' };
+    expect(aWebhook().revisedBy(full, without)).toMatchObject({ targetVersion: 2 });
+    const masked = { targetUrl: 'https://***@target.example/hook' };
+    expect(aWebhook().revisedBy(masked, without)).toEqual({});
+  });
+
+  it('knows the target of a row in which user information is not encrypted yet', () => {
+    const targetUrl = 'https://user:secret@target.example/hook';
+    const old = aWebhook({ targetUrl, userinfo: null });
+    expect(revised(old, { targetUrl })).toEqual({});
+    expect(revised(old, { targetUrl: 'https://***@target.example/hook' })).toEqual({});
+  });
+
+  it('keeps each header that comes back as it is shown, and replaces the others', () => {
+    const headers = secrets.sealHeaders({ accountId: '1', headers: null }, { A: 'a', 'X-B': 'b' });
+    const webhook = aWebhook({ headers });
+    const opened = ({ headers: sealed = null }: WebhookRevision) =>
+      secrets.headers(aWebhook({ headers: sealed }));
+    expect(revised(webhook, { headers: { A: '***', 'X-B': '***' } })).toEqual({});
+    expect(revised(webhook, { headers: { 'X-B': 'b', A: 'a' } })).toEqual({});
+    const other = revised(webhook, { headers: { A: '***', 'X-B': 'c' } });
+    expect(Object.keys(other)).toEqual(['headers']);
+    expect(opened(other)).toEqual({ A: 'a', 'X-B': 'c' });
+    expect(opened(revised(webhook, { headers: { 'x-b': '***' } }))).toEqual({ 'x-b': 'b' });
+    for (const none of [null, {}])
+      expect(revised(webhook, { headers: none })).toEqual({ headers: null });
+  });
+
+  it('keeps headers that cannot be read, and replaces those that are given anew', () => {
+    const headers = secrets.sealHeaders({ accountId: '1', headers: null }, { A: 'a', B: 'b' });
+    const webhook = aWebhook({ headers });
+    const without = secretsWith('k2');
+    const { headers: revision } = webhook.revisedBy({ headers: { A: '***', B: 'b' } }, without);
+    expect(revision).toEqual({
+      A: headers?.['A'],
+      B: expect.stringMatching(/^sealed:k2:/) as string,
+    });
   });
 
   it('compares retry policies by what they say', () => {
     const retry = { schedule: [5, 60], timeoutMs: 5_000 };
     const webhook = aWebhook({ retry });
-    expect(webhook.revisedBy({ retry: { ...retry, schedule: [5, 60] } })).toEqual({});
-    expect(webhook.revisedBy({ retry: { schedule: [5, 60] } })).toEqual({
+    expect(revised(webhook, { retry: { ...retry, schedule: [5, 60] } })).toEqual({});
+    expect(revised(webhook, { retry: { schedule: [5, 60] } })).toEqual({
       retry: { schedule: [5, 60] },
     });
-    expect(webhook.revisedBy({ retry: null })).toEqual({ retry: null });
-    expect(aWebhook({ retry: null }).revisedBy({ retry: null })).toEqual({});
+    expect(revised(webhook, { retry: null })).toEqual({ retry: null });
+    expect(revised(aWebhook({ retry: null }), { retry: null })).toEqual({});
   });
 
   it('compares payloads as text', () => {
-    expect(aWebhook().revisedBy({ payload: '{"a": 1}' })).toEqual({ payload: '{"a": 1}' });
-    expect(aWebhook().revisedBy({ payload: null })).toEqual({ payload: null });
+    expect(revised(aWebhook(), { payload: '{"a": 1}' })).toEqual({ payload: '{"a": 1}' });
+    expect(revised(aWebhook(), { payload: null })).toEqual({ payload: null });
   });
 
   it('cancels what is pending when it is switched off', () => {
-    expect(aWebhook().revisedBy({ enabled: false })).toEqual({
+    expect(revised(aWebhook(), { enabled: false })).toEqual({
       enabled: false,
       generation: 5,
       cancelling: true,
@@ -64,14 +131,14 @@ describe('Webhook.revisedBy', () => {
   });
 
   it('makes what comes after a pause wait behind what came before', () => {
-    expect(aWebhook({ paused: false }).revisedBy({ paused: true })).toEqual({
+    expect(revised(aWebhook({ paused: false }), { paused: true })).toEqual({
       paused: true,
       backlog: true,
     });
   });
 
   it('begins its health anew when it is resumed: while it was paused, nothing failed', () => {
-    expect(aWebhook({ paused: true }).revisedBy({ paused: false })).toEqual({
+    expect(revised(aWebhook({ paused: true }), { paused: false })).toEqual({
       paused: false,
       ...HEALTHY,
     });
@@ -79,16 +146,16 @@ describe('Webhook.revisedBy', () => {
 
   it('changes nothing when it is paused, or goes on, already', () => {
     for (const paused of [true, false])
-      expect(aWebhook({ paused }).revisedBy({ paused })).toEqual({});
+      expect(revised(aWebhook({ paused }), { paused })).toEqual({});
   });
 
   it('cancels nothing when it is off already', () => {
-    expect(aWebhook({ enabled: false }).revisedBy({ enabled: false })).toEqual({});
+    expect(revised(aWebhook({ enabled: false }), { enabled: false })).toEqual({});
   });
 
   it('forgets why it was off, and its health, when it is switched on', () => {
     const gone = aWebhook({ enabled: false, disabledReason: 'gone', disabledAt: new Date() });
-    expect(gone.revisedBy({ enabled: true })).toEqual({
+    expect(revised(gone, { enabled: true })).toEqual({
       enabled: true,
       disabledReason: null,
       disabledAt: null,

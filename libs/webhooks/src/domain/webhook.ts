@@ -1,6 +1,8 @@
+import type { Sealed } from '#libs/kernel';
 import type { EventKind } from './event-kinds.js';
 import type { RetryPolicy } from './retry-policy.js';
-import { shownTargetUrl } from './target-url.js';
+import type { Signature } from './signing-key.js';
+import type { SealedTarget, WebhookSecrets } from './webhook-secrets.js';
 
 /** What a client says of a subscription (specification, section 2.2). */
 export interface WebhookContent {
@@ -9,12 +11,16 @@ export interface WebhookContent {
   event: EventKind;
   /** As `parseResources` gives it. */
   resource: string;
+  /** With its user information. */
   targetUrl: string;
   /** JSON text of an object, as it was sent. */
   payload: string | null;
   enabled: boolean;
   /** In place of the configured retry schedule and time-out. */
   retry: RetryPolicy | null;
+  /** Values by name, sent with every notification. */
+  headers: Record<string, string> | null;
+  signature: Signature;
 }
 
 type OrUndefined<Type> = { [Key in keyof Type]?: Type[Key] | undefined };
@@ -38,12 +44,12 @@ export const FAILING_MS = 5 * 24 * 3_600_000;
 
 /** A secret that was replaced. `until` is a time as PostgreSQL writes it. */
 export interface RetiredSecret {
-  secret: string;
+  secret: Sealed;
   until: string;
 }
 
 /** A subscription of an account, or of one of its applications, to a kind of events. */
-export class Webhook implements WebhookContent {
+export class Webhook implements SealedTarget {
   /** A string of digits; set when it is stored. */
   id!: string;
   accountId!: string;
@@ -53,12 +59,18 @@ export class Webhook implements WebhookContent {
   event!: EventKind;
   resource!: string;
   targetUrl!: string;
+  userinfo!: Sealed | null;
+  /** Raised with each new target: what one did says nothing of the next. */
+  targetVersion!: number;
+  headers!: Record<string, Sealed> | null;
   payload!: string | null;
   enabled!: boolean;
   /** Set when the service, not the customer, switched it off. */
   disabledReason!: DisabledReason | null;
   disabledAt!: Date | null;
-  secret!: string;
+  /** What notifications are signed with: that of a {@link SigningKey}. */
+  secret!: Sealed;
+  publicKey!: string | null;
   /** They sign beside the secret until their time has come; the latest first. */
   retiredSecrets!: RetiredSecret[];
   /** The target asked to be left alone until then. */
@@ -96,24 +108,26 @@ export class Webhook implements WebhookContent {
     return { state: 'open', since, until, disablesAt };
   }
 
-  /** Whether the text means the present target: itself, or itself as it is shown. */
-  hasTarget(url: string): boolean {
-    return url === this.targetUrl || url === shownTargetUrl(this.targetUrl);
+  get signature(): Signature {
+    return this.publicKey === null ? 'hmac-sha256' : 'ed25519';
   }
 
-  /** The fields that the changes would give another value, with what follows; may be empty. */
-  revisedBy(changes: WebhookChanges): WebhookRevision {
-    const { targetUrl } = changes;
-    const given = {
-      ...changes,
-      targetUrl: targetUrl !== undefined && this.hasTarget(targetUrl) ? undefined : targetUrl,
-    };
-    const revision: WebhookRevision = Object.fromEntries(
-      Object.entries(given).filter(
-        ([field, value]) =>
-          value !== undefined && !isSame(value, this[field as keyof WebhookChanges]),
-      ),
+  /** The columns that the changes give another value, with what follows; may be empty. */
+  revisedBy(
+    { targetUrl, headers, signature: _, ...others }: WebhookChanges,
+    secrets: WebhookSecrets,
+  ): WebhookRevision {
+    const changed = Object.entries(others).filter(
+      ([field, value]) => value !== undefined && !isSame(value, this[field as keyof typeof others]),
     );
+    const revision: WebhookRevision = {
+      ...Object.fromEntries(changed),
+      ...(targetUrl !== undefined &&
+        !secrets.hasTarget(this, targetUrl) &&
+        secrets.sealTarget(this.accountId, targetUrl)),
+      ...(headers !== undefined &&
+        !secrets.hasHeaders(this, headers) && { headers: secrets.sealHeaders(this, headers) }),
+    };
     return { ...revision, ...this.consequencesOf(revision) };
   }
 
@@ -126,7 +140,11 @@ export class Webhook implements WebhookContent {
       ...(enabled === false && { generation: this.generation + 1, cancelling: true }),
       ...(enabled === true && { disabledReason: null, disabledAt: null, ...HEALTHY }),
       // It was the old target that failed, or asked.
-      ...(targetUrl !== undefined && { holdUntil: null, ...HEALTHY }),
+      ...(targetUrl !== undefined && {
+        targetVersion: this.targetVersion + 1,
+        holdUntil: null,
+        ...HEALTHY,
+      }),
     };
   }
 }
@@ -145,11 +163,30 @@ export const HEALTHY = {
   closedAt: null,
 } satisfies WebhookRevision;
 
+/** What notifications are signed with, as it is stored. */
+export type SealedKey = Pick<Webhook, 'secret' | 'publicKey'>;
+
+/** What is stored of a subscription when it is made, but for its key. */
+export type NewWebhook = Pick<
+  Webhook,
+  | 'name'
+  | 'event'
+  | 'resource'
+  | 'targetUrl'
+  | 'userinfo'
+  | 'payload'
+  | 'enabled'
+  | 'retry'
+  | 'headers'
+>;
+
 /** Columns of a subscription that get new values. */
 export type WebhookRevision = Partial<
   Pick<
     Webhook,
-    | keyof WebhookChanges
+    | keyof NewWebhook
+    | 'paused'
+    | 'targetVersion'
     | 'backlog'
     | 'generation'
     | 'cancelling'

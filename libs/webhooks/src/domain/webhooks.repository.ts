@@ -1,6 +1,6 @@
-import type { Page } from '#libs/kernel';
+import type { Page, Sealed } from '#libs/kernel';
 import type { EventKind, Resource } from './event-kinds.js';
-import type { Webhook, WebhookContent, WebhookRevision } from './webhook.js';
+import type { NewWebhook, SealedKey, Webhook, WebhookRevision } from './webhook.js';
 
 /** Names one subscription of an account; with an application, only one of that application. */
 export interface WebhookKey {
@@ -41,13 +41,20 @@ export abstract class WebhooksRepository {
   abstract count(level: WebhookLevel): Promise<number>;
 
   /** @returns its id */
-  abstract add(level: WebhookLevel, content: WebhookContent, secret: string): Promise<string>;
+  abstract add(level: WebhookLevel, webhook: NewWebhook & SealedKey): Promise<string>;
 
   /** Stores new values and raises the version. */
   abstract revise(id: string, revision: WebhookRevision): Promise<void>;
 
-  /** Puts a new secret in place of the present one, which goes on signing for `overlapHours`. */
-  abstract replaceSecret(id: string, secret: string, overlapHours: number): Promise<void>;
+  /**
+   * Puts a new key in place of the present one, which goes on signing for `overlapHours`, as those
+   * before it do until their time has come, except for some.
+   */
+  abstract replaceKey(
+    id: string,
+    key: SealedKey,
+    retired: { overlapHours: number; except: readonly Sealed[] },
+  ): Promise<void>;
 
   /**
    * Removes a subscription, or all of an application; their deliveries count as cancelled.

@@ -12,10 +12,12 @@ import {
   ValidationError,
 } from '#libs/kernel';
 import { ALL_RESOURCES, isEventKind, isResource } from './event-kinds.js';
+import { newSigningKey, type Signature } from './signing-key.js';
 import { hasTargetHost, hasTargetPort, isMaskedTargetUrl } from './target-url.js';
 import type { Webhook, WebhookChanges, WebhookContent, WebhookRevision } from './webhook.js';
+import { refuseMaskedHeaders, refuseTwoAuthorizations } from './webhook-headers.js';
 import { MAX_WEBHOOKS, WebhookLimitReached } from './webhook-limit.js';
-import { newWebhookSecret } from './webhook-secret.js';
+import { WebhookSecrets } from './webhook-secrets.js';
 import {
   type WebhookFilter,
   type WebhookKey,
@@ -23,8 +25,8 @@ import {
   WebhooksRepository,
 } from './webhooks.repository.js';
 
-/** How long a secret goes on signing after it was replaced. */
-const SECRET_OVERLAP_HOURS = 24;
+/** How long a key goes on signing after it was replaced. */
+const KEY_OVERLAP_HOURS = 24;
 
 /** A filter as it was asked for: a value that nothing has finds nothing. */
 export type WebhookQuery = Omit<WebhookFilter, 'event' | 'resource'> & {
@@ -35,12 +37,16 @@ export type WebhookQuery = Omit<WebhookFilter, 'event' | 'resource'> & {
 /** Throws unless the stored version is the one that the caller knows. */
 type VersionCheck = (version: number) => void;
 
+/** What a receiver verifies signatures by: the secret that both know, or the public key. */
+export type VerificationKey = { secret: string } | { publicKey: string };
+
 /** The webhook subscriptions of the accounts. Another account's does not exist for a caller. */
 @Injectable()
 export class WebhooksService {
   constructor(
     private readonly webhooks: WebhooksRepository,
     private readonly applications: ApplicationsService,
+    private readonly secrets: WebhookSecrets,
     private readonly transactions: Transactions,
     private readonly audit: AuditTrail,
     @Inject(CONFIG) private readonly config: Config,
@@ -84,40 +90,64 @@ export class WebhooksService {
    * @throws ValidationError, NotFoundError for the application, WebhookLimitReached
    */
   async create(level: WebhookLevel, content: WebhookContent): Promise<string> {
-    this.refuseTarget(content.targetUrl);
-    refuseMask(content.targetUrl);
+    const { targetUrl, headers, signature, ...others } = content;
+    this.refuseTarget(targetUrl);
+    refuseMask(targetUrl);
+    refuseMaskedHeaders(headers, null);
+    refuseTwoAuthorizations(targetUrl, headers, 'headers');
     const { accountId, applicationId } = level;
+    const webhook = {
+      ...others,
+      ...this.secrets.sealTarget(accountId, targetUrl),
+      headers: this.secrets.sealHeaders({ accountId, headers: null }, headers),
+      ...this.newKey(accountId, signature).stored,
+    };
     return this.transactions.run(async () => {
       if (applicationId !== undefined) await this.applications.hold(accountId, applicationId);
       if ((await this.webhooks.count(level)) >= MAX_WEBHOOKS) {
         throw new WebhookLimitReached(applicationId === undefined ? 'account' : 'application');
       }
-      const id = await this.webhooks.add(level, content, newWebhookSecret());
+      const id = await this.webhooks.add(level, webhook);
       await this.audit.record({ action: 'webhook.create', resourceId: id, accountId });
       return id;
     });
   }
 
   /**
-   * Changes what the changes name. When they change nothing, nothing is written.
+   * Changes what the changes name. When they change nothing, nothing is written. Another kind of
+   * signature comes with a new key, beside which the old one goes on signing for 24 h.
    * @throws NotFoundError, PreconditionFailedError, ValidationError
    */
   async update(key: WebhookKey, changes: WebhookChanges, check: VersionCheck): Promise<void> {
     await this.transactions.run(async () => {
       const webhook = await this.find(key, { hold: true });
-      const { targetUrl } = changes;
-      const newTarget = targetUrl !== undefined && webhook?.hasTarget(targetUrl) !== true;
+      const { targetUrl, headers, signature } = changes;
+      const newTarget =
+        targetUrl !== undefined && !(webhook && this.secrets.hasTarget(webhook, targetUrl));
       // Before 404 and 412: a target that is refused is so whatever is stored. The present one
       // may come back, though, even if the operator has since taken its network away.
       if (newTarget) this.refuseTarget(targetUrl);
       if (!webhook) throw new NotFoundError('webhook subscription');
       check(webhook.version);
       if (newTarget) refuseMask(targetUrl);
-      const revision = webhook.revisedBy(changes);
-      if (Object.keys(revision).length === 0) return;
+      if (headers !== undefined) refuseMaskedHeaders(headers, webhook.headers);
+      refuseTwoAuthorizations(
+        targetUrl ?? webhook.targetUrl,
+        headers === undefined ? webhook.headers : headers,
+        headers === undefined ? 'targetUrl' : 'headers',
+      );
+      const revision = webhook.revisedBy(changes, this.secrets);
+      const newKey = signature !== undefined && signature !== webhook.signature;
+      if (newKey) await this.replaceKey(webhook, signature);
+      if (!newKey && Object.keys(revision).length === 0) return;
       await this.webhooks.revise(webhook.id, revision);
-      const { id, accountId } = webhook;
-      await this.audit.record({ ...eventOf(changes, revision), resourceId: id, accountId });
+      const { action, fields } = eventOf(changes, revision);
+      await this.audit.record({
+        action,
+        ...(fields && { fields: newKey ? [...fields, 'signature'] : fields }),
+        resourceId: webhook.id,
+        accountId: webhook.accountId,
+      });
     });
   }
 
@@ -135,23 +165,45 @@ export class WebhooksService {
     await this.remove({ applicationId });
   }
 
+  /** @throws NotFoundError, UnreadableSecretError */
+  async verificationKey(accountId: string, id: string): Promise<VerificationKey> {
+    const { publicKey, secret } = await this.get(accountId, id);
+    if (publicKey !== null) return { publicKey };
+    return { secret: this.secrets.open(accountId, 'secret', secret) };
+  }
+
   /**
-   * Replaces the secret; the old one goes on signing beside the new one for 24 h.
-   * @returns the new secret
+   * Replaces the key; the old one goes on signing beside the new one for 24 h.
    * @throws NotFoundError
    */
-  async rotateSecret(accountId: string, id: string): Promise<string> {
-    const secret = newWebhookSecret();
-    await this.transactions.run(async () => {
+  async rotateKey(accountId: string, id: string): Promise<VerificationKey> {
+    return this.transactions.run(async () => {
       const webhook = await this.required({ accountId, id }, { hold: true });
-      await this.webhooks.replaceSecret(webhook.id, secret, SECRET_OVERLAP_HOURS);
       await this.audit.record({
         action: 'webhook.rotate_secret',
         resourceId: webhook.id,
         accountId,
       });
+      return this.replaceKey(webhook, webhook.signature);
     });
-    return secret;
+  }
+
+  private async replaceKey(webhook: Webhook, signature: Signature): Promise<VerificationKey> {
+    const { id, accountId, secret, retiredSecrets } = webhook;
+    const { stored, told } = this.newKey(accountId, signature);
+    const before = [secret, ...retiredSecrets.map((retired) => retired.secret)];
+    await this.webhooks.replaceKey(id, stored, {
+      overlapHours: KEY_OVERLAP_HOURS,
+      // They will never sign again: whoever replaces one because its key is lost is helped at once.
+      except: this.secrets.unreadable(accountId, before),
+    });
+    return told;
+  }
+
+  private newKey(accountId: string, signature: Signature) {
+    const { secret, publicKey } = newSigningKey(signature);
+    const told: VerificationKey = publicKey === null ? { secret } : { publicKey };
+    return { stored: { secret: this.secrets.seal(accountId, 'secret', secret), publicKey }, told };
   }
 
   private async remove(which: { id: string } | { applicationId: string }): Promise<void> {

@@ -43,7 +43,8 @@ export const notifications: readonly NotificationDescription[] = [
         schema: schema.text('', '1795262400', { pattern: '^[0-9]+$' }),
       },
       'webhook-signature': {
-        about: 'One signature for each secret that counts now, with blanks between.',
+        about:
+          'One for each key that counts now, with blanks between: `v1,…` or, of Ed25519, `v1a,…`.',
         schema: schema.text('', 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4='),
       },
       'webhook-replayed': {

@@ -16,6 +16,7 @@ import {
   parseResources,
   RESOURCES,
 } from '../domain/event-kinds.js';
+import { type Signature, SIGNATURES } from '../domain/signing-key.js';
 import type { RetryPolicy } from '../domain/retry-policy.js';
 import {
   hasTargetHost,
@@ -26,6 +27,7 @@ import {
 } from '../domain/target-url.js';
 import type { WebhookChanges, WebhookContent } from '../domain/webhook.js';
 import { MASKED_TARGET, PRIVATE_TARGET, RESERVED_PORT } from '../domain/webhooks.service.js';
+import { GivenHeaders, readHeaders, readNewHeaders } from './headers.body.js';
 import { GivenRetryPolicy, readRetryPolicy } from './retry-policy.body.js';
 
 const MAX_NAME = 255;
@@ -83,6 +85,15 @@ const TARGET_URL = {
   about: 'Where the notifications are posted to. User information in it is sent as Basic.',
   example: 'https://hooks.example.com/switchhook',
 };
+const HEADERS = {
+  clearable: true,
+  about:
+    'Values by name, sent with every notification. Names are tokens that differ in more than case; ' +
+    'those of HTTP itself (`Content-…`, `Proxy-…`, `Host`, `Connection` and such), `User-Agent`, ' +
+    '`Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `Via` and `Trace…` cannot be set, and ' +
+    '`Authorization` not beside user information in `targetUrl`.',
+  example: { 'X-Api-Key': 'f2c1a0b9' },
+};
 
 class WebhookDto {
   @Field({
@@ -117,6 +128,17 @@ class WebhookDto {
   })
   @IsObject(GivenRetryPolicy)
   retry?: RetryPolicy | null;
+
+  @Field({
+    about:
+      'How notifications are signed: with a secret that both know, or with a private key of which ' +
+      'only the public one is told (`v1` and `v1a` of Standard Webhooks). Another one comes with a ' +
+      'new key; the old one signs beside it for 24 hours.',
+    default: 'hmac-sha256',
+    example: 'ed25519',
+  })
+  @IsChoice(SIGNATURES)
+  signature?: Signature;
 }
 
 /** `POST /v1/webhooks` */
@@ -144,6 +166,10 @@ export class CreateWebhookDto extends WebhookDto {
   )
   targetUrl!: string;
 
+  @Field({ ...HEADERS, read: readNewHeaders })
+  @IsObject(GivenHeaders)
+  headers?: Record<string, string> | null;
+
   content(): WebhookContent {
     return {
       name: this.name ?? null,
@@ -153,6 +179,8 @@ export class CreateWebhookDto extends WebhookDto {
       payload: this.payload ?? null,
       enabled: this.enabled ?? true,
       retry: this.retry ?? null,
+      headers: this.headers ?? null,
+      signature: this.signature ?? 'hmac-sha256',
     };
   }
 }
@@ -171,6 +199,14 @@ export class UpdateWebhookDto extends WebhookDto {
   @IsTargetUrl()
   targetUrl?: string;
 
+  @Field({
+    ...HEADERS,
+    read: readHeaders,
+    about: `${HEADERS.about} They replace all that were there; one as it is shown is unchanged.`,
+  })
+  @IsObject(GivenHeaders)
+  headers?: Record<string, string> | null;
+
   changes(): WebhookChanges {
     return {
       name: this.name,
@@ -180,6 +216,8 @@ export class UpdateWebhookDto extends WebhookDto {
       payload: this.payload,
       enabled: this.enabled,
       retry: this.retry,
+      headers: this.headers,
+      signature: this.signature,
     };
   }
 }

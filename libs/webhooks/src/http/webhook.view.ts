@@ -3,6 +3,7 @@ import { type HrefBuilder, schema } from '#libs/kernel/http';
 import { EVENT_KINDS } from '../domain/event-kinds.js';
 import { shownTargetUrl } from '../domain/target-url.js';
 import type { DisabledReason, TargetHealth, Webhook } from '../domain/webhook.js';
+import { HeadersSchema, shownHeaders } from './headers.body.js';
 import { RetryPolicySchema } from './retry-policy.body.js';
 
 const HEALTH_STATES: Record<TargetHealth['state'], string> = {
@@ -17,6 +18,15 @@ const DISABLED_REASONS: Record<DisabledReason, string> = {
   gone: 'the target answered 410',
   failing: 'every attempt failed for five days',
 };
+
+const SECRET = schema.text(
+  'The secret of `hmac-sha256` (Standard Webhooks 1.0.0).',
+  'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+);
+const PUBLIC_KEY = schema.text(
+  'The public key of `ed25519` (Standard Webhooks 1.0.0).',
+  'whpk_11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=',
+);
 
 const HealthSchema = schema.object(
   {
@@ -64,6 +74,14 @@ export const WebhookSchema = schema.named(
       },
       health: HealthSchema,
       retry: RetryPolicySchema,
+      headers: HeadersSchema,
+      signature: {
+        type: 'string',
+        const: 'ed25519',
+        description: 'How notifications are signed, if not by `hmac-sha256`.',
+        examples: ['ed25519'],
+      },
+      publicKey: PUBLIC_KEY,
     },
     {
       optional: [
@@ -75,21 +93,22 @@ export const WebhookSchema = schema.named(
         'paused',
         'health',
         'retry',
+        'headers',
+        'signature',
+        'publicKey',
       ],
     },
   ),
 );
 
-/** The signing secret of a subscription. */
-export const SecretSchema = schema.named(
-  'Secret',
-  schema.object({
-    secret: schema.text(
-      'Signs the notifications (Standard Webhooks 1.0.0).',
-      'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
-    ),
-  }),
-);
+/** What signatures are verified by: the one or the other. */
+export const VerificationKeySchema = schema.named('VerificationKey', {
+  ...schema.object(
+    { secret: SECRET, publicKey: PUBLIC_KEY },
+    { optional: ['secret', 'publicKey'] },
+  ),
+  examples: [{ secret: SECRET.examples?.[0] }],
+});
 
 /** A subscription as it is shown, as JSON text: its payload stays as it was sent. */
 export function webhookText(webhook: Webhook, href: HrefBuilder): string {
@@ -111,5 +130,8 @@ export function webhookText(webhook: Webhook, href: HrefBuilder): string {
     paused: webhook.paused || undefined,
     health: webhook.enabled ? webhook.health : undefined,
     retry: webhook.retry ?? undefined,
+    headers: webhook.headers === null ? undefined : shownHeaders(webhook.headers),
+    signature: webhook.publicKey === null ? undefined : webhook.signature,
+    publicKey: webhook.publicKey ?? undefined,
   });
 }

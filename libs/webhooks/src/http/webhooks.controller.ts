@@ -105,9 +105,8 @@ export class WebhooksController {
   }
 
   @Get(':id/secret')
-  async showSecret(@CurrentUser() { userId }: Principal, @Param('id') id: string): Promise<object> {
-    const { secret } = await this.webhooks.get(userId, id);
-    return { secret };
+  showSecret(@CurrentUser() { userId }: Principal, @Param('id') id: string): Promise<object> {
+    return this.webhooks.verificationKey(userId, id);
   }
 
   @Post(':id/secret/rotate')
@@ -118,8 +117,8 @@ export class WebhooksController {
     @Href() href: HrefBuilder,
     @Res({ passthrough: true }) response: Response,
   ): Promise<object> {
-    const secret = await this.webhooks.rotateSecret(userId, id);
+    const key = await this.webhooks.rotateKey(userId, id);
     response.setHeader('Location', href('webhooks', id, 'secret'));
-    return { secret };
+    return key;
   }
 }

@@ -7,7 +7,7 @@ import {
   schema,
 } from '#libs/kernel/http';
 import { ApplicationWebhooksController } from './application-webhooks.controller.js';
-import { SecretSchema, WebhookSchema } from './webhook.view.js';
+import { VerificationKeySchema, WebhookSchema } from './webhook.view.js';
 import { WebhooksController } from './webhooks.controller.js';
 
 const FILTERS: Parameters = {
@@ -44,12 +44,15 @@ const examples = {
     payload: { order: 4711, tags: ['shop'] },
     enabled: true,
     retry: { schedule: [10, 60, 600], timeoutMs: 5_000 },
+    headers: { 'X-Api-Key': 'f2c1a0b9', 'X-Tenant': 'shop 42' },
+    signature: 'ed25519',
   },
 };
 
 const changes = {
   switchOff: { enabled: false },
-  clear: { name: null, payload: null, retry: null },
+  clear: { name: null, payload: null, retry: null, headers: null },
+  otherHeaders: { headers: { 'X-Api-Key': 'f2c1a0b9' } },
   noRetry: { retry: { schedule: [] } },
   other: { event: 'smsdlr', resource: 'sms', targetUrl: 'https://hooks.example.com/messages' },
 };
@@ -116,13 +119,13 @@ const webhooksRoutes = describeRoutes(WebhooksController, {
     },
     showSecret: {
       summary: 'Show the signing secret',
-      about: 'The secret that notifications are signed with.',
-      answer: SecretSchema,
+      about: 'What signatures are verified by: the secret, or the public key of `ed25519`.',
+      answer: VerificationKeySchema,
     },
     rotateSecret: {
       summary: 'Rotate the signing secret',
-      about: 'Makes a new secret. The old one signs beside it for 24 hours.',
-      answer: SecretSchema,
+      about: 'Makes a new secret, or key. The old one signs beside it for 24 hours.',
+      answer: VerificationKeySchema,
       headers: ['Location'],
     },
   },

@@ -1,9 +1,11 @@
 import { createRequire } from 'node:module';
 import { type DynamicModule, Module } from '@nestjs/common';
+import { SecretsModule } from '#libs/kernel';
 import { AttemptTrace } from '../domain/attempt-trace.js';
 import { DeliveryRunner, USER_AGENT } from '../domain/delivery-runner.js';
 import { PendingDeliveries } from '../domain/pending-deliveries.js';
 import { TargetClient } from '../domain/target-client.js';
+import { WebhookSecrets } from '../domain/webhook-secrets.js';
 import { DeliveryCanceller } from './delivery-canceller.js';
 import { DeliveryConsumer } from './delivery.consumer.js';
 import { DeliveryFeeder } from './delivery-feeder.js';
@@ -26,7 +28,7 @@ export class DeliveryWorkerModule {
   static withShards(shards: number): DynamicModule {
     return {
       module: DeliveryWorkerModule,
-      imports: [DeliveryQueueModule.withShards(shards)],
+      imports: [DeliveryQueueModule.withShards(shards), SecretsModule],
       providers: [
         DeliveryRunner,
         DeliveryFeeder,
@@ -37,6 +39,7 @@ export class DeliveryWorkerModule {
         DeliveryMetrics,
         TargetResolver,
         OutboundDialer,
+        WebhookSecrets,
         { provide: AttemptTrace, useClass: TracedAttempts },
         { provide: PendingDeliveries, useClass: PostgresPendingDeliveries },
         { provide: TargetClient, useClass: UndiciTargetClient },

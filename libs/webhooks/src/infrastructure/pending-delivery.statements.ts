@@ -41,7 +41,8 @@ SELECT t.id, t.webhook_id, t.attempts + 1 AS attempt, t.takes AS take, t.schedul
   t.immediate, t.replayed, t.created_at, now() AS taken_at,
   e.account_id, e.application_id, e.event, e.resource, e.occurred_at, e.test, e.traceparent,
   e.data,
-  w.name, w.target_url, w.payload, w.retry, w.secret, w.backlog,
+  w.name, w.target_url, w.userinfo, w.target_version, w.headers, w.payload, w.retry, w.secret,
+  w.backlog,
   CASE WHEN w.retired_secrets <> '[]' THEN ARRAY(
     SELECT retired ->> 'secret' FROM jsonb_array_elements(w.retired_secrets) AS r(retired)
     WHERE (retired ->> 'until')::timestamptz > now()
@@ -152,8 +153,8 @@ const LONGEST_OPENING = '1 h';
  * count on; nothing is written unless something changes: failures are counted until the circuit may
  * open, then it opens again with each probe that fails, for twice as long, and a success closes it.
  *
- * $1…$4 arrays, a subscription once: subscription, the address that was called, whether an attempt
- * succeeded, how many failed since; $5 ms after which a subscription that only fails is switched off
+ * $1…$4 arrays, a target once: subscription, version of the target that was called, whether an
+ * attempt succeeded, how many failed since; $5 ms after which a subscription that only fails is switched off
  */
 export const OBSERVE = {
   name: 'pending.observe',
@@ -165,9 +166,9 @@ WITH before AS MATERIALIZED (
     CASE WHEN s.failures > 0 THEN
       CASE WHEN s.succeeded THEN now() ELSE coalesce(w.failing_since, now()) END
     END AS failing_since_now
-  FROM unnest($1::bigint[], $2::text[], $3::boolean[], $4::integer[])
-    AS s(webhook_id, target_url, succeeded, failures)
-  JOIN webhooks w ON w.id = s.webhook_id AND w.target_url = s.target_url
+  FROM unnest($1::bigint[], $2::integer[], $3::boolean[], $4::integer[])
+    AS s(webhook_id, target_version, succeeded, failures)
+  JOIN webhooks w ON w.id = s.webhook_id AND w.target_version = s.target_version
   WHERE w.enabled AND w.deleted_at IS NULL
   -- What somebody else has locked goes uncounted: it must not hold up the outcomes of all others, and
   -- the next attempt tells the same.
@@ -215,7 +216,7 @@ recorded AS (
 SELECT id, change FROM changed`,
 };
 
-/** 410: $1 subscription, $2 the address that answered. */
+/** 410: $1 subscription, $2 version of the target that answered. */
 export const SWITCH_OFF = {
   name: 'pending.switch-off',
   text: `
@@ -223,17 +224,17 @@ WITH off AS (
   UPDATE webhooks
   SET enabled = false, disabled_reason = 'gone', disabled_at = now(), generation = generation + 1,
     cancelling = true, version = version + 1, updated_at = now()
-  WHERE id = $1 AND target_url = $2 AND enabled AND deleted_at IS NULL
+  WHERE id = $1 AND target_version = $2 AND enabled AND deleted_at IS NULL
   RETURNING id, account_id
 )
 ${recordBySystem(SWITCHED_OFF, 'off')}`,
 };
 
-/** Retry-After: $1 subscription, $2 the address that asked, $3 for how many ms. */
+/** Retry-After: $1 subscription, $2 version of the target that asked, $3 for how many ms. */
 export const HOLD = {
   name: 'pending.hold',
   text: `
 UPDATE webhooks
 SET hold_until = greatest(hold_until, now() + make_interval(secs => $3::float8 / 1000))
-WHERE id = $1 AND target_url = $2`,
+WHERE id = $1 AND target_version = $2`,
 };

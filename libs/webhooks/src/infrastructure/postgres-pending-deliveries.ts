@@ -11,6 +11,7 @@ import {
 } from '#libs/kernel';
 import type { DeliveryJob } from '../domain/delivery.js';
 import {
+  type CalledTarget,
   type HealthChange,
   type Observation,
   type Outcome,
@@ -19,45 +20,16 @@ import {
   type TakenDelivery,
 } from '../domain/pending-deliveries.js';
 import { FAILING_MS } from '../domain/webhook.js';
-import type { RetryPolicy } from '../domain/retry-policy.js';
+import { WebhookSecrets } from '../domain/webhook-secrets.js';
 import { leaseMs } from './delivery-lease.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
 import { HOLD, OBSERVE, RECORD, RELEASE, SWITCH_OFF, TAKE } from './pending-delivery.statements.js';
+import { takenOf, type TakenRow } from './taken-row.js';
 
 const MAX_BATCH = 200;
 /** How long a job or an outcome waits for a database that is away, before it is left to its claim. */
 const TRIES = 20;
 const RETRY_MS = 500;
-
-interface TakenRow {
-  id: string;
-  webhook_id: string;
-  attempt: number;
-  take: number;
-  schedule_base: number;
-  immediate: boolean;
-  replayed: boolean;
-  created_at: Date;
-  taken_at: Date;
-  account_id: string;
-  application_id: string | null;
-  event: string;
-  resource: string;
-  occurred_at: Date;
-  test: boolean;
-  traceparent: string | null;
-  data: string;
-  name: string | null;
-  target_url: string;
-  payload: string | null;
-  retry: RetryPolicy | null;
-  secret: string;
-  retired_secrets: string[] | null;
-  cancelled: boolean;
-  held: boolean;
-  backlog: boolean;
-  failing: boolean;
-}
 
 /** Pending deliveries in PostgreSQL; concurrent jobs share statements. */
 @Injectable()
@@ -70,6 +42,7 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
 
   constructor(
     private readonly database: Database,
+    private readonly secrets: WebhookSecrets,
     private readonly metrics: DeliveryMetrics,
     private readonly log: Log,
     @Inject(CONFIG) config: Config,
@@ -100,12 +73,12 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     await patiently(() => this.observing.one(observation));
   }
 
-  async switchOff(webhookId: string, targetUrl: string): Promise<void> {
-    await patiently(() => this.database.run(SWITCH_OFF, [webhookId, targetUrl]));
+  async switchOff({ webhookId, targetVersion }: CalledTarget): Promise<void> {
+    await patiently(() => this.database.run(SWITCH_OFF, [webhookId, targetVersion]));
   }
 
-  async hold(webhookId: string, targetUrl: string, forMs: number): Promise<void> {
-    await patiently(() => this.database.run(HOLD, [webhookId, targetUrl, forMs]));
+  async hold({ webhookId, targetVersion }: CalledTarget, forMs: number): Promise<void> {
+    await patiently(() => this.database.run(HOLD, [webhookId, targetVersion, forMs]));
   }
 
   private async takeBatch(jobs: readonly DeliveryJob[]): Promise<(TakenDelivery | undefined)[]> {
@@ -119,7 +92,7 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
       const row = byId.get(job.id);
       // Two jobs of one delivery in a batch: the first gets it.
       byId.delete(job.id);
-      return row && takenOf(row);
+      return row && takenOf(row, this.secrets);
     });
   }
 
@@ -144,7 +117,7 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     const tallies = tallied(observations);
     const rows = await this.database.run<{ id: string; change: HealthChange | null }>(OBSERVE, [
       tallies.map(({ webhookId }) => webhookId),
-      tallies.map(({ targetUrl }) => targetUrl),
+      tallies.map(({ targetVersion }) => targetVersion),
       tallies.map(({ succeeded }) => succeeded),
       tallies.map(({ failures }) => failures),
       FAILING_MS,
@@ -180,13 +153,13 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
   }
 }
 
-/** What came of one address: whether anything succeeded, and how much failed since. */
+/** What came of one target: whether anything succeeded, and how much failed since. */
 type Tally = Observation & { failures: number };
 
 function tallied(observations: readonly Observation[]): Tally[] {
   const tallies = new Map<string, Tally>();
   for (const observation of observations) {
-    const key = `${observation.webhookId} ${observation.targetUrl}`;
+    const key = `${observation.webhookId} ${observation.targetVersion}`;
     const { succeeded = false, failures = 0 } = tallies.get(key) ?? {};
     const tally = observation.succeeded
       ? { succeeded: true, failures: 0 }
@@ -210,39 +183,4 @@ async function patiently<Result>(work: () => Promise<Result>): Promise<Result> {
       await sleep(RETRY_MS);
     }
   }
-}
-
-function takenOf(row: TakenRow): TakenDelivery {
-  return {
-    id: row.id,
-    attempt: row.attempt,
-    take: row.take,
-    scheduleBase: row.schedule_base,
-    immediate: row.immediate,
-    replayed: row.replayed,
-    createdAt: row.created_at,
-    takenAt: row.taken_at,
-    event: {
-      accountId: row.account_id,
-      ...(row.application_id !== null && { applicationId: row.application_id }),
-      event: row.event,
-      resource: row.resource,
-      occurredAt: row.occurred_at,
-      test: row.test,
-      ...(row.traceparent !== null && { traceparent: row.traceparent }),
-      data: row.data,
-    },
-    webhookId: row.webhook_id,
-    subscription: {
-      ...(row.name !== null && { name: row.name }),
-      targetUrl: row.target_url,
-      ...(row.payload !== null && { payload: row.payload }),
-      ...(row.retry !== null && { retry: row.retry }),
-      secrets: [row.secret, ...(row.retired_secrets ?? [])],
-      cancelled: row.cancelled,
-      held: row.held,
-      backlog: row.backlog,
-      failing: row.failing,
-    },
-  };
 }

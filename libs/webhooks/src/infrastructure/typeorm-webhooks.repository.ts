@@ -1,8 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { type EntityManager, type FindOptionsWhere, IsNull, MoreThan, Raw } from 'typeorm';
-import { type Page, Transactions } from '#libs/kernel';
+import { type Page, type Sealed, Transactions } from '#libs/kernel';
 import { ALL_RESOURCES } from '../domain/event-kinds.js';
-import { Webhook, type WebhookContent, type WebhookRevision } from '../domain/webhook.js';
+import {
+  type NewWebhook,
+  type SealedKey,
+  Webhook,
+  type WebhookRevision,
+} from '../domain/webhook.js';
 import {
   type WebhookFilter,
   type WebhookKey,
@@ -56,10 +61,9 @@ export class TypeOrmWebhooksRepository extends WebhooksRepository {
 
   async add(
     { accountId, applicationId }: WebhookLevel,
-    content: WebhookContent,
-    secret: string,
+    webhook: NewWebhook & SealedKey,
   ): Promise<string> {
-    const row = { ...content, accountId, applicationId: applicationId ?? null, secret };
+    const row = { ...webhook, accountId, applicationId: applicationId ?? null };
     const { identifiers } = await this.transactions.use((manager) => manager.insert(Webhook, row));
     return (identifiers[0] as { id: string }).id;
   }
@@ -74,12 +78,13 @@ export class TypeOrmWebhooksRepository extends WebhooksRepository {
     );
   }
 
-  async replaceSecret(id: string, secret: string, overlapHours: number): Promise<void> {
+  async replaceKey(
+    id: string,
+    { secret, publicKey }: SealedKey,
+    { overlapHours, except }: { overlapHours: number; except: readonly Sealed[] },
+  ): Promise<void> {
     await this.transactions.use((manager) =>
-      manager.update(Webhook, id, {
-        secret,
-        retiredSecrets: () => retire(overlapHours),
-      }),
+      manager.query(REPLACE_KEY, [id, secret, publicKey, overlapHours, except]),
     );
   }
 
@@ -104,18 +109,22 @@ export class TypeOrmWebhooksRepository extends WebhooksRepository {
   }
 }
 
-/** The secret at the head of those that were retired before and still sign, as many as are kept. */
-function retire(overlapHours: number): string {
-  return `(
-    SELECT jsonb_agg(retired ORDER BY place)
-    FROM jsonb_array_elements(
-      jsonb_build_array(jsonb_build_object(
-        'secret', secret, 'until', now() + interval '${overlapHours} hours'
-      )) || retired_secrets
-    ) WITH ORDINALITY AS r(retired, place)
-    WHERE (retired ->> 'until')::timestamptz > now() AND place <= ${MAX_RETIRED_SECRETS}
-  )`;
-}
+/**
+ * The present secret goes to the head of those that were retired before and still sign.
+ * $1 id, $2 new secret, $3 its public key, $4 overlap in h, $5 secrets that sign no more
+ */
+const REPLACE_KEY = `
+UPDATE webhooks SET secret = $2, public_key = $3, retired_secrets = coalesce((
+  SELECT jsonb_agg(retired ORDER BY place)
+  FROM jsonb_array_elements(
+    jsonb_build_array(jsonb_build_object(
+      'secret', secret, 'until', now() + make_interval(hours => $4)
+    )) || retired_secrets
+  ) WITH ORDINALITY AS r(retired, place)
+  WHERE (retired ->> 'until')::timestamptz > now() AND place <= ${MAX_RETIRED_SECRETS}
+    AND retired ->> 'secret' <> ALL ($5::text[])
+), '[]')
+WHERE id = $1`;
 
 /** Whoever counts at account level waits here; foreign keys may go on referring to the row. */
 async function holdAccount(manager: EntityManager, accountId: string): Promise<void> {

@@ -1,19 +1,24 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ApplicationDeletions, ApplicationsModule } from '#libs/applications';
+import { SecretsModule } from '#libs/kernel';
+import { WebhookSecrets } from '../domain/webhook-secrets.js';
 import { WebhooksRepository } from '../domain/webhooks.repository.js';
 import { WebhooksService } from '../domain/webhooks.service.js';
+import { SecretsReencryption } from './secrets-reencryption.js';
 import { TypeOrmWebhooksRepository } from './typeorm-webhooks.repository.js';
 import { WebhookSchema } from './webhook.schema.js';
 
 /** Webhook subscriptions, without HTTP. */
 @Module({
-  imports: [TypeOrmModule.forFeature([WebhookSchema]), ApplicationsModule],
+  imports: [TypeOrmModule.forFeature([WebhookSchema]), ApplicationsModule, SecretsModule],
   providers: [
     WebhooksService,
+    WebhookSecrets,
+    SecretsReencryption,
     { provide: WebhooksRepository, useClass: TypeOrmWebhooksRepository },
   ],
-  exports: [WebhooksService],
+  exports: [WebhooksService, SecretsReencryption],
 })
 export class WebhooksModule implements OnModuleInit {
   constructor(

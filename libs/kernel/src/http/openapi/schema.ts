@@ -17,6 +17,8 @@ export interface Schema {
   maxItems?: number;
   properties?: Readonly<Record<string, Schema>>;
   required?: readonly string[];
+  maxProperties?: number;
+  propertyNames?: Schema;
   additionalProperties?: Schema;
   anyOf?: readonly Schema[];
   allOf?: readonly Schema[];

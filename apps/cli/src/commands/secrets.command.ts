@@ -1,0 +1,31 @@
+import type { Command } from 'commander';
+import { example } from '../arguments.js';
+import { CommandFailure } from '../failure.js';
+
+/** `secrets reencrypt` */
+export function addSecretsCommands(program: Command): void {
+  const secrets = program
+    .command('secrets')
+    .description('what is stored of subscriptions in encrypted form (SECRETS_KEYS)')
+    .addHelpText('after', example('secrets reencrypt'));
+  secrets
+    .command('reencrypt')
+    .description('encrypt everything with the first key; the others can be dropped afterwards')
+    .addHelpText('after', example('secrets reencrypt'))
+    .action(reencrypt);
+}
+
+async function reencrypt(): Promise<void> {
+  const { withSecrets } = await import('../secrets.js');
+  await withSecrets(async (secrets) => {
+    if (secrets.keyId === undefined) throw new CommandFailure('SECRETS_KEYS is not set.');
+    const { changed, unreadable } = await secrets.run();
+    console.log(`subscriptions encrypted anew with the key "${secrets.keyId}": ${changed}`);
+    const [first] = unreadable;
+    if (!first) return;
+    const [id, reason] = first;
+    throw new CommandFailure(
+      `subscriptions that could not be read: ${unreadable.size}, such as ${id}: ${reason}.`,
+    );
+  });
+}

@@ -1,0 +1,28 @@
+import { Module } from '@nestjs/common';
+import { CONFIG, type Config, InvalidConfigError } from '../config/config.js';
+import { Log } from '../logging/log.js';
+import { Metrics } from '../telemetry/metrics.js';
+import { SecretBox } from './secret-box.js';
+
+/** Provides the {@link SecretBox} of the configured keys. */
+@Module({
+  providers: [{ provide: SecretBox, inject: [CONFIG, Metrics, Log], useFactory: configuredBox }],
+  exports: [SecretBox],
+})
+export class SecretsModule {}
+
+/** @throws InvalidConfigError in production without a key */
+function configuredBox(config: Config, metrics: Metrics, log: Log): SecretBox {
+  const { SECRETS_KEYS: keys, NODE_ENV } = config;
+  if (keys.length === 0) {
+    if (NODE_ENV === 'production') {
+      throw new InvalidConfigError('configuration: SECRETS_KEYS is not set');
+    }
+    log.warn({}, 'secrets are stored as they are: SECRETS_KEYS is not set');
+  }
+  const unreadable = metrics.counter(
+    'switchhook_unreadable_secrets_total',
+    'Stored secrets that could not be read: the log says why.',
+  );
+  return new SecretBox(keys, () => unreadable.inc());
+}

@@ -1,0 +1,315 @@
+import { createSecretKey } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { SecretBox, type Sealed } from '#libs/kernel';
+import { WebhookSecrets } from '../../libs/webhooks/src/domain/webhook-secrets.js';
+import { createUser } from '../support/accounts.js';
+import { runCli } from '../support/command-line.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { minimalSubscription } from '../support/demo-account.js';
+import { testRedisUrl } from '../support/environment.js';
+import { eventually } from '../support/eventually.js';
+import { type Client, clientOf, send } from '../support/http.js';
+import {
+  type Environment,
+  freePort,
+  run,
+  type RunningProcess,
+  startApi,
+  startWorker,
+} from '../support/processes.js';
+import { type Receiver, startReceiver } from '../support/receiver.js';
+
+const base64 = (fill: string) => Buffer.alloc(32, fill).toString('base64');
+const K1 = `k1:${base64('1')}`;
+const K2 = `k2:${base64('2')}`;
+
+let database: TestDatabase;
+let receiver: Receiver;
+let account: { id: string; auth: string };
+let platform: { auth: string };
+let processes: RunningProcess[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  receiver = await startReceiver();
+  account = await createUser(database, 'demo');
+  platform = await createUser(database, 'switch', 'platform');
+});
+afterAll(async () => {
+  await receiver.close();
+  await database.drop();
+});
+afterEach(async () => {
+  await Promise.all(processes.map((one) => one.stop()));
+  processes = [];
+  await database.query('TRUNCATE webhooks, events, deliveries, attempts');
+});
+
+const environment = (): Environment => ({
+  DATABASE_URL: database.url,
+  DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
+  DELIVERY_RETRY_SCHEDULE: '50ms',
+  LOG_EVENTS: 'all',
+  LOG_LEVEL: 'trace',
+});
+
+async function started(
+  start: typeof startApi,
+  keys: string | undefined,
+  more: Environment = {},
+): Promise<RunningProcess> {
+  const one = await start({ ...environment(), SECRETS_KEYS: keys, ...more });
+  processes.push(one);
+  return one;
+}
+
+async function create(client: Client, fields: object = {}): Promise<string> {
+  const answer = await client.post('/v1/webhooks', { ...minimalSubscription, ...fields });
+  expect(answer.status).toBe(200);
+  return new URL(answer.json<{ href: string }>().href).pathname;
+}
+
+const cli = (args: string, keys?: string, more: Record<string, string> = {}) =>
+  runCli(args.split(' '), {
+    env: { DATABASE_URL: database.url, ...(keys !== undefined && { SECRETS_KEYS: keys }), ...more },
+  });
+
+describe('without SECRETS_KEYS', () => {
+  it.each(['apps/api', 'apps/worker'])(
+    '%s does not start in production, and says why',
+    async (app) => {
+      const more = { SECRETS_KEYS: undefined, NODE_ENV: 'production', WORKER_PORT: '0', PORT: '0' };
+      const failing = run(app, await freePort(), { ...environment(), ...more });
+      expect(await failing.ended).toBe(1);
+      expect(failing.output()).toMatch(/^switchhook \w+: configuration: SECRETS_KEYS is not set$/m);
+    },
+  );
+
+  it('the command line does in production what needs no secret, and no more', async () => {
+    const production = { NODE_ENV: 'production' };
+    expect(await cli('users list', undefined, production)).toMatchObject({ code: 0, stderr: '' });
+    const stderr = 'configuration: SECRETS_KEYS is not set\n';
+    expect(await cli('secrets reencrypt', undefined, production)).toMatchObject({
+      code: 1,
+      stderr,
+    });
+    expect(await cli('secrets reencrypt')).toMatchObject({
+      code: 1,
+      stderr: 'SECRETS_KEYS is not set.\n',
+    });
+  });
+
+  it('secrets are stored as they are elsewhere, which is said once at the start', async () => {
+    const api = await started(startApi, undefined);
+    const path = await create(clientOf(api.url, account.auth), {
+      targetUrl: 'https://user:pass@target.example/',
+      headers: { A: 'sealed:of a customer' },
+    });
+    const answer = await clientOf(api.url, account.auth).get(`${path}/secret`);
+    const rows = await database.query('SELECT secret, userinfo, headers FROM webhooks');
+    const { secret } = answer.json();
+    const headers = { A: 'plain:sealed:of a customer' };
+    expect(rows).toEqual([{ secret, userinfo: 'user:pass', headers }]);
+    expect(api.output().match(/SECRETS_KEYS/g)).toHaveLength(1);
+  });
+});
+
+describe('a faulty SECRETS_KEYS', () => {
+  it('ends the start with the place of the fault, and without the key', async () => {
+    const keys = `${K1},k2:${base64('2').slice(1)}`;
+    const failing = run('apps/api', await freePort(), { ...environment(), SECRETS_KEYS: keys });
+    expect(await failing.ended).toBe(1);
+    expect(failing.output()).toContain(
+      'configuration: SECRETS_KEYS: key 2 must be an id, a colon and 32 bytes in Base64',
+    );
+    expect(failing.output()).not.toContain(base64('2').slice(1));
+  });
+});
+
+describe('keys that change', () => {
+  it('leave everything readable: without a key, with one, with another, and encrypted anew', async () => {
+    const plain = await started(startApi, undefined);
+    const fields = {
+      targetUrl: receiver.url.replace('//', '//user:pass@'),
+      headers: { 'X-Key': 'value' },
+    };
+    const path = await create(clientOf(plain.url, account.auth), fields);
+    const { secret } = (await clientOf(plain.url, account.auth).get(`${path}/secret`)).json();
+    await plain.stop();
+    const authorization = `Basic ${Buffer.from('user:pass').toString('base64')}`;
+    const change = async (keys: string, reencrypted?: number) => {
+      if (reencrypted !== undefined) {
+        const stdout = `subscriptions encrypted anew with the key "${keys.slice(0, 2)}": ${reencrypted}\n`;
+        expect(await cli('secrets reencrypt', keys)).toEqual({ code: 0, stdout, stderr: '' });
+      }
+      const [api, worker] = await Promise.all([
+        started(startApi, keys),
+        started(startWorker, keys),
+      ]);
+      const client = clientOf(api.url, account.auth);
+      expect((await client.get(`${path}/secret`)).json()).toEqual({ secret });
+      const before = receiver.received.length;
+      await client.post(`${path}/test`);
+      await receiver.until((received) => received.length > before);
+      const { headers } = receiver.received.at(-1)!;
+      expect(headers).toMatchObject({ authorization, 'x-key': 'value' });
+      await Promise.all([api.stop(), worker.stop()]);
+    };
+    await change(K1);
+    await change(K1, 1);
+    await change(`${K2},${K1}`);
+    await change(`${K2},${K1}`, 1);
+    await change(K2, 0);
+  });
+
+  it('keep deliveries waiting whose key is missing, until it is back', async () => {
+    const full = await started(startApi, K1);
+    const path = await create(clientOf(full.url, account.auth), {
+      targetUrl: receiver.url.replace('//', '//user:pass@'),
+      headers: { 'X-Key': 'value' },
+    });
+    await full.stop();
+    const port = String(await freePort());
+    const [api, worker] = await Promise.all([
+      started(startApi, K2),
+      started(startWorker, K2, { METRICS_PORT: port }),
+    ]);
+    const client = clientOf(api.url, account.auth);
+    expect((await client.get(path)).json()).toMatchObject({ headers: { 'X-Key': '***' } });
+    const secret = await client.get(`${path}/secret`);
+    expect([secret.status, secret.json()['detail']]).toEqual([
+      503,
+      'A stored secret cannot be read now.',
+    ]);
+    expect((await client.put(path, { name: 'x', headers: { 'X-Key': '***' } })).status).toBe(200);
+    receiver.received.length = 0;
+    const event = { event: 'cdrCreated', resource: 'call', accountId: account.id, data: {} };
+    expect((await clientOf(api.url, platform.auth).post('/v1/events', event)).status).toBe(202);
+    const missing = 'SECRETS_KEYS has no key \\"k1\\", with which it is sealed';
+    await eventually(
+      () => Promise.resolve(worker.output()),
+      (output) => output.includes(missing),
+    );
+    expect(api.output()).toContain(missing);
+    const { text } = await send('GET', `http://127.0.0.1:${port}/metrics`);
+    expect(text).toMatch(/^switchhook_unreadable_secrets_total [1-9]/m);
+    const [delivery] = await database.query('SELECT state, attempts FROM deliveries');
+    expect(delivery).toEqual({ state: 'pending', attempts: 0 });
+    expect(receiver.received).toEqual([]);
+    await worker.stop();
+    await started(startWorker, `${K2},${K1}`);
+    // Its claim ends.
+    await database.query(`UPDATE deliveries SET claimed_until = now()`);
+    await receiver.until((received) => received.length === 1);
+    expect(receiver.received[0]?.headers['x-key']).toBe('value');
+  });
+
+  it('can be mended by the customer when one is lost for good', async () => {
+    const full = await started(startApi, K1);
+    const fields = {
+      targetUrl: receiver.url.replace('//', '//user:pass@'),
+      headers: { 'X-Key': 'value' },
+    };
+    const path = await create(clientOf(full.url, account.auth), fields);
+    await clientOf(full.url, account.auth).post(`${path}/secret/rotate`);
+    await full.stop();
+    const [api] = await Promise.all([started(startApi, K2), started(startWorker, K2)]);
+    const client = clientOf(api.url, account.auth);
+    expect((await client.put(path, fields)).status).toBe(200);
+    const rotated = await client.post(`${path}/secret/rotate`);
+    expect((await client.get(`${path}/secret`)).json()).toEqual(rotated.json());
+    receiver.received.length = 0;
+    await client.post(`${path}/test`);
+    await receiver.until((received) => received.length === 1);
+    const signatures = String(receiver.received[0]?.headers['webhook-signature']).split(' ');
+    expect(signatures).toHaveLength(1);
+  });
+});
+
+describe('what is secret', () => {
+  it('is in no log, job, error, delivery or row', async () => {
+    const url = testRedisUrl();
+    const redis = await new Redis(url.toString()).monitor();
+    const commands: string[] = [];
+    redis.on('monitor', (_time: string, args: string[]) => commands.push(args.join(' ')));
+    const [api, worker] = await Promise.all([started(startApi, K1), started(startWorker, K1)]);
+    const client = clientOf(api.url, account.auth);
+    const refused = receiver.url.replace('//', '//hidden-user:hidden-p%40ss@');
+    const headers = { 'X-Api-Key': 'hidden-header' };
+    const answers: string[] = [];
+    const note = ({ text }: { text: string }) => answers.push(text);
+    receiver.answering = (_, response) => response.writeHead(500).end('no');
+
+    const path = await create(client, { targetUrl: refused, headers });
+    const other = await create(client, { targetUrl: refused, signature: 'ed25519' });
+    const { secret } = (await client.get(`${path}/secret`)).json<{ secret: string }>();
+    const [row] = await database.query<{ secret: Sealed }>(
+      'SELECT secret FROM webhooks WHERE public_key IS NOT NULL',
+    );
+    const key = createSecretKey(Buffer.alloc(32, '1'));
+    const box = new WebhookSecrets(new SecretBox([{ id: 'k1', key }]));
+    const privateKey = box.open(account.id, 'secret', row!.secret);
+    const rotated = (await client.post(`${path}/secret/rotate`)).json<{ secret: string }>();
+
+    note(await client.put(path, { headers: { ...headers, 'X-Other': 'hidden-other' } }));
+    note(await client.put(path, { targetUrl: `${refused}/path` }));
+    note(await client.put(path, { headers: { 'X Y': 'hidden-value' } }));
+    note(await client.put(path, { headers: { Authorization: 'hidden-bearer' } }));
+    note(await client.put(path, { targetUrl: `${refused}#hidden-fragment` }));
+    note(await client.put(path, `{"targetUrl": "${refused}", "headers": {"a": "hidden-broken"`));
+    note(await client.post('/v1/webhooks', { targetUrl: 'https://a:hidden-b@127.0.0.1:1/' }));
+    for (const webhook of [path, other]) {
+      note(await client.post(`${webhook}/test`));
+      note(await client.get(webhook));
+      note(await client.get(`${webhook}/deliveries`));
+    }
+    const event = { event: 'cdrCreated', resource: 'call', accountId: account.id, data: {} };
+    await clientOf(api.url, platform.auth).post('/v1/events', event);
+    const finished = await eventually(
+      () => database.query<{ id: string; state: string }>('SELECT id, state FROM deliveries'),
+      (rows) => rows.length === 4 && rows.every(({ state }) => state === 'exhausted'),
+    );
+    for (const { id } of finished) note(await client.get(`/v1/deliveries/${id}`));
+    await Promise.all([api.stop(), worker.stop()]);
+    const rows = await Promise.all(
+      ['webhooks', 'events', 'deliveries', 'attempts'].map((table) =>
+        database.query<{ text: string }>(`SELECT t::text AS text FROM ${table} t`),
+      ),
+    );
+    redis.disconnect();
+
+    // That there was something to find: the requests carried all of it.
+    const sent = receiver.received.map((received) => JSON.stringify(received.headers)).join();
+    expect(sent).toContain('hidden-header');
+    expect(sent).toContain(Buffer.from('hidden-user:hidden-p@ss').toString('base64'));
+    expect(commands.join()).toContain(finished[0]!.id);
+    expect(worker.output()).toContain('"msg":"attempt"');
+    const everything = [
+      api.output(),
+      worker.output(),
+      commands.join('\n'),
+      answers.join('\n'),
+      rows
+        .flat()
+        .map(({ text }) => text)
+        .join('\n'),
+    ];
+    const hidden = [
+      'hidden-user',
+      'hidden-p',
+      'hidden-header',
+      'hidden-other',
+      'hidden-value',
+      'hidden-bearer',
+      'hidden-broken',
+      'hidden-b',
+      Buffer.from('hidden-user:hidden-p').toString('base64').slice(0, 20),
+      ...[secret, rotated.secret, privateKey].map((text) => text.split('_')[1]!),
+    ];
+    for (const text of everything) {
+      expect(text).not.toBe('');
+      for (const word of hidden) expect(text.includes(word), word).toBe(false);
+    }
+  });
+});
