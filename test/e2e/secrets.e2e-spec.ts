@@ -76,7 +76,7 @@ const cli = (args: string, keys?: string, more: Record<string, string> = {}) =>
   });
 
 describe('without SECRETS_KEYS', () => {
-  it.each(['apps/api', 'apps/worker'])(
+  it.each(['apps/api', 'apps/worker'] as const)(
     '%s does not start in production, and says why',
     async (app) => {
       const more = { SECRETS_KEYS: undefined, NODE_ENV: 'production', WORKER_PORT: '0', PORT: '0' };

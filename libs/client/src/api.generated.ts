@@ -1259,6 +1259,13 @@ export interface components {
                 timeoutMs?: number;
             } | null;
             /**
+             * @description How notifications are signed: with a secret that both know, or with a private key of which only the public one is told (`v1` and `v1a` of Standard Webhooks). Another one comes with a new key; the old one signs beside it for 24 hours. Must be one of hmac-sha256, ed25519.
+             * @default hmac-sha256
+             * @example ed25519
+             * @enum {string}
+             */
+            signature?: "hmac-sha256" | "ed25519";
+            /**
              * @description Where the notifications are posted to. User information in it is sent as Basic. Must not name an address that is not public. Must not have a port below 1024 other than 80, 443 and those that this installation allows. Must carry its user information, for which *** only stands when shown. Must have 1 to 2048 characters. Must be an absolute http or https URL without blanks. Must not have a fragment.
              * @example https://hooks.example.com/switchhook
              */
@@ -1895,7 +1902,7 @@ export interface components {
              * @example malformed_json
              * @enum {string}
              */
-            code: "malformed_json" | "validation_failed" | "unauthorized" | "forbidden" | "webhook_limit_reached" | "not_found" | "method_not_allowed" | "delivery_finished" | "delivery_not_finished" | "subscription_inactive" | "replay_finished" | "idempotency_key_in_use" | "idempotency_key_reused" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "unavailable" | "internal_error";
+            code: "malformed_json" | "validation_failed" | "unauthorized" | "forbidden" | "webhook_limit_reached" | "not_found" | "method_not_allowed" | "delivery_finished" | "delivery_not_finished" | "subscription_inactive" | "replay_finished" | "idempotency_key_in_use" | "idempotency_key_reused" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "request_timeout" | "rate_limited" | "unavailable" | "internal_error";
             /**
              * @description The same sentence as `detail`.
              * @example There is no such resource.
@@ -2237,6 +2244,13 @@ export interface components {
                 timeoutMs?: number;
             } | null;
             /**
+             * @description How notifications are signed: with a secret that both know, or with a private key of which only the public one is told (`v1` and `v1a` of Standard Webhooks). Another one comes with a new key; the old one signs beside it for 24 hours. Must be one of hmac-sha256, ed25519.
+             * @default hmac-sha256
+             * @example ed25519
+             * @enum {string}
+             */
+            signature?: "hmac-sha256" | "ed25519";
+            /**
              * @description Where the notifications are posted to. User information in it is sent as Basic. As it is shown, it is unchanged. Must have 1 to 2048 characters. Must be an absolute http or https URL without blanks. Must not have a fragment.
              * @example https://hooks.example.com/switchhook
              */
@@ -2523,6 +2537,8 @@ export interface components {
         DeliveryNotFinishedOrIdempotencyKeyInUseOrSubscriptionInactive: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
                 /** @description Seconds after which to ask again. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -2558,6 +2574,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Retry-After": components["headers"]["Retry-After"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -2577,6 +2595,8 @@ export interface components {
         IdempotencyKeyInUseOrSubscriptionInactive: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
                 /** @description Seconds after which to ask again. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
@@ -2594,6 +2614,8 @@ export interface components {
         IdempotencyKeyReused: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content: {
@@ -2727,6 +2749,23 @@ export interface components {
                     status?: 409;
                     /** @enum {unknown} */
                     code?: "replay_finished";
+                };
+            };
+        };
+        /** @description `request_timeout`: The request did not come in whole in time; the connection is closed. */
+        RequestTimeout: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @constant */
+                    status?: 408;
+                    /** @enum {unknown} */
+                    code?: "request_timeout";
                 };
             };
         };
@@ -2913,6 +2952,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     Location: components["headers"]["Location"];
                     "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2921,10 +2962,12 @@ export interface operations {
             };
             400: components["responses"]["MalformedJsonOrValidationFailed"];
             401: components["responses"]["Unauthorized"];
+            408: components["responses"]["RequestTimeout"];
             409: components["responses"]["IdempotencyKeyInUse"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -3117,6 +3160,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     Location: components["headers"]["Location"];
                     "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3126,10 +3171,12 @@ export interface operations {
             400: components["responses"]["MalformedJsonOrValidationFailed"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["WebhookLimitReached"];
+            408: components["responses"]["RequestTimeout"];
             409: components["responses"]["IdempotencyKeyInUse"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -3472,6 +3519,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     Location: components["headers"]["Location"];
                     "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3482,10 +3531,12 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["WebhookLimitReached"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
             409: components["responses"]["IdempotencyKeyInUse"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -3918,6 +3969,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     Location: components["headers"]["Location"];
                     "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3929,6 +3982,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["DeliveryNotFinishedOrIdempotencyKeyInUseOrSubscriptionInactive"];
             422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -3992,6 +4046,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     Location: components["headers"]["Location"];
                     "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4003,6 +4059,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["IdempotencyKeyInUseOrSubscriptionInactive"];
             422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -4045,6 +4102,8 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     Location: components["headers"]["Location"];
                     "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4054,10 +4113,12 @@ export interface operations {
             400: components["responses"]["MalformedJsonOrValidationFailed"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
             409: components["responses"]["IdempotencyKeyInUseOrSubscriptionInactive"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
@@ -4530,9 +4591,9 @@ export interface operations {
                 resource?: string;
                 /** @description Answers those of resources with this id. */
                 resourceId?: string;
-                /** @description Made at that time or later (RFC 3339). */
+                /** @description Made at that time or later; must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339). */
                 since?: string;
-                /** @description Made before that time (RFC 3339). */
+                /** @description Made before that time; must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339). */
                 until?: string;
                 /** @description Answers so many at the most. */
                 limit?: number;
@@ -4553,6 +4614,8 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4561,6 +4624,7 @@ export interface operations {
             };
             400: components["responses"]["ValidationFailed"];
             401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };
