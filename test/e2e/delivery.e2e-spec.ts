@@ -152,8 +152,9 @@ it('is exhausted after the last retry', async () => {
 });
 
 it.each([
-  ['refused', 'http://127.0.0.1:1/', undefined],
+  ['refused', 'http://127.0.0.1:1024/', undefined],
   ['blocked', 'http://10.1.2.3/', undefined],
+  ['blocked', 'http://127.0.0.1:25/', undefined],
   ['blocked', 'http://[::ffff:10.1.2.3]/', undefined],
   ['dns', 'http://no-such-host.invalid/', undefined],
   ['timeout', undefined, () => undefined],
@@ -240,7 +241,7 @@ it('holds the whole subscription for as long as a 503 asks', async () => {
 });
 
 it('cancels the pending deliveries of a subscription that is switched off within a second', async () => {
-  const webhook = await aSubscription(database, account, { target_url: 'http://127.0.0.1:1/' });
+  const webhook = await aSubscription(database, account, { target_url: 'http://127.0.0.1:1024/' });
   const event = await report();
   await eventually(
     () => store.deliveriesOf(event),

@@ -37,7 +37,7 @@ export async function aSubscription(
     account_id: accountId,
     event: 'cdrCreated',
     resource: 'all',
-    target_url: 'http://127.0.0.1:9/',
+    target_url: 'http://127.0.0.1:1024/',
     enabled: true,
     secret: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
     ...columns,

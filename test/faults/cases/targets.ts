@@ -222,7 +222,7 @@ export const backlogHuge: FaultCase = {
     await postgres.query(
       `WITH w AS (
          INSERT INTO webhooks (account_id, event, resource, target_url, enabled, secret, paused)
-         SELECT $1, 'smsdlr', 'all', 'http://127.0.0.1:9/', true, 'whsec_' || repeat('A', 44), n % 2 = 0
+         SELECT $1, 'smsdlr', 'all', 'http://127.0.0.1:1024/', true, 'whsec_' || repeat('A', 44), n % 2 = 0
          FROM generate_series(1, $2::integer) n RETURNING id, account_id
        ),
        e AS (
