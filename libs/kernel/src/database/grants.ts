@@ -38,7 +38,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, Rights>> = {
     api: 'SELECT, INSERT, UPDATE (state, completed_at)',
     worker: 'SELECT, UPDATE (state, completed_at, replayed, after), DELETE',
   },
-  idempotency_keys: { api: 'SELECT, INSERT, UPDATE, DELETE', worker: 'SELECT, DELETE' },
+  idempotency_keys: { api: 'SELECT, INSERT, UPDATE', worker: 'SELECT, UPDATE, DELETE' },
   // It is only added to, and that by everybody who changes something.
   audit: { api: 'SELECT, INSERT', worker: 'INSERT' },
   migrations: {},
