@@ -3,7 +3,9 @@ import { expect, it } from 'vitest';
 import { rawElements, rawMember } from './json-members.js';
 
 /** Characters that something may make something else of. */
-const characters = fc.constantFrom(...'aZ09:=+/-_., "\\\t\n\0\u0085\u00a0é—😀\u{10ffff}');
+const characters = fc.constantFrom(
+  ...Array.from('aZ09:=+/-_., "\\\t\n\0\u0085\u00a0é—😀\u{10ffff}'),
+);
 
 it('cuts a member out as it was written', () => {
   const text = ' {"a":1, "data" : { "n":1.00, "s":"}\\"]{" , "x":[1,{"data":2}]} ,"b":null}';

@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { jsonText, RawJson } from './raw-json.js';
 
 /** Characters that something may make something else of. */
-const characters = fc.constantFrom(...'aZ09:=+/-_., "\\\t\n\0\u0085\u00a0é—😀\u{10ffff}');
+const characters = fc.constantFrom(
+  ...Array.from('aZ09:=+/-_., "\\\t\n\0\u0085\u00a0é—😀\u{10ffff}'),
+);
 
 describe('jsonText', () => {
   it('splices raw text in unchanged, at its place', () => {

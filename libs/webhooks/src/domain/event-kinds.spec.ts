@@ -3,7 +3,9 @@ import { expect, it } from 'vitest';
 import { ALL_RESOURCES, parseResources, RESOURCES } from './event-kinds.js';
 
 /** Characters that something may make something else of. */
-const characters = fc.constantFrom(...'aZ09:=+/-_., "\\\t\n\0\u0085\u00a0é—😀\u{10ffff}');
+const characters = fc.constantFrom(
+  ...Array.from('aZ09:=+/-_., "\\\t\n\0\u0085\u00a0é—😀\u{10ffff}'),
+);
 
 it.each([
   ['call', 'call'],
