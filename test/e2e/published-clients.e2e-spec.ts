@@ -281,16 +281,14 @@ describe('a whole resource that is sent back', () => {
   });
 
   it('keeps the user information that its target shows as a mask', async () => {
-    const stored = () =>
-      database.query('SELECT target_url, userinfo FROM webhooks WHERE id = $1', [
-        webhook.split('/').at(-1),
-      ]);
-    const before = await stored();
     const { targetUrl } = (await client.get(webhook)).json();
     expect(targetUrl).toBe('https://***@target.example/hook');
     expect((await client.put(webhook, { targetUrl, enabled: false })).status).toBe(200);
     expect((await client.put(webhook, { targetUrl, enabled: true })).status).toBe(200);
-    expect(await stored()).toEqual(before);
+    const [row] = await database.query('SELECT target_url FROM webhooks WHERE id = $1', [
+      webhook.split('/').at(-1),
+    ]);
+    expect(row).toEqual({ target_url: 'https://user:pass@target.example/hook' });
   });
 });
 
@@ -567,12 +565,18 @@ describe('on the wire', () => {
   it('a target in absolute form works', async () => {
     const shown = await exchange(
       api.url,
-      head(`GET http://other.example:8080${application} HTTP/1.1`, ['Host: other.example:8080', CLOSE]),
+      head(`GET http://other.example:8080${application} HTTP/1.1`, [
+        'Host: other.example:8080',
+        CLOSE,
+      ]),
     );
     expect(shown.json()['href']).toBe(`http://other.example:8080${application}`);
     const listed = await exchange(
       api.url,
-      head('GET HTTP://u:p@other.example/v1/applications/?limit=1 HTTP/1.1', ['Host: other.example', CLOSE]),
+      head('GET HTTP://u:p@other.example/v1/applications/?limit=1 HTTP/1.1', [
+        'Host: other.example',
+        CLOSE,
+      ]),
     );
     expect(listed.headers['link']).toMatch(/^<http:\/\/other\.example\/v1\/applications\?/);
     const line = 'POST http://other.example/v1/applications/ HTTP/1.1';
@@ -587,10 +591,20 @@ describe('on the wire', () => {
       withBody(`PUT ${href} HTTP/1.1`, '{"name":"x"}', ['Host: other.example', CLOSE]),
     );
     expect([update.status, update.json()]).toEqual([200, { href }]);
-    const removal = await exchange(api.url, head(`DELETE ${href}/ HTTP/1.1`, ['Host: other.example', CLOSE]));
+    const removal = await exchange(
+      api.url,
+      head(`DELETE ${href}/ HTTP/1.1`, ['Host: other.example', CLOSE]),
+    );
     expect(removal.status).toBe(200);
-    for (const path of ['http://other.example', 'http://other.example?x', 'http://o/v1/x']) {
-      const unknown = await exchange(api.url, head(`GET ${path} HTTP/1.1`, ['Host: other.example', CLOSE]));
+    for (const path of [
+      'http://other.example',
+      'http://other.example?x',
+      'http://other.example/v1/x',
+    ]) {
+      const unknown = await exchange(
+        api.url,
+        head(`GET ${path} HTTP/1.1`, ['Host: other.example', CLOSE]),
+      );
       expectProblem(unknown, { status: 404, code: 'not_found' });
     }
     const secretly = `GET http://other.example/v1/x HTTP/1.1\r\nHost: x\r\n${CLOSE}\r\n\r\n`;
