@@ -95,6 +95,15 @@ it('gives one delivery to one worker, however many jobs it has', async () => {
   expect(await pending.take({ id, attempt: 1 })).toBeUndefined();
 });
 
+it('ends a delivery whose event is gone, which nobody could ever send', async () => {
+  await feed();
+  await database.query('TRUNCATE events');
+  expect(await pending.take({ id, attempt: 1 })).toBeUndefined();
+  expect(
+    await database.query('SELECT state, reason, taken, claimed_until FROM deliveries'),
+  ).toEqual([{ state: 'exhausted', reason: 'expired', taken: false, claimed_until: null }]);
+});
+
 it('logs the late failure of a worker that was given up, and changes nothing', async () => {
   const [stopped, present] = await takenTwice();
   await record(stopped, FAILED);

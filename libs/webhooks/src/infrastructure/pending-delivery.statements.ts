@@ -51,8 +51,20 @@ SELECT t.id, t.webhook_id, t.attempts + 1 AS attempt, t.takes AS take, t.schedul
   ${IS_HELD} AS held,
   w.failing_since IS NOT NULL AS failing
 FROM taken t
-JOIN events e ON e.id = t.event_id
+LEFT JOIN events e ON e.id = t.event_id
 JOIN webhooks w ON w.id = t.webhook_id`,
+};
+
+/** Ends deliveries that were taken and whose event is gone: they would be taken for ever. $1 array: delivery. */
+export const END_WITHOUT_EVENT = {
+  text: `
+WITH found AS MATERIALIZED (
+  SELECT d.id FROM unnest($1::uuid[]) AS j(id) ${joinDeliveryByKey('j.id')}
+)
+UPDATE deliveries d
+SET state = 'exhausted', reason = 'expired', taken = false, claimed_until = NULL,
+  next_attempt_at = NULL, completed_at = now()
+FROM found WHERE d.id = found.id AND d.taken`,
 };
 
 /**

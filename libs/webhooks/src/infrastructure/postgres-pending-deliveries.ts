@@ -23,8 +23,16 @@ import { FAILING_MS } from '../domain/webhook.js';
 import { WebhookSecrets } from '../domain/webhook-secrets.js';
 import { leaseMs } from './delivery-lease.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
-import { HOLD, OBSERVE, RECORD, RELEASE, SWITCH_OFF, TAKE } from './pending-delivery.statements.js';
-import { takenOf, type TakenRow } from './taken-row.js';
+import {
+  END_WITHOUT_EVENT,
+  HOLD,
+  OBSERVE,
+  RECORD,
+  RELEASE,
+  SWITCH_OFF,
+  TAKE,
+} from './pending-delivery.statements.js';
+import { type EventlessRow, takenOf, type TakenRow } from './taken-row.js';
 
 const MAX_BATCH = 200;
 /** How long a job or an outcome waits for a database that is away, before it is left to its claim. */
@@ -82,12 +90,18 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
   }
 
   private async takeBatch(jobs: readonly DeliveryJob[]): Promise<(TakenDelivery | undefined)[]> {
-    const rows = await this.database.run<TakenRow>(TAKE, [
+    const rows = await this.database.run<TakenRow | EventlessRow>(TAKE, [
       jobs.map((job) => job.id),
       jobs.map((job) => job.attempt),
       this.lease,
     ]);
-    const byId = new Map(rows.map((row) => [row.id, row]));
+    const whole = rows.filter((row) => row.event !== null);
+    if (whole.length < rows.length) {
+      const ids = rows.filter((row) => row.event === null).map((row) => row.id);
+      await this.database.run(END_WITHOUT_EVENT, [ids]);
+      this.log.warn({ deliveries: ids.length }, 'deliveries without an event were ended');
+    }
+    const byId = new Map(whole.map((row) => [row.id, row]));
     return jobs.map((job) => {
       const row = byId.get(job.id);
       // Two jobs of one delivery in a batch: the first gets it.

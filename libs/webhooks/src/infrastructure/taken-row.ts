@@ -37,6 +37,12 @@ export interface TakenRow {
   failing: boolean;
 }
 
+/** What it returns of a delivery whose event is gone. */
+export interface EventlessRow {
+  id: string;
+  event: null;
+}
+
 /** A delivery that was taken; its secrets are opened when it is sent. */
 export function takenOf(row: TakenRow, secrets: WebhookSecrets): TakenDelivery {
   return {
