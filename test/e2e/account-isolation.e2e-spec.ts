@@ -41,7 +41,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   await numberUnmistakably(database);
   const { auth } = await createUser(database, 'operator', 'platform');
-  api = await startApi({ DATABASE_URL: database.url });
+  api = await startApi({ DATABASE_URL: database.url, TRUSTED_PROXIES: '127.0.0.1' });
   installation = { database, url: api.url, platform: clientOf(api.url, auth) };
   const { text } = await send('GET', `${api.url}/openapi.json`);
   described = new DescribedApi(JSON.parse(text) as ApiDocument);
@@ -88,8 +88,9 @@ function call(
   path: string,
   auth?: string,
   body?: unknown,
+  headers = {},
 ): Promise<Answer> {
-  return send(one.method, api.url + path, { ...(auth !== undefined && { auth }), body });
+  return send(one.method, api.url + path, { ...(auth !== undefined && { auth }), body, headers });
 }
 
 /** An id of the same kind that nothing has. */
@@ -322,13 +323,17 @@ describe('every route that is not public', () => {
       ({ status }) => status === 401,
     );
     const before = await rowsOf(locked);
+    let calls = 0;
     for (const one of closed) {
       for (const body of bodiesOf(one, locked)) {
+        calls += 1;
         const answer = await call(
           one,
           pathWith(one, (place) => locked.ids.get(place)!),
           locked.auth,
           body,
+          // From one address, it would soon be one that has failed too often.
+          { 'x-forwarded-for': `192.0.${calls >> 8}.${calls & 255}` },
         );
         expect([nameOf(one), answer.status]).toEqual([nameOf(one), 401]);
       }

@@ -2,11 +2,13 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Schemas } from '#libs/client';
 import { createUser } from '../support/accounts.js';
 import { runCli } from '../support/command-line.js';
 import { type DemoAccount, startDemoAccount } from '../support/demo-account.js';
+import { testDatabaseUrl } from '../support/environment.js';
 import { eventually } from '../support/eventually.js';
 import { type Client, clientOf } from '../support/http.js';
 import { pastDeliveries } from '../support/past.js';
@@ -309,13 +311,26 @@ describe('the table', () => {
     'DELETE FROM audit',
     'DELETE FROM audit WHERE false',
     'TRUNCATE audit',
-    `SET session_replication_role = replica; DELETE FROM audit`,
   ])('refuses %s', async (sql) => {
     await demo.anApplication();
     await expect(demo.database.query(`BEGIN; ${sql}; COMMIT`)).rejects.toThrow('only added to');
     await demo.database.query('ROLLBACK');
     expect((await recorded()).length).toBe(1);
   });
+});
+
+it('refuses to be emptied by an administrator who has put triggers out of action', async () => {
+  await demo.anApplication();
+  const administrator = testDatabaseUrl();
+  administrator.pathname = new URL(demo.database.url).pathname;
+  const client = new pg.Client({ connectionString: administrator.toString() });
+  await client.connect();
+  try {
+    await client.query('SET session_replication_role = replica');
+    await expect(client.query('DELETE FROM audit')).rejects.toThrow('only added to');
+  } finally {
+    await client.end();
+  }
 });
 
 describe('GET /v1/audit', () => {

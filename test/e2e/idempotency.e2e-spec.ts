@@ -232,6 +232,7 @@ describe('a failure', () => {
   it('of a transaction that lost against another is not even seen', async () => {
     await demo.database.query(`
       CREATE SEQUENCE tries;
+      GRANT USAGE ON SEQUENCE tries TO PUBLIC;
       CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
         IF nextval('tries') <= 2 THEN RAISE EXCEPTION 'lost' USING ERRCODE = '40001'; END IF;
         RETURN NULL;

@@ -1,11 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 
-const AUTHORITY = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#]*@)?([^/?#@]*)/i;
-
 /**
  * What of a request a proxy in front of us may take for something else than we do, in a sentence;
  * that is how one request is smuggled inside another (RFC 9112, section 11.2). Node's parser
- * refuses most of it before there is a request; this is what it lets through.
+ * refuses most of it before there is a request; this is what it lets through. A target in absolute
+ * form with another Host is none of it: that header is to be ignored then (section 3.2.2).
  */
 export function ambiguityIn(request: IncomingMessage): string | undefined {
   const { httpVersionMajor, httpVersionMinor, headers, rawHeaders } = request;
@@ -15,7 +14,6 @@ export function ambiguityIn(request: IncomingMessage): string | undefined {
     return 'The header Transfer-Encoding must be chunked or absent, and absent in HTTP/1.0.';
   }
   if (hasTwoHosts(rawHeaders)) return 'The header Host must be given only once.';
-  if (hasOtherHost(request)) return 'The header Host must be that of the target of the request.';
   return undefined;
 }
 
@@ -26,15 +24,4 @@ function hasTwoHosts(rawHeaders: readonly string[]): boolean {
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
   }
   return hosts > 1;
-}
-
-/** `GET http://host/path` with the header of another host. */
-function hasOtherHost({ url = '', headers: { host } }: IncomingMessage): boolean {
-  if (url.startsWith('/') || host === undefined) return false;
-  const target = AUTHORITY.exec(url)?.[1];
-  return target !== undefined && plain(target) !== plain(host);
-}
-
-function plain(host: string): string {
-  return host.toLowerCase().replace(/:(?:80|443)?$/, '');
 }
