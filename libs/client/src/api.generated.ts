@@ -1251,12 +1251,12 @@ export interface components {
                  *       600
                  *     ]
                  */
-                schedule?: number[];
+                schedule?: number[] | null;
                 /**
                  * @description Until the status line and headers of the target's answer, in ms.
                  * @example 5000
                  */
-                timeoutMs?: number;
+                timeoutMs?: number | null;
             } | null;
             /**
              * @description How notifications are signed: with a secret that both know, or with a private key of which only the public one is told (`v1` and `v1a` of Standard Webhooks). Another one comes with a new key; the old one signs beside it for 24 hours. Must be one of hmac-sha256, ed25519.
@@ -2236,12 +2236,12 @@ export interface components {
                  *       600
                  *     ]
                  */
-                schedule?: number[];
+                schedule?: number[] | null;
                 /**
                  * @description Until the status line and headers of the target's answer, in ms.
                  * @example 5000
                  */
-                timeoutMs?: number;
+                timeoutMs?: number | null;
             } | null;
             /**
              * @description How notifications are signed: with a secret that both know, or with a private key of which only the public one is told (`v1` and `v1a` of Standard Webhooks). Another one comes with a new key; the old one signs beside it for 24 hours. Must be one of hmac-sha256, ed25519.

@@ -25,3 +25,11 @@ it('describes as required exactly what a fault says is', () => {
     [...required, oneOfThese].map((field) => `${field} required`).sort(),
   );
 });
+
+it('describes ids as integers no larger than JavaScript holds', () => {
+  const { applicationId, accountId } = ReportedEventSchema.properties ?? {};
+  for (const id of [applicationId, accountId]) expect(id?.maximum).toBe(Number.MAX_SAFE_INTEGER);
+  const event = { event: 'smsdlr', resource: 'sms', data: {}, accountId: 2 ** 53 };
+  const { faults } = readEvent(event, '{"data":{}}') as { faults: { field: string }[] };
+  expect(faults.map(({ field }) => field)).toEqual(['accountId']);
+});

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readRetryPolicy } from './retry-policy.body.js';
+import { GivenRetryPolicy, readRetryPolicy } from './retry-policy.body.js';
 
 const faultsOf = (given: Record<string, unknown>) => {
   const result = readRetryPolicy(given);
@@ -20,6 +20,14 @@ it.each([
 it('keeps nothing but what it knows, and takes null for what is not given', () => {
   const given = { timeoutMs: null, jitter: 0.5, schedule: [5] };
   expect(readRetryPolicy(given)).toEqual({ value: { schedule: [5] } });
+});
+
+it('is described with null for each member, which fuzzing found refused by the description', () => {
+  const types = Object.values(GivenRetryPolicy.properties).map(({ type }) => type);
+  expect(types).toEqual([
+    ['array', 'null'],
+    ['integer', 'null'],
+  ]);
 });
 
 it('writes both members in one order', () => {

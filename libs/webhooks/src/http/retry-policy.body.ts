@@ -21,11 +21,19 @@ const members = {
   },
 };
 
+const orNull = (member: schema.Schema & { type: string }): schema.Schema => ({
+  ...member,
+  type: [member.type, 'null'],
+});
+
 /**
  * A policy in a body: what {@link readRetryPolicy} reads. That one member must be there is said in
  * words: generators of clients make a type of such a rule that has no place for null.
  */
-export const GivenRetryPolicy = { type: 'object', properties: members };
+export const GivenRetryPolicy = {
+  type: 'object',
+  properties: { schedule: orNull(members.schedule), timeoutMs: orNull(members.timeoutMs) },
+};
 
 /** A policy as it is shown. */
 export const RetryPolicySchema = schema.named('RetryPolicy', {
