@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -269,12 +271,16 @@ describe('a request', () => {
 
   it('that comes when its connection was told to close is not carried out', async () => {
     const before = await made();
-    const connection = await connectTo(api.url);
-    connection.write(lines('GET /v1/webhooks HTTP/1.1', 'Host: x', 'Host: y'));
-    await connection.until(/malformed_json/);
-    connection.write(hidden());
-    await connection.ended;
-    expect(answersIn(connection.received())).toHaveLength(1);
+    const { hostname, port } = new URL(api.url);
+    // Half open, so that there is a way for it when the server has ended its own.
+    const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
+    let received = '';
+    socket.setEncoding('utf8').on('data', (text: string) => (received += text));
+    socket.write(lines('GET /v1/webhooks HTTP/1.1', 'Host: x', 'Host: y'));
+    await once(socket, 'end');
+    socket.end(hidden());
+    await once(socket, 'close');
+    expect(answersIn(received)).toHaveLength(1);
     expect(await made()).toBe(before);
   });
 
