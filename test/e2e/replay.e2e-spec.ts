@@ -82,7 +82,7 @@ async function count(webhook: string, body: object = {}): Promise<number> {
 
 const shown = async (path: string): Promise<Replay> => (await customer.get(path)).json<Replay>();
 
-const ended = (path: string, state = 'completed', ms = 20_000): Promise<Replay> =>
+const ended = (path: string, state = 'completed', ms = 45_000): Promise<Replay> =>
   eventually(
     () => shown(path),
     (replay) => replay.state === state,
