@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DemoAccount, startDemoAccount } from '../support/demo-account.js';
 import { eventually } from '../support/eventually.js';
@@ -80,6 +81,20 @@ describe('a client that is slow', () => {
     await connection.until(/^HTTP\/1\.1 401 /);
     expect(await trickle(connection, ' ')).toBeLessThan(CUT_WITHIN_MS);
     expect(answersIn(connection.received()).map(({ status }) => status)).toEqual([401]);
+  });
+
+  it('and takes nothing of its answers is cut', async () => {
+    // 17 MB: more than the kernel keeps for both ends.
+    const asked = 10;
+    const connection = await connectTo(demo.api.url);
+    connection.pause();
+    connection.write('GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(asked));
+    await sleep(4 * REQUEST_TIMEOUT_MS);
+    connection.resume();
+    await connection.ended;
+    const answers = connection.received().match(/HTTP\/1\.1 200 OK\r\n/g) ?? [];
+    expect(answers.length).toBeGreaterThan(0);
+    expect(answers.length).toBeLessThan(asked);
   });
 
   it('keeps nobody else from being served', async () => {

@@ -8,6 +8,9 @@ export interface RawConnection {
   /** Resolves with everything received so far once it matches. */
   until: (pattern: RegExp, withinMs?: number) => Promise<string>;
   received: () => string;
+  /** Reads nothing more until {@link resume}. */
+  pause: () => void;
+  resume: () => void;
   /** Resolves when the server has ended the connection. */
   ended: Promise<unknown>;
   destroy: () => void;
@@ -32,6 +35,8 @@ export async function connectTo(url: string): Promise<RawConnection> {
       throw new Error(`${String(pattern)} did not come; received: ${received}`);
     },
     received: () => received,
+    pause: () => socket.pause(),
+    resume: () => socket.resume(),
     ended: once(socket, 'close'),
     destroy: () => socket.destroy(),
   };

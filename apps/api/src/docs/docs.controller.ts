@@ -5,7 +5,7 @@ import type { Request, Response } from 'express';
 import { NotFoundError } from '#libs/kernel';
 import { answerJson, pathOf, Public } from '#libs/kernel/http';
 
-/** Injection token: the API's description as JSON text, made when it is first asked for. */
+/** Injection token: the API's description as JSON text, made when it is first asked for, and once. */
 export const API_DESCRIPTION = Symbol('ApiDescription');
 
 const { resolve } = createRequire(import.meta.url);
@@ -26,8 +26,8 @@ const START = `SwaggerUIBundle({
 });
 `;
 
-const ASSETS: Readonly<Record<string, { type: string; read: () => Promise<string> }>> = {
-  'start.js': { type: 'text/javascript', read: () => Promise.resolve(START) },
+const ASSETS: Readonly<Record<string, { type: string; read: () => Promise<Buffer> }>> = {
+  'start.js': { type: 'text/javascript', read: () => Promise.resolve(Buffer.from(START)) },
   'swagger-ui.css': { type: 'text/css', read: () => fileOf('swagger-ui.css') },
   'swagger-ui-bundle.js': { type: 'text/javascript', read: () => fileOf('swagger-ui-bundle.js') },
 };
@@ -35,15 +35,25 @@ const ASSETS: Readonly<Record<string, { type: string; read: () => Promise<string
 /** The names of what the page is made of. */
 export const ASSET_NAMES = Object.keys(ASSETS);
 
-function fileOf(name: string): Promise<string> {
-  return readFile(resolve(`swagger-ui-dist/${name}`), 'utf8');
+const files = new Map<string, Promise<Buffer>>();
+
+/** One copy for all: the largest has 1.7 MB, and anybody may ask for it, often, and take it slowly. */
+function fileOf(name: string): Promise<Buffer> {
+  let file = files.get(name);
+  if (!file) {
+    file = readFile(resolve(`swagger-ui-dist/${name}`));
+    files.set(name, file);
+    // What could not be read is not remembered.
+    file.catch(() => files.delete(name));
+  }
+  return file;
 }
 
 /** The API's description, for programs and for people; without credentials. */
 @Public()
 @Controller()
 export class DocsController {
-  constructor(@Inject(API_DESCRIPTION) private readonly description: () => string) {}
+  constructor(@Inject(API_DESCRIPTION) private readonly description: () => Buffer) {}
 
   @Get('openapi.json')
   openApi(@Res() response: Response): void {

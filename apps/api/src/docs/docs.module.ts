@@ -11,8 +11,8 @@ import { API_DESCRIPTION, DocsController } from './docs.controller.js';
       provide: API_DESCRIPTION,
       inject: [CONFIG],
       useFactory: (config: Config) => {
-        let text: string | undefined;
-        return () => (text ??= JSON.stringify(describeApi(config)));
+        let text: Buffer | undefined;
+        return () => (text ??= Buffer.from(JSON.stringify(describeApi(config))));
       },
     },
   ],

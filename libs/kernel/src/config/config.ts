@@ -185,7 +185,7 @@ const schema = z.object({
     'of clients to a process; what comes beyond is dropped',
   ),
   REQUEST_TIMEOUT_MS: wholeNumber(1_000, 600_000, 60_000).describe(
-    'until a request has come in whole; its headers have at most 10 s of it',
+    'until a request has come in whole, its headers in 10 s; or until an answer that is not taken is cut',
   ),
   NODE_ENV: z
     .string()

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Config } from '../config/config.js';
 import type { Metrics } from '../telemetry/metrics.js';
 
@@ -28,4 +28,16 @@ export function limitConnections(server: Server, config: Config, metrics: Metric
     'Connections of clients beyond MAX_CONNECTIONS.',
   );
   server.on('drop', () => dropped.inc());
+}
+
+/**
+ * Cuts a client that takes nothing of its answer for so long, in ms: what waits for it takes up memory
+ * and a connection, and Node would keep both for ever.
+ */
+export function cutUnlessTaken(response: ServerResponse, ms: number): void {
+  response.setTimeout(ms, () => {
+    const { socket } = response;
+    // Nothing waits: it is we who have not answered yet. Writing sets the time-out anew.
+    if (socket && socket.writableLength > 0) socket.destroy();
+  });
 }

@@ -13,7 +13,7 @@ const STREAM_PAGE = 500;
 export type Shown = object | string;
 
 /** Answers with JSON text that is ready. */
-export function answerJson(response: Response, text: string): void {
+export function answerJson(response: Response, text: string | Buffer): void {
   response.status(200).setHeader('Content-Type', JSON_TYPE);
   response.end(text);
 }

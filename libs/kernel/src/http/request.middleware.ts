@@ -4,6 +4,7 @@ import { actAs, type Actor } from '../audit/actor.js';
 import type { Config } from '../config/config.js';
 import { DomainError } from '../errors/domain-error.js';
 import { ambiguityIn } from './ambiguity.js';
+import { cutUnlessTaken } from './connection-limits.js';
 import { takeNoMore } from './lingering-close.js';
 import { pathOf } from './request.js';
 import { setSecurityHeaders } from './security-headers.js';
@@ -19,8 +20,8 @@ export function saneRequestId(given: string | string[] | undefined): string {
 }
 
 /**
- * The first thing that every request meets: its id, its target in one form, what browsers are told, its
- * actor.
+ * The first thing that every request meets: its id, its target in one form, how long its answer may
+ * wait to be taken, what browsers are told, its actor.
  */
 export function requestMiddleware(config: Config): RequestHandler {
   return (request: Request, response: Response, next: NextFunction) => {
@@ -28,6 +29,7 @@ export function requestMiddleware(config: Config): RequestHandler {
     request.requestId = requestId;
     request.config = config;
     response.setHeader('X-Request-Id', requestId);
+    cutUnlessTaken(response, config.REQUEST_TIMEOUT_MS);
     // Express would answer 304 for it, and published clients know only 200.
     delete request.headers['if-none-match'];
     const ambiguity = ambiguityIn(request);
