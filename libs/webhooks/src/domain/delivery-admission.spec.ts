@@ -88,6 +88,32 @@ it.each([1, 9, 50, 200])(
   },
 );
 
+it('keeps slots for others beside an account that has any number of tests sent to what hangs', () => {
+  const admission = new DeliveryAdmission(400, 50);
+  const testsOf = (accountId: string): number => {
+    let entered = 0;
+    while (entered < 400 && admission.tryEnterTest(`hanging-${entered % 10}`, accountId)) {
+      entered += 1;
+    }
+    return entered;
+  };
+  expect(testsOf('busy')).toBe(45);
+  expect(admission.tryEnter('healthy', 'busy')).toBe(true);
+  for (let id = 0; id < 20; id += 1) expect(testsOf(`busy-${id}`)).toBeGreaterThan(0);
+  expect(admission.tryEnter('healthy', 'healthy')).toBe(true);
+  expect(admission.tryEnterTest('healthy', 'healthy')).toBe(true);
+});
+
+it('sends a test beside a subscription that has all it may, and gives its slot back', () => {
+  const admission = new DeliveryAdmission(2, 1);
+  expect(admission.tryEnter('1', '1')).toBe(true);
+  expect(admission.tryEnter('1', '1')).toBe(false);
+  expect(admission.tryEnterTest('1', '1')).toBe(true);
+  expect(admission.tryEnterTest('1', '1')).toBe(false);
+  admission.leaveTest('1', '1', false);
+  expect(admission.tryEnterTest('1', '1')).toBe(true);
+});
+
 it('gives back what was left', () => {
   const admission = new DeliveryAdmission(8, 1);
   expect(admission.tryEnter('1', '1')).toBe(true);

@@ -2,6 +2,8 @@
 const ACCOUNT_SHARE = 2;
 /** What one subscription may hold, as a part of what its account may still take. */
 export const SUBSCRIPTION_SHARE = 1 / 4;
+/** What the tests of one account may hold, as a part of the slots that are free. */
+const TEST_SHARE = 1 / 8;
 /** Calls that a subscription begins with; each answer is one more, a time-out halves them. */
 export const FIRST_CALLS = 4;
 /** Subscriptions that are remembered: those that were called last. */
@@ -19,6 +21,7 @@ const REMEMBERED = 10_000;
 export class DeliveryAdmission {
   private readonly bySubscription = new Map<string, number>();
   private readonly byAccount = new Map<string, number>();
+  private readonly testsByAccount = new Map<string, number>();
   /** Calls that each subscription has earned, the latest called last. */
   private readonly earned = new Map<string, number>();
   private total = 0;
@@ -53,11 +56,23 @@ export class DeliveryAdmission {
     return true;
   }
 
-  /** Takes a slot whatever the shares: for tests, which are sent at once. */
-  enter(webhookId: string, accountId: string): void {
-    this.total += 1;
-    add(this.bySubscription, webhookId, 1);
-    add(this.byAccount, accountId, 1);
+  /**
+   * Takes a slot for a test, which is sent at once, whatever its subscription has in flight. Anybody
+   * may ask for any number of them, of targets that hang: an account has a share of them, and keeps
+   * its other calls.
+   */
+  tryEnterTest(webhookId: string, accountId: string): boolean {
+    const share = Math.ceil((this.slots - this.total) * TEST_SHARE);
+    if ((this.testsByAccount.get(accountId) ?? 0) >= share) return false;
+    add(this.testsByAccount, accountId, 1);
+    this.enter(webhookId, accountId);
+    return true;
+  }
+
+  /** As {@link leave}, for a test. */
+  leaveTest(webhookId: string, accountId: string, inVain: boolean): void {
+    add(this.testsByAccount, accountId, -1);
+    this.leave(webhookId, accountId, inVain);
   }
 
   /** @param inVain the slot was taken for long, and there was no answer */
@@ -71,6 +86,12 @@ export class DeliveryAdmission {
   /** How many calls each of these subscriptions has earned, as far as any is remembered. */
   earnings(webhookIds: Iterable<string> = this.earned.keys()): [string, number][] {
     return [...webhookIds].map((id) => [id, this.earned.get(id) ?? FIRST_CALLS]);
+  }
+
+  protected enter(webhookId: string, accountId: string): void {
+    this.total += 1;
+    add(this.bySubscription, webhookId, 1);
+    add(this.byAccount, accountId, 1);
   }
 
   private learn(webhookId: string, inVain: boolean): void {

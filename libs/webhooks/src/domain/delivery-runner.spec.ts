@@ -248,6 +248,21 @@ it('hands back what exceeds the bound of its subscription, and frees the slot af
   expect((await runner.run(job)).outcome).toBe('succeeded');
 });
 
+it('hands back a test of an account that has its share of them under way, and marks no backlog', async () => {
+  const small = { ...config, WORKER_CONCURRENCY: 2 };
+  runner = new DeliveryRunner(pending, target, new NoTrace(), small, 'Switchhook/test');
+  pending.taken = aTakenDelivery({ immediate: true });
+  let nested: unknown;
+  target.whilePosting = async () => {
+    target.whilePosting = () => Promise.resolve();
+    nested = await runner.run(job);
+  };
+  await runner.run(job);
+  expect(nested).toMatchObject({ outcome: 'released', backlog: false });
+  expect(pending.released).toEqual(['too_many_tests']);
+  expect((await runner.run(job)).outcome).toBe('succeeded');
+});
+
 it('marks what is replayed, and nothing else', async () => {
   await runner.run(job);
   pending.taken = aTakenDelivery({ replayed: true });

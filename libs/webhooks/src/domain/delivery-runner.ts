@@ -86,15 +86,14 @@ export class DeliveryRunner {
     if (subscription.cancelled) return 'cancelled';
     if (this.stopping) return 'stopping';
     if (immediate) {
-      this.admission.enter(webhookId, event.accountId);
-      return undefined;
+      return this.admission.tryEnterTest(webhookId, event.accountId) ? undefined : 'too_many_tests';
     }
     if (subscription.held) return 'held';
     return this.admission.tryEnter(webhookId, event.accountId) ? undefined : 'no_share';
   }
 
   private async send(taken: TakenDelivery): Promise<Attempt> {
-    const { subscription, event, takenAt } = taken;
+    const { webhookId, subscription, event, takenAt } = taken;
     const body = notificationBody({ ...event, ...optional(subscription), id: taken.id });
     let inVain = false;
     try {
@@ -114,7 +113,9 @@ export class DeliveryRunner {
       inVain = answer.status === undefined && answer.durationMs > LONG_MS;
       return { number: taken.attempt, at: takenAt, ...answer };
     } finally {
-      this.admission.leave(taken.webhookId, event.accountId, inVain);
+      const { accountId } = event;
+      if (taken.immediate) this.admission.leaveTest(webhookId, accountId, inVain);
+      else this.admission.leave(webhookId, accountId, inVain);
     }
   }
 

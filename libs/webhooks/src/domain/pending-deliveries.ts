@@ -84,7 +84,7 @@ export interface Outcome {
 }
 
 /** Why a delivery that was taken goes back unsent. */
-export type ReleaseCause = 'held' | 'cancelled' | 'no_share' | 'stopping';
+export type ReleaseCause = 'held' | 'cancelled' | 'no_share' | 'too_many_tests' | 'stopping';
 
 /** The deliveries that wait, as a worker needs them. Concurrent calls share statements. */
 export abstract class PendingDeliveries {
