@@ -132,6 +132,47 @@ describe('without CORS_ORIGINS', () => {
   });
 });
 
+describe('a form, which a browser sends with the password that it remembers', () => {
+  const form = { 'content-type': 'application/x-www-form-urlencoded' };
+  const EVIL = 'https://evil.example';
+
+  /** Asks what needs no body: of a subscription that is not there, so 404 is what let it pass. */
+  const submit = async (api: RunningProcess, headers: Record<string, string>) => {
+    const { status } = await send('POST', `${api.url}/v1/webhooks/1/secret/rotate`, {
+      auth,
+      headers: { ...form, ...headers },
+    });
+    return status;
+  };
+
+  it.each<[whose: string, headers: Record<string, string>]>([
+    ['another site', { 'sec-fetch-site': 'cross-site', origin: EVIL }],
+    ['another host of the site', { 'sec-fetch-site': 'same-site', origin: EVIL }],
+    ['another site, as it says over plain HTTP', { origin: EVIL }],
+    ['a page of no origin', { origin: 'null' }],
+    ['a site whose origin begins with ours', { origin: 'http://127.0.0.1' }],
+    ['a page that hides where it is', { 'sec-fetch-site': 'cross-site' }],
+  ])('of %s is as one without it', async (_, headers) => {
+    expect(await submit(closed, headers)).toBe(401);
+    expect(await submit(open, headers)).toBe(401);
+  });
+
+  it('of our own pages, of those that may call us, and of what is no browser is answered', async () => {
+    expect(await submit(closed, { 'sec-fetch-site': 'same-origin', origin: EVIL })).toBe(404);
+    expect(await submit(closed, { 'sec-fetch-site': 'none' })).toBe(404);
+    expect(await submit(closed, { origin: closed.url })).toBe(404);
+    expect(await submit(open, { 'sec-fetch-site': 'cross-site', origin: PAGE })).toBe(404);
+    expect(await submit(closed, {})).toBe(404);
+  });
+
+  it('is told from what has had its preflight', async () => {
+    const headers = { 'content-type': 'application/json', origin: EVIL };
+    expect(await submit(closed, headers)).toBe(404);
+    const changed = await send('DELETE', `${closed.url}/v1/webhooks/1`, { auth, headers });
+    expect(changed.status).toBe(404);
+  });
+});
+
 describe('with CORS_ORIGINS', () => {
   it.each([PAGE, OTHER])('a preflight of %s is answered without credentials', async (origin) => {
     const { status, text, headers } = await ask(

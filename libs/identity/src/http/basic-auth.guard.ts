@@ -2,8 +2,9 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
 import { addressGroup, identifyActor } from '#libs/kernel';
-import { OPEN_TO, type OpenTo, pathOf } from '#libs/kernel/http';
+import { mayBeForged, OPEN_TO, type OpenTo, pathOf } from '#libs/kernel/http';
 import { Authenticator } from '../domain/authenticator.js';
+import { UnauthorizedError } from '../domain/identity-errors.js';
 
 /**
  * Closes every route to callers without valid credentials, but for those that are declared open.
@@ -19,6 +20,8 @@ export class BasicAuthGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     if (this.isOpen(context, request)) return true;
+    // What a browser adds by itself says nothing of who wants it.
+    if (mayBeForged(request)) throw new UnauthorizedError();
     const addressOf = () => addressGroup(request.ip ?? '');
     const { authorization } = request.headers;
     const principal = await this.authenticator.authenticate(authorization, addressOf);

@@ -18,6 +18,7 @@ export {
   type ReadObject,
 } from './field.js';
 export { HealthModule } from './health.module.js';
+export { mayBeForged } from './forgery.js';
 export { healthRoutes } from './health.openapi.js';
 export { Href, hrefBuilder, type HrefBuilder } from './href.js';
 export { createHttpApplication } from './http-application.js';

@@ -71,7 +71,8 @@ async function hasBody(request: Request): Promise<boolean> {
   });
 }
 
-function isJson({ headers }: Request): boolean {
+/** Whether the headers say that the body is JSON, as a route wants it. */
+export function isJson({ headers }: Request): boolean {
   return headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
 }
 
