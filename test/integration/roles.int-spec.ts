@@ -155,6 +155,7 @@ const FOREVER_YOUNG = `CREATE OR REPLACE FUNCTION retention_days() RETURNS integ
 
 const OF_API: typeof ALIKE = [
   ['write the record of attempts', () => 'INSERT INTO attempts SELECT FROM attempts'],
+  ['hand a key to another account', () => 'UPDATE idempotency_keys SET account_id = 1'],
   ['count attempts', () => 'UPDATE deliveries SET attempts = 0'],
   ['set producers’ keys free', () => 'DELETE FROM event_keys'],
   ['remove partitions', () => `SELECT detach_partition('events_${today}')`],
@@ -169,6 +170,7 @@ const OF_WORKER: typeof ALIKE = [
   ['lead a subscription elsewhere', () => `UPDATE webhooks SET target_url = 'http://mine/'`],
   ['change a signing secret', () => `UPDATE webhooks SET secret = 'mine'`],
   ['give a subscription to another account', () => 'UPDATE webhooks SET account_id = 1'],
+  ['answer for a request that was made', () => `UPDATE idempotency_keys SET href = 'http://mine/'`],
   ['report events', () => 'INSERT INTO events SELECT FROM events'],
   ['make deliveries', () => 'INSERT INTO deliveries SELECT FROM deliveries'],
   ['move the numbers of applications', () => `SELECT setval('applications_id_seq', 1)`],

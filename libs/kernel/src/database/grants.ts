@@ -38,7 +38,11 @@ export const TABLE_RIGHTS: Readonly<Record<string, Rights>> = {
     api: 'SELECT, INSERT, UPDATE (state, completed_at)',
     worker: 'SELECT, UPDATE (state, completed_at, replayed, after), DELETE',
   },
-  idempotency_keys: { api: 'SELECT, INSERT, UPDATE', worker: 'SELECT, UPDATE, DELETE' },
+  // To delete old ones the worker locks them, which takes the right to change something of them.
+  idempotency_keys: {
+    api: 'SELECT, INSERT, UPDATE (fingerprint, href, created_at)',
+    worker: 'SELECT, UPDATE (created_at), DELETE',
+  },
   // It is only added to, and that by everybody who changes something.
   audit: { api: 'SELECT, INSERT', worker: 'INSERT' },
   migrations: {},
