@@ -46,6 +46,26 @@ it('starts nothing when counting takes longer than the caller waits', async () =
   expect(await replays()).toEqual([]);
 });
 
+it('counts for two at once, however many ask', async () => {
+  const { manager } = source.createQueryRunner();
+  await manager.query('BEGIN');
+  await manager.query('LOCK TABLE deliveries IN ACCESS EXCLUSIVE MODE');
+  const counting = new AbortController();
+  const counts = Promise.allSettled(Array.from({ length: 6 }, () => store.count(webhook, range())));
+  void counts.then(() => counting.abort());
+  const asked = new Set<number>();
+  while (!counting.signal.aborted) {
+    const rows = await database.query<{ pid: number }>(
+      `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'relation'
+         AND xact_start > now() - interval '250 ms'`,
+    );
+    for (const { pid } of rows) asked.add(pid);
+    expect(rows.length).toBeLessThanOrEqual(2);
+  }
+  await manager.query('COMMIT');
+  expect(asked.size).toBeGreaterThan(2);
+});
+
 it('starts a replay of what it counted', async () => {
   const id = await store.start(webhook, range());
   expect(await replays()).toMatchObject([{ id, total: 1 }]);

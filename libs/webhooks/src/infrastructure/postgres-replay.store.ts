@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Transactions } from '#libs/kernel';
+import { BusyError, Transactions, Turns } from '#libs/kernel';
 import type { Replay, ReplayableState, ReplayRange, ReplayState } from '../domain/replay.js';
 import { ReplayStore } from '../domain/replay-store.js';
 import { CANCEL_REPLAY, COUNT_REPLAYABLE, FIND_REPLAY, START_REPLAY } from './replay.statements.js';
@@ -23,9 +23,14 @@ interface CountRow {
   until: Date;
 }
 
+/** Counting may read millions of rows: whoever asks for it again and again shall not have all connections. */
+const COUNTS = { atOnce: 2, waitMs: 2_000 };
+
 /** Replays in PostgreSQL. */
 @Injectable()
 export class PostgresReplayStore extends ReplayStore {
+  private readonly counts = new Turns(COUNTS);
+
   constructor(private readonly transactions: Transactions) {
     super();
   }
@@ -44,7 +49,11 @@ export class PostgresReplayStore extends ReplayStore {
 
   private async counted(webhookId: string, range: ReplayRange): Promise<CountRow | undefined> {
     const values = valuesOf(webhookId, range);
-    return (await this.transactions.query<CountRow>(COUNT_REPLAYABLE, values))[0];
+    const rows = await this.counts.run(
+      () => this.transactions.query<CountRow>(COUNT_REPLAYABLE, values),
+      () => new BusyError('Too many replays are being counted now.'),
+    );
+    return rows[0];
   }
 
   async find(id: string, accountId: string): Promise<Replay | undefined> {
