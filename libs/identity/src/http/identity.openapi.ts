@@ -120,10 +120,7 @@ const auditRoutes = describeRoutes(AuditController, {
         "The changes of the caller's account, or for the role `platform` of all, newest first. An " +
         'entry names the fields that changed, and never has a value.',
       query: {
-        accountId: {
-          about: 'Answers those of this account.',
-          schema: schema.numericId('', '83346'),
-        },
+        accountId: { about: 'Answers those of this account.', schema: schema.text('', '83346') },
         action: { about: 'Answers those of this kind.', schema: schema.text('', 'webhook.update') },
         resource: {
           about: 'Answers those of this kind of resources.',
