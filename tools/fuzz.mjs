@@ -1,4 +1,5 @@
-// `npm run test:fuzz -- --requests N --seed S`: the fuzz test of `npm test`, for as long as you like.
+// `npm run test:fuzz -- --requests N --seed S`: the fuzz test of `npm test`, for as long as you like,
+// with another seed each time unless one is given.
 import { parseArgs } from 'node:util';
 import { runVitest } from './lib/run-vitest.mjs';
 
@@ -8,5 +9,5 @@ const { values } = parseArgs({
 
 runVitest(['test/e2e/fuzz.e2e-spec.ts'], {
   FUZZ_REQUESTS: values.requests,
-  ...(values.seed !== undefined && { FUZZ_SEED: values.seed }),
+  FUZZ_SEED: values.seed ?? String(Date.now() % 2 ** 31),
 });

@@ -14,9 +14,12 @@ import {
 import { clientOf, send } from '../support/http.js';
 import { type RunningProcess, startApi } from '../support/processes.js';
 
-/** `npm run test:fuzz -- --requests N --seed S` sets them. */
+/**
+ * `npm run test:fuzz -- --requests N --seed S` sets them. By default always the same: what a run of
+ * all tests says is about the change at hand, and not about luck.
+ */
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 2_000);
-const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
+const SEED = Number(process.env.FUZZ_SEED ?? 20_261_121);
 
 let database: TestDatabase;
 let api: RunningProcess;

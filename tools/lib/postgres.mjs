@@ -36,12 +36,13 @@ export function requireEmbeddedPostgres() {
 
 /**
  * Starts PostgreSQL on loopback with its data in `dir`, made at the first start.
- * @param {{ dir: string, root: string, database: string }} where `database` is made with the data
+ * @param {{ dir: string, root: string, database: string, settings?: object }} where `database` is
+ *   made with the data; `settings` of the server, on top of ours
  * @param {import('./children.mjs').Children} children
  * @returns {Promise<{ url: string, roleUrls?: { api: string, worker: string },
  *   exited: Promise<string> }>} `roleUrls` unless the data are from before there were roles
  */
-export async function startPostgres({ dir, root, database }, children) {
+export async function startPostgres({ dir, root, database, settings: own = {} }, children) {
   const cluster = join(dir, 'postgres');
   const user = serverUser(cluster);
   const bin = join(binaries(root, user), 'bin');
@@ -57,6 +58,7 @@ export async function startPostgres({ dir, root, database }, children) {
       listen_addresses: '127.0.0.1',
       unix_socket_directories: '',
       max_connections: 200,
+      ...own,
     };
     const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     const before = children.output('postgres').length;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FaultCase } from '../harness/fault-case.js';
 import type { Installation } from '../harness/installation.js';
 import type { Random } from '../harness/random.js';
-import type { ServiceProcess } from '../harness/service-process.js';
+import type { ServiceProcess } from '../../harness/service-process.js';
 
 const KILLS = 4;
 

@@ -7,8 +7,8 @@ import type pg from 'pg';
 import type { FaultCase } from '../harness/fault-case.js';
 import type { Installation } from '../harness/installation.js';
 import { confirm } from '../harness/receiver.js';
-import type { Postgres } from '../harness/stores.js';
-import { until } from '../harness/until.js';
+import type { Postgres } from '../../harness/stores.js';
+import { until } from '../../harness/until.js';
 
 /** Deliveries that are locked from each end. */
 const CROSSED = 3;

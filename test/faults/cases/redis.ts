@@ -3,7 +3,7 @@ import type { FaultCase } from '../harness/fault-case.js';
 import type { Installation, Setup } from '../harness/installation.js';
 import type { Random } from '../harness/random.js';
 import { confirm } from '../harness/receiver.js';
-import { until } from '../harness/until.js';
+import { until } from '../../harness/until.js';
 
 const BURST = 150;
 const AWAY_MS = 60_000;

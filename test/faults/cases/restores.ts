@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FaultCase } from '../harness/fault-case.js';
 import type { Installation } from '../harness/installation.js';
-import { until } from '../harness/until.js';
+import { until } from '../../harness/until.js';
 
 const WAITING = 100;
 const REPAIRED_WITHIN_MS = 90_000;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FaultCase } from '../harness/fault-case.js';
-import type { ServiceProcess } from '../harness/service-process.js';
+import type { ServiceProcess } from '../../harness/service-process.js';
 
 const FULL_LOAD = 200;
 const STOPPED_WITHIN_MS = 25_000;

@@ -3,8 +3,8 @@ import type { FaultCase } from '../harness/fault-case.js';
 import { type Installation, PLATFORM } from '../harness/installation.js';
 import { Producer } from '../harness/producer.js';
 import { type Arrival, confirm } from '../harness/receiver.js';
-import type { Postgres } from '../harness/stores.js';
-import { until } from '../harness/until.js';
+import type { Postgres } from '../../harness/stores.js';
+import { until } from '../../harness/until.js';
 
 const ACCOUNTS = 10;
 const TARGETS_EACH = 10;

@@ -1,10 +1,9 @@
 import { once } from 'node:events';
-import { request } from 'node:http';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isReady } from '../../harness/ready.js';
 
 const ASK_EVERY_MS = 200;
-const PATIENCE_MS = 3_000;
 
 /**
  * The proxy in front of the API processes. It gives each connection to one that is ready by
@@ -78,18 +77,4 @@ export class FrontDoor {
     this.sockets.add(socket);
     socket.on('close', () => this.sockets.delete(socket));
   }
-}
-
-/** Whether a process of ours says that it is ready. */
-export function isReady(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const options = { port, host: '127.0.0.1', path: '/health/ready', agent: false } as const;
-    const asked = request({ ...options, timeout: PATIENCE_MS }, (response) => {
-      response.resume();
-      resolve(response.statusCode === 200);
-    });
-    asked.on('timeout', () => asked.destroy());
-    asked.on('error', () => resolve(false));
-    asked.end();
-  });
 }

@@ -6,12 +6,12 @@ import { FrontDoor } from './front-door.js';
 import { Link } from './link.js';
 import { MemoryWatch } from './memory.js';
 import { Producer } from './producer.js';
-import { Programs } from './programs.js';
+import { Programs } from '../../harness/programs.js';
 import { Receiver } from './receiver.js';
-import { type Environment, ServiceProcess } from './service-process.js';
-import { copy, Postgres, RedisStore } from './stores.js';
-import { freePort, ROOT } from './tools.js';
-import { until } from './until.js';
+import { type Environment, ServiceProcess } from '../../harness/service-process.js';
+import { copy, Postgres, RedisStore } from '../../harness/stores.js';
+import { freePort, ROOT } from '../../harness/tools.js';
+import { until } from '../../harness/until.js';
 
 const CLI = join(ROOT, 'dist/apps/cli/src/main.js');
 const CUSTOMER = 'customer:customer-secret';
@@ -87,8 +87,8 @@ export class Installation {
     readonly programs: Programs,
     readonly postgres: Postgres,
     readonly redis: RedisStore,
-    readonly apis: readonly ServiceProcess[],
-    readonly workers: readonly ServiceProcess[],
+    readonly apis: readonly ServiceProcess<Link>[],
+    readonly workers: readonly ServiceProcess<Link>[],
     readonly frontDoor: FrontDoor,
     readonly receiver: Receiver,
     readonly paths: readonly string[],
@@ -153,7 +153,7 @@ export class Installation {
     return all;
   }
 
-  get processes(): readonly ServiceProcess[] {
+  get processes(): readonly ServiceProcess<Link>[] {
     return [...this.apis, ...this.workers];
   }
 

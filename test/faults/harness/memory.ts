@@ -1,4 +1,4 @@
-import type { ServiceProcess } from './service-process.js';
+import type { ServiceProcess } from '../../harness/service-process.js';
 
 const EVERY_MS = 500;
 /** What a process takes while it warms up is no growth. */

@@ -38,11 +38,12 @@ abstract class Store {
   protected abstract launch(): Promise<StartedStore>;
 }
 
-/** PostgreSQL with its data in `dir`/postgres. */
+/** PostgreSQL with its data in `dir`/postgres, and with settings of its own or PostgreSQL's. */
 export class Postgres extends Store {
   constructor(
     readonly dir: string,
     private readonly programs: Programs,
+    private readonly settings: Record<string, string> = {},
   ) {
     super();
   }
@@ -64,9 +65,13 @@ export class Postgres extends Store {
 
   /** SIGKILL for the server and for every process of its own, as when the power goes. */
   async kill(): Promise<void> {
-    const { pid } = this;
-    for (const one of [pid, ...childrenOf(pid)]) end(one);
+    for (const pid of this.pids) end(pid);
     await this.ended();
+  }
+
+  /** The server, and the processes of its own. */
+  get pids(): number[] {
+    return [this.pid, ...childrenOf(this.pid)];
   }
 
   get isRunning(): boolean {
@@ -117,7 +122,8 @@ export class Postgres extends Store {
   }
 
   protected launch(): Promise<StartedStore> {
-    return startPostgres({ dir: this.dir, root: ROOT, database: DATABASE }, this.programs);
+    const { dir, settings } = this;
+    return startPostgres({ dir, root: ROOT, database: DATABASE, settings }, this.programs);
   }
 
   private get pid(): number {
@@ -127,7 +133,7 @@ export class Postgres extends Store {
 
 /** A Redis that writes nothing to its disk unless it is told to. */
 export class RedisStore extends Store {
-  private pid = 0;
+  pid = 0;
 
   constructor(
     private readonly dir: string,

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Program, Programs } from './programs.js';
 
-/** The clone: both `npm test` and `npm run test:faults` run in it. */
+/** The clone: `npm test`, `npm run test:faults` and `npm run bench` run in it. */
 export const ROOT = resolve('.');
 
 /** A store as `tools/lib` starts it: on a free port, ready. */
@@ -15,7 +15,7 @@ export interface StartedStore {
 
 interface StartPostgres {
   startPostgres: (
-    where: { dir: string; root: string; database: string },
+    where: { dir: string; root: string; database: string; settings?: Record<string, string> },
     programs: Programs,
   ) => Promise<StartedStore>;
 }

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isReady } from './front-door.js';
-import type { Link } from './link.js';
 import type { Program, Programs } from './programs.js';
+import { isReady } from './ready.js';
 import { ROOT } from './tools.js';
 
 const READY_MS = 60_000;
@@ -12,8 +11,14 @@ const LOOK_AGAIN_MS = 50;
 /** Variables of a process's environment. */
 export type Environment = Record<string, string>;
 
+/** How a process gets to a store. */
+export interface Way {
+  /** Asked for at each start of the process. */
+  readonly url: string;
+}
+
 /** An API or a worker, which its supervisor starts again when it was killed. */
-export class ServiceProcess {
+export class ServiceProcess<To extends Way = Way> {
   /** When it was started last, own clock in ms. */
   startedAt = 0;
   private program: Program | undefined;
@@ -24,16 +29,18 @@ export class ServiceProcess {
    * @param kind of process
    * @param postgres its way to PostgreSQL, `redis` to Redis
    * @param onUnexpectedEnd is told how it ended when nobody here ended it
+   * @param nodeOptions for Node.js itself
    */
   constructor(
     readonly name: string,
     readonly kind: 'api' | 'worker',
     readonly port: number,
-    readonly postgres: Link,
-    readonly redis: Link,
+    readonly postgres: To,
+    readonly redis: To,
     private readonly programs: Programs,
     private readonly environment: Environment,
     private readonly onUnexpectedEnd: (how: string) => void,
+    private readonly nodeOptions: readonly string[] = [],
   ) {}
 
   /** Starts it and waits until it is ready. */
@@ -53,7 +60,8 @@ export class ServiceProcess {
       ...this.environment,
     };
     const options = { cwd: ROOT, env };
-    const program = this.programs.start(this.name, process.execPath, [main], options);
+    const args = [...this.nodeOptions, main];
+    const program = this.programs.start(this.name, process.execPath, args, options);
     this.program = program;
     this.startedAt = Date.now();
     this.endIsOurs = false;
@@ -92,13 +100,17 @@ export class ServiceProcess {
   }
 
   signal(signal: NodeJS.Signals): void {
-    process.kill(this.program?.pid ?? 0, signal);
+    process.kill(this.pid, signal);
+  }
+
+  get pid(): number {
+    return this.program?.pid ?? 0;
   }
 
   /** Resident memory in MB; undefined when it does not run. */
   memory(): number | undefined {
     try {
-      const status = readFileSync(`/proc/${String(this.program?.pid)}/status`, 'utf8');
+      const status = readFileSync(`/proc/${String(this.pid)}/status`, 'utf8');
       const kilobytes = /^VmRSS:\s+(\d+)/m.exec(status)?.[1];
       return kilobytes === undefined ? undefined : Number(kilobytes) / 1_024;
     } catch {

@@ -1,0 +1,189 @@
+import { request } from 'undici';
+import type { ServiceProcess } from '../../harness/service-process.js';
+import { until } from '../../harness/until.js';
+import { now } from './clock.js';
+import type { Database } from './database.js';
+import { type Call, type Load, LoadGenerator, type NextCall } from './load.js';
+import type { Receiver } from './receiver.js';
+
+export const PLATFORM = 'platform:platform-secret';
+const PASSWORD = 'account-secret';
+const CONNECTIONS = 64;
+/** So that an event as a whole has 1 KB. */
+const FILLING = 'x'.repeat(850);
+
+/** An account, with what its credentials look like in a header. */
+export interface Account {
+  id: string;
+  authorization: string;
+  /** Paths of its subscriptions, for the API. */
+  subscriptions: string[];
+}
+
+/** What came of reporting events until all were delivered. */
+export interface Delivered {
+  events: number;
+  /** Events accepted a second while they were reported. */
+  acceptRate: number;
+  /** Events a second, from the first report to the last delivery. */
+  rate: number;
+}
+
+/** APIs and workers on a database, and the load for them. */
+export class Deployment {
+  private readonly load: LoadGenerator;
+  private events = 0;
+  private accountsMade = 0;
+
+  constructor(
+    private readonly receiver: Receiver,
+    readonly database: Database,
+    readonly apis: readonly ServiceProcess[],
+    readonly workers: readonly ServiceProcess[],
+  ) {
+    this.load = new LoadGenerator(
+      apis.map(({ port }) => `http://127.0.0.1:${String(port)}`),
+      CONNECTIONS,
+    );
+  }
+
+  async start(): Promise<void> {
+    await Promise.all([...this.apis, ...this.workers].map((one) => one.start()));
+  }
+
+  async end(): Promise<void> {
+    await this.load.close();
+    await Promise.all([...this.apis, ...this.workers].map((one) => one.terminate()));
+  }
+
+  /** Makes accounts, each with subscriptions whose targets answer in a way that the receiver knows. */
+  async accounts(count: number, way = 'now', subscriptionsEach = 1): Promise<Account[]> {
+    const accounts: Account[] = [];
+    for (let made = 0; made < count; made += 1) {
+      const username = `account-${process.hrtime.bigint()}-${String((this.accountsMade += 1))}`;
+      const body = { username, password: PASSWORD };
+      const { href } = await this.call('POST', '/v1/users', authorizationOf(PLATFORM), body);
+      const account = {
+        id: href.slice(href.lastIndexOf('/') + 1),
+        authorization: authorizationOf(`${username}:${PASSWORD}`),
+        subscriptions: [] as string[],
+      };
+      for (let number = 1; number <= subscriptionsEach; number += 1) {
+        const targetUrl = `${this.receiver.url}/${way}/${account.id}/${String(number)}`;
+        const subscription = { event: 'cdrCreated', resource: 'call', targetUrl };
+        const made = await this.call('POST', '/v1/webhooks', account.authorization, subscription);
+        account.subscriptions.push(new URL(made.href).pathname);
+      }
+      accounts.push(account);
+    }
+    return accounts;
+  }
+
+  async unsubscribe(accounts: readonly Account[]): Promise<void> {
+    for (const { authorization, subscriptions } of accounts) {
+      for (const path of subscriptions) await this.call('DELETE', path, authorization);
+    }
+  }
+
+  /** Reports events one by one, or some in a request, of the accounts in turn. */
+  reporting(accounts: readonly Account[], eventsEach = 1): NextCall {
+    const headers = {
+      authorization: authorizationOf(PLATFORM),
+      'content-type': 'application/json',
+    };
+    const event = (dueAt: number) => {
+      this.events += 1;
+      const account = accounts[this.events % accounts.length]!.id;
+      return eventText(`${process.pid}-${String(this.events)}`, account, dueAt);
+    };
+    if (eventsEach === 1) {
+      return (dueAt) => ({ method: 'POST', path: '/v1/events', headers, body: event(dueAt) });
+    }
+    return (dueAt): Call => {
+      const events = Array.from({ length: eventsEach }, () => event(dueAt)).join(',');
+      return { method: 'POST', path: '/v1/events/batch', headers, body: `{"events":[${events}]}` };
+    };
+  }
+
+  /** As many requests as can be for some seconds, and then until all events are delivered. */
+  async saturate(
+    accounts: readonly Account[],
+    { seconds = 5, eventsEach = 1, atOnce = CONNECTIONS },
+  ): Promise<Delivered> {
+    await this.receiver.reset();
+    const load = await this.load.closed(this.reporting(accounts, eventsEach), atOnce, seconds);
+    const fanOut = accounts[0]?.subscriptions.length ?? 1;
+    const events = load.calls * eventsEach;
+    const { lastAt } = await this.receiver.reached(events * fanOut);
+    return {
+      events,
+      acceptRate: events / load.seconds,
+      rate: (events / (lastAt - load.startedAt)) * 1e6,
+    };
+  }
+
+  /** As many requests of any kind as can be for some seconds. */
+  closed(next: NextCall, seconds: number, atOnce = CONNECTIONS): Promise<Load> {
+    return this.load.closed(next, atOnce, seconds);
+  }
+
+  /** So many requests a second. */
+  open(next: NextCall, rate: number, seconds: number): Promise<Load> {
+    return this.load.open(next, rate, seconds);
+  }
+
+  /** Stores events, whoever is there to deliver them. */
+  async store(accounts: readonly Account[], count: number, eventsEach = 100): Promise<void> {
+    await this.load.exactly(this.reporting(accounts, eventsEach), 4, count / eventsEach);
+  }
+
+  async pending(): Promise<number> {
+    const { rows } = await this.database.pool.query<{ count: number }>(
+      `SELECT count(*)::integer AS count FROM deliveries WHERE state = 'pending'`,
+    );
+    return rows[0]?.count ?? 0;
+  }
+
+  /** Waits until everything is recorded, and what is accepted goes onto the queue at once. */
+  async quiet(): Promise<void> {
+    await until('nothing is pending', async () => (await this.pending()) === 0, 120_000);
+    const marked = () => this.database.pool.query('SELECT FROM webhooks WHERE backlog');
+    await until('no backlog is marked', async () => (await marked()).rowCount === 0);
+  }
+
+  /** The most that an API and a worker have in memory now, MB. */
+  memory(): { api: number; worker: number } {
+    const most = (processes: readonly ServiceProcess[]) =>
+      Math.max(...processes.map((one) => one.memory() ?? 0));
+    return { api: most(this.apis), worker: most(this.workers) };
+  }
+
+  /** One request of a customer or of the platform. */
+  async call(
+    method: 'POST' | 'DELETE',
+    path: string,
+    authorization: string,
+    body?: object,
+  ): Promise<{ href: string }> {
+    const answer = await request(`http://127.0.0.1:${String(this.apis[0]?.port)}${path}`, {
+      method,
+      headers: { authorization, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const text = await answer.body.text();
+    if (answer.statusCode !== 200) throw new Error(`${method} ${path}: ${text}`);
+    return JSON.parse(text) as { href: string };
+  }
+}
+
+/** An event of 1 KB that says when it was due. */
+export function eventText(id: string, accountId: string, dueAt = now()): string {
+  return (
+    `{"id":"${id}","event":"cdrCreated","resource":"call","accountId":"${accountId}",` +
+    `"data":{"sent":${String(dueAt)},"text":"${FILLING}"}}`
+  );
+}
+
+function authorizationOf(pair: string): string {
+  return `Basic ${Buffer.from(pair).toString('base64')}`;
+}

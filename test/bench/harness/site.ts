@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { Programs } from '../../harness/programs.js';
+import { isReady } from '../../harness/ready.js';
+import { type Environment, ServiceProcess, type Way } from '../../harness/service-process.js';
+import { Postgres, RedisStore } from '../../harness/stores.js';
+import { freePort, ROOT } from '../../harness/tools.js';
+import { until } from '../../harness/until.js';
+import type { Database } from './database.js';
+import { Deployment, PLATFORM } from './deployment.js';
+import { Receiver } from './receiver.js';
+
+const CLI = join(ROOT, 'dist/apps/cli/src/main.js');
+const BASELINES = fileURLToPath(new URL('../baselines/', import.meta.url));
+
+/** As for production on a small server; what a commit waits for (fsync) is as PostgreSQL has it. */
+const POSTGRES = {
+  shared_buffers: '512MB',
+  effective_cache_size: '2GB',
+  max_wal_size: '4GB',
+  checkpoint_timeout: '15min',
+  random_page_cost: '1.1',
+};
+
+/** What runs of ours, and how it is set up. */
+export interface Deploy {
+  apis?: number;
+  workers?: number;
+  environment?: Environment;
+  /** For Node.js itself, by the name of the process. */
+  nodeOptions?: (name: string) => readonly string[];
+}
+
+/** A bare program that something of ours is measured against. */
+export interface Baseline {
+  pid: number;
+  origin: string;
+  end: () => void;
+}
+
+/** The machine of a benchmark: PostgreSQL, Redis and a receiver. */
+export class Site {
+  private readonly secretsKey = `bench:${randomBytes(32).toString('base64')}`;
+  private readonly databases: Database[] = [];
+
+  private constructor(
+    readonly dir: string,
+    readonly programs: Programs,
+    readonly postgres: Postgres,
+    readonly redis: RedisStore,
+    readonly receiver: Receiver,
+  ) {}
+
+  static async start(dir: string): Promise<Site> {
+    mkdirSync(dir, { recursive: true });
+    const programs = new Programs(join(dir, 'logs'));
+    const postgres = new Postgres(dir, programs, POSTGRES);
+    const redis = new RedisStore(dir, programs);
+    await Promise.all([postgres.start(), redis.start()]);
+    return new Site(dir, programs, postgres, redis, await Receiver.start(programs));
+  }
+
+  /** A new database, migrated, with the platform's user. */
+  async database(name: string): Promise<Database> {
+    await this.postgres.query(`CREATE DATABASE ${name}`);
+    const database = {
+      name,
+      redisNumber: this.databases.length,
+      pool: new pg.Pool({ connectionString: this.urlOf(this.postgres.url, name), max: 2 }),
+    };
+    this.databases.push(database);
+    const env = {
+      PATH: process.env.PATH,
+      DATABASE_URL: this.urlOf(this.postgres.url, name),
+      DATABASE_API_ROLE: this.postgres.urlOf('api').username,
+      DATABASE_WORKER_ROLE: this.postgres.urlOf('worker').username,
+    };
+    const cli = (args: string[], input = '') =>
+      this.programs.run('setup', process.execPath, [CLI, ...args], { cwd: ROOT, env, input });
+    await cli(['migrate']);
+    const [username = '', password] = PLATFORM.split(':');
+    await cli(['users', 'create', username, '--role', 'platform', '--password-stdin'], password);
+    return database;
+  }
+
+  /** Starts APIs and workers on a database. */
+  async deploy(database: Database, given: Deploy = {}): Promise<Deployment> {
+    const { apis = 1, workers = 1, environment = {}, nodeOptions = () => [] } = given;
+    const create = async (kind: 'api' | 'worker', number: number) => {
+      const name = `${kind}-${String(number)}`;
+      const ways: [Way, Way] = [
+        { url: this.urlOf(this.postgres.urlOf(kind), database.name) },
+        { url: new URL(`/${String(database.redisNumber)}`, this.redis.url).toString() },
+      ];
+      const env = {
+        NODE_ENV: 'production',
+        SECRETS_KEYS: this.secretsKey,
+        DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
+        SHUTDOWN_DELAY_MS: '0',
+        ...environment,
+      };
+      const onEnd = (how: string) => {
+        throw this.programs.failure(name, how);
+      };
+      const port = await freePort();
+      const [to, options] = [[port, ...ways, this.programs] as const, nodeOptions(name)];
+      return new ServiceProcess(name, kind, ...to, env, onEnd, options);
+    };
+    const all = (kind: 'api' | 'worker', count: number) =>
+      Promise.all(Array.from({ length: count }, (_, index) => create(kind, index + 1)));
+    const deployment = new Deployment(
+      this.receiver,
+      database,
+      await all('api', apis),
+      await all('worker', workers),
+    );
+    await deployment.start();
+    return deployment;
+  }
+
+  /** Starts a baseline, whose first argument is its port. */
+  async baseline(name: string, ...args: string[]): Promise<Baseline> {
+    const port = await freePort();
+    const main = join(BASELINES, `${name}.main.js`);
+    const env = { PATH: process.env.PATH, NODE_ENV: 'production' };
+    const all = [main, String(port), ...args];
+    const { pid } = this.programs.start(name, process.execPath, all, { cwd: ROOT, env });
+    await until(`${name} is ready`, () => isReady(port), 60_000);
+    return {
+      pid,
+      origin: `http://127.0.0.1:${String(port)}`,
+      end: () => void process.kill(pid, 'SIGKILL'),
+    };
+  }
+
+  /** Where a baseline finds a database, as its owner. */
+  ownerUrl(database: Database): string {
+    return this.urlOf(this.postgres.url, database.name);
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.databases.map(({ pool }) => pool.end()));
+    await this.programs.kill();
+  }
+
+  private urlOf(of: URL, database: string): string {
+    const url = new URL(of);
+    url.pathname = `/${database}`;
+    return url.toString();
+  }
+}

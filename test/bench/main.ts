@@ -1,0 +1,74 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { availableParallelism, cpus, tmpdir, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { GUARDED, losses, record } from './guard.js';
+import { type Result, resultOf, tableOf } from './harness/report.js';
+import { Site } from './harness/site.js';
+import { profile } from './profile.js';
+import { scenarios } from './scenarios/index.js';
+
+const { values } = parseArgs({
+  options: {
+    scenario: { type: 'string', multiple: true },
+    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '5' },
+    json: { type: 'string' },
+    profile: { type: 'boolean', default: false },
+    guard: { type: 'boolean', default: false },
+    record: { type: 'boolean', default: false },
+  },
+});
+const byDefault = values.guard
+  ? GUARDED
+  : scenarios.filter(({ isLong }) => !isLong).map(({ name }) => name);
+const chosen = values.profile ? [] : (values.scenario ?? byDefault);
+const unknown = chosen.filter((name) => !scenarios.some((one) => one.name === name));
+if (unknown.length > 0) {
+  console.error(`There is no scenario ${unknown.join(', ')}; there are:`);
+  for (const { name, about } of scenarios) console.error(`  ${name}: ${about}`);
+  process.exit(2);
+}
+
+const effort = { rounds: Number(values.rounds), seconds: Number(values.seconds) };
+const dir = await mkdtemp(join(tmpdir(), 'bench-'));
+const results: Result[] = [];
+const failures: string[] = [];
+
+/** With stores of its own: nothing of what was before is left to be written or cleaned up. */
+async function onSite<Done>(name: string, work: (site: Site) => Promise<Done>): Promise<Done> {
+  const start = performance.now();
+  const site = await Site.start(join(dir, name));
+  try {
+    return await work(site);
+  } finally {
+    await site.end();
+    console.error(`${name}: ${((performance.now() - start) / 1_000).toFixed()} s`);
+  }
+}
+
+for (const { name, run } of scenarios.filter((one) => chosen.includes(one.name))) {
+  try {
+    const rows = await onSite(name, (site) => run(site, effort));
+    results.push(...rows.map((row) => resultOf(name, row)));
+  } catch (error) {
+    failures.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+if (values.profile) console.log(await onSite('profile', (site) => profile(site, effort)));
+else console.log(tableOf(results));
+
+if (values.record) record(results);
+if (values.guard) failures.push(...losses(results));
+for (const failure of failures) console.log(`FAILED ${failure}`);
+if (values.json !== undefined) {
+  const machine = {
+    cpu: cpus()[0]?.model ?? '',
+    cores: availableParallelism(),
+    memoryGb: Math.round(totalmem() / 2 ** 30),
+    node: process.version,
+  };
+  const report = { at: new Date().toISOString(), machine, effort, results, failures };
+  await writeFile(values.json, `${JSON.stringify(report, undefined, 2)}\n`);
+}
+process.exit(failures.length > 0 ? 1 : 0);

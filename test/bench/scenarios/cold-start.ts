@@ -1,0 +1,32 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { freePort, ROOT } from '../../harness/tools.js';
+import { until } from '../../harness/until.js';
+import type { Row, Scenario } from '../harness/scenario.js';
+import type { Site } from '../harness/site.js';
+
+export const coldStart: Scenario = {
+  name: 'cold-start',
+  about: 'a second `npm start`, until it says that it is ready',
+  async run(site, { rounds }): Promise<Row[]> {
+    const dir = join(site.dir, 'start');
+    mkdirSync(dir, { recursive: true });
+    await start(site, dir);
+    const values: number[] = [];
+    for (let round = 0; round < rounds; round += 1) values.push(await start(site, dir));
+    return [{ what: 'second npm start to ready', values, unit: 's', bound: { atMost: 5 } }];
+  },
+};
+
+/** Starts, and stops again. @returns seconds until it was ready */
+async function start({ programs }: Site, dir: string): Promise<number> {
+  const env = { PATH: process.env.PATH, DATA_DIR: dir, PORT: String(await freePort()) };
+  const before = programs.output('start').length;
+  const from = performance.now();
+  const program = programs.start('start', 'npm', ['start'], { cwd: ROOT, env });
+  await until('it is ready', () => programs.output('start', before).includes('\nready '), 120_000);
+  const seconds = (performance.now() - from) / 1_000;
+  process.kill(program.pid, 'SIGINT');
+  await program.exited;
+  return seconds;
+}

@@ -1,0 +1,24 @@
+import type { Scenario } from '../harness/scenario.js';
+import { batch, fanOut, latency, single } from './accept.js';
+import { applications } from './applications.js';
+import { coldStart } from './cold-start.js';
+import { backlog, stored } from './stored.js';
+import { delays, hanging, retryStorm } from './targets.js';
+import { scaleOut, workerAlone } from './worker.js';
+
+/** All scenarios, in the order in which they are run. */
+export const scenarios: readonly Scenario[] = [
+  single,
+  batch,
+  workerAlone,
+  latency,
+  hanging,
+  applications,
+  fanOut,
+  delays,
+  retryStorm,
+  scaleOut,
+  backlog,
+  coldStart,
+  stored,
+];

@@ -1,0 +1,104 @@
+import { request } from 'undici';
+import type { Received } from '../harness/receiver.js';
+import { byTurns, ratios, type Scenario } from '../harness/scenario.js';
+
+const ACCOUNTS = 20;
+/** WORKER_CONCURRENCY by default. */
+const CONCURRENCY = 400;
+/** The part of all that is over when a consumer is warm. */
+const WARM = 0.2;
+
+export const workerAlone: Scenario = {
+  name: 'worker-alone',
+  about: 'a worker with a full queue, against a bare Bull consumer that posts and stores nothing',
+  async run(site, { rounds, seconds }) {
+    const jobs = Math.round(seconds * 6_000);
+    const environment = { QUEUE_WINDOW: '1000000' };
+    const database = await site.database('worker_alone');
+    const accounts = await (async () => {
+      const deployment = await site.deploy(database, { workers: 0 });
+      const made = await deployment.accounts(ACCOUNTS);
+      await deployment.end();
+      return made;
+    })();
+    const measured = await byTurns(rounds, {
+      ours: async () => {
+        await site.receiver.reset();
+        const api = await site.deploy(database, { workers: 0, environment });
+        await api.store(accounts, jobs);
+        await api.end();
+        const worker = await site.deploy(database, { apis: 0, environment });
+        const rate = warmRate(await site.receiver.reached(jobs));
+        await worker.quiet();
+        await worker.end();
+        return rate;
+      },
+      bare: async () => {
+        await site.receiver.reset();
+        const redis = new URL('/15', site.redis.url).toString();
+        const given = [`${site.receiver.url}/now/bare`, redis, String(jobs), String(CONCURRENCY)];
+        const bare = await site.baseline('bull-consumer', ...given);
+        await (await request(`${bare.origin}/consume`)).body.dump();
+        const rate = warmRate(await site.receiver.reached(jobs));
+        bare.end();
+        return rate;
+      },
+    });
+    return [
+      {
+        what: 'a worker alone / bare Bull consumer',
+        values: ratios(measured.ours, measured.bare),
+        unit: '',
+        bound: { atLeast: 0.6 },
+      },
+      { what: 'deliveries of a worker alone', values: measured.ours, unit: '/s' },
+    ];
+  },
+};
+
+export const scaleOut: Scenario = {
+  name: 'scale-out',
+  about: '1, 2 and 4 workers against receivers of 200 ms, each with 100 calls in flight',
+  async run(site, { rounds, seconds }) {
+    const database = await site.database('scale_out');
+    const environment = { WORKER_CONCURRENCY: '100', QUEUE_WINDOW: '1000000' };
+    const first = await site.deploy(database, { workers: 0 });
+    const accounts = await first.accounts(ACCOUNTS, 'after-200');
+    await first.end();
+    const measurement = (workers: number) => async () => {
+      const jobs = Math.round(workers * seconds * 400);
+      await site.receiver.reset();
+      const api = await site.deploy(database, { workers: 0, environment });
+      await api.store(accounts, jobs);
+      await api.end();
+      const deployment = await site.deploy(database, { apis: 0, workers, environment });
+      const rate = warmRate(await site.receiver.reached(jobs));
+      await deployment.quiet();
+      await deployment.end();
+      return rate;
+    };
+    const measured = await byTurns(Math.min(rounds, 2), {
+      one: measurement(1),
+      two: measurement(2),
+      four: measurement(4),
+    });
+    return [
+      {
+        what: 'two workers / one, targets of 200 ms',
+        values: ratios(measured.two, measured.one),
+        unit: '',
+      },
+      {
+        what: 'four workers / one, targets of 200 ms',
+        values: ratios(measured.four, measured.one),
+        unit: '',
+      },
+    ];
+  },
+};
+
+/** Notifications a second, from when the consumer was warm to nine tenths of all: a tail is slow. */
+export function warmRate({ marks, markEvery }: Received): number {
+  const [from, to] = [Math.floor(marks.length * WARM), Math.floor(marks.length * 0.9)];
+  return (((to - from) * markEvery) / (marks[to]! - marks[from]!)) * 1e6;
+}
