@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { GUARDED, losses, record } from './guard.js';
 import { type Result, resultOf, tableOf } from './harness/report.js';
 import { Site } from './harness/site.js';
-import { profile } from './profile.js';
+import { profile, PROFILED } from './profile.js';
 import { scenarios } from './scenarios/index.js';
 
 const { values } = parseArgs({
@@ -36,9 +36,13 @@ const results: Result[] = [];
 const failures: string[] = [];
 
 /** With stores of its own: nothing of what was before is left to be written or cleaned up. */
-async function onSite<Done>(name: string, work: (site: Site) => Promise<Done>): Promise<Done> {
+async function onSite<Done>(
+  name: string,
+  work: (site: Site) => Promise<Done>,
+  settings?: Record<string, string>,
+): Promise<Done> {
   const start = performance.now();
-  const site = await Site.start(join(dir, name));
+  const site = await Site.start(join(dir, name), settings);
   try {
     return await work(site);
   } finally {
@@ -55,8 +59,9 @@ for (const { name, run } of scenarios.filter((one) => chosen.includes(one.name))
     failures.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
-if (values.profile) console.log(await onSite('profile', (site) => profile(site, effort)));
-else console.log(tableOf(results));
+if (values.profile) {
+  console.log(await onSite('profile', (site) => profile(site, effort), PROFILED));
+} else console.log(tableOf(results));
 
 if (values.record) record(results);
 if (values.guard) failures.push(...losses(results));

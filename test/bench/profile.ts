@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { RedisStore } from '../harness/stores.js';
+import type { Database } from './harness/database.js';
 import type { Effort } from './harness/scenario.js';
 import type { Site } from './harness/site.js';
 
@@ -13,9 +15,16 @@ interface Profile {
   timeDeltas: number[];
 }
 
-/** Where an API and a worker spend their time at full load: the top ten of each, by package and by function. */
+/** What {@link profile} needs of PostgreSQL. */
+export const PROFILED = { shared_preload_libraries: 'pg_stat_statements' };
+
+/**
+ * Where the time goes at full load: the top ten of an API and a worker, by package and by function,
+ * and of the statements of PostgreSQL and the commands of Redis.
+ */
 export async function profile(site: Site, { seconds }: Effort): Promise<string> {
-  const deployment = await site.deploy(await site.database('profile'), {
+  const database = await site.database('profile');
+  const deployment = await site.deploy(database, {
     nodeOptions: (name) => [
       '--cpu-prof',
       `--cpu-prof-dir=${site.dir}`,
@@ -24,10 +33,55 @@ export async function profile(site: Site, { seconds }: Effort): Promise<string> 
   });
   const accounts = await deployment.accounts(ACCOUNTS);
   await deployment.saturate(accounts, { seconds });
-  await deployment.saturate(accounts, { seconds });
   await deployment.quiet();
+  await database.pool.query('CREATE EXTENSION pg_stat_statements');
+  await database.pool.query('SELECT pg_stat_statements_reset()');
+  await site.redis.command('CONFIG', 'RESETSTAT');
+  const { events } = await deployment.saturate(accounts, { seconds });
+  await deployment.quiet();
+  const stores = [await statements(database.pool, events), await commands(site.redis, events)];
   await deployment.end();
-  return ['api-1', 'worker-1'].map((name) => tablesOf(site.dir, name)).join('\n\n');
+  return [...['api-1', 'worker-1'].map((name) => tablesOf(site.dir, name)), ...stores].join('\n\n');
+}
+
+async function statements(pool: Database['pool'], events: number): Promise<string> {
+  const { rows } = await pool.query<{ text: string; calls: string; ms: number }>(
+    `SELECT left(regexp_replace(query, '\\s+', ' ', 'g'), 60) AS text, calls, total_exec_time AS ms
+     FROM pg_stat_statements ORDER BY total_exec_time DESC LIMIT ${String(TOP)}`,
+  );
+  return storeTable(
+    'statements of PostgreSQL',
+    rows.map(({ text, calls, ms }) => [text, Number(calls) / events, (ms * 1_000) / events]),
+  );
+}
+
+async function commands(redis: RedisStore, events: number): Promise<string> {
+  const text = String(await redis.command('INFO', 'commandstats'));
+  const rows = [...text.matchAll(/cmdstat_(\S+?):calls=(\d+),usec=(\d+)/g)]
+    .map(([, name = '', calls, us]): StoreRow => [
+      name,
+      Number(calls) / events,
+      Number(us) / events,
+    ])
+    .toSorted(([, , one], [, , other]) => other - one);
+  return storeTable(
+    'commands of Redis (a script counts what it calls as well)',
+    rows.slice(0, TOP),
+  );
+}
+
+/** What it is, how often for an event, and how long for an event, in µs. */
+type StoreRow = [what: string, calls: number, us: number];
+
+function storeTable(title: string, rows: readonly StoreRow[]): string {
+  const line = (cells: readonly [string, string, string]) =>
+    `| ${cells[0].padEnd(MIN_WIDTH)} | ${cells[1].padStart(15)} | ${cells[2].padStart(12)} |`;
+  const shown = rows.map(([what, calls, us]) => line([what, calls.toFixed(3), us.toFixed(1)]));
+  const heads = [
+    line([title, 'calls for an event', 'µs for an event']),
+    line(['-'.repeat(MIN_WIDTH), '--:', '--:']),
+  ];
+  return [...heads, ...shown].join('\n');
 }
 
 function tablesOf(dir: string, name: string): string {

@@ -29,10 +29,12 @@ export interface Delivered {
   rate: number;
 }
 
+/** Of all deployments: one may follow another on the same database. */
+let eventsMade = 0;
+
 /** APIs and workers on a database, and the load for them. */
 export class Deployment {
   private readonly load: LoadGenerator;
-  private events = 0;
   private accountsMade = 0;
 
   constructor(
@@ -92,9 +94,9 @@ export class Deployment {
       'content-type': 'application/json',
     };
     const event = (dueAt: number) => {
-      this.events += 1;
-      const account = accounts[this.events % accounts.length]!.id;
-      return eventText(`${process.pid}-${String(this.events)}`, account, dueAt);
+      eventsMade += 1;
+      const account = accounts[eventsMade % accounts.length]!.id;
+      return eventText(`event-${String(eventsMade)}`, account, dueAt);
     };
     if (eventsEach === 1) {
       return (dueAt) => ({ method: 'POST', path: '/v1/events', headers, body: event(dueAt) });

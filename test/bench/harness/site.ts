@@ -54,10 +54,11 @@ export class Site {
     readonly receiver: Receiver,
   ) {}
 
-  static async start(dir: string): Promise<Site> {
+  /** @param settings of PostgreSQL, on top of those of all */
+  static async start(dir: string, settings: Record<string, string> = {}): Promise<Site> {
     mkdirSync(dir, { recursive: true });
     const programs = new Programs(join(dir, 'logs'));
-    const postgres = new Postgres(dir, programs, POSTGRES);
+    const postgres = new Postgres(dir, programs, { ...POSTGRES, ...settings });
     const redis = new RedisStore(dir, programs);
     await Promise.all([postgres.start(), redis.start()]);
     return new Site(dir, programs, postgres, redis, await Receiver.start(programs));

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { keepNewest, RateLimitedError } from '#libs/kernel';
 import { type BasicCredentials, basicCredentialsOf } from './basic-credentials.js';
@@ -29,7 +29,7 @@ interface Verified {
  */
 @Injectable()
 export class Authenticator {
-  private readonly key = randomBytes(32);
+  private readonly key = randomBytes(32).toString('base64');
   private readonly remembered = new Map<string, Verified>();
   private readonly verifying = new Map<string, Promise<Verified | undefined>>();
 
@@ -46,7 +46,8 @@ export class Authenticator {
    */
   async authenticate(header: string | undefined, addressOf: () => string): Promise<Principal> {
     if (header === undefined) throw new UnauthorizedError();
-    const key = createHmac('sha256', this.key).update(header).digest('base64');
+    // A Hmac costs five times as much, and the digest, which is shown to nobody, needs none.
+    const key = hash('sha256', this.key + header, 'base64');
     const entry = this.remembered.get(key);
     const current = entry && (isFresh(entry) ? entry : await this.look(key, entry));
     // A pair that stopped working may work again: unlocked, or stored as another credential.

@@ -1,4 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { Ambient } from '../concurrency/ambient.js';
 
 /** Who changes something, and from where. */
 export interface Actor {
@@ -12,20 +12,24 @@ export interface Actor {
 
 const SYSTEM: Readonly<Actor> = { name: 'system' };
 
-const present = new AsyncLocalStorage<Actor>();
+const actor = new Ambient<Actor>();
 
 /** Does work in the name of an actor; whatever it calls finds that one present. */
-export function actAs<Result>(actor: Actor, work: () => Result): Result {
-  return present.run(actor, work);
+export function actAs<Result>(who: Actor, work: () => Promise<Result>): Promise<Result> {
+  return actor.run(who, work);
+}
+
+/** As {@link actAs}, for work that is only begun. @returns what says that it is done */
+export function beginAs(who: Actor, work: () => void): () => void {
+  return actor.begin(who, work);
 }
 
 /** Says whose the request under way is, once that is known. Reading requests have no actor. */
 export function identifyActor(userId: string, username: string): void {
-  const actor = present.getStore();
-  if (actor) Object.assign(actor, { userId, name: username });
+  if (actor.present) Object.assign(actor.present, { userId, name: username });
 }
 
 /** Who is at work: the service itself, unless somebody else is. */
 export function presentActor(): Readonly<Actor> {
-  return present.getStore() ?? SYSTEM;
+  return actor.present ?? SYSTEM;
 }

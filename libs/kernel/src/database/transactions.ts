@@ -1,7 +1,7 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { Injectable } from '@nestjs/common';
 import type { Client, QueryResultRow } from 'pg';
 import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
+import { Ambient } from '../concurrency/ambient.js';
 import { isTimedOut, isTransient, translateDatabaseError } from './database-errors.js';
 import { Database, type Statement } from './database.js';
 
@@ -19,7 +19,7 @@ interface Transaction {
  */
 @Injectable()
 export class Transactions {
-  private readonly current = new AsyncLocalStorage<Transaction>();
+  private readonly current = new Ambient<Transaction>();
 
   constructor(
     private readonly dataSource: DataSource,
@@ -28,12 +28,12 @@ export class Transactions {
 
   /** Whether it is inside {@link run}. */
   get underWay(): boolean {
-    return this.current.getStore() !== undefined;
+    return this.current.present !== undefined;
   }
 
   /** The manager to use now: that of the transaction under way, else one that commits at once. */
   get manager(): EntityManager {
-    return this.current.getStore()?.runner.manager ?? this.dataSource.manager;
+    return this.current.present?.runner.manager ?? this.dataSource.manager;
   }
 
   /**
@@ -55,7 +55,7 @@ export class Transactions {
    * @throws as {@link use} does
    */
   async query<Row extends QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
-    const { runner } = this.current.getStore() ?? {};
+    const { runner } = this.current.present ?? {};
     if (!runner) return this.database.query<Row>(statement, values);
     const { records } = await runner.query(statement.text, values, true);
     return records as Row[];
@@ -63,7 +63,7 @@ export class Transactions {
 
   /** Does what must not happen before others can see the changes; at once where nothing is under way. */
   afterCommit(work: () => void): void {
-    const transaction = this.current.getStore();
+    const transaction = this.current.present;
     if (transaction) transaction.afterCommit.push(work);
     else work();
   }

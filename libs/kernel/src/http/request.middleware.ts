@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { actAs, type Actor } from '../audit/actor.js';
+import { type Actor, beginAs } from '../audit/actor.js';
 import type { Config } from '../config/config.js';
 import { DomainError } from '../errors/domain-error.js';
 import { ambiguityIn } from './ambiguity.js';
@@ -42,7 +42,7 @@ export function requestMiddleware(config: Config): RequestHandler {
       takeNoMore(request.socket);
       next(malformed(ambiguity));
     } else if (request.rawHeaders.length > 2 * MAX_HEADERS) next(malformed(TOO_MANY_HEADERS));
-    else if (mayChange(request)) actAs(actorOf(request, requestId), next);
+    else if (mayChange(request)) actUntilAnswered(actorOf(request, requestId), response, next);
     else next();
   };
 }
@@ -54,6 +54,22 @@ function malformed(message: string): DomainError {
 /** The guard adds who it is. */
 function actorOf({ ip }: Request, requestId: string): Actor {
   return { name: '', requestId, ...(ip !== undefined && { address: ip }) };
+}
+
+const unanswered = new Map<Response, () => void>();
+
+/**
+ * Nothing is changed any more when there is an answer, whoever is still there to take it: a client
+ * that leaves does not end what it asked for.
+ */
+function actUntilAnswered(actor: Actor, response: Response, next: NextFunction): void {
+  const done = beginAs(actor, next);
+  unanswered.set(response, done);
+  response.once('close', () => {
+    for (const [one, end] of unanswered) {
+      if (one.writableEnded && unanswered.delete(one)) end();
+    }
+  });
 }
 
 /** Whether the audit may have to be told who it was. Events, which come by the thousand, are no change. */

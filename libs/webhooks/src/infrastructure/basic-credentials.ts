@@ -1,6 +1,5 @@
 /** The user information of a URL as Basic credentials (RFC 7617), if it has any. */
-export function basicCredentialsOf(url: string): string | undefined {
-  const { username, password } = new URL(url);
+export function basicCredentialsOf({ username, password }: URL): string | undefined {
   if (username === '' && password === '') return undefined;
   const pair = `${bytesOf(username)}:${bytesOf(password)}`;
   return `Basic ${Buffer.from(pair, 'latin1').toString('base64')}`;

@@ -1,11 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { JobOptions, Queue } from 'bull';
 import { CONFIG, type Config, Log, Metrics, Presence, type RedisConnection } from '#libs/kernel';
-import type { DeliveryJob } from '../domain/delivery.js';
 import { DeliveryQueue, type QueuedDelivery } from '../domain/delivery-queue.js';
-import { DELIVERY_QUEUES, JOB_NAME, shardOf } from './delivery-queues.js';
+import {
+  type DeliveriesJob,
+  DELIVERY_QUEUES,
+  JOB_NAME,
+  MAX_TOGETHER,
+  shardOf,
+} from './delivery-queues.js';
 
-/** Jobs being added at once; beyond that, Redis is too slow to be given more. */
+/** Deliveries being added at once; beyond that, Redis is too slow to be given more. */
 const MAX_UNDER_WAY = 20_000;
 /** A full window takes as many again of those that do not wait: what is immediate has a bound too. */
 const IMMEDIATE_WINDOWS = 2;
@@ -15,17 +20,21 @@ const FILL_AGE_MS = 200;
 const JOB_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: true };
 const IMMEDIATE_JOB_OPTIONS = { ...JOB_OPTIONS, lifo: true };
 
+type Bulk = { name: string; data: DeliveriesJob; opts: JobOptions }[];
+
 /** The Bull queues, one a shard. */
 @Injectable()
 export class BullDeliveryQueue extends DeliveryQueue {
+  /** Deliveries that are being added. */
   private underWay = 0;
+  /** Deliveries in the queues, if every job has as many as it may. */
   private fill = 0;
   private fillAt = -Infinity;
   private asking = false;
   private readonly clients: readonly RedisConnection[];
 
   constructor(
-    @Inject(DELIVERY_QUEUES) private readonly queues: readonly Queue<DeliveryJob>[],
+    @Inject(DELIVERY_QUEUES) private readonly queues: readonly Queue<DeliveriesJob>[],
     metrics: Metrics,
     log: Log,
     @Inject(CONFIG) private readonly config: Config,
@@ -57,21 +66,22 @@ export class BullDeliveryQueue extends DeliveryQueue {
     );
   }
 
-  async add(jobs: readonly QueuedDelivery[]): Promise<void> {
-    if (jobs.length === 0 || !this.isConnected() || this.underWay > MAX_UNDER_WAY) return;
-    this.underWay += jobs.length;
+  async add(deliveries: readonly QueuedDelivery[]): Promise<void> {
+    if (deliveries.length === 0 || !this.isConnected() || this.underWay > MAX_UNDER_WAY) return;
+    this.underWay += deliveries.length;
     try {
-      await Promise.all(this.byShard(jobs).map(([queue, bulk]) => queue.addBulk(bulk)));
-      this.fill += jobs.length;
+      const bulks = this.bulksOf(deliveries);
+      await Promise.all(bulks.map(([queue, bulk]) => queue.addBulk(bulk)));
+      for (const [, bulk] of bulks) this.fill += bulk.length * MAX_TOGETHER;
     } catch {
       // Their claims end, and the feeder brings them in again.
     } finally {
-      this.underWay -= jobs.length;
+      this.underWay -= deliveries.length;
     }
   }
 
   /**
-   * How many jobs may come in now, in all shards together.
+   * How many deliveries may come in now, in all shards together.
    * @throws when Redis is away
    */
   async room(): Promise<number> {
@@ -82,24 +92,26 @@ export class BullDeliveryQueue extends DeliveryQueue {
   /** Jobs in all shards together, waiting and active. @throws when Redis is away */
   async jobs(): Promise<number> {
     const counts = await Promise.all(this.queues.map((queue) => queue.getJobCounts()));
-    this.fill = counts.reduce((sum, { waiting, active }) => sum + waiting + active, 0);
+    const jobs = counts.reduce((sum, { waiting, active }) => sum + waiting + active, 0);
+    this.fill = jobs * MAX_TOGETHER;
     this.fillAt = performance.now();
-    return this.fill;
+    return jobs;
   }
 
-  private byShard(jobs: readonly QueuedDelivery[]) {
-    const groups = new Map<
-      Queue<DeliveryJob>,
-      { name: string; data: DeliveryJob; opts: JobOptions }[]
-    >();
-    for (const { id, attempt, webhookId, immediate } of jobs) {
-      const queue = this.queues[shardOf(webhookId, this.queues.length)] as Queue<DeliveryJob>;
-      const group = groups.get(queue) ?? [];
+  /** By queue, in the order in which they come, as many in a job as may be. */
+  private bulksOf(deliveries: readonly QueuedDelivery[]): [Queue<DeliveriesJob>, Bulk][] {
+    const bulks = new Map<Queue<DeliveriesJob>, Bulk>();
+    for (const { id, attempt, webhookId, immediate } of deliveries) {
+      const queue = this.queues[shardOf(webhookId, this.queues.length)]!;
       const opts = immediate === true ? IMMEDIATE_JOB_OPTIONS : JOB_OPTIONS;
-      group.push({ name: JOB_NAME, data: { id, attempt }, opts });
-      groups.set(queue, group);
+      const bulk = bulks.get(queue) ?? [];
+      bulks.set(queue, bulk);
+      const last = bulk.at(-1);
+      if (last?.opts === opts && last.data.deliveries.length < MAX_TOGETHER) {
+        last.data.deliveries.push({ id, attempt });
+      } else bulk.push({ name: JOB_NAME, data: { deliveries: [{ id, attempt }] }, opts });
     }
-    return [...groups];
+    return [...bulks];
   }
 
   private isConnected(): boolean {

@@ -9,7 +9,6 @@ import {
   type RedisConnection,
   type Statement,
 } from '#libs/kernel';
-import type { DeliveryJob } from '../domain/delivery.js';
 import { FIRST_CALLS, SUBSCRIPTION_SHARE } from '../domain/delivery-admission.js';
 import { DeliveryRunner } from '../domain/delivery-runner.js';
 import { BullDeliveryQueue } from './bull-delivery.queue.js';
@@ -55,7 +54,7 @@ export class DeliveryFeeder {
     private readonly runner: DeliveryRunner,
     private readonly metrics: DeliveryMetrics,
     private readonly log: Log,
-    @Inject(DELIVERY_QUEUES) queues: readonly Queue<DeliveryJob>[],
+    @Inject(DELIVERY_QUEUES) queues: readonly Queue[],
     @Inject(CONFIG) config: Config,
   ) {
     this.lease = leaseMs(config);

@@ -2,10 +2,9 @@ import { BullModule, getQueueToken } from '@nestjs/bull';
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { Queue } from 'bull';
 import { CONFIG, type Config, connectRedis } from '#libs/kernel';
-import type { DeliveryJob } from '../domain/delivery.js';
 import { DeliveryQueue } from '../domain/delivery-queue.js';
 import { BullDeliveryQueue } from './bull-delivery.queue.js';
-import { DELIVERY_QUEUES, queueName, queuePrefix } from './delivery-queues.js';
+import { type DeliveriesJob, DELIVERY_QUEUES, queueName, queuePrefix } from './delivery-queues.js';
 
 /** The Bull queues of deliveries, and the port that adds to them. */
 @Module({})
@@ -27,7 +26,7 @@ export class DeliveryQueueModule {
         {
           provide: DELIVERY_QUEUES,
           inject: shards.map((shard) => getQueueToken(queueName(shard))),
-          useFactory: (...queues: Queue<DeliveryJob>[]) => queues,
+          useFactory: (...queues: Queue<DeliveriesJob>[]) => queues,
         },
         BullDeliveryQueue,
         { provide: DeliveryQueue, useExisting: BullDeliveryQueue },

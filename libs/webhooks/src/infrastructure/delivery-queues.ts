@@ -1,10 +1,19 @@
 import type { SpanStart } from '#libs/kernel';
+import type { DeliveryJob } from '../domain/delivery.js';
 
 /** Injection token of the Bull queues, one a shard, in order. */
 export const DELIVERY_QUEUES = Symbol('DeliveryQueues');
 
-/** The one kind of job: an attempt of a delivery. */
+/** The one kind of job: attempts of deliveries, one of each. */
 export const JOB_NAME = 'deliver';
+
+/** What a job carries. */
+export interface DeliveriesJob {
+  deliveries: DeliveryJob[];
+}
+
+/** Deliveries in a job at the most: so many share what a job costs Redis and Bull. */
+export const MAX_TOGETHER = 10;
 
 const QUEUE = { 'messaging.system': 'bull', 'messaging.destination.name': 'deliveries' };
 

@@ -47,7 +47,7 @@ export class EgressProxy {
   /** @param url `http` or `https`; its user information is the login at the proxy */
   constructor(url: string, log: Log) {
     this.origin = new URL(url).origin;
-    const credentials = basicCredentialsOf(url);
+    const credentials = basicCredentialsOf(new URL(url));
     this.headers = credentials === undefined ? {} : { 'proxy-authorization': credentials };
     this.presence = new Presence('the egress proxy', log, STEADY_MS);
   }

@@ -8,12 +8,14 @@ import { GOES_AT_ONCE } from './webhook-flow.js';
  * $9    lease in ms
  * $10   array: the span that each is accepted in; NULL: none
  *
- * A row for each event, or for each of its deliveries that was claimed for the queue.
+ * A row for each event, and one for each delivery that was claimed for the queue, without `ord`.
  *
  * - `matched` reads the subscriptions as they are: there is no cache to be stale.
  * - Keys are inserted in key order, so two batches never wait for each other in a circle; an event
  *   is stored only if its key was new. A key of a concurrent batch makes us wait for its commit.
  * - Everything is made at one now(), so the ids of an event and of its deliveries share a prefix.
+ * - Nothing is joined to itself: PostgreSQL expects a row or ten of each step, and would compare all
+ *   events of a batch with all.
  */
 export const ACCEPT_EVENTS = {
   name: 'events.accept',
@@ -28,74 +30,70 @@ WITH given AS MATERIALIZED (
   LEFT JOIN users u ON u.id = g.account_id
 ),
 judged AS MATERIALIZED (
-  SELECT *, CASE
-    WHEN application_id IS NOT NULL AND application_account IS NULL THEN 'unknown_application'
-    WHEN account_id IS NOT NULL AND named_account IS NULL THEN 'unknown_account'
-    WHEN application_account <> named_account THEN 'accounts_differ'
-  END AS refusal
-  FROM given
-),
-valid AS MATERIALIZED (
   SELECT new_uuid(now(), ord) AS id, ord, event, resource, application_id, producer_id, data,
     traceparent,
     coalesce(application_account, named_account) AS account_id,
-    coalesce(occurred_at, now()) AS occurred_at
-  FROM judged WHERE refusal IS NULL
+    coalesce(occurred_at, now()) AS occurred_at,
+    CASE
+      WHEN application_id IS NOT NULL AND application_account IS NULL THEN 'unknown_application'
+      WHEN account_id IS NOT NULL AND named_account IS NULL THEN 'unknown_account'
+      WHEN application_account <> named_account THEN 'accounts_differ'
+    END AS refusal
+  FROM given
 ),
 matched AS MATERIALIZED (
-  SELECT v.id AS event_id, v.account_id, v.event, w.id AS webhook_id, w.generation,
-    $8::boolean AND ${GOES_AT_ONCE} AS at_once
-  FROM valid v
-  CROSS JOIN LATERAL (
-    SELECT * FROM webhooks
-    WHERE account_id = v.account_id AND application_id IS NULL AND deleted_at IS NULL
-    UNION ALL
-    SELECT * FROM webhooks
-    WHERE application_id = v.application_id AND deleted_at IS NULL
-  ) w
-  WHERE w.enabled AND w.event = v.event
-    AND (w.resource = 'all' OR v.resource = ANY (string_to_array(w.resource, ',')))
-),
-counted AS MATERIALIZED (
-  SELECT event_id, count(*)::integer AS deliveries FROM matched GROUP BY event_id
+  SELECT j.*, m.webhooks, m.generations, m.at_once
+  FROM judged j CROSS JOIN LATERAL (
+    SELECT coalesce(array_agg(w.id), '{}') AS webhooks, array_agg(w.generation) AS generations,
+      array_agg($8::boolean AND ${GOES_AT_ONCE}) AS at_once
+    FROM (
+      SELECT * FROM webhooks
+      WHERE account_id = j.account_id AND application_id IS NULL AND deleted_at IS NULL
+      UNION ALL
+      SELECT * FROM webhooks
+      WHERE application_id = j.application_id AND deleted_at IS NULL
+    ) w
+    WHERE j.refusal IS NULL AND w.enabled AND w.event = j.event
+      AND (w.resource = 'all' OR j.resource = ANY (string_to_array(w.resource, ',')))
+  ) m
 ),
 new_keys AS (
   INSERT INTO event_keys (account_id, event, producer_id, event_id, deliveries)
-  SELECT v.account_id, v.event, v.producer_id, v.id, coalesce(c.deliveries, 0)
-  FROM valid v LEFT JOIN counted c ON c.event_id = v.id
-  WHERE v.producer_id IS NOT NULL
-  ORDER BY v.producer_id, v.account_id, v.event, v.ord
+  SELECT account_id, event, producer_id, id, cardinality(webhooks)
+  FROM matched
+  WHERE refusal IS NULL AND producer_id IS NOT NULL
+  ORDER BY producer_id, account_id, event, ord
   ON CONFLICT DO NOTHING
   RETURNING event_id
 ),
-fresh AS MATERIALIZED (
-  SELECT v.* FROM valid v
-  WHERE v.producer_id IS NULL OR v.id IN (SELECT event_id FROM new_keys)
+decided AS MATERIALIZED (
+  SELECT *, refusal IS NULL
+    AND (producer_id IS NULL OR id IN (SELECT event_id FROM new_keys)) AS fresh
+  FROM matched
 ),
 stored AS (
   INSERT INTO events (id, account_id, application_id, event, resource, producer_id, occurred_at,
     created_at, traceparent, data)
   SELECT id, account_id, application_id, event, resource, producer_id, occurred_at, now(),
     traceparent, data
-  FROM fresh
+  FROM decided WHERE fresh
 ),
 made AS (
   INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation,
     next_attempt_at, claimed_until, created_at)
-  SELECT new_uuid(now(), cardinality($1::text[]) + row_number() OVER ()), m.event_id, m.webhook_id,
-    m.account_id, m.event, m.generation, now(),
+  SELECT new_uuid(now(), cardinality($1::text[]) + row_number() OVER ()), d.id, m.webhook_id,
+    d.account_id, d.event, m.generation, now(),
     CASE WHEN m.at_once THEN now() + make_interval(secs => $9::float8 / 1000) END, now()
-  FROM matched m JOIN fresh f ON f.id = m.event_id
-  RETURNING id, event_id, webhook_id, claimed_until IS NOT NULL AS claimed
+  FROM decided d
+  CROSS JOIN LATERAL unnest(d.webhooks, d.generations, d.at_once) m(webhook_id, generation, at_once)
+  WHERE d.fresh
+  RETURNING id, webhook_id, claimed_until IS NOT NULL AS claimed
 )
-SELECT j.ord::integer AS ord, j.refusal, v.id AS event_id, v.account_id, f.id IS NOT NULL AS fresh,
-  coalesce(c.deliveries, 0) AS deliveries, m.id AS delivery_id, m.webhook_id
-FROM judged j
-LEFT JOIN valid v ON v.ord = j.ord
-LEFT JOIN fresh f ON f.ord = j.ord
-LEFT JOIN counted c ON c.event_id = v.id
-LEFT JOIN made m ON m.event_id = v.id AND m.claimed
-ORDER BY j.ord`,
+SELECT ord::integer AS ord, refusal, id AS event_id, account_id, fresh,
+  cardinality(webhooks) AS deliveries, NULL::uuid AS delivery_id, NULL::bigint AS webhook_id
+FROM decided
+UNION ALL
+SELECT NULL, NULL, NULL, NULL, NULL, NULL, id, webhook_id FROM made WHERE claimed`,
 };
 
 /** The events that keys stand for: a statement of its own, to see what a concurrent one committed. */

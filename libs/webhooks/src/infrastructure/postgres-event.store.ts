@@ -41,15 +41,22 @@ interface TracedEvent extends ReportedEvent {
   traceparent?: string;
 }
 
-interface AcceptRow {
+/** An event, or a delivery of one that goes onto the queue. */
+type AcceptRow = EventResultRow | ClaimedDeliveryRow;
+
+interface EventResultRow {
   ord: number;
   refusal: Refusal | null;
   event_id: string;
   account_id: string;
   fresh: boolean;
   deliveries: number;
-  delivery_id: string | null;
-  webhook_id: string | null;
+}
+
+interface ClaimedDeliveryRow {
+  ord: null;
+  delivery_id: string;
+  webhook_id: string;
 }
 
 interface KeyRow {
@@ -161,23 +168,22 @@ export class PostgresEventStore extends EventStore {
       this.tracing.enabled ? events.map((event) => event.traceparent ?? null) : null,
     ]);
     // After the commit, and without waiting: what does not get there is claimed again later.
-    void this.queue.add(rows.flatMap(queuedDelivery));
-    const repeated = await this.findRepeated(events, rows);
+    void this.queue.add(rows.filter((row) => row.ord === null).map(queuedDelivery));
+    const accepted = rows.filter((row) => row.ord !== null);
+    const repeated = await this.findRepeated(events, accepted);
     const results: Acceptance[] = [];
-    for (const row of rows) {
-      results[row.ord - 1] ??= acceptanceOf(row, repeated.get(row.ord));
-    }
+    for (const row of accepted) results[row.ord - 1] = acceptanceOf(row, repeated.get(row.ord));
     return results;
   }
 
   /** The first acceptance of each event whose key was not new, by its place in the batch. */
   private async findRepeated(
     events: readonly ReportedEvent[],
-    rows: readonly AcceptRow[],
+    rows: readonly EventResultRow[],
   ): Promise<Map<number, KeyRow>> {
     const repeated = rows.filter((row) => row.refusal === null && !row.fresh);
     if (repeated.length === 0) return new Map();
-    const keyOf = (row: AcceptRow) => {
+    const keyOf = (row: EventResultRow) => {
       const { event, producerId = '' } = events[row.ord - 1] as ReportedEvent;
       return [row.account_id, event, producerId] as const;
     };
@@ -199,12 +205,14 @@ export class PostgresEventStore extends EventStore {
   }
 }
 
-function queuedDelivery(row: AcceptRow): QueuedDelivery[] {
-  if (row.delivery_id === null || row.webhook_id === null) return [];
-  return [{ id: row.delivery_id, attempt: FIRST_ATTEMPT, webhookId: row.webhook_id }];
+function queuedDelivery({
+  delivery_id: id,
+  webhook_id: webhookId,
+}: ClaimedDeliveryRow): QueuedDelivery {
+  return { id, attempt: FIRST_ATTEMPT, webhookId };
 }
 
-function acceptanceOf(row: AcceptRow, first: KeyRow | undefined): Acceptance {
+function acceptanceOf(row: EventResultRow, first: KeyRow | undefined): Acceptance {
   if (row.refusal !== null) return { accepted: false, refusal: row.refusal };
   if (row.fresh) {
     return { accepted: true, id: row.event_id, duplicate: false, deliveries: row.deliveries };

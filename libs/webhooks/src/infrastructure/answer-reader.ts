@@ -1,0 +1,106 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+import { DeadlineError } from './attempt-error.js';
+
+/** How much of an answer's body is kept, in bytes, and how long it is read for, in ms. */
+const MAX_BODY_BYTES = 4_096;
+const BODY_MS = 1_000;
+
+/** An answer, with the start of its body. */
+export interface Answer {
+  status: number;
+  /** When its headers had come, `performance.now()`. */
+  at: number;
+  headers: IncomingHttpHeaders;
+  responseBody?: string;
+  /** Whether there was more, or it did not come in time. */
+  truncated: boolean;
+}
+
+/**
+ * Takes in the answer to one request of undici's `dispatch`. Not by `request`, which makes a stream of
+ * each body: that took a tenth of a worker's time, and most bodies are empty.
+ */
+export class AnswerReader implements Dispatcher.DispatchHandler {
+  private controller: Dispatcher.DispatchController | undefined;
+  private timer: NodeJS.Timeout;
+  private failure: Error | undefined;
+  private answer: Pick<Answer, 'status' | 'at' | 'headers'> | undefined;
+  private readonly chunks: Buffer[] = [];
+  private size = 0;
+
+  /**
+   * @param timeoutMs until the headers of the answer
+   * @param reject is given a DeadlineError, or what undici says
+   */
+  constructor(
+    timeoutMs: number,
+    private readonly resolve: (answer: Answer) => void,
+    private readonly reject: (error: Error) => void,
+  ) {
+    // Sockets are read after timers: where the process itself was late, the answer may lie there,
+    // and a target that has answered would be called again.
+    this.timer = setTimeout(() => setImmediate(() => this.giveUp()), timeoutMs);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.controller = controller;
+    // It was given up before there was a connection: nothing is sent.
+    if (this.failure) controller.abort(this.failure);
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+  ): void {
+    const isInterim = status < 200;
+    if (isInterim || this.failure) return;
+    clearTimeout(this.timer);
+    this.answer = { status, at: performance.now(), headers };
+    this.timer = setTimeout(() => this.cut(), BODY_MS);
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const room = MAX_BODY_BYTES - this.size;
+    this.chunks.push(chunk.subarray(0, room));
+    this.size += Math.min(chunk.length, room);
+    if (chunk.length > room) this.cut();
+  }
+
+  onResponseEnd(): void {
+    this.settle(false);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    // The answer broke off; what came of it is kept, and its status counts.
+    if (this.answer) this.settle(true);
+    else this.fail(error);
+  }
+
+  private giveUp(): void {
+    if (this.answer) return;
+    const failure = new DeadlineError();
+    this.fail(failure);
+    this.controller?.abort(failure);
+  }
+
+  private cut(): void {
+    this.settle(true);
+    this.controller?.abort(new Error('enough of the answer was read'));
+  }
+
+  private fail(error: Error): void {
+    clearTimeout(this.timer);
+    this.failure ??= error;
+    this.reject(error);
+  }
+
+  private settle(truncated: boolean): void {
+    clearTimeout(this.timer);
+    if (!this.answer) return;
+    // PostgreSQL cannot store U+0000.
+    const text = Buffer.concat(this.chunks).toString('utf8').replaceAll('\0', '\ufffd');
+    this.resolve({ ...this.answer, ...(this.size > 0 && { responseBody: text }), truncated });
+  }
+}
