@@ -10,9 +10,10 @@ import { runCli } from '../support/command-line.js';
 import { type DemoAccount, startDemoAccount } from '../support/demo-account.js';
 import { testDatabaseUrl } from '../support/environment.js';
 import { eventually } from '../support/eventually.js';
-import { type Client, clientOf } from '../support/http.js';
+import { basic, type Client, clientOf } from '../support/http.js';
 import { pastDeliveries } from '../support/past.js';
 import { startWorker } from '../support/processes.js';
+import { connectTo } from '../support/raw-connection.js';
 import { startReceiver } from '../support/receiver.js';
 import { aPendingDelivery } from '../support/rows.js';
 
@@ -94,6 +95,33 @@ describe('an entry', () => {
     const at = Date.parse(changed!.createdAt);
     expect(at).toBeGreaterThanOrEqual(before - 1_000);
     expect(at).toBeLessThanOrEqual(Date.now() + 1_000);
+  });
+
+  it('has the name of a client that left before its change was done', async () => {
+    const path = await demo.anApplication();
+    const lock = new pg.Client({ connectionString: demo.database.url });
+    await lock.connect();
+    await lock.query('BEGIN');
+    await lock.query('SELECT FROM applications WHERE id = $1 FOR UPDATE', [idIn(path)]);
+    const leaving = await connectTo(demo.api.url);
+    const body = JSON.stringify({ name: 'Left' });
+    leaving.write(
+      `PUT ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${basic(demo.auth)}\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${String(body.length)}\r\n\r\n${body}`,
+    );
+    const waits = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'
+      AND datname = current_database()`;
+    const waiting = async () => (await demo.database.query(waits)).length;
+    await eventually(waiting, (count) => count > 0);
+    leaving.destroy();
+    // Another one is answered meanwhile, after which nobody is at work who is still there.
+    await demo.anApplication();
+    await lock.query('COMMIT');
+    await lock.end();
+    const isRecorded = (entries: AuditEntry[]) =>
+      entries.some(({ action }) => action === 'application.update');
+    const entries = await eventually(recorded, isRecorded);
+    expect(entries.at(-1)).toMatchObject({ action: 'application.update', actor: 'demo' });
   });
 
   it('is left by every change of an application and its subscriptions', async () => {

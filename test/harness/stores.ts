@@ -147,11 +147,20 @@ export class RedisStore extends Store {
     await this.ended();
   }
 
-  /** How many jobs wait in the one queue, and how many are under way. */
+  /** How many deliveries the jobs of the one queue hold that wait, and that are being taken in. */
   async jobs(): Promise<{ waiting: number; active: number }> {
-    const key = '{switchhook:0}:deliveries-0';
-    const text = `return {redis.call('LLEN', '${key}:wait'), redis.call('LLEN', '${key}:active')}`;
-    const [waiting = 0, active = 0] = (await this.command('EVAL', text, '0')) as number[];
+    const text = `
+      local function held(list)
+        local count = 0
+        for _, id in ipairs(redis.call('LRANGE', KEYS[1] .. list, 0, -1)) do
+          local data = redis.call('HGET', KEYS[1] .. id, 'data')
+          if data then count = count + #cjson.decode(data).deliveries end
+        end
+        return count
+      end
+      return {held('wait'), held('active')}`;
+    const answer = await this.command('EVAL', text, '1', '{switchhook:0}:deliveries-0:');
+    const [waiting = 0, active = 0] = answer as number[];
     return { waiting, active };
   }
 

@@ -15,11 +15,12 @@ export class ApiModule {
       imports: [
         KernelModule.forProcess('api'),
         KernelHttpModule,
+        // The router tries one route after the other, and events are reported by the thousand.
+        EventsHttpModule.withShards(config.QUEUE_SHARDS),
         HealthModule.forProcess({ readyWithoutRedis: true, behindProxy: true }),
         IdentityHttpModule,
         ApplicationsHttpModule,
         WebhooksHttpModule,
-        EventsHttpModule.withShards(config.QUEUE_SHARDS),
         DocsModule,
         // Takes what no other route has taken, so it stays the last.
         UnknownRouteModule,

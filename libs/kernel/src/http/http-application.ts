@@ -10,7 +10,7 @@ import type { DynamicModule, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
 import { randomUUID } from 'node:crypto';
-import type { Express } from 'express';
+import type { Express, Response } from 'express';
 import { CONFIG, type Config } from '../config/config.js';
 import { DomainError } from '../errors/domain-error.js';
 import { NestLog } from '../logging/log.js';
@@ -20,6 +20,7 @@ import { leaveContinueToRoutes } from './continue.js';
 import { corsFor } from './cors.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { Tracing } from '../telemetry/tracing.js';
+import { answerJson } from './list-answer.js';
 import { closeLingering, isEnding, linger } from './lingering-close.js';
 import { closeOrderly } from './orderly-close.js';
 import { PROBLEM_TYPE, problemOf, STATUS_OF } from './problem.js';
@@ -47,6 +48,19 @@ class HttpAdapter extends ExpressAdapter {
     closeLingering(server);
     refuseMalformedRequests(server);
     this.httpServer = server;
+  }
+
+  /**
+   * What handlers return is JSON, so it is written as such. Express looks at the type first, at the
+   * charset in it, and whether the client has the answer already: a tenth of what an event takes here.
+   */
+  override reply(response: Response, body: unknown, statusCode?: number): unknown {
+    const isOurs = typeof body === 'object' && body?.constructor === Object;
+    if (!isOurs || response.hasHeader('Content-Type')) {
+      return super.reply(response, body, statusCode);
+    }
+    answerJson(response, JSON.stringify(body), statusCode ?? response.statusCode);
+    return response;
   }
 
   override close(): Promise<void> {

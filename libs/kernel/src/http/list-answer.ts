@@ -13,8 +13,10 @@ const STREAM_PAGE = 500;
 export type Shown = object | string;
 
 /** Answers with JSON text that is ready. */
-export function answerJson(response: Response, text: string | Buffer): void {
-  response.status(200).setHeader('Content-Type', JSON_TYPE);
+export function answerJson(response: Response, text: string | Buffer, status = 200): void {
+  response.statusCode = status;
+  response.setHeader('Content-Type', JSON_TYPE);
+  response.setHeader('Content-Length', Buffer.byteLength(text));
   response.end(text);
 }
 

@@ -73,7 +73,10 @@ async function hasBody(request: Request): Promise<boolean> {
 
 /** Whether the headers say that the body is JSON, as a route wants it. */
 export function isJson({ headers }: Request): boolean {
-  return headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
+  const { 'content-type': type } = headers;
+  // Nearly always, and asked twice of each request.
+  if (type === 'application/json') return true;
+  return type?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
 }
 
 function requireJsonType(request: Request): void {
@@ -100,11 +103,6 @@ function requireKnownEncoding({ headers }: Request): void {
 }
 
 function readBytes(request: Request, limit: number): Promise<Buffer> {
-  let read = readers.get(limit);
-  if (!read) {
-    read = bodyParser.raw({ limit, type: () => true });
-    readers.set(limit, read);
-  }
   // body-parser would read such a body to its end before it says so.
   if (isTooLong(request, limit)) throw tooLarge(limit);
   const reason = broken.get(request);
@@ -112,20 +110,50 @@ function readBytes(request: Request, limit: number): Promise<Buffer> {
   if (request.res) sendContinue(request, request.res);
   return new Promise((resolve, reject) => {
     whenBroken.set(request, reject);
-    void read(request, {} as Response, (error?: unknown) => {
-      if (error) {
-        // What the client still sends is read and thrown away, so that it hears our answer.
-        request.resume();
-        reject(readError(error, limit));
-      } else resolve(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
-    });
+    if (isPlain(request)) readPlain(request, limit, resolve, reject);
+    else readCompressed(request, limit, resolve, reject);
   });
 }
 
+type Resolve = (bytes: Buffer) => void;
+type Reject = (error: DomainError) => void;
+
+/** Most bodies: by two listeners, where body-parser took a twentieth of what an event takes. */
+function readPlain(request: Request, limit: number, resolve: Resolve, reject: Reject): void {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  request.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    // What the client still sends is read and thrown away, so that it hears our answer.
+    if (size > limit) reject(tooLarge(limit));
+    else chunks.push(chunk);
+  });
+  request.once('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
+  request.once('error', () => reject(unreadable()));
+}
+
+function readCompressed(request: Request, limit: number, resolve: Resolve, reject: Reject): void {
+  let read = readers.get(limit);
+  if (!read) {
+    read = bodyParser.raw({ limit, type: () => true });
+    readers.set(limit, read);
+  }
+  void read(request, {} as Response, (error?: unknown) => {
+    if (error) {
+      request.resume();
+      reject(readError(error, limit));
+    } else resolve(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
+  });
+}
+
+/** Whether the body is sent as it is. */
+function isPlain({ headers }: Request): boolean {
+  return (headers['content-encoding']?.toLowerCase() ?? 'identity') === 'identity';
+}
+
 /** Whether the headers alone tell that the body is refused. */
-function isTooLong({ headers }: Request, limit: number): boolean {
-  const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity';
-  return isPlain && Number(headers['content-length'] ?? 0) > limit;
+function isTooLong(request: Request, limit: number): boolean {
+  return isPlain(request) && Number(request.headers['content-length'] ?? 0) > limit;
 }
 
 function readError(error: unknown, limit: number): DomainError {

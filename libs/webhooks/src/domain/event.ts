@@ -4,12 +4,12 @@ import type { EventKind, Resource } from './event-kinds.js';
 export interface ReportedEvent {
   event: EventKind;
   resource: Resource;
-  applicationId?: string;
-  accountId?: string;
+  applicationId?: string | undefined;
+  accountId?: string | undefined;
   /** The producer's own key, unique per account and event kind. */
-  producerId?: string;
+  producerId?: string | undefined;
   /** Time of acceptance when absent. */
-  occurredAt?: Date;
+  occurredAt?: Date | undefined;
   data: string;
 }
 

@@ -25,8 +25,8 @@ export function readEvent(
   const members = value as Record<string, unknown>;
   const reader = new MemberReader(members, pointer);
   const event = {
-    event: reader.required('event', oneOf(EVENT_KINDS, isEventKind)),
-    resource: reader.required('resource', oneOf(RESOURCES, isResource)),
+    event: reader.required('event', eventKind),
+    resource: reader.required('resource', resource),
     applicationId: reader.optional('applicationId', id),
     accountId: reader.optional('accountId', id),
     producerId: reader.optional('id', producerId),
@@ -37,8 +37,11 @@ export function readEvent(
     reader.refuse('applicationId', new Problem('required', 'or accountId is required'));
   }
   const { faults } = reader;
-  return faults.length > 0 ? { faults } : { event: withoutUndefined(event) as ReportedEvent };
+  return faults.length > 0 ? { faults } : { event: event as ReportedEvent };
 }
+
+const eventKind = oneOf(EVENT_KINDS, isEventKind);
+const resource = oneOf(RESOURCES, isResource);
 
 function id(given: unknown): string | Problem {
   if (typeof given !== 'string' && typeof given !== 'number') {
@@ -63,10 +66,6 @@ function dataText(given: unknown, text: string): string | Problem {
   const raw = rawMember(text, 'data') ?? '';
   if (Buffer.byteLength(raw) <= MAX_DATA_BYTES) return raw;
   return new Problem('length', `must have at most ${MAX_DATA_BYTES} bytes of text`);
-}
-
-function withoutUndefined(object: object): object {
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
 }
 
 /** What is wrong with an event that names what does not exist. */

@@ -65,7 +65,7 @@ export class DeliveryMetrics {
       'Deliveries that are not finished; the same in all workers.',
       async () => (await database.query<{ deliveries: number }>(PENDING, []))[0]?.deliveries ?? 0,
     );
-    metrics.gauge('switchhook_queue_jobs', 'Jobs in the window, all queues together.', () =>
+    metrics.gauge('switchhook_queue_jobs', 'Jobs in the window, of up to ten deliveries each, all queues together.', () =>
       queue.jobs(),
     );
   }

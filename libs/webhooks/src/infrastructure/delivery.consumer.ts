@@ -20,8 +20,11 @@ const DRAIN_MS = 23_000;
 /** How long a worker that stops, and has nothing under way, waits for what Redis still answers. */
 const LAST_JOB_MS = 1_000;
 
-/** Jobs of a queue that are taken in at once, whose deliveries may wait for slots. */
-const LOOPS = 16;
+/**
+ * Jobs of a queue that are taken in at once: enough to have the next ones while Redis is asked, and few,
+ * since what a worker has taken in and has no slots for is what another could have sent.
+ */
+const LOOPS = 8;
 
 /** Consumes the Bull queues: one handler for the one kind of job, on every shard. */
 @Injectable()
