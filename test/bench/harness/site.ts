@@ -45,6 +45,8 @@ export interface Baseline {
 export class Site {
   private readonly secretsKey = `bench:${randomBytes(32).toString('base64')}`;
   private readonly databases: Database[] = [];
+  /** Names of processes that nobody here ended. */
+  private readonly unexpectedEnds: string[] = [];
 
   private constructor(
     readonly dir: string,
@@ -103,9 +105,7 @@ export class Site {
         SHUTDOWN_DELAY_MS: '0',
         ...environment,
       };
-      const onEnd = (how: string) => {
-        throw this.programs.failure(name, how);
-      };
+      const onEnd = () => void this.unexpectedEnds.push(name);
       const port = await freePort();
       const [to, options] = [[port, ...ways, this.programs] as const, nodeOptions(name)];
       return new ServiceProcess(name, kind, ...to, env, onEnd, options);
@@ -142,9 +142,12 @@ export class Site {
     return this.urlOf(this.postgres.url, database.name);
   }
 
+  /** @throws Error when a process has ended by itself: then nothing that was measured counts */
   async end(): Promise<void> {
+    const ends = [...this.unexpectedEnds];
     await Promise.all(this.databases.map(({ pool }) => pool.end()));
     await this.programs.kill();
+    for (const name of ends) throw this.programs.failure(name, 'ended by itself');
   }
 
   private urlOf(of: URL, database: string): string {

@@ -2,6 +2,7 @@ import type { Scenario } from '../harness/scenario.js';
 import { batch, fanOut, latency, single } from './accept.js';
 import { applications } from './applications.js';
 import { coldStart } from './cold-start.js';
+import { soak } from './soak.js';
 import { backlog, stored } from './stored.js';
 import { delays, hanging, retryStorm } from './targets.js';
 import { scaleOut, workerAlone } from './worker.js';
@@ -21,4 +22,5 @@ export const scenarios: readonly Scenario[] = [
   backlog,
   coldStart,
   stored,
+  soak,
 ];
