@@ -4,7 +4,7 @@ import { type DemoAccount, startDemoAccount } from '../support/demo-account.js';
 import { eventually } from '../support/eventually.js';
 import { basic, send } from '../support/http.js';
 import { expectProblem } from '../support/problem.js';
-import { freePort } from '../support/processes.js';
+import { freePort, type RunningProcess, startApi } from '../support/processes.js';
 import { answersIn, connectTo, type RawConnection } from '../support/raw-connection.js';
 
 const REQUEST_TIMEOUT_MS = 1_500;
@@ -107,6 +107,34 @@ describe('a client that is slow', () => {
     for (const connection of slow) {
       expect(connection.received()).toMatch(/^HTTP\/1\.1 408 /);
     }
+  });
+});
+
+describe('with a minute for the whole of a request, as it is by default', () => {
+  let api: RunningProcess;
+
+  beforeAll(async () => {
+    api = await startApi({ DATABASE_URL: demo.database.url });
+  });
+  afterAll(() => api.stop());
+
+  it('headers have ten seconds', async () => {
+    const connection = await connectTo(api.url);
+    connection.write('GET /v1/applications HTTP/1.1\r\nX-Y: ');
+    const took = await trickle(connection, 'x');
+    expect(took).toBeGreaterThan(9_000);
+    expect(took).toBeLessThan(CUT_WITHIN_MS);
+    expectProblem(answersIn(connection.received())[0]!, tooLate);
+  });
+
+  it('a connection is kept for five seconds after an answer', async () => {
+    const connection = await connectTo(api.url);
+    connection.write('GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n');
+    await connection.until(/^HTTP\/1\.1 200 /);
+    const took = await trickle(connection, '');
+    expect(took).toBeGreaterThan(4_000);
+    expect(took).toBeLessThan(9_000);
+    expect(answersIn(connection.received())).toHaveLength(1);
   });
 });
 
