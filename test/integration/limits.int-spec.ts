@@ -15,6 +15,8 @@ import { proxyTo, type TcpProxy } from '../support/tcp-proxy.js';
 const PATIENT_MS = 20_000;
 const FIFTEEN_MINUTES_MS = 15 * 60_000;
 const FIVE_AN_HOUR = { quota: 5, windowMs: 3_600_000 };
+/** What a process alone keeps count of. */
+const REMEMBERED = 100_000;
 
 /** The machine may be busy where a test is not about waiting. */
 class PatientLimits extends RedisLimits {
@@ -124,11 +126,34 @@ describe('alone', () => {
   describe('failed logins', () => {
     const failures = new LocalLoginFailures();
     loginFailuresContract({ failures: () => failures, pass });
+
+    it('of a hundred thousand logins are remembered, and the oldest dropped', async () => {
+      const many = new LocalLoginFailures();
+      const failTen = async (login: string): Promise<void> => {
+        for (let time = 0; time < 10; time += 1) {
+          await many.begin(login);
+          many.end(login, 'failed');
+        }
+      };
+      for (const login of ['oldest', 'next']) await failTen(login);
+      for (let login = 0; login < REMEMBERED - 1; login += 1) await many.begin(String(login));
+      expect(await many.begin('next')).toBeGreaterThan(1_000);
+      expect(await many.begin('oldest')).toBe(0);
+    });
   });
 
   describe('rates', () => {
     const limiter = new LocalRateLimiter();
     rateLimiterContract({ limiter: () => limiter, pass });
+
+    it('of a hundred thousand accounts are remembered, and the oldest dropped', async () => {
+      const many = new LocalRateLimiter();
+      const take = (account: string) => many.take(account, FIVE_AN_HOUR);
+      for (const account of ['oldest', 'next']) await take(account);
+      for (let account = 0; account < REMEMBERED - 1; account += 1) await take(String(account));
+      expect(await take('next')).toMatchObject({ remaining: 3 });
+      expect(await take('oldest')).toMatchObject({ remaining: 4 });
+    });
   });
 });
 
@@ -161,5 +186,22 @@ describe.each<[how: string, cut: () => void]>([
     await Promise.all([reachable(one), reachable(other)]);
     expect(await takes[1]!.take(account, FIVE_AN_HOUR)).toMatchObject({ remaining: 1 });
     for (const made of [one, other]) made.onApplicationShutdown();
+  });
+
+  it('a process knows the failed logins that it saw before', async () => {
+    const made = await connected(proxy.address);
+    const failures = new RedisLoginFailures(made);
+    const login = `while-${how}`;
+    for (let time = 0; time < 10; time += 1) {
+      expect(await failures.begin(login)).toBe(0);
+      failures.end(login, 'failed');
+    }
+    cut();
+    made.waitMs = 250;
+    const wait = await failures.begin(login);
+    proxy.down();
+    proxy.up();
+    made.onApplicationShutdown();
+    expect(wait).toBeGreaterThan(FIFTEEN_MINUTES_MS - 30_000);
   });
 });
