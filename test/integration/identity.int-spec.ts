@@ -9,12 +9,14 @@ import {
   UsernameTaken,
   UsersService,
 } from '#libs/identity';
-import { NotFoundError, ValidationError } from '#libs/kernel';
+import { Database, Log, NotFoundError, ValidationError } from '#libs/kernel';
 import { Logins } from '../../libs/identity/src/domain/logins.js';
 import { FakeLogins } from '../../libs/identity/src/domain/logins.fake.js';
+import { PostgresCredentialUses } from '../../libs/identity/src/infrastructure/postgres-credential-uses.js';
 import { contextOf } from '../support/context.js';
 import { loginsContract } from '../support/contracts/logins-contract.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
 
 let database: TestDatabase;
 let context: INestApplicationContext;
@@ -202,6 +204,34 @@ describe('a credential that expires', () => {
     await expect(users.addCredential(user.id, { expiresAt })).rejects.toMatchObject({
       faults: [{ field: 'expiresAt', code: 'range' }],
     });
+  });
+});
+
+describe('the use of a credential', () => {
+  it('is not written again after another process, nor where one is at it', async () => {
+    const { user } = await users.create({ username: 'in-use', role: 'account' });
+    for (let more = 0; more < 2; more += 1) await users.addCredential(user.id);
+    const uses = () =>
+      database.query<{ id: string; at: string | null }>(
+        'SELECT id, last_used_at::text AS at FROM credentials WHERE user_id = $1 ORDER BY id',
+        [user.id],
+      );
+    const ids = (await uses()).map(({ id }) => id);
+    const [locked, written] = ids;
+    await database.query(
+      "UPDATE credentials SET last_used_at = now() - interval '20 seconds' WHERE id = $1",
+      [written],
+    );
+    const before = await uses();
+    const other = context.get(DataSource).createQueryRunner();
+    await other.startTransaction();
+    await other.query('SELECT FROM credentials WHERE id = $1 FOR UPDATE', [locked]);
+    const noted = new PostgresCredentialUses(context.get(Database), context.get(Log));
+    for (const id of ids) noted.note(id);
+    const after = await eventually(uses, (all) => all[2]!.at !== null).finally(() =>
+      other.rollbackTransaction().then(() => other.release()),
+    );
+    expect(after.slice(0, 2)).toEqual(before.slice(0, 2));
   });
 });
 
