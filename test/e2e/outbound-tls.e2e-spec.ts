@@ -48,11 +48,16 @@ afterEach(() => {
   server?.close();
 });
 
+/** Options of a server that speaks no other version. */
+function only(version?: SecureVersion) {
+  if (version === undefined) return {};
+  return { minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' };
+}
+
 /** @returns its port */
 async function startTarget(identity = certificate, version?: SecureVersion): Promise<number> {
   names = [];
-  const old = { minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' } as const;
-  server = createServer({ ...identity, ...(version !== undefined && old) }, (_, response) => {
+  server = createServer({ ...identity, ...only(version) }, (_, response) => {
     response.setHeader('connection', 'close').end('ok');
   });
   server.on('secureConnection', ({ servername }) => names.push(servername ?? false));
@@ -72,6 +77,17 @@ async function attemptAt(targetUrl: string): Promise<unknown> {
   return (delivery['attemptLog'] as unknown[])[0];
 }
 
+const REFUSED: [
+  what: string,
+  host: string,
+  identity: typeof certificate,
+  version?: SecureVersion,
+][] = [
+  ['is for another name', '127.0.0.1', certificate],
+  ['nobody vouches for', 'localhost', untrusted],
+  ['is shown under TLS 1.1', 'localhost', certificate, 'TLSv1.1'],
+];
+
 it('delivers to a target with a certificate of its name', async () => {
   const port = await startTarget();
   const attempt = await attemptAt(`https://localhost:${port}/`);
@@ -79,11 +95,7 @@ it('delivers to a target with a certificate of its name', async () => {
   expect(names).toEqual(['localhost']);
 });
 
-it.each<[what: string, host: string, identity: typeof certificate, version?: SecureVersion]>([
-  ['is for another name', '127.0.0.1', certificate],
-  ['nobody vouches for', 'localhost', untrusted],
-  ['is shown under TLS 1.1', 'localhost', certificate, 'TLSv1.1'],
-])('refuses a certificate that %s, whatever the environment says', async (...row) => {
+it.each(REFUSED)('refuses a certificate that %s, whatever the environment says', async (...row) => {
   const [, host, identity, version] = row;
   const port = await startTarget(identity, version);
   const attempt = await attemptAt(`https://${host}:${port}/`);
@@ -144,3 +156,21 @@ describe('through a proxy', () => {
     expect(behindProxy.output()).not.toContain('hidden');
   });
 });
+
+it.each(REFUSED)(
+  'tells nothing to a proxy with a certificate that %s, whatever the environment says',
+  async (...row) => {
+    const [, host, identity, version] = row;
+    const proxy = await startConnectProxy({ ...identity, ...only(version) });
+    const DELIVERY_PROXY_URL = proxy.url.replace('localhost', host);
+    const behindProxy = await startWorker({ ...careless, DELIVERY_PROXY_URL });
+    try {
+      const attempt = await attemptAt(`https://localhost:${await startTarget()}/`);
+      expect(attempt).toMatchObject({ error: 'refused', address: '127.0.0.1' });
+      expect(proxy.asked).toEqual([]);
+    } finally {
+      await behindProxy.stop();
+      await proxy.close();
+    }
+  },
+);
