@@ -185,7 +185,11 @@ describe('the Kubernetes manifests', () => {
 
   it('let no process be root, write or gain privileges', () => {
     for (const { spec } of pods) {
-      expect(spec?.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 1_000 });
+      expect(spec?.securityContext).toMatchObject({
+        runAsNonRoot: true,
+        runAsUser: 1_000,
+        seccompProfile: { type: 'RuntimeDefault' },
+      });
       expect(spec?.automountServiceAccountToken).toBe(false);
     }
     for (const { securityContext, resources } of containers) {
@@ -201,6 +205,13 @@ describe('the Kubernetes manifests', () => {
 
   it('give a worker the time that its attempts take', () => {
     expect(podOf('switchhook-worker').terminationGracePeriodSeconds).toBeGreaterThanOrEqual(30);
+  });
+
+  it('let the API be asked until the Service has been told, and answer what it was asked', () => {
+    const { containers: asked, terminationGracePeriodSeconds } = podOf('switchhook-api');
+    const [, seconds] = asked[0]?.lifecycle?.preStop?.exec?.command ?? [];
+    expect(Number(seconds)).toBeGreaterThanOrEqual(5);
+    expect(terminationGracePeriodSeconds).toBeGreaterThanOrEqual(30);
   });
 
   it('scale the worker on a metric that there is', () => {
