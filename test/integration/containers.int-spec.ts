@@ -25,6 +25,8 @@ interface Service {
   entrypoint?: string[];
   read_only?: boolean;
   cap_drop?: string[];
+  security_opt?: string[];
+  ports?: string[];
   stop_grace_period?: string;
   healthcheck?: { test: string[] };
   depends_on?: Record<string, { condition: string }>;
@@ -77,10 +79,20 @@ describe('docker-compose.yml', () => {
     for (const { environment = {} } of ours) expect(environment).toHaveProperty('SECRETS_KEYS');
   });
 
-  it('runs our processes on read-only file systems, without capabilities', () => {
+  it('runs our processes on read-only file systems, without capabilities, and lets them gain none', () => {
     for (const service of ours) {
-      expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'] });
+      expect(service).toMatchObject({
+        read_only: true,
+        cap_drop: ['ALL'],
+        security_opt: ['no-new-privileges:true'],
+      });
     }
+  });
+
+  it('lets nothing be reached but the API, and that from its own machine', () => {
+    const open = Object.entries(services).filter(([, { ports }]) => ports !== undefined);
+    expect(open.map(([name]) => name)).toEqual(['api']);
+    for (const port of services.api!.ports!) expect(port).toMatch(/^127\.0\.0\.1:/);
   });
 
   it('starts API and workers after the migration, asks for their health, lets workers finish', () => {
@@ -240,6 +252,13 @@ describe('the image', () => {
 
   it('does not run as root', () => {
     expect(final).toMatch(/^USER node$/m);
+  });
+
+  it('has what the lockfile says, of which no script has run, and none of the tools', () => {
+    const [lists] = copies(building);
+    expect(lists).toEqual(expect.arrayContaining(['package-lock.json', '.npmrc']));
+    expect(building).toMatch(/^RUN npm ci$/m);
+    expect(building).toMatch(/ && npm prune --omit=dev$/m);
   });
 
   it('has all that API, worker and command line need, and nothing that only building needs', async () => {
