@@ -10,6 +10,7 @@ interface Installed {
   version: string;
   dev?: boolean;
   integrity?: string;
+  resolved?: string;
   hasInstallScript?: boolean;
 }
 
@@ -51,6 +52,8 @@ it('installs exact versions of direct dependencies, and every package by its has
     for (const version of Object.values(versions)) expect(version).toMatch(/^\d+\.\d+\.\d+/);
   }
   expect(installed.filter(({ integrity }) => !integrity?.startsWith('sha512-'))).toEqual([]);
+  // From the registry that npm is told of, and from nowhere else.
+  expect(installed.filter(({ resolved }) => resolved !== undefined)).toEqual([]);
 });
 
 it('runs no script of a package that it installs, and knows which packages have one', () => {
