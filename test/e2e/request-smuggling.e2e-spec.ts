@@ -269,6 +269,13 @@ describe('a request', () => {
     expect(await made()).toBe(before);
   });
 
+  it('that comes with one that means two things is not carried out', async () => {
+    const before = await made();
+    const answers = await allAnswers(list('Host: y') + hidden());
+    expect(answers.map(({ status }) => status)).toEqual([400]);
+    expect(await made()).toBe(before);
+  });
+
   it('that comes when its connection was told to close is not carried out', async () => {
     const before = await made();
     const { hostname, port } = new URL(api.url);
