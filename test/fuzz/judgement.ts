@@ -13,6 +13,8 @@ interface Fault {
 
 /** Codes of faults that no schema can foresee; the description of a fault says what they mean. */
 const OF_THE_STATE = ['unknown_reference', 'conflict', 'not_allowed'];
+/** Codes of faults that a schema tells of as exactly as words do: what it allows has none of them. */
+const OF_THE_SCHEMA = ['type', 'choice'];
 const ODD_HEADERS = ['authorization', 'content-encoding'];
 
 /** What the description forbids of a request; empty when it is as described. */
@@ -108,6 +110,10 @@ function unexplained(
   rules: Rules,
 ): string[] {
   if (OF_THE_STATE.includes(code)) return [];
+  const isTextLength = code === 'length' && rules.schemaOf(one, field)?.maxLength !== undefined;
+  if (isTextLength || OF_THE_SCHEMA.includes(code)) {
+    return [`was refused (${message}), though its schema allows it`];
+  }
   const says = message
     .replace(`The query parameter ${field} `, '')
     .replace(`${field} `, '')

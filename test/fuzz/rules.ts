@@ -64,11 +64,18 @@ export class Rules {
 
   /** What the description says of a field: a query parameter, a member, or what a pointer names. */
   descriptionOf(one: DescribedOperation, field: string): string {
+    return (this.parameterOf(one, field) ?? this.schemaOf(one, field))?.description ?? '';
+  }
+
+  private parameterOf(one: DescribedOperation, field: string) {
     const parameters = ['query', 'header', 'path'].flatMap((place) =>
       this.api.parametersOf(one, place),
     );
-    const parameter = parameters.find(({ name }) => name === field);
-    if (parameter) return parameter.description ?? '';
+    return parameters.find(({ name }) => name === field);
+  }
+
+  /** The schema of a member of the body, or of what a pointer names in it. */
+  schemaOf(one: DescribedOperation, field: string): JsonSchema | undefined {
     const body = this.api.bodyOf(one);
     const names = field.split('/').filter((name) => name !== '');
     let schema: JsonSchema | undefined = body && this.resolve(body.schema);
@@ -78,7 +85,7 @@ export class Rules {
         : schema?.properties?.[name];
       schema = inner && this.resolve(inner);
     }
-    return schema?.description ?? '';
+    return schema;
   }
 
   private outerOf(one: DescribedOperation, schema: JsonSchema): JsonSchema {
