@@ -1,5 +1,4 @@
 import { createSecretKey } from 'node:crypto';
-import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { SecretBox, type Sealed } from '#libs/kernel';
 import { WebhookSecrets } from '../../libs/webhooks/src/domain/webhook-secrets.js';
@@ -18,6 +17,7 @@ import {
   startApi,
   startWorker,
 } from '../support/processes.js';
+import { connectTo } from '../support/raw-connection.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 
 const base64 = (fill: string) => Buffer.alloc(32, fill).toString('base64');
@@ -230,9 +230,10 @@ describe('keys that change', () => {
 describe('what is secret', () => {
   it('is in no log, job, error, delivery or row', async () => {
     const url = testRedisUrl();
-    const redis = await new Redis(url.toString()).monitor();
-    const commands: string[] = [];
-    redis.on('monitor', (_time: string, args: string[]) => commands.push(args.join(' ')));
+    // Not by a client of Redis: what others ask may come before it has understood that it watches.
+    const monitor = await connectTo(url.toString());
+    monitor.write('MONITOR\r\n');
+    await monitor.until(/\+OK/);
     const [api, worker] = await Promise.all([started(startApi, K1), started(startWorker, K1)]);
     const client = clientOf(api.url, account.auth);
     const refused = receiver.url.replace('//', '//hidden-user:hidden-p%40ss@');
@@ -277,18 +278,19 @@ describe('what is secret', () => {
         database.query<{ text: string }>(`SELECT t::text AS text FROM ${table} t`),
       ),
     );
-    redis.disconnect();
+    const commands = monitor.received();
+    monitor.destroy();
 
     // That there was something to find: the requests carried all of it.
     const sent = receiver.received.map((received) => JSON.stringify(received.headers)).join();
     expect(sent).toContain('hidden-header');
     expect(sent).toContain(Buffer.from('hidden-user:hidden-p@ss').toString('base64'));
-    expect(commands.join()).toContain(finished[0]!.id);
+    expect(commands).toContain(finished[0]!.id);
     expect(worker.output()).toContain('"msg":"attempt"');
     const everything = [
       api.output(),
       worker.output(),
-      commands.join('\n'),
+      commands,
       answers.join('\n'),
       rows
         .flat()
