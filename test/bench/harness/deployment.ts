@@ -9,6 +9,8 @@ import type { Receiver } from './receiver.js';
 export const PLATFORM = 'platform:platform-secret';
 const PASSWORD = 'account-secret';
 const CONNECTIONS = 64;
+/** Subscriptions that an account or an application can have. */
+const MOST_SUBSCRIPTIONS = 10;
 /** So that an event as a whole has 1 KB. */
 const FILLING = 'x'.repeat(850);
 
@@ -16,6 +18,8 @@ const FILLING = 'x'.repeat(850);
 export interface Account {
   id: string;
   authorization: string;
+  /** Where its events are from: `accountId`, or `applicationId` where some subscriptions are of that. */
+  source: string;
   /** Paths of its subscriptions, for the API. */
   subscriptions: string[];
 }
@@ -65,16 +69,22 @@ export class Deployment {
       const username = `account-${process.hrtime.bigint()}-${String((this.accountsMade += 1))}`;
       const body = { username, password: PASSWORD };
       const { href } = await this.call('POST', '/v1/users', authorizationOf(PLATFORM), body);
-      const account = {
-        id: href.slice(href.lastIndexOf('/') + 1),
-        authorization: authorizationOf(`${username}:${PASSWORD}`),
-        subscriptions: [] as string[],
-      };
-      for (let number = 1; number <= subscriptionsEach; number += 1) {
-        const targetUrl = `${this.receiver.url}/${way}/${account.id}/${String(number)}`;
+      const id = idIn(href);
+      const authorization = authorizationOf(`${username}:${PASSWORD}`);
+      const source = `"accountId":"${id}"`;
+      const account: Account = { id, authorization, source, subscriptions: [] };
+      let collection = '/v1/webhooks';
+      for (let number = 0; number < subscriptionsEach; number += 1) {
+        if (number === MOST_SUBSCRIPTIONS) {
+          const body = { name: 'Benchmark', voiceUrl: 'https://example.com/' };
+          const { href: path } = await this.call('POST', '/v1/applications', authorization, body);
+          account.source = `"applicationId":"${idIn(path)}"`;
+          collection = `${new URL(path).pathname}/webhooks`;
+        }
+        const targetUrl = `${this.receiver.url}/${way}/${id}/${String(number)}`;
         const subscription = { event: 'cdrCreated', resource: 'call', targetUrl };
-        const made = await this.call('POST', '/v1/webhooks', account.authorization, subscription);
-        account.subscriptions.push(new URL(made.href).pathname);
+        const { href } = await this.call('POST', collection, authorization, subscription);
+        account.subscriptions.push(new URL(href).pathname);
       }
       accounts.push(account);
     }
@@ -95,8 +105,8 @@ export class Deployment {
     };
     const event = (dueAt: number) => {
       eventsMade += 1;
-      const account = accounts[eventsMade % accounts.length]!.id;
-      return eventText(`event-${String(eventsMade)}`, account, dueAt);
+      const { source } = accounts[eventsMade % accounts.length]!;
+      return eventText(`event-${String(eventsMade)}`, source, dueAt);
     };
     if (eventsEach === 1) {
       return (dueAt) => ({ method: 'POST', path: '/v1/events', headers, body: event(dueAt) });
@@ -178,12 +188,16 @@ export class Deployment {
   }
 }
 
-/** An event of 1 KB that says when it was due. */
-export function eventText(id: string, accountId: string, dueAt = now()): string {
+/** An event of 1 KB that says when it was due. @param source see {@link Account} */
+export function eventText(id: string, source: string, dueAt = now()): string {
   return (
-    `{"id":"${id}","event":"cdrCreated","resource":"call","accountId":"${accountId}",` +
+    `{"id":"${id}","event":"cdrCreated","resource":"call",${source},` +
     `"data":{"sent":${String(dueAt)},"text":"${FILLING}"}}`
   );
+}
+
+function idIn(href: string): string {
+  return href.slice(href.lastIndexOf('/') + 1);
 }
 
 function authorizationOf(pair: string): string {

@@ -34,7 +34,7 @@ export const single: Scenario = {
           method: 'POST' as const,
           path: '/v1/events',
           headers: { 'content-type': 'application/json' },
-          body: eventText('bare', '1', dueAt),
+          body: eventText('bare', '"accountId":"1"', dueAt),
         });
         const cpuBefore = cpuOf([bare.pid]);
         const { calls, seconds: took } = await load.closed(next, AT_ONCE, seconds);
@@ -164,7 +164,7 @@ export const latency: Scenario = {
       method: 'POST' as const,
       path: '/v1/events',
       headers: { 'content-type': 'application/json' },
-      body: eventText('bare', '1', dueAt),
+      body: eventText('bare', '"accountId":"1"', dueAt),
     });
     const measured = await byTurns(rounds, {
       half: () =>
