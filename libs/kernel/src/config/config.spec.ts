@@ -9,6 +9,16 @@ const DATABASE_URL = 'postgres://127.0.0.1/switchhook';
 const read = (variables: Record<string, string | undefined>) =>
   readConfig({ DATABASE_URL, ...variables });
 
+const hostBitsOf = (network: string) =>
+  `must have no bits behind the prefix of a block: ${network} was probably meant`;
+
+/** The address without the bits behind the prefix. */
+function networkOf(address: string, bits: number): ipaddr.IPv4 | ipaddr.IPv6 {
+  const bytes = ipaddr.parse(address).toByteArray();
+  const kept = (place: number) => Math.min(Math.max(bits - place * 8, 0), 8);
+  return ipaddr.fromByteArray(bytes.map((byte, place) => byte & (0xff << (8 - kept(place)))));
+}
+
 /** The message of the fault, or an empty text when there is none. */
 function faultOf(variables: Record<string, string | undefined>): string {
   try {
@@ -240,11 +250,45 @@ describe('readConfig', () => {
     '[::1]/128',
     'example.com',
     '10.0.0.0/8;::1',
+    '10.0.0.1/8',
+    '127.0.0.0/8,192.0.2.1/31',
+    '128.0.0.0/0',
+    'fd00::1/8',
+    '::ffff:10.0.0.1/127',
+    '::1/0',
   ])('refuses the CIDR list %j', (text) => {
     for (const name of NETWORKS) expect(faultOf({ [name]: text })).toContain(`${name}: must`);
   });
 
-  it('reads any CIDR list as it was written, and refuses any other text without a word of it', () => {
+  it.each([
+    ['10.0.0.1/8', '10.0.0.0/8'],
+    ['192.0.2.255/25', '192.0.2.128/25'],
+    ['128.0.0.0/0', '0.0.0.0/0'],
+    ['fd00:0:0::1/8', 'fd00::/8'],
+    ['2001:db8::8000:1/113', '2001:db8::8000:0/113'],
+    ['::1/0', '::/0'],
+  ])('says of the CIDR block %j that %j was probably meant', (written, meant) => {
+    for (const name of NETWORKS) {
+      expect(faultOf({ [name]: `192.0.2.7,${written}` })).toBe(
+        `configuration: ${name}: ${hostBitsOf(meant)}`,
+      );
+    }
+  });
+
+  it('takes a CIDR block as it was written, or names the one without the bits behind its prefix', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), fc.nat(128), (address, any) => {
+        const bits = any % (ipaddr.parse(address).toByteArray().length * 8 + 1);
+        const network = networkOf(address, bits);
+        const fault = faultOf({ TRUSTED_PROXIES: `${address}/${String(bits)}` });
+        const isNetwork = network.toString() === ipaddr.parse(address).toString();
+        const meant = hostBitsOf(`${network.toString()}/${String(bits)}`);
+        expect(fault).toBe(isNetwork ? '' : `configuration: TRUSTED_PROXIES: ${meant}`);
+      }),
+    );
+  });
+
+  it('reads any CIDR list as it was written, and refuses what is none without a word of it', () => {
     const blanks = fc.constantFrom('', ' ', '\t', ' , ', ',,');
     const block = fc.oneof(
       fc.tuple(fc.ipV4(), fc.integer({ min: 0, max: 32 })),
@@ -253,10 +297,11 @@ describe('readConfig', () => {
     const written = fc.array(fc.tuple(blanks, block));
     fc.assert(
       fc.property(written, (blocks) => {
-        const text = blocks.map(([blank, pair]) => blank + pair.join('/')).join(',');
-        const read = readConfig({ DATABASE_URL, TRUSTED_PROXIES: text }).TRUSTED_PROXIES;
-        const expected = blocks.map(([, [address, bits]]) => [ipaddr.parse(address), bits]);
-        expect(read).toEqual(expected);
+        const expected = blocks.map(([, [address, bits]]) => [networkOf(address, bits), bits]);
+        const text = blocks
+          .map(([blank], index) => blank + expected[index]!.map(String).join('/'))
+          .join(',');
+        expect(read({ TRUSTED_PROXIES: text }).TRUSTED_PROXIES).toEqual(expected);
       }),
     );
     const any = fc.oneof(
@@ -267,8 +312,8 @@ describe('readConfig', () => {
       fc.property(any, (text) => {
         const fault = faultOf({ TRUSTED_PROXIES: text });
         if (fault === '') return;
-        expect(fault).toBe(
-          'configuration: TRUSTED_PROXIES: must be a comma-separated list of CIDR blocks',
+        expect(fault).toMatch(
+          /^configuration: TRUSTED_PROXIES: must (be a comma-separated list of CIDR blocks$|have no bits)/,
         );
       }),
       { numRuns: 2_000 },

@@ -33,13 +33,28 @@ const list = <Item>(must: string, read: (item: string) => Item | undefined) =>
       return items;
     });
 
-const networks = list('CIDR blocks', (item): Network | undefined => {
+const blocks = list('CIDR blocks', (item): Network | undefined => {
   const [, address = '', prefix] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(item) ?? [];
   // ipaddr.js reads 10/8 as 0.0.0.10/8, and 010.0.0.0/8 as 8.0.0.0/8.
   const family = isIP(address);
   const most = family === 4 ? 32 : 128;
   const bits = Number(prefix ?? most);
   return family === 0 || bits > most ? undefined : [ipaddr.parse(address), bits];
+});
+
+/** Whoever writes 10.0.0.1/8 may mean the address alone, and would get sixteen million of them. */
+const networks = blocks.transform((given, context): Network[] => {
+  for (const [address, bits] of given) {
+    const written = `${address.toString()}/${String(bits)}`;
+    const family = address.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6;
+    const network = `${family.networkAddressFromCIDR(written).toString()}/${String(bits)}`;
+    if (network === written) continue;
+    context.addIssue({
+      code: 'custom',
+      message: `must have no bits behind the prefix of a block: ${network} was probably meant`,
+    });
+  }
+  return given;
 });
 
 const ports = list('ports from 1 to 1023', (item): number | undefined =>
@@ -243,7 +258,10 @@ export type Config = Readonly<z.infer<typeof schema>>;
 /** Injection token of the {@link Config}. */
 export const CONFIG = Symbol('Config');
 
-/** The environment holds no usable configuration; the message names variables, never values. */
+/**
+ * The environment holds no usable configuration. The message names variables, never values; of a
+ * CIDR block with bits behind its prefix it has the block without them.
+ */
 export class InvalidConfigError extends Error {
   override readonly name = 'InvalidConfigError';
 }
