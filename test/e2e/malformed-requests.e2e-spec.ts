@@ -1568,6 +1568,10 @@ describe('a header', () => {
     ...['Host:', 'Host: ', 'Host: a b', 'Host: "><script>', 'Host: [::1'],
     ...[
       'Host: x:99999999',
+      'Host: evil.example:99999',
+      'Host: evil.example:65536',
+      'Host: 1.2.3.256',
+      'Host: [:::1]',
       'Host: x/y',
       'Host: ünicode',
       'X-Request-Id: \u00ff',

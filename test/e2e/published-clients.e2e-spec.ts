@@ -611,6 +611,11 @@ describe('on the wire', () => {
     expect((await send('DELETE', href, { auth })).status).toBe(200);
   });
 
+  it('HTTP/1.1 without Host is answered, too', async () => {
+    const shown = await exchange(api.url, head(`GET ${application} HTTP/1.1`, [CLOSE]));
+    expect([shown.status, shown.json()['href']]).toEqual([200, api.url + application]);
+  });
+
   it('HTTP/1.0 may keep its connection', async () => {
     const connection = await connectTo(api.url);
     for (let count = 1; count <= 3; count += 1) {
@@ -732,6 +737,8 @@ describe('the addresses in answers', () => {
     expect(await hrefs(api.url, {})).toEqual([api.url]);
     expect(await hrefs(api.url, { host: 'my.example:81' })).toEqual(['http://my.example:81']);
     expect(await hrefs(api.url, { host: '[::1]:81' })).toEqual(['http://[::1]:81']);
+    expect(await hrefs(api.url, { host: 'x:65535' })).toEqual(['http://x:65535']);
+    expect(await hrefs(api.url, { host: 'x:65536' })).toEqual([api.url]);
     expect(await hrefs(api.url, forwarded)).toEqual([api.url]);
   });
 
@@ -753,6 +760,7 @@ describe('the addresses in answers', () => {
       { 'x-forwarded-host': '"><script>' },
       { 'x-forwarded-host': '' },
       { 'x-forwarded-host': 'a b' },
+      { 'x-forwarded-host': 'api.example:65536' },
     ]) {
       expect([headers, ...(await hrefs(proxiedApi.url, headers))]).toEqual([
         headers,

@@ -17,12 +17,16 @@ export function hrefBuilder(request: Request): HrefBuilder {
 
 const HOST = /^(?:[A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 
+/** Not every text of these characters is a host and a port: `x:65536` and `1.2.3.256` are none. */
+const isAuthority = (text: string): boolean => HOST.test(text) && URL.canParse(`http://${text}`);
+
 function originOf(request: Request): string {
   // express reads X-Forwarded-Proto and -Host from trusted proxies alone.
   const host = request.host as string | undefined;
   const { localAddress = 'localhost', localPort } = request.socket;
   const local = localAddress.includes(':') ? `[${localAddress}]` : localAddress;
-  const authority = host !== undefined && HOST.test(host) ? host : `${local}:${String(localPort)}`;
+  const authority =
+    host !== undefined && isAuthority(host) ? host : `${local}:${String(localPort)}`;
   // A proxy passes on what it was told.
   const scheme = request.protocol === 'https' ? 'https' : 'http';
   return `${scheme}://${authority}`;
