@@ -37,7 +37,11 @@ export class RateLimitGuard implements CanActivate {
     response.setHeader('RateLimit-Policy', `${POLICY};q=${quota};w=${window}`);
     response.setHeader('RateLimit', `${POLICY};r=${remaining};t=${Math.ceil(nextMs / 1_000)}`);
     if (allowed) return true;
-    const message = `The account may make ${quota} requests in ${window} seconds.`;
+    const message = `The account may make ${counted(quota, 'request')} in ${counted(window, 'second')}.`;
     throw new RateLimitedError(message, nextMs);
   }
+}
+
+function counted(count: number, what: string): string {
+  return `${String(count)} ${what}${count === 1 ? '' : 's'}`;
 }
