@@ -7,6 +7,7 @@ import {
   TABLE_RIGHTS,
 } from '../../libs/kernel/src/database/grants.js';
 import { asRole, createTestDatabase, type TestDatabase } from '../support/database.js';
+import { testDatabaseUrl } from '../support/environment.js';
 import { partitionsOf } from '../support/past.js';
 import { aSubscription, anAccount } from '../support/rows.js';
 
@@ -29,8 +30,19 @@ afterAll(() => database.drop());
 type Role = Parameters<typeof asRole>[1];
 
 /** Runs statements on one connection as a process. */
-async function as(role: Role, ...statements: string[]): Promise<void> {
-  const client = new pg.Client({ connectionString: asRole(database.url, role) });
+function as(role: Role, ...statements: string[]): Promise<void> {
+  return run(asRole(database.url, role), statements);
+}
+
+/** Runs them as the administrator of the server. */
+function asAdmin(...statements: string[]): Promise<void> {
+  const url = testDatabaseUrl();
+  url.pathname = new URL(database.url).pathname;
+  return run(url.toString(), statements);
+}
+
+async function run(connectionString: string, statements: string[]): Promise<void> {
+  const client = new pg.Client({ connectionString });
   await client.connect();
   try {
     for (const statement of statements) await client.query(statement);
@@ -119,6 +131,25 @@ describe('migrate', () => {
     await migrateAs({ DATABASE_API_ROLE: role });
     await expect(as('api', 'DELETE FROM event_keys')).rejects.toMatchObject({ code: REFUSED });
   });
+
+  it('takes temporary tables from everybody where it owns the database, and else leaves that as it is', async () => {
+    const { username: owner, pathname } = new URL(database.url);
+    const name = pathname.slice(1);
+    const role = new URL(asRole(database.url, 'worker')).username;
+    const make = () => as('worker', 'CREATE TEMPORARY TABLE mine ()');
+    await asAdmin(
+      `ALTER DATABASE ${name} OWNER TO CURRENT_USER`,
+      `GRANT CREATE ON SCHEMA public TO ${owner}`,
+      `GRANT TEMPORARY ON DATABASE ${name} TO PUBLIC, ${role}`,
+    );
+    await migrateAs({ DATABASE_WORKER_ROLE: role });
+    await make();
+    await asAdmin(`ALTER DATABASE ${name} OWNER TO ${owner}`);
+    await migrateAs({});
+    await make();
+    await migrateAs({ DATABASE_WORKER_ROLE: role });
+    await expect(make()).rejects.toMatchObject({ code: REFUSED });
+  });
 });
 
 const ALIKE: [what: string, statement: () => string][] = [
@@ -131,6 +162,7 @@ const ALIKE: [what: string, statement: () => string][] = [
   ['do without triggers', () => `SET session_replication_role = 'replica'`],
   ['take a table over', () => 'ALTER TABLE webhooks OWNER TO CURRENT_USER'],
   ['make a table', () => 'CREATE TABLE mine ()'],
+  ['make a temporary table', () => 'CREATE TEMPORARY TABLE mine ()'],
   ['make a function', () => 'CREATE FUNCTION mine() RETURNS integer LANGUAGE sql RETURN 1'],
   ['replace a function', () => FOREVER_YOUNG],
   ['make a role', () => 'CREATE ROLE mine'],
@@ -217,7 +249,14 @@ describe('the functions by which partitions are kept', () => {
     const half = `CREATE TEMP TABLE pg_inherits AS
       SELECT inhrelid, inhparent, true AS inhdetachpending FROM pg_catalog.pg_inherits;
       GRANT SELECT ON pg_temp.pg_inherits TO PUBLIC`;
+    // Where migrate does not own the database, the right is there.
+    const [name, role] = [database.url, asRole(database.url, 'worker')].map(
+      (url) => new URL(url).username,
+    );
+    await database.query(`GRANT TEMPORARY ON DATABASE ${name} TO ${role}`);
+    await as('worker', half);
     const attempt = as('worker', half, `SELECT detach_partition('events_${today}')`);
     await expect(attempt).rejects.toMatchObject({ code: REFUSED });
+    await database.query(`REVOKE TEMPORARY ON DATABASE ${name} FROM ${role}`);
   });
 });

@@ -63,7 +63,8 @@ export const FUNCTION_RIGHTS: Readonly<Record<string, Rights>> = {
 
 /**
  * Gives the roles of the processes exactly these rights, within the transaction of `manager`, so
- * that nobody sees them without.
+ * that nobody sees them without. Where there are such roles, nobody but the owner of the database may
+ * make temporary tables in it.
  * @param roles their names; a process without one gets nothing
  */
 export async function grantRights(
@@ -71,6 +72,7 @@ export async function grantRights(
   roles: Readonly<Partial<Record<Process, string>>>,
 ): Promise<void> {
   const named = Object.entries(roles) as [Process, string][];
+  if (named.length > 0) await revokeTemporary(manager, Object.values(roles).map(quoted));
   const kinds = [
     ['TABLE', TABLE_RIGHTS],
     ['SEQUENCE', SEQUENCE_RIGHTS],
@@ -88,6 +90,20 @@ export async function grantRights(
       }
     }
   }
+}
+
+/**
+ * Everybody may make temporary tables at first, and so fill the disk. Only the owner of the database
+ * can take that away: where an administrator owns it, it is theirs to do.
+ */
+async function revokeTemporary(manager: EntityManager, roles: readonly string[]): Promise<void> {
+  const [database] = await manager.query<{ name: string }[]>(
+    `SELECT quote_ident(datname) AS name FROM pg_database
+     WHERE datname = current_database() AND pg_has_role(datdba, 'USAGE')`,
+  );
+  if (!database) return;
+  const all = ['PUBLIC', ...roles].join(', ');
+  await manager.query(`REVOKE TEMPORARY ON DATABASE ${database.name} FROM ${all}`);
 }
 
 function quoted(role: string): string {
