@@ -152,7 +152,7 @@ describe('a subscription that the service switched off', () => {
 });
 
 describe('a secret', () => {
-  it('goes on signing for 24 h after it was replaced, however often it is again', async () => {
+  it('goes on signing for 24 h after it was replaced, also when others are', async () => {
     const id = await aSubscription();
     const { secret: first, version, updatedAt } = await webhooks.get(accountId, id);
     const second = await rotated(id);

@@ -200,7 +200,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate the signing secret
-         * @description Makes a new secret, or key. The old one signs beside it for 24 hours.
+         * @description Makes a new secret, or key. The old one signs beside it for 24 hours, but no more than the ten that were replaced last.
          */
         post: operations["webhooksRotateSecret"];
         delete?: never;

@@ -124,7 +124,9 @@ const webhooksRoutes = describeRoutes(WebhooksController, {
     },
     rotateSecret: {
       summary: 'Rotate the signing secret',
-      about: 'Makes a new secret, or key. The old one signs beside it for 24 hours.',
+      about:
+        'Makes a new secret, or key. The old one signs beside it for 24 hours, but no more than the ' +
+        'ten that were replaced last.',
       answer: VerificationKeySchema,
       headers: ['Location'],
     },
