@@ -254,6 +254,26 @@ describe('every route', () => {
     }
   });
 
+  it('takes an Idempotency-Key exactly where the text about all routes says so', () => {
+    const takesKey = operations().filter((described) =>
+      parameters(described, 'header').some(({ name }) => name === 'Idempotency-Key'),
+    );
+    expect(takesKey.map(({ operation }) => operation.operationId).sort()).toEqual([
+      'applicationWebhooksCreate',
+      'applicationsCreate',
+      'deliveriesRedeliver',
+      'deliveriesTest',
+      'replaysStart',
+      'webhooksCreate',
+    ]);
+    const { info } = JSON.parse(text) as { info: { description: string } };
+    expect(info.description.replaceAll(/\s+/g, ' ')).toContain(
+      'A POST that makes an application, a subscription, a replay, a test or a redelivery can be ' +
+        'sent again without making it twice, if it has an `Idempotency-Key`; an event, if it has ' +
+        'an `id`.',
+    );
+  });
+
   it('finds no path and no method but those that are described', async () => {
     // The client compares each answer with the document.
     expect((await customer.get('/v1/unknown')).status).toBe(404);

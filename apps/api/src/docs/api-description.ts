@@ -19,8 +19,9 @@ platform.
 - Ids in bodies may be given as an integer or as a string of digits. Times are RFC 3339; answers
   have UTC with milliseconds.
 - A field that is not set is left out of answers, never \`null\`. Clients must tolerate new fields.
-- A POST that makes something can be sent again without making it twice, if it has an
-  \`Idempotency-Key\`.
+- A POST that makes an application, a subscription, a replay, a test or a redelivery can be sent
+  again without making it twice, if it has an \`Idempotency-Key\`; an event, if it has an \`id\`. All
+  others ignore that header: each repeat makes another credential, and another secret.
 - Where a query parameter is given twice, or has a value that it cannot have, the request is
   refused; unknown parameters are ignored.`;
 
