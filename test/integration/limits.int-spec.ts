@@ -1,6 +1,8 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { readConfig, RedisLimits } from '#libs/kernel';
+import { addressGroup, readConfig, RedisLimits } from '#libs/kernel';
 import { LocalLoginFailures } from '../../libs/identity/src/domain/local-login-failures.js';
 import { LocalRateLimiter } from '../../libs/identity/src/domain/local-rate-limiter.js';
 import { loginKey } from '../../libs/identity/src/domain/login-failures.js';
@@ -85,6 +87,18 @@ describe('failed logins in Redis', () => {
     const left = await redis.pttl(keys[0]!);
     expect(left).toBeGreaterThan(FIFTEEN_MINUTES_MS - 30_000);
     expect(left).toBeLessThanOrEqual(FIFTEEN_MINUTES_MS);
+  });
+
+  it('have the key that operators are told to delete', () => {
+    const page = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+    const [recipe = ''] = /^ {4}login=\$\(.*\)$/m.exec(page) ?? [];
+    expect(recipe).toContain(' 192.0.2.7 demo)');
+    expect(page).toContain('\n    redis-cli del "switchhook:login:$login"\n');
+    for (const address of ['192.0.2.7', addressGroup('2001:db8::7')]) {
+      const script = `${recipe.replace('192.0.2.7', address)}\nprintf %s "$login"`;
+      expect(execFileSync('sh', ['-c', script]).toString()).toBe(loginKey('demo', address));
+    }
+    expect(page).toContain(`\`${addressGroup('2001:db8::7')}\``);
   });
 
   it('tell neither the username nor the address', async () => {
