@@ -1,4 +1,4 @@
-// `npm run sbom`: all that an installation consists of, as CycloneDX in JSON on standard output.
+// `npm run -s sbom`: all that an installation consists of, as CycloneDX in JSON on standard output.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

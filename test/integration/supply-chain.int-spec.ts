@@ -64,7 +64,7 @@ it('runs no script of a package that it installs, and knows which packages have 
   expect([...new Set(names)].sort()).toEqual(['@scarf/scarf', 'msgpackr-extract', 'postgres']);
 });
 
-it('lists all that an installation consists of, and no tool (`npm run sbom`)', () => {
+it('lists all that an installation consists of, and no tool (`npm run -s sbom`)', () => {
   const bom = JSON.parse(
     execFileSync('npm', ['run', '--silent', 'sbom'], { cwd: ROOT, stdio: 'pipe' }).toString(),
   ) as Bom;
