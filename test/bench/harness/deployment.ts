@@ -3,7 +3,8 @@ import type { ServiceProcess } from '../../harness/service-process.js';
 import { until } from '../../harness/until.js';
 import { now } from './clock.js';
 import type { Database } from './database.js';
-import { type Call, type Load, LoadGenerator, type NextCall } from './load.js';
+import type { Call } from './connection.js';
+import { type Load, LoadGenerator, type NextCall } from './load.js';
 import type { Receiver } from './receiver.js';
 
 export const PLATFORM = 'platform:platform-secret';
@@ -58,7 +59,7 @@ export class Deployment {
   }
 
   async end(): Promise<void> {
-    await this.load.close();
+    this.load.close();
     await Promise.all([...this.apis, ...this.workers].map((one) => one.terminate()));
   }
 

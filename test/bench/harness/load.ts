@@ -1,15 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Pool } from 'undici';
 import { now } from './clock.js';
+import { type Call, Connection } from './connection.js';
 import { type Distribution, distributionOf } from './distribution.js';
-
-/** A request of the load. */
-export interface Call {
-  method: 'GET' | 'POST';
-  path: string;
-  headers?: Record<string, string>;
-  body?: string;
-}
 
 /** What came of a load. */
 export interface Load {
@@ -24,15 +16,17 @@ export interface Load {
 /** Makes the call that is due at a time in µs. */
 export type NextCall = (dueAt: number) => Call;
 
-/** Sends requests to one or more servers in turn; any answer other than 2xx is an error. */
+/** Sends requests to one or more servers; any answer other than 2xx is an error. */
 export class LoadGenerator {
-  private readonly pools: readonly Pool[];
-  private turn = 0;
+  private readonly idle: Connection[] = [];
+  private readonly waiting: ((connection: Connection) => void)[] = [];
+  private readonly all: Connection[] = [];
 
-  /** @param connections to each server at the most */
-  constructor(origins: readonly string[], connections: number) {
-    this.pools = origins.map((origin) => new Pool(origin, { connections, pipelining: 1 }));
-  }
+  /** @param connections to all servers together, at the most */
+  constructor(
+    private readonly origins: readonly string[],
+    private readonly connections: number,
+  ) {}
 
   /** As many calls as can be, `atOnce` of them under way, for some seconds: the ceiling. */
   async closed(next: NextCall, atOnce: number, seconds: number): Promise<Load> {
@@ -76,8 +70,8 @@ export class LoadGenerator {
     });
   }
 
-  async close(): Promise<void> {
-    await Promise.all(this.pools.map((pool) => pool.destroy()));
+  close(): void {
+    for (const connection of this.all) connection.close();
   }
 
   private async measured(
@@ -93,29 +87,27 @@ export class LoadGenerator {
     return { calls: latencies.length, seconds, startedAt, latencyUs: distributionOf(latencies) };
   }
 
-  /** Below undici's `request`, which makes a stream of each answer. */
-  private send({ method, path, headers, body }: Call): Promise<void> {
-    this.turn = (this.turn + 1) % this.pools.length;
-    return new Promise((resolve, reject) => {
-      let status = 0;
-      let text = '';
-      this.pools[this.turn]!.dispatch(
-        { method, path, headers: headers ?? {}, body: body ?? null },
-        {
-          onRequestStart: () => undefined,
-          onResponseStart: (_controller, statusCode) => {
-            status = statusCode;
-          },
-          onResponseData: (_controller, chunk) => {
-            if (status >= 300) text += chunk.toString();
-          },
-          onResponseEnd: () => {
-            if (status < 300) resolve();
-            else reject(new Error(`${method} ${path}: ${String(status)} ${text}`));
-          },
-          onResponseError: (_controller, error) => reject(error),
-        },
-      );
-    });
+  private async send(call: Call): Promise<void> {
+    const connection = await this.connection();
+    await connection.call(call);
+    const next = this.waiting.shift();
+    if (next) next(connection);
+    else this.idle.push(connection);
+  }
+
+  private connection(): Connection | Promise<Connection> {
+    for (;;) {
+      const kept = this.idle.pop();
+      if (!kept) break;
+      // A server ends a connection that was idle for long.
+      if (!kept.isClosed) return kept;
+      this.all.splice(this.all.indexOf(kept), 1);
+    }
+    if (this.all.length < this.connections) {
+      const made = new Connection(this.origins[this.all.length % this.origins.length]!);
+      this.all.push(made);
+      return made;
+    }
+    return new Promise((resolve) => this.waiting.push(resolve));
   }
 }

@@ -44,7 +44,8 @@ export const single: Scenario = {
       },
     });
     const memory = deployment.memory();
-    await Promise.all([deployment.end(), load.close()]);
+    load.close();
+    await deployment.end();
     bare.end();
     const ours = measured.ours.map(({ rate }) => rate);
     const statements = measured.ours.map((one) => one.statements);
@@ -173,7 +174,8 @@ export const latency: Scenario = {
         ),
       idle: () => firstByte(site, () => load.open(next, idleRate, 2 * seconds)),
     });
-    await Promise.all([deployment.end(), load.close()]);
+    load.close();
+    await deployment.end();
     bare.end();
     const p50 = (of: { p50: number }[]) => of.map((one) => one.p50);
     const p99 = (of: { p99: number }[]) => of.map((one) => one.p99);

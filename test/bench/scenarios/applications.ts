@@ -1,5 +1,6 @@
 import type { Account, Deployment } from '../harness/deployment.js';
-import { type Call, LoadGenerator } from '../harness/load.js';
+import type { Call } from '../harness/connection.js';
+import { LoadGenerator } from '../harness/load.js';
 import { byTurns, ratios, type Scenario } from '../harness/scenario.js';
 
 const AT_ONCE = 32;
@@ -60,7 +61,8 @@ export const applications: Scenario = {
         rate(theirs(1), () => ({ method: 'GET', path: `/v1/applications?user=${many.id}` })),
     });
     const { api } = deployment.memory();
-    await Promise.all([deployment.end(), load.close()]);
+    load.close();
+    await deployment.end();
     bare.end();
     return [
       {

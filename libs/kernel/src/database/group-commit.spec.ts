@@ -7,16 +7,13 @@ function failure(code: string): Error {
   return Object.assign(new Error(code), { code });
 }
 
-it('gathers the callers of one turn, and those who come while batches are under way', async () => {
+it('gathers the callers of one turn, and those who come while a batch is under way', async () => {
   const batches: number[][] = [];
-  const group = new GroupCommit<number, number>(
-    async (items) => {
-      batches.push([...items]);
-      await later();
-      return items.map((item) => item * 2);
-    },
-    { inFlight: 1 },
-  );
+  const group = new GroupCommit<number, number>(async (items) => {
+    batches.push([...items]);
+    await later();
+    return items.map((item) => item * 2);
+  });
   const first = [group.run([1]), group.run([2, 3])];
   await later();
   const second = [group.one(4), group.one(5)];

@@ -65,8 +65,10 @@ export class DeliveryMetrics {
       'Deliveries that are not finished; the same in all workers.',
       async () => (await database.query<{ deliveries: number }>(PENDING, []))[0]?.deliveries ?? 0,
     );
-    metrics.gauge('switchhook_queue_jobs', 'Jobs in the window, of up to ten deliveries each, all queues together.', () =>
-      queue.jobs(),
+    metrics.gauge(
+      'switchhook_queue_jobs',
+      'Jobs in the window, of up to ten deliveries each, all queues together.',
+      () => queue.jobs(),
     );
   }
 

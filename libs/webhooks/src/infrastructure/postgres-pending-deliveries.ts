@@ -60,8 +60,8 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     const bound = { maxItems: MAX_BATCH };
     this.taking = new GroupCommit((jobs) => this.takeBatch(jobs), bound);
     this.releasing = new GroupCommit((items) => this.releaseBatch(items), bound);
-    // One after the other: the order of successes and failures counts.
-    this.observing = new GroupCommit((items) => this.observeBatch(items), { inFlight: 1 });
+    // The order of successes and failures counts; that one batch comes after the other keeps it.
+    this.observing = new GroupCommit((items) => this.observeBatch(items));
     this.recording = new GroupCommit((outcomes) => this.recordBatch(outcomes), bound);
   }
 

@@ -1,0 +1,88 @@
+import { connect, type Socket } from 'node:net';
+
+const HEADERS_END = Buffer.from('\r\n\r\n');
+const LAST_CHUNK = '0\r\n\r\n';
+
+/** A request of the load. */
+export interface Call {
+  method: 'GET' | 'POST';
+  path: string;
+  headers?: Record<string, string>;
+  body?: string;
+}
+
+/**
+ * A connection of HTTP/1.1 that is kept, for one call at a time. On a plain socket: what is measured
+ * shares the machine with what generates the load, and any client of HTTP takes twice as much of it.
+ */
+export class Connection {
+  private readonly socket: Socket;
+  private readonly head: string;
+  private received: Buffer[] = [];
+  private size = 0;
+  /** Bytes of the whole answer; undefined until its headers have come; Infinity: in chunks. */
+  private expected: number | undefined;
+  private settle: { resolve: () => void; reject: (error: Error) => void } | undefined;
+
+  constructor(origin: string) {
+    const { hostname, port, host } = new URL(origin);
+    this.head = ` HTTP/1.1\r\nHost: ${host}\r\n`;
+    this.socket = connect({ host: hostname, port: Number(port), noDelay: true });
+    this.socket.on('data', (chunk) => this.take(chunk));
+    this.socket.on('error', (error) => this.fail(error));
+    this.socket.on('close', () => this.fail(new Error('the connection was closed')));
+  }
+
+  get isClosed(): boolean {
+    return this.socket.destroyed;
+  }
+
+  /** Resolves when the answer has come; any other than 2xx is an error. */
+  call({ method, path, headers = {}, body = '' }: Call): Promise<void> {
+    let text = method + ' ' + path + this.head;
+    for (const [name, value] of Object.entries(headers)) text += `${name}: ${value}\r\n`;
+    const length = body === '' ? '' : `Content-Length: ${String(Buffer.byteLength(body))}\r\n`;
+    return new Promise((resolve, reject) => {
+      this.settle = { resolve, reject };
+      this.socket.write(text + length + '\r\n' + body);
+    });
+  }
+
+  close(): void {
+    this.settle = undefined;
+    this.socket.destroy();
+  }
+
+  private take(chunk: Buffer): void {
+    this.received.push(chunk);
+    this.size += chunk.length;
+    this.expected ??= this.expectedOf();
+    if (this.expected === undefined) return;
+    const isWhole =
+      this.expected === Infinity
+        ? chunk.toString('latin1', chunk.length - LAST_CHUNK.length) === LAST_CHUNK
+        : this.size >= this.expected;
+    if (isWhole) this.finish();
+  }
+
+  private expectedOf(): number | undefined {
+    const start = Buffer.concat(this.received);
+    const end = start.indexOf(HEADERS_END);
+    if (end < 0) return undefined;
+    const length = /\ncontent-length: *(\d+)/i.exec(start.toString('latin1', 0, end))?.[1];
+    return length === undefined ? Infinity : end + HEADERS_END.length + Number(length);
+  }
+
+  private finish(): void {
+    const { received, settle } = this;
+    [this.received, this.size, this.expected, this.settle] = [[], 0, undefined, undefined];
+    // `HTTP/1.1 2…`
+    if (received[0]?.[9] === 0x32) settle?.resolve();
+    else settle?.reject(new Error(Buffer.concat(received).toString()));
+  }
+
+  private fail(error: Error): void {
+    this.settle?.reject(error);
+    this.settle = undefined;
+  }
+}
