@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Deployment } from '../harness/deployment.js';
 import { cpuOf } from '../harness/cpu.js';
 import { eventText } from '../harness/deployment.js';
@@ -20,14 +21,16 @@ export const single: Scenario = {
     const load = new LoadGenerator([bare.origin], AT_ONCE);
     const measured = await byTurns(rounds, {
       ours: async () => {
-        const before = await transactions(deployment);
+        const before = await written(deployment);
         const cpuBefore = cpuBy(site, deployment);
         const delivered = await deployment.saturate(accounts, { seconds });
         await deployment.quiet();
         const cpu = cpuBy(site, deployment).map((us, index) => us - cpuBefore[index]!);
-        const statements = (await transactions(deployment)) - before;
+        const after = await written(deployment);
         const forOne = (of: number) => of / delivered.events;
-        return { ...delivered, statements: forOne(statements), cpu: cpu.map(forOne) };
+        const statements = forOne(after.transactions - before.transactions);
+        const walBytes = forOne(after.walBytes - before.walBytes);
+        return { ...delivered, statements, walBytes, cpu: cpu.map(forOne) };
       },
       bare: async () => {
         const next = (dueAt: number) => ({
@@ -40,7 +43,7 @@ export const single: Scenario = {
         const { calls, seconds: took } = await load.closed(next, AT_ONCE, seconds);
         const rate = calls / took;
         const cpu = [(cpuOf([bare.pid]) - cpuBefore) / calls];
-        return { rate, acceptRate: rate, statements: 0, cpu };
+        return { rate, acceptRate: rate, statements: 0, walBytes: 0, cpu };
       },
     });
     const memory = deployment.memory();
@@ -66,6 +69,11 @@ export const single: Scenario = {
         unit: 'events/s',
       },
       { what: 'statements for an event', values: statements, unit: '', bound: { atMost: 0.2 } },
+      {
+        what: 'log of PostgreSQL (WAL) for an event',
+        values: measured.ours.map(({ walBytes }) => walBytes / 1_024),
+        unit: 'KB',
+      },
       ...CPU.map((name, index) => ({
         what: `CPU for an event: ${name}`,
         values: measured.ours.map(({ cpu }) => cpu[index] ?? NaN),
@@ -214,12 +222,18 @@ function cpuBy({ postgres, redis, receiver }: Site, { apis, workers }: Deploymen
   return [...pids, [redis.pid], [receiver.pid], [process.pid]].map(cpuOf);
 }
 
-/** Transactions of a database so far: on the path of an event, each is one statement. */
-async function transactions({ database }: Deployment): Promise<number> {
-  await new Promise((resolve) => setTimeout(resolve, COUNTED_AFTER_MS));
-  const { rows } = await database.pool.query<{ count: string }>(
-    'SELECT xact_commit AS count FROM pg_stat_database WHERE datname = $1',
+/**
+ * What a database has done so far: transactions, each of which is one statement on the path of an
+ * event, and bytes of the server's log.
+ */
+async function written({
+  database,
+}: Deployment): Promise<{ transactions: number; walBytes: number }> {
+  await sleep(COUNTED_AFTER_MS);
+  const { rows } = await database.pool.query<{ transactions: string; wal: string }>(
+    `SELECT xact_commit AS transactions, pg_current_wal_insert_lsn() - '0/0' AS wal
+     FROM pg_stat_database WHERE datname = $1`,
     [database.name],
   );
-  return Number(rows[0]?.count);
+  return { transactions: Number(rows[0]?.transactions), walBytes: Number(rows[0]?.wal) };
 }

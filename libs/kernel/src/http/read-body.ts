@@ -128,7 +128,12 @@ function readPlain(request: Request, limit: number, resolve: Resolve, reject: Re
     if (size > limit) reject(tooLarge(limit));
     else chunks.push(chunk);
   });
-  request.once('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
+  request.once('end', () => {
+    const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+    // As body-parser leaves it, for what comes later.
+    request.body = bytes;
+    resolve(bytes);
+  });
   request.once('error', () => reject(unreadable()));
 }
 
