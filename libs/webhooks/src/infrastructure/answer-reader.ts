@@ -19,7 +19,7 @@ export interface Answer {
 
 /**
  * Takes in the answer to one request of undici's `dispatch`. Not by `request`, which makes a stream of
- * each body: that took a tenth of a worker's time, and most bodies are empty.
+ * each body, and most bodies are empty.
  */
 export class AnswerReader implements Dispatcher.DispatchHandler {
   private controller: Dispatcher.DispatchController | undefined;
