@@ -1,10 +1,4 @@
-import {
-  createServer,
-  type IncomingMessage,
-  METHODS,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import { createServer, IncomingMessage, METHODS, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { DynamicModule, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -37,7 +31,12 @@ class HttpAdapter extends ExpressAdapter {
     // The setting "case sensitive routing" would come too late: Nest has made the router already.
     (handle.router as unknown as { caseSensitive: boolean }).caseSensitive = true;
     // A request without Host is answered like any other: clients of HTTP/1.0 send none.
-    const options = { requireHostHeader: false, insecureHTTPParser: false, ...LIMITS };
+    const options = {
+      requireHostHeader: false,
+      insecureHTTPParser: false,
+      ...LIMITS,
+      ...madeForExpress(handle),
+    };
     const server = createServer(options, (request, response) => {
       if (!isEnding(request.socket)) handle(request, response);
     });
@@ -66,6 +65,20 @@ class HttpAdapter extends ExpressAdapter {
   override close(): Promise<void> {
     return closeOrderly(this.httpServer);
   }
+}
+
+/**
+ * Makes requests and responses with the prototypes that Express would give them otherwise, each anew.
+ * An object that changes its prototype gets a shape of its own, which nothing that V8 compiled holds
+ * for: that was half of what an event takes here.
+ */
+function madeForExpress(app: Express) {
+  class ExpressRequest extends IncomingMessage {}
+  class ExpressResponse extends ServerResponse {}
+  Object.setPrototypeOf(ExpressRequest.prototype, app.request);
+  Object.setPrototypeOf(ExpressResponse.prototype, app.response);
+  Object.assign(app, { request: ExpressRequest.prototype, response: ExpressResponse.prototype });
+  return { IncomingMessage: ExpressRequest, ServerResponse: ExpressResponse };
 }
 
 /** What the parser tells of bytes that it refuses. */
