@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import pg from 'pg';
+import { boundsOf } from '../../libs/webhooks/src/infrastructure/delivery-by-key.js';
 import {
   FEED_ALL,
   FEED_GIVEN,
@@ -136,7 +137,7 @@ const REPLAYED = `UPDATE deliveries SET state = 'exhausted'
     '{exhausted,cancelled}', 0, least_uuid(now() - interval '20 days') FROM webhooks`;
 
 const STATEMENTS: [name: string, text: string, before: string, values: () => Value[]][] = [
-  ['takes', TAKE.text, CLAIMED, () => [waiting, ones(), LEASE_MS]],
+  ['takes', TAKE.text, CLAIMED, () => [waiting, ones(), LEASE_MS, ...boundsOf(waiting)]],
   ['hands back', RELEASE.text, TAKEN, () => [waiting, ones(), [], []]],
   [
     'records',
@@ -145,7 +146,7 @@ const STATEMENTS: [name: string, text: string, before: string, values: () => Val
     () => [
       ...[waiting, ones(), ones(), each(new Date().toISOString()), ones(), each(200)],
       ...[each(null), each(null), each(null), each(null), each(false), each('succeeded')],
-      ...[each(null), each(null)],
+      ...[each(null), each(null), ...boundsOf(waiting)],
     ],
   ],
   [
@@ -185,6 +186,32 @@ describe.each(['force_generic_plan', 'force_custom_plan'])('with %s', (mode) => 
     },
   );
 });
+
+/** The days of the partitions that a plan scans. */
+function daysScanned(step: Step): Set<string> {
+  const day = /^(?:deliveries|events)_(\w+)$/.exec(step['Relation Name'] ?? '')?.[1];
+  const inner = (step.Plans ?? []).flatMap((plan) => [...daysScanned(plan)]);
+  return new Set(day === undefined ? inner : [day, ...inner]);
+}
+
+it.each(STATEMENTS.filter(([name]) => ['takes', 'records'].includes(name)))(
+  '%s deliveries by one plan, and opens no partition that has none of them',
+  async (...args) => {
+    const [, text, , values] = args;
+    await client.query('RESET plan_cache_mode');
+    await client.query('DEALLOCATE ALL');
+    await client.query(`PREPARE statement AS ${text}`);
+    const run = `EXECUTE statement(${values().map(literal).join(', ')})`;
+    for (let times = 0; times < 10; times += 1) await client.query(run);
+    // PostgreSQL plans five times before it compares.
+    const { rows: counts } = await client.query('SELECT custom_plans FROM pg_prepared_statements');
+    expect(counts).toEqual([{ custom_plans: '5' }]);
+    const { rows } = await client.query<{ 'QUERY PLAN': { Plan: Step }[] }>(
+      `EXPLAIN (FORMAT JSON) ${run}`,
+    );
+    expect(daysScanned(rows[0]!['QUERY PLAN'][0]!.Plan).size).toBe(1);
+  },
+);
 
 it.each(['exhausted', 'cancelled', 'pending', 'parked'] as const)(
   'lists what is %s without reading all that succeeded',

@@ -1,3 +1,5 @@
+type Lock = '' | 'FOR UPDATE' | 'FOR UPDATE SKIP LOCKED';
+
 /**
  * Joins deliveries, as `d`, by their primary key; conditions on the row go into WHERE.
  *
@@ -7,10 +9,39 @@
  * which says nothing new, makes it expect so few that an UPDATE looks them up as well.
  *
  * @param id an expression of what is joined with
+ * @param bounds what else is known of the id, as {@link withinBounds} says it
  */
 export function joinDeliveryByKey(
   id: string,
-  lock: '' | 'FOR UPDATE' | 'FOR UPDATE SKIP LOCKED' = '',
+  { lock = '', bounds }: { lock?: Lock; bounds?: string } = {},
 ): string {
-  return `JOIN LATERAL (SELECT * FROM deliveries WHERE id = ${id} LIMIT 1 ${lock}) d ON d.id = ${id}`;
+  const within = bounds === undefined ? '' : `AND id ${bounds}`;
+  return `JOIN LATERAL (SELECT * FROM deliveries WHERE id = ${id} ${within} LIMIT 1 ${lock}) d ON d.id = ${id}`;
+}
+
+/**
+ * Tells PostgreSQL which partitions a statement is about, so that it opens no others: of 38, a third of
+ * what the statement takes. It must not know when it plans, or it would plan anew for each value, which
+ * takes longer. A function that is not immutable, as concat() is, has no value before the statement runs.
+ *
+ * @param least the parameter with the first of {@link boundsOf}
+ * @param greatest that with the second
+ */
+export function withinBounds(least: string, greatest: string): string {
+  return `BETWEEN concat(${least}::text)::uuid AND concat(${greatest}::text)::uuid`;
+}
+
+/** Bounds of what the statements made that made these deliveries, their events as well: all share a prefix. */
+export function boundsOf(ids: readonly string[]): [least: string, greatest: string] {
+  let [least = '', greatest = ''] = ids;
+  for (const id of ids) {
+    if (id < least) least = id;
+    if (id > greatest) greatest = id;
+  }
+  return [`${sharedPrefix(least)}0000-000000000000`, `${sharedPrefix(greatest)}ffff-ffffffffffff`];
+}
+
+/** 48 bits of time, the version and 12 bits of time: all that one statement makes shares them. */
+function sharedPrefix(id: string): string {
+  return id.slice(0, 19);
 }

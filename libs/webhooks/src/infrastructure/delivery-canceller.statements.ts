@@ -25,7 +25,7 @@ outdated AS (
 ),
 locked AS MATERIALIZED (
   SELECT d.id, o.reason FROM outdated o
-  ${joinDeliveryByKey('o.id', 'FOR UPDATE SKIP LOCKED')}
+  ${joinDeliveryByKey('o.id', { lock: 'FOR UPDATE SKIP LOCKED' })}
   WHERE d.state = 'pending' AND d.generation < o.generation
     AND (NOT d.taken OR d.claimed_until <= now())
 )

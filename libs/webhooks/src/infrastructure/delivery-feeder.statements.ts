@@ -41,7 +41,7 @@ const IDLE_SUBSCRIPTIONS = 8;
 /** Those of `chosen` that are still to be claimed, locked. */
 const PICKED = `picked AS MATERIALIZED (
   SELECT d.id, d.claimed_until IS NOT NULL AS expired FROM chosen c
-  ${joinDeliveryByKey('c.id', 'FOR UPDATE SKIP LOCKED')}
+  ${joinDeliveryByKey('c.id', { lock: 'FOR UPDATE SKIP LOCKED' })}
   WHERE d.state = 'pending' AND (d.claimed_until IS NULL OR d.claimed_until <= now())
 )`;
 

@@ -1,7 +1,9 @@
 import { recordBySystem } from '#libs/kernel';
-import { joinDeliveryByKey } from './delivery-by-key.js';
+import { joinDeliveryByKey, withinBounds } from './delivery-by-key.js';
 import { BEYOND_TIMEOUT_MS } from './delivery-lease.js';
 import { IS_HELD } from './webhook-flow.js';
+
+const TAKE_BOUNDS = withinBounds('$4', '$5');
 
 /**
  * Takes jobs: each delivery that still waits for just this attempt, once. A second job for the
@@ -10,7 +12,7 @@ import { IS_HELD } from './webhook-flow.js';
  * comes back with an older number has been given up.
  *
  * $1, $2 arrays: delivery, attempt number; $3 lease in ms, for subscriptions without a time-out of
- * their own
+ * their own; $4, $5 bounds of the ids
  */
 export const TAKE = {
   name: 'pending.take',
@@ -19,7 +21,7 @@ WITH job AS (
   SELECT * FROM unnest($1::uuid[], $2::integer[]) AS j(id, attempt)
 ),
 waiting AS MATERIALIZED (
-  SELECT d.id, d.attempts FROM job j ${joinDeliveryByKey('j.id')}
+  SELECT d.id, d.attempts FROM job j ${joinDeliveryByKey('j.id', { bounds: TAKE_BOUNDS })}
   WHERE d.state = 'pending' AND d.attempts = j.attempt - 1 AND NOT d.taken
     AND d.claimed_until IS NOT NULL
 ),
@@ -32,7 +34,7 @@ taken AS (
       $3::float8
     ) / 1000)
   FROM waiting
-  WHERE d.id = waiting.id
+  WHERE d.id = waiting.id AND d.id ${TAKE_BOUNDS}
     AND d.attempts = waiting.attempts AND NOT d.taken AND d.claimed_until IS NOT NULL
   RETURNING d.id, d.event_id, d.webhook_id, d.attempts, d.takes, d.schedule_base, d.immediate,
     d.generation, d.replayed, d.created_at
@@ -51,7 +53,7 @@ SELECT t.id, t.webhook_id, t.attempts + 1 AS attempt, t.takes AS take, t.schedul
   ${IS_HELD} AS held,
   w.failing_since IS NOT NULL AS failing
 FROM taken t
-LEFT JOIN events e ON e.id = t.event_id
+LEFT JOIN events e ON e.id = t.event_id AND e.id ${TAKE_BOUNDS}
 JOIN webhooks w ON w.id = t.webhook_id`,
 };
 
@@ -109,11 +111,14 @@ const RECORDABLE = `(
     OR o.state = 'succeeded' AND o.number > d.schedule_base AND d.state <> 'succeeded'
   )`;
 
+const RECORD_BOUNDS = withinBounds('$15', '$16');
+
 /**
  * Records attempts and what follows from them.
  *
  * $1…$12 arrays: delivery, number of the take, number, at, duration, status, error, address,
- * headers, body, truncated, state; $13, $14 arrays: reason, delay in ms until the next attempt
+ * headers, body, truncated, state; $13, $14 arrays: reason, delay in ms until the next attempt; $15, $16
+ * bounds of the ids
  */
 export const RECORD = {
   name: 'pending.record',
@@ -126,7 +131,8 @@ WITH outcome AS (
       state, reason, delay_ms)
 ),
 current AS MATERIALIZED (
-  SELECT o.*, ${RECORDABLE} AS recordable FROM outcome o ${joinDeliveryByKey('o.id')}
+  SELECT o.*, ${RECORDABLE} AS recordable FROM outcome o
+  ${joinDeliveryByKey('o.id', { bounds: RECORD_BOUNDS })}
 ),
 logged AS (
   INSERT INTO attempts (delivery_id, take, number, at, duration_ms, status, error, address,
@@ -149,7 +155,7 @@ SET attempts = greatest(d.attempts, o.number),
   END,
   completed_at = CASE WHEN o.state <> 'pending' OR d.state = 'cancelled' THEN now() END
 FROM current o
-WHERE d.id = o.id AND o.recordable AND ${RECORDABLE}`,
+WHERE d.id = o.id AND d.id ${RECORD_BOUNDS} AND o.recordable AND ${RECORDABLE}`,
 };
 
 /** How it is recorded that the service switched a subscription off. */

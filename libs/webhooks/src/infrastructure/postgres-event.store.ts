@@ -21,6 +21,7 @@ import type {
 } from '../domain/event.js';
 import { EventStore } from '../domain/event-store.js';
 import { EVENT_KINDS, type EventKind, type Resource } from '../domain/event-kinds.js';
+import { boundsOf } from './delivery-by-key.js';
 import { leaseMs } from './delivery-lease.js';
 import { PUBLISH_SPAN } from './delivery-queues.js';
 import { type DeliveryRow, deliveryOf, DELIVERIES_OF_EVENT } from './delivery.statements.js';
@@ -134,14 +135,8 @@ export class PostgresEventStore extends EventStore {
   }
 
   async deliveriesOf(eventId: string): Promise<Delivery[]> {
-    // 48 bits of time, the version and 12 bits of time: all that one statement makes shares them.
-    const prefix = eventId.slice(0, 19);
-    const rows = await this.database.query<DeliveryRow>(DELIVERIES_OF_EVENT, [
-      eventId,
-      `${prefix}0000-000000000000`,
-      `${prefix}ffff-ffffffffffff`,
-    ]);
-    return rows.map(deliveryOf);
+    const values = [eventId, ...boundsOf([eventId])];
+    return (await this.database.query<DeliveryRow>(DELIVERIES_OF_EVENT, values)).map(deliveryOf);
   }
 
   private inTrace(events: readonly ReportedEvent[]): readonly TracedEvent[] {

@@ -21,6 +21,7 @@ import {
 } from '../domain/pending-deliveries.js';
 import { FAILING_MS } from '../domain/webhook.js';
 import { WebhookSecrets } from '../domain/webhook-secrets.js';
+import { boundsOf } from './delivery-by-key.js';
 import { leaseMs } from './delivery-lease.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
 import {
@@ -90,10 +91,12 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
   }
 
   private async takeBatch(jobs: readonly DeliveryJob[]): Promise<(TakenDelivery | undefined)[]> {
+    const asked = jobs.map((job) => job.id);
     const rows = await this.database.run<TakenRow | EventlessRow>(TAKE, [
-      jobs.map((job) => job.id),
+      asked,
       jobs.map((job) => job.attempt),
       this.lease,
+      ...boundsOf(asked),
     ]);
     const whole = rows.filter((row) => row.event !== null);
     if (whole.length < rows.length) {
@@ -147,8 +150,9 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
   private async recordBatch(outcomes: readonly Outcome[]): Promise<undefined[]> {
     const attempts = outcomes.map((outcome) => outcome.attempt);
     const conclusions = outcomes.map((outcome) => outcome.conclusion);
+    const ids = outcomes.map((outcome) => outcome.id);
     await this.database.run(RECORD, [
-      outcomes.map((outcome) => outcome.id),
+      ids,
       outcomes.map((outcome) => outcome.take),
       attempts.map((attempt) => attempt.number),
       attempts.map((attempt) => attempt.at.toISOString()),
@@ -162,6 +166,7 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
       conclusions.map((conclusion) => conclusion.state),
       conclusions.map((conclusion) => ('reason' in conclusion ? conclusion.reason : null)),
       conclusions.map((conclusion) => ('delayMs' in conclusion ? conclusion.delayMs : null)),
+      ...boundsOf(ids),
     ]);
     return [];
   }

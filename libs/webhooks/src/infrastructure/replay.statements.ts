@@ -129,7 +129,7 @@ next AS MATERIALIZED (
 ),
 chosen AS MATERIALIZED (
   SELECT d.id, job.present FROM job CROSS JOIN next n
-  ${joinDeliveryByKey('n.id', 'FOR UPDATE')} ${JOIN_NO_TEST}
+  ${joinDeliveryByKey('n.id', { lock: 'FOR UPDATE' })} ${JOIN_NO_TEST}
   WHERE d.state = ANY (job.states)
 ),
 started AS (
