@@ -44,6 +44,43 @@ it('keeps to its bounds, except for a unit that is larger alone', async () => {
   expect(sizes).toEqual([3, 2, 5, 1, 1]);
 });
 
+it('starts another batch beside one that is under way only when it is full', async () => {
+  const started: number[][] = [];
+  const ends: (() => void)[] = [];
+  const group = new GroupCommit<number, number>(
+    async (items) => {
+      started.push([...items]);
+      await new Promise<void>((resolve) => ends.push(resolve));
+      return [...items];
+    },
+    { maxItems: 2, maxWeight: 100, weigh: (item) => item, atOnce: 2 },
+  );
+  const results = [group.one(1)];
+  await later();
+  results.push(group.one(2));
+  await later();
+  expect(started).toEqual([[1]]);
+  results.push(group.one(3));
+  await later();
+  expect(started).toEqual([[1], [2, 3]]);
+  // Full again, but two are under way.
+  results.push(group.one(4), group.one(5), group.one(6), group.one(100));
+  await later();
+  expect(started).toHaveLength(2);
+  ends[0]!();
+  await later();
+  expect(started.slice(2)).toEqual([[4, 5]]);
+  ends[1]!();
+  await later();
+  // Full by its weight.
+  expect(started.slice(3)).toEqual([[6]]);
+  ends[2]!();
+  await later();
+  expect(started.slice(4)).toEqual([[100]]);
+  for (const end of ends) end();
+  expect(await Promise.all(results)).toEqual([1, 2, 3, 4, 5, 6, 100]);
+});
+
 it('fails only the unit whose data is faulty', async () => {
   const group = new GroupCommit<number, number>((items) =>
     items.includes(3) ? Promise.reject(failure('22P05')) : Promise.resolve([...items]),

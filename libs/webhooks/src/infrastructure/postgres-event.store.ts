@@ -33,7 +33,7 @@ import {
   LIST_EVENTS_OF_KEY,
 } from './event.statements.js';
 
-const MAX_BATCH_EVENTS = 1_000;
+const MAX_BATCH_EVENTS = 200;
 const MAX_BATCH_CHARACTERS = 4 << 20;
 const FIRST_ATTEMPT = 1;
 
@@ -93,6 +93,7 @@ export class PostgresEventStore extends EventStore {
       maxItems: MAX_BATCH_EVENTS,
       maxWeight: MAX_BATCH_CHARACTERS,
       weigh: (event) => event.data.length,
+      atOnce: 2,
     });
   }
 
