@@ -63,8 +63,6 @@ function optionsFor(use: RedisUse) {
     enableOfflineQueue: use === 'blocking',
     // A connection whose other end vanished is noticed by nobody else for hours.
     socketTimeout: SILENCE_MS,
-    // What many jobs ask at once takes one write, and one read of Redis.
-    enableAutoPipelining: use === 'commands',
     // A link that swallows everything must not hold up whoever adds to a queue.
     ...(use !== 'blocking' && { commandTimeout: COMMAND_TIMEOUT_MS }),
     // A Redis that failed over answers READONLY: connect anew, to the new primary.

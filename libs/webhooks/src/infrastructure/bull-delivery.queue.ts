@@ -71,7 +71,7 @@ export class BullDeliveryQueue extends DeliveryQueue {
     this.underWay += deliveries.length;
     try {
       const bulks = this.bulksOf(deliveries);
-      await Promise.all(bulks.map(([queue, bulk]) => queue.addBulk(bulk)));
+      await Promise.all(bulks.map(([queue, bulk]) => addTo(queue, bulk)));
       for (const [, bulk] of bulks) this.fill += bulk.length * MAX_TOGETHER;
     } catch {
       // Their claims end, and the feeder brings them in again.
@@ -129,4 +129,11 @@ export class BullDeliveryQueue extends DeliveryQueue {
       this.asking = false;
     }
   }
+}
+
+/** A single job, which is what comes at light load, needs no transaction. */
+async function addTo(queue: Queue<DeliveriesJob>, bulk: Bulk): Promise<void> {
+  const [job] = bulk;
+  if (job && bulk.length === 1) await queue.add(job.name, job.data, job.opts);
+  else await queue.addBulk(bulk);
 }
