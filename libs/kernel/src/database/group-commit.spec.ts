@@ -72,10 +72,10 @@ it('starts another batch beside one that is under way only when it is full', asy
   expect(started.slice(2)).toEqual([[4, 5]]);
   ends[1]!();
   await later();
-  // Full by its weight.
   expect(started.slice(3)).toEqual([[6]]);
   ends[2]!();
   await later();
+  // By itself, and full by its weight.
   expect(started.slice(4)).toEqual([[100]]);
   for (const end of ends) end();
   expect(await Promise.all(results)).toEqual([1, 2, 3, 4, 5, 6, 100]);
