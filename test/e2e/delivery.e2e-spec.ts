@@ -69,7 +69,7 @@ async function report(data = '{"n":1}'): Promise<string> {
 async function finished(eventId: string) {
   return eventually(
     () => store.deliveriesOf(eventId),
-    (deliveries) => deliveries.every(({ state }) => state !== 'pending'),
+    (deliveries) => deliveries.every(({ completedAt }) => completedAt !== undefined),
   );
 }
 
