@@ -35,7 +35,7 @@ interface Shares {
 
 async function feed(shares: Shares, room = 1_000) {
   const { subscription, account, part = 1, narrowed = {}, failing = 1_000 } = shares;
-  const few = [Object.keys(narrowed), Object.values(narrowed), subscription];
+  const few = [JSON.stringify(narrowed), subscription];
   const values = [room, LEASE_MS, subscription, account, part, ...few, failing];
   return database.query<{ id: string; webhook_id: string }>(FEED_ALL.text, values);
 }
@@ -104,6 +104,16 @@ it('brings in no more of a subscription than it has earned, and lets the rest wa
   expect(await feed(shares)).toHaveLength(2);
   expect(await feed(shares)).toHaveLength(0);
   expect(await database.query('SELECT backlog FROM webhooks')).toEqual([{ backlog: true }]);
+});
+
+it('lets wait what is accepted of a subscription of which not all has room, until all has', async () => {
+  await anAccountWithBacklog();
+  const shares = { subscription: 2 * DUE, account: 1_000 };
+  const marked = () => database.query('SELECT FROM webhooks WHERE backlog');
+  await feed(shares, 10);
+  expect(await marked()).toHaveLength(SUBSCRIPTIONS);
+  await feed(shares);
+  expect(await marked()).toHaveLength(0);
 });
 
 it('serves accounts in turn, first those with the least in the window', async () => {

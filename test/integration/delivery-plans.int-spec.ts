@@ -25,6 +25,7 @@ interface Step {
   'Actual Rows': number;
   'Actual Loops': number;
   'Rows Removed by Filter'?: number;
+  'Rows Removed by Join Filter'?: number;
   Plans?: Step[];
 }
 
@@ -92,10 +93,14 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** How many rows of deliveries a statement reads. What it writes is taken back. */
+/** How many rows of deliveries a statement reads, or compares. What it writes is taken back. */
 async function rowsRead(text: string, values: Value[], before = 'SELECT'): Promise<number> {
   await client.query(`DEALLOCATE ALL`);
   await client.query(`PREPARE statement AS ${text}`);
+  return rowsReadByPrepared(values, before);
+}
+
+async function rowsReadByPrepared(values: Value[], before = 'SELECT'): Promise<number> {
   await client.query('BEGIN');
   await client.query(before);
   const { rows } = await client.query<{ 'QUERY PLAN': { Plan: Step }[] }>(
@@ -118,7 +123,8 @@ function readBy(step: Step): number {
   const ofStep = step['Relation Name']?.startsWith('deliveries')
     ? (step['Actual Rows'] + (step['Rows Removed by Filter'] ?? 0)) * step['Actual Loops']
     : 0;
-  return (step.Plans ?? []).reduce((sum, inner) => sum + readBy(inner), ofStep);
+  const compared = (step['Rows Removed by Join Filter'] ?? 0) * step['Actual Loops'];
+  return (step.Plans ?? []).reduce((sum, inner) => sum + readBy(inner), ofStep + compared);
 }
 
 const ones = () => waiting.map(() => 1);
@@ -127,6 +133,11 @@ const each = (value: Scalar) => waiting.map(() => value);
 const CLAIMED = `UPDATE deliveries SET claimed_until = now() + interval '1 hour'
   WHERE state = 'pending' AND next_attempt_at <= now()`;
 const TAKEN = CLAIMED.replace('SET', 'SET taken = true, takes = 1,');
+
+/** What many subscriptions have earned. */
+const EARNED = JSON.stringify(
+  Object.fromEntries(Array.from({ length: 100 }, (_, id) => [id, WAITING])),
+);
 
 const REPLAY = '019a0b1c-2d3e-7f40-8a51-b26c73d84e95';
 /** Of the subscription, with all that waits for it now exhausted. */
@@ -153,7 +164,7 @@ const STATEMENTS: [name: string, text: string, before: string, values: () => Val
     'feeds',
     FEED_ALL.text,
     'SELECT',
-    () => [WAITING, LEASE_MS, WAITING, WAITING, 1, [], [], WAITING, WAITING],
+    () => [WAITING, LEASE_MS, WAITING, WAITING, 1, EARNED, WAITING, WAITING],
   ],
   [
     'feeds immediate',
@@ -165,7 +176,7 @@ const STATEMENTS: [name: string, text: string, before: string, values: () => Val
     'feeds what follows',
     FEED_GIVEN.text,
     'SELECT',
-    () => [WAITING, LEASE_MS, WAITING, WAITING, 1, [], [], WAITING, WAITING, [webhook]],
+    () => [WAITING, LEASE_MS, WAITING, WAITING, 1, EARNED, WAITING, WAITING, [webhook]],
   ],
   ['finds replays of', READY_REPLAYS.text, REPLAYED, () => [WAITING]],
   ['replays', CONTINUE_REPLAY, REPLAYED, () => [REPLAY, WAITING]],
@@ -183,6 +194,59 @@ describe.each(['force_generic_plan', 'force_custom_plan'])('with %s', (mode) => 
       expect(await rowsRead(text, values(), before)).toBeLessThan(10 * WAITING);
       await client.query('ANALYZE');
       expect(await rowsRead(text, values(), before)).toBeLessThan(10 * WAITING);
+    },
+  );
+});
+
+describe('planned when the day has just begun', () => {
+  let begun: TestDatabase;
+  let usual: pg.Client;
+
+  beforeAll(async () => {
+    begun = await createTestDatabase();
+    usual = client;
+    client = new pg.Client({ connectionString: begun.url });
+    await client.connect();
+    await client.query(`SET plan_cache_mode = force_generic_plan`);
+    await aSubscription(begun, await anAccount(begun));
+  });
+  afterAll(async () => {
+    await client.end();
+    client = usual;
+    await begun.drop();
+  });
+
+  /** Of one subscription, each reported by itself. */
+  const manyCome = () =>
+    begun.query(
+      `INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation,
+         next_attempt_at, created_at)
+       SELECT new_uuid(now() - n * interval '1 ms', n), new_uuid(now(), 0), w.id, 1, 'cdrCreated', 1,
+         now(), now()
+       FROM webhooks w, generate_series(1, $1) n`,
+      [OTHERS],
+    );
+
+  it('asks what waits of subscriptions with a replay alone', async () => {
+    await client.query(`PREPARE statement AS ${READY_REPLAYS.text}`);
+    await rowsReadByPrepared([WAITING]);
+    await manyCome();
+    expect(await rowsReadByPrepared([WAITING])).toBe(0);
+  });
+
+  it.each(STATEMENTS.filter(([name]) => ['takes', 'records'].includes(name)))(
+    '%s deliveries without reading others that came since',
+    async (...args) => {
+      const [, text, before, values] = args;
+      await client.query('DEALLOCATE ALL');
+      await client.query('DELETE FROM deliveries');
+      await client.query(`PREPARE statement AS ${text}`);
+      await rowsReadByPrepared(values());
+      await manyCome();
+      const all = await begun.query<{ id: string }>('SELECT id FROM deliveries ORDER BY id');
+      waiting = all.map(({ id }) => id).filter((_, index) => index % (OTHERS / WAITING) === 0);
+      expect(boundsOf(waiting)[0] < all[OTHERS / 2]!.id).toBe(true);
+      expect(await rowsReadByPrepared(values(), before)).toBeLessThan(10 * WAITING);
     },
   );
 });

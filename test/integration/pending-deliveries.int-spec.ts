@@ -51,9 +51,9 @@ beforeEach(async () => {
 });
 
 async function feed(): Promise<void> {
-  expect(
-    await database.query(FEED_ALL.text, [10, LEASE_MS, 10, 10, 1, [], [], 10, 10]),
-  ).toHaveLength(1);
+  expect(await database.query(FEED_ALL.text, [10, LEASE_MS, 10, 10, 1, '{}', 10, 10])).toHaveLength(
+    1,
+  );
 }
 
 /** Feeds the delivery, and has a worker take it. */

@@ -341,8 +341,7 @@ it('disturbs neither accepting nor delivering, and records nothing of a delivery
       50,
       400,
       1,
-      [],
-      [],
+      '{}',
       50,
       0,
     ]);

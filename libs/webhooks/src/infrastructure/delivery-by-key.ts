@@ -31,6 +31,33 @@ export function withinBounds(least: string, greatest: string): string {
   return `BETWEEN concat(${least}::text)::uuid AND concat(${greatest}::text)::uuid`;
 }
 
+/**
+ * Finds the rows of an UPDATE by their ids without a join, for which the planner guesses: on a partition
+ * that was just begun it took reading all within the bounds, again for each row, to be as cheap as looking it
+ * up. As for bounds, the planner must not know the ids, or it would plan anew each time.
+ *
+ * @param ids a parameter
+ */
+export function isOneOf(ids: string): string {
+  return `= ANY (ARRAY(SELECT unnest(${ids}::uuid[])))`;
+}
+
+/**
+ * What an array has at the place at which another one has the id of delivery `d`: the first interval
+ * between ids that ends after it begins with it.
+ *
+ * @param ids a parameter with ids in order, as {@link inOrder} has them
+ * @param array another, and its type
+ */
+export function atPlaceOf(ids: string, array: string): string {
+  return `(${array})[width_bucket(d.id, ${ids}::uuid[])]`;
+}
+
+/** Sorted by id; of several with the same id, the last one counts. */
+export function inOrder<Item extends { id: string }>(items: readonly Item[]): Item[] {
+  return [...items].sort((one, other) => (one.id < other.id ? -1 : Number(one.id > other.id)));
+}
+
 /** Bounds of what the statements made that made these deliveries, their events as well: all share a prefix. */
 export function boundsOf(ids: readonly string[]): [least: string, greatest: string] {
   let [least = '', greatest = ''] = ids;

@@ -19,7 +19,7 @@ const DUE_OF_GIVEN = `
       AND generation = w.generation
     ORDER BY next_attempt_at, id LIMIT $3::integer
   ) d
-  WHERE w.id = ANY ($10::bigint[]) AND w.failing_since IS NULL
+  WHERE w.id = ANY ($9::bigint[]) AND w.failing_since IS NULL
     AND w.enabled AND w.deleted_at IS NULL AND NOT ${IS_HELD}`;
 
 /** After a circuit closed, calls grow by so many a second, all workers together, for so long. */
@@ -53,13 +53,13 @@ RETURNING d.id, d.attempts, d.webhook_id, d.immediate, p.expired`;
 
 /**
  * Claims due deliveries for the queue, $1 at the most; $2 lease in ms. Of each subscription the
- * oldest $3 that are due may be in the window, less of those that have earned less: $6 and $7 say
- * of which, and how many, $8 how many of all others. Those of them that are not yet in it (or whose
+ * oldest $3 that are due may be in the window, less of those that have earned less: $6 says how many
+ * of which, $7 how many of all others. Those of them that are not yet in it (or whose
  * claim ended) come in, in turn over accounts, and within an account over subscriptions, oldest first.
  * No more than make $4 of an account in the window, and of a subscription no more than the part $5
  * of what is left of that, since workers would only hand them back; but one of each of the first few
  * subscriptions with nothing in the window, which workers keep a slot for. All that fail together
- * have no more than $9 in the window, whoever they belong to. A subscription that is off or held is
+ * have no more than $8 in the window, whoever they belong to. A subscription that is off or held is
  * passed over in one step. One of which more is due than may come in is marked as having a
  * backlog: what is accepted for it waits its turn.
  *
@@ -72,11 +72,12 @@ function feed(name: string, due: string, given: string): { name: string; text: s
     text: `
 WITH due AS MATERIALIZED (
   SELECT d.*, w.failing_since IS NOT NULL AS failing,
-    least($3::integer, coalesce(n.calls, $8::integer), ${CIRCUIT_CALLS}) AS share
+    -- Not a join, for which the planner would compare each delivery with each subscription that earned any.
+    least($3::integer, coalesce(($6::jsonb ->> w.id::text)::integer, $7::integer), ${CIRCUIT_CALLS})
+      AS share
   FROM (${due}
   ) d
   JOIN webhooks w ON w.id = d.webhook_id
-  LEFT JOIN unnest($6::bigint[], $7::integer[]) AS n(webhook_id, calls) USING (webhook_id)
 ),
 waiting AS MATERIALIZED (
   SELECT id, next_attempt_at, turn FROM (
@@ -96,7 +97,7 @@ waiting AS MATERIALIZED (
       ) AS turn_of_failing
     FROM due
   ) AS ranked
-  WHERE claimed_until > now() IS NOT TRUE AND (NOT failing OR turn_of_failing <= $9::integer) AND (
+  WHERE claimed_until > now() IS NOT TRUE AND (NOT failing OR turn_of_failing <= $8::integer) AND (
     turn <= $4::integer AND place <= share AND place <= ceil(($4::integer - claimed) * $5::float8)
     OR place = 1 AND turn_of_idle <= ${IDLE_SUBSCRIPTIONS}
   )
@@ -107,7 +108,9 @@ chosen AS MATERIALIZED (
 ${PICKED},
 filled AS (
   SELECT webhook_id, bool_or(claimed_until IS NULL) AS waits
-  FROM due GROUP BY webhook_id HAVING count(*) >= min(share)
+  FROM due GROUP BY webhook_id
+  HAVING count(*) >= min(share)
+    OR bool_or(claimed_until > now() IS NOT TRUE AND id NOT IN (SELECT id FROM chosen))
 ),
 backlogs AS (
   SELECT webhook_id, true AS backlog FROM filled WHERE waits
@@ -144,4 +147,4 @@ ${CLAIM_PICKED}`,
 };
 
 export const FEED_ALL = feed('feeder.all', DUE_OF_ALL, '');
-export const FEED_GIVEN = feed('feeder.given', DUE_OF_GIVEN, 'AND w.id = ANY ($10::bigint[])');
+export const FEED_GIVEN = feed('feeder.given', DUE_OF_GIVEN, 'AND w.id = ANY ($9::bigint[])');

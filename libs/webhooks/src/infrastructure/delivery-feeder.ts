@@ -8,6 +8,7 @@ import {
   Log,
   type RedisConnection,
   type Statement,
+  Turns,
 } from '#libs/kernel';
 import { FIRST_CALLS, SUBSCRIPTION_SHARE } from '../domain/delivery-admission.js';
 import { DeliveryRunner } from '../domain/delivery-runner.js';
@@ -22,6 +23,11 @@ import { WorkerRoll } from './worker-roll.js';
 
 /** How often all subscriptions are looked at, and what part of the time that may take. */
 const LOOKS = { everyMs: 500, share: 0.1 };
+/**
+ * The same of those whose deliveries finished. All that these may have in the window is read, so the more
+ * comes in at a time, the less is read for each; but the window must not run empty meanwhile.
+ */
+const REFILLS = { everyMs: 500, share: 1 / 3 };
 /** What part of all slots the targets that fail may have together. */
 const FAILING_SHARE = 1 / 2;
 /** What is immediate passes by the window; at most so many at a look. */
@@ -40,13 +46,14 @@ interface FedRow extends ClaimedRow {
 export class DeliveryFeeder {
   private readonly lease: number;
   private readonly slots: number;
+  private readonly window: number;
   private readonly roll: WorkerRoll;
   private readonly finishedSubscriptions = new Set<string>();
-  private readonly looks = new Rounds(() => this.inTurn(() => this.look()), LOOKS);
+  /** Two at once would find the same deliveries due. */
+  private readonly turns = new Turns({ atOnce: 1 });
+  private readonly looks = this.rounds(() => this.look(), LOOKS);
+  private readonly refills = this.rounds(() => this.refill(), REFILLS);
   private workers = 1;
-  private running = false;
-  private feeding: Promise<void> = Promise.resolve();
-  private feedScheduled = false;
 
   constructor(
     private readonly database: Database,
@@ -59,34 +66,33 @@ export class DeliveryFeeder {
   ) {
     this.lease = leaseMs(config);
     this.slots = config.WORKER_CONCURRENCY;
+    this.window = config.QUEUE_WINDOW;
     const redis = queues[0]?.client as RedisConnection;
     this.roll = new WorkerRoll(redis, `${queuePrefix(0)}:workers`, this.lease);
   }
 
   start(): void {
-    this.running = true;
     this.looks.start();
+    this.refills.start();
   }
 
-  /** Ends after the look that is under way. */
+  /** Ends after what is under way. */
   async stop(): Promise<void> {
-    this.running = false;
-    await this.looks.stop();
-    await this.feeding;
+    await Promise.all([this.looks.stop(), this.refills.stop()]);
     await this.roll.leave().catch(() => undefined);
   }
 
-  /** A delivery of a subscription with a backlog is done: there is room for its next one. */
-  finished(webhookId: string): void {
-    this.finishedSubscriptions.add(webhookId);
-    if (this.feedScheduled || !this.running) return;
-    this.feedScheduled = true;
-    void this.inTurn(async () => {
-      this.feedScheduled = false;
-      const given = [...this.finishedSubscriptions];
-      this.finishedSubscriptions.clear();
-      await this.feed(FEED_GIVEN, given);
-    });
+  /**
+   * A delivery of a subscription with a backlog is done: there is room for its next one.
+   * @param failed the target fails, and what it may be sent depends on all others that fail
+   */
+  finished(webhookId: string, failed: boolean): void {
+    if (failed) {
+      this.looks.soon();
+    } else {
+      this.finishedSubscriptions.add(webhookId);
+      this.refills.soon();
+    }
   }
 
   private async look(): Promise<void> {
@@ -95,10 +101,11 @@ export class DeliveryFeeder {
     await this.feed(FEED_ALL);
   }
 
-  /** One at a time: two would find the same deliveries due. */
-  private inTurn(work: () => Promise<void>): Promise<void> {
-    this.feeding = this.feeding.then(() => this.guarded(work));
-    return this.feeding;
+  private async refill(): Promise<void> {
+    if (this.finishedSubscriptions.size === 0) return;
+    const given = [...this.finishedSubscriptions];
+    this.finishedSubscriptions.clear();
+    await this.feed(FEED_GIVEN, given);
   }
 
   /** @param given the subscriptions that the statement looks at; by default all */
@@ -106,15 +113,18 @@ export class DeliveryFeeder {
     const room = await this.queue.room();
     if (room === 0) return;
     const { admission } = this.runner;
-    const earnings = admission.earnings(given);
+    // No more than twice the window is read: more of each could not come in anyway.
+    const fair = given ? Math.ceil((2 * this.window) / given.length) : Infinity;
+    const earnings = Object.fromEntries(
+      admission.earnings(given).map(([webhookId, calls]) => [webhookId, calls * this.workers]),
+    );
     await this.claim(statement, [
       room,
       this.lease,
-      admission.share * this.workers,
+      Math.min(admission.share * this.workers, fair),
       admission.accountShare * this.workers,
       SUBSCRIPTION_SHARE,
-      earnings.map(([webhookId]) => webhookId),
-      earnings.map(([, calls]) => calls * this.workers),
+      JSON.stringify(earnings),
       FIRST_CALLS * this.workers,
       Math.ceil(this.slots * FAILING_SHARE) * this.workers,
       ...(given ? [given] : []),
@@ -125,6 +135,10 @@ export class DeliveryFeeder {
     const rows = await this.database.run<FedRow>(statement, values);
     this.metrics.claimsExpired(rows.filter((row) => row.expired).length);
     await this.queue.add(rows.map(queuedDelivery));
+  }
+
+  private rounds(work: () => Promise<void>, often: typeof LOOKS): Rounds {
+    return new Rounds(() => this.guarded(work), { ...often, turns: this.turns });
   }
 
   /** A store that is away is looked for again in half a second, and needs no line each time. */

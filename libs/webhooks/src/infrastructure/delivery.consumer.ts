@@ -150,7 +150,7 @@ export class DeliveryConsumer implements OnApplicationBootstrap, BeforeApplicati
       this.log.info({ delivery: job.id, attempt: job.attempt, outcome: result.outcome }, 'attempt');
     }
     if (result.backlog && result.outcome !== 'released' && result.webhookId !== undefined) {
-      this.feeder.finished(result.webhookId);
+      this.feeder.finished(result.webhookId, result.outcome === 'failed');
     }
   }
 

@@ -1,5 +1,5 @@
 import { recordBySystem } from '#libs/kernel';
-import { joinDeliveryByKey, withinBounds } from './delivery-by-key.js';
+import { atPlaceOf, isOneOf, joinDeliveryByKey, withinBounds } from './delivery-by-key.js';
 import { BEYOND_TIMEOUT_MS } from './delivery-lease.js';
 import { IS_HELD } from './webhook-flow.js';
 
@@ -11,21 +11,13 @@ const TAKE_BOUNDS = withinBounds('$4', '$5');
  * Only what is pending is ever claimed or taken. `takes` counts, and numbers this one: whoever
  * comes back with an older number has been given up.
  *
- * $1, $2 arrays: delivery, attempt number; $3 lease in ms, for subscriptions without a time-out of
- * their own; $4, $5 bounds of the ids
+ * $1, $2 arrays: delivery, in order, and attempt number; $3 lease in ms, for subscriptions without a
+ * time-out of their own; $4, $5 bounds of the ids
  */
 export const TAKE = {
   name: 'pending.take',
   text: `
-WITH job AS (
-  SELECT * FROM unnest($1::uuid[], $2::integer[]) AS j(id, attempt)
-),
-waiting AS MATERIALIZED (
-  SELECT d.id, d.attempts FROM job j ${joinDeliveryByKey('j.id', { bounds: TAKE_BOUNDS })}
-  WHERE d.state = 'pending' AND d.attempts = j.attempt - 1 AND NOT d.taken
-    AND d.claimed_until IS NOT NULL
-),
-taken AS (
+WITH taken AS (
   UPDATE deliveries d
   SET taken = true, takes = d.takes + 1,
     claimed_until = now() + make_interval(secs => coalesce(
@@ -33,9 +25,11 @@ taken AS (
        WHERE id = d.webhook_id),
       $3::float8
     ) / 1000)
-  FROM waiting
-  WHERE d.id = waiting.id AND d.id ${TAKE_BOUNDS}
-    AND d.attempts = waiting.attempts AND NOT d.taken AND d.claimed_until IS NOT NULL
+  WHERE d.id ${isOneOf('$1')} AND d.id ${TAKE_BOUNDS}
+    AND d.attempts = ${atPlaceOf('$1', '$2::integer[]')} - 1
+    AND NOT d.taken AND d.claimed_until IS NOT NULL
+    -- An expression: else the index on what is pending seems to be as good, and all of it is read.
+    AND d.state || '' = 'pending'
   RETURNING d.id, d.event_id, d.webhook_id, d.attempts, d.takes, d.schedule_base, d.immediate,
     d.generation, d.replayed, d.created_at
 )
@@ -53,7 +47,9 @@ SELECT t.id, t.webhook_id, t.attempts + 1 AS attempt, t.takes AS take, t.schedul
   ${IS_HELD} AS held,
   w.failing_since IS NOT NULL AS failing
 FROM taken t
-LEFT JOIN events e ON e.id = t.event_id AND e.id ${TAKE_BOUNDS}
+LEFT JOIN LATERAL (
+  SELECT * FROM events WHERE id = t.event_id AND id ${TAKE_BOUNDS} LIMIT 1
+) e ON true
 JOIN webhooks w ON w.id = t.webhook_id`,
 };
 
@@ -99,63 +95,67 @@ UPDATE deliveries d SET taken = false, claimed_until = NULL
 FROM held WHERE d.id = held.id AND d.takes = held.takes AND d.taken`,
 };
 
+/** What the arrays of {@link RECORD} have of delivery `d`. */
+const OUTCOME = {
+  take: atPlaceOf('$1', '$2::integer[]'),
+  number: atPlaceOf('$1', '$3::integer[]'),
+  state: atPlaceOf('$1', '$12::text[]'),
+  reason: atPlaceOf('$1', '$13::text[]'),
+  delayMs: atPlaceOf('$1', '$14::float8[]'),
+};
+
 /**
- * What an outcome `o` may change: the delivery that it was taken as. The numbers of take and attempt
+ * What an outcome may change: the delivery that it was taken as. The numbers of take and attempt
  * are the fence: an outcome that comes after its claim was given up and taken by another, or a
  * second time, is logged and changes nothing, except for a success of the present schedule: what
  * was delivered is delivered, whoever says so. An attempt that was on its way when its subscription
  * was switched off still counts, so a row that was cancelled meanwhile is found as well.
  */
-const RECORDABLE = `(
-    d.takes = o.take AND d.attempts = o.number - 1 AND d.state IN ('pending', 'cancelled')
-    OR o.state = 'succeeded' AND o.number > d.schedule_base AND d.state <> 'succeeded'
+const IS_RECORDABLE = `(
+    d.takes = ${OUTCOME.take} AND d.attempts = ${OUTCOME.number} - 1
+      AND d.state IN ('pending', 'cancelled')
+    OR ${OUTCOME.state} = 'succeeded' AND ${OUTCOME.number} > d.schedule_base
+      AND d.state <> 'succeeded'
   )`;
+
+/** An attempt that was on its way when its delivery was cancelled changes that only if it succeeded. */
+const STAYS_CANCELLED = `d.state = 'cancelled' AND ${OUTCOME.state} <> 'succeeded'`;
 
 const RECORD_BOUNDS = withinBounds('$15', '$16');
 
 /**
  * Records attempts and what follows from them.
  *
- * $1…$12 arrays: delivery, number of the take, number, at, duration, status, error, address,
+ * $1…$12 arrays: delivery, in order, number of the take, number, at, duration, status, error, address,
  * headers, body, truncated, state; $13, $14 arrays: reason, delay in ms until the next attempt; $15, $16
  * bounds of the ids
  */
 export const RECORD = {
   name: 'pending.record',
   text: `
-WITH outcome AS (
-  SELECT * FROM unnest($1::uuid[], $2::integer[], $3::integer[], $4::timestamptz[], $5::integer[],
-    $6::integer[], $7::text[], $8::text[], $9::text[], $10::text[], $11::boolean[], $12::text[],
-    $13::text[], $14::float8[])
-    AS o(id, take, number, at, duration_ms, status, error, address, headers, body, truncated,
-      state, reason, delay_ms)
-),
-current AS MATERIALIZED (
-  SELECT o.*, ${RECORDABLE} AS recordable FROM outcome o
-  ${joinDeliveryByKey('o.id', { bounds: RECORD_BOUNDS })}
-),
-logged AS (
+WITH logged AS (
   INSERT INTO attempts (delivery_id, take, number, at, duration_ms, status, error, address,
     response_headers, response_body, truncated)
-  SELECT id, take, number, at, duration_ms, status, error, address, headers, body, truncated
+  SELECT a.* FROM unnest($1::uuid[], $2::integer[], $3::integer[], $4::timestamptz[], $5::integer[],
+    $6::integer[], $7::text[], $8::text[], $9::text[], $10::text[], $11::boolean[])
+    AS a(id, take, number, at, duration_ms, status, error, address, headers, body, truncated)
   -- Of deliveries that are still there: where theirs was dropped, attempts have no partition either,
   -- and one without would make all fail.
-  FROM current
+  ${joinDeliveryByKey('a.id', { bounds: RECORD_BOUNDS })}
   -- Recorded before, in a statement whose answer did not reach us.
   ON CONFLICT DO NOTHING
 )
 UPDATE deliveries d
-SET attempts = greatest(d.attempts, o.number),
+SET attempts = greatest(d.attempts, ${OUTCOME.number}),
   taken = false,
   claimed_until = NULL,
-  state = CASE WHEN d.state = 'cancelled' AND o.state <> 'succeeded' THEN d.state ELSE o.state END,
-  reason = CASE WHEN d.state = 'cancelled' AND o.state <> 'succeeded' THEN d.reason ELSE o.reason END,
+  state = CASE WHEN ${STAYS_CANCELLED} THEN d.state ELSE ${OUTCOME.state} END,
+  reason = CASE WHEN ${STAYS_CANCELLED} THEN d.reason ELSE ${OUTCOME.reason} END,
   next_attempt_at = CASE
-    WHEN o.state = 'pending' THEN now() + make_interval(secs => o.delay_ms / 1000)
+    WHEN ${OUTCOME.state} = 'pending' THEN now() + make_interval(secs => ${OUTCOME.delayMs} / 1000)
   END,
-  completed_at = CASE WHEN o.state <> 'pending' OR d.state = 'cancelled' THEN now() END
-FROM current o
-WHERE d.id = o.id AND d.id ${RECORD_BOUNDS} AND o.recordable AND ${RECORDABLE}`,
+  completed_at = CASE WHEN ${OUTCOME.state} <> 'pending' OR d.state = 'cancelled' THEN now() END
+WHERE d.id ${isOneOf('$1')} AND d.id ${RECORD_BOUNDS} AND ${IS_RECORDABLE}`,
 };
 
 /** How it is recorded that the service switched a subscription off. */

@@ -21,7 +21,7 @@ import {
 } from '../domain/pending-deliveries.js';
 import { FAILING_MS } from '../domain/webhook.js';
 import { WebhookSecrets } from '../domain/webhook-secrets.js';
-import { boundsOf } from './delivery-by-key.js';
+import { boundsOf, inOrder } from './delivery-by-key.js';
 import { leaseMs } from './delivery-lease.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
 import {
@@ -91,10 +91,11 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
   }
 
   private async takeBatch(jobs: readonly DeliveryJob[]): Promise<(TakenDelivery | undefined)[]> {
-    const asked = jobs.map((job) => job.id);
+    const sorted = inOrder(jobs);
+    const asked = sorted.map((job) => job.id);
     const rows = await this.database.run<TakenRow | EventlessRow>(TAKE, [
       asked,
-      jobs.map((job) => job.attempt),
+      sorted.map((job) => job.attempt),
       this.lease,
       ...boundsOf(asked),
     ]);
@@ -147,7 +148,8 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     return [];
   }
 
-  private async recordBatch(outcomes: readonly Outcome[]): Promise<undefined[]> {
+  private async recordBatch(unsorted: readonly Outcome[]): Promise<undefined[]> {
+    const outcomes = inOrder(unsorted);
     const attempts = outcomes.map((outcome) => outcome.attempt);
     const conclusions = outcomes.map((outcome) => outcome.conclusion);
     const ids = outcomes.map((outcome) => outcome.id);

@@ -81,7 +81,9 @@ WHERE r.state = 'running' AND w.id = r.webhook_id
  * or it would be passed by.
  */
 const READY = `
-SELECT r.id FROM replays r JOIN webhooks w ON w.id = r.webhook_id
+SELECT r.id FROM replays r
+-- Of those that have a replay alone is it worth asking what waits.
+CROSS JOIN LATERAL (SELECT * FROM webhooks WHERE id = r.webhook_id LIMIT 1) w
 WHERE r.state = 'running' AND w.enabled AND w.deleted_at IS NULL AND w.generation = r.generation
   AND NOT ${IS_HELD}
   AND NOT EXISTS (
