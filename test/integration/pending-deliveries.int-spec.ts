@@ -74,11 +74,18 @@ async function takenTwice(): Promise<[stopped: TakenDelivery, present: TakenDeli
 async function record(delivery: TakenDelivery, conclusion: Conclusion): Promise<void> {
   const attempt = { number: delivery.attempt, at: delivery.takenAt, durationMs: 5 };
   await pending.record({
-    id,
+    id: delivery.id,
     take: delivery.take,
     attempt: { ...attempt, truncated: false },
     conclusion,
   });
+}
+
+/** Records them in one statement: what gathers while another is under way. */
+async function recordTogether(outcomes: [TakenDelivery, Conclusion][]): Promise<void> {
+  const [[delivery]] = outcomes as [[TakenDelivery, Conclusion]];
+  const nobodys = { ...delivery, id: '019a0b1c-2d3e-7f40-8a51-b26c73d84e95' };
+  await Promise.all([record(nobodys, SUCCEEDED), ...outcomes.map((outcome) => record(...outcome))]);
 }
 
 async function row() {
@@ -132,6 +139,51 @@ it('takes a late success also after a newer failure', async () => {
   await record(present, FAILED);
   await record(stopped, SUCCEEDED);
   expect(await row()).toEqual({ state: 'succeeded', attempts: 1, taken: false });
+});
+
+it.each([0, 1])(
+  'judges each of two outcomes that are recorded together by itself',
+  async (first) => {
+    const [stopped, present] = await takenTwice();
+    await recordTogether(
+      [
+        [stopped, first === 0 ? SUCCEEDED : FAILED] as [TakenDelivery, Conclusion],
+        [present, first === 0 ? FAILED : SUCCEEDED] as [TakenDelivery, Conclusion],
+      ].reverse(),
+    );
+    expect(await row()).toEqual({ state: 'succeeded', attempts: 1, taken: false });
+    expect(await logged()).toBe(2);
+  },
+);
+
+it('records of each of many what came of it, in whatever order', async () => {
+  const [webhook] = await database.query<{ id: string }>('SELECT id FROM webhooks');
+  for (let made = 1; made < 9; made += 1) await aPendingDelivery(database, webhook!.id);
+  await database.query(FEED_ALL.text, [10, LEASE_MS, 10, 10, 1, '{}', 10, 10]);
+  const ids = (
+    await database.query<{ id: string }>('SELECT id FROM deliveries ORDER BY id DESC')
+  ).map((found) => found.id);
+  const all = await Promise.all(ids.map((one) => pending.take({ id: one, attempt: 1 })));
+  const ends = (place: number): Conclusion => {
+    if (place % 3 === 0) return { state: 'pending', delayMs: (place + 1) * 60_000 };
+    return place % 3 === 1 ? SUCCEEDED : { state: 'exhausted', reason: 'gone' };
+  };
+  await recordTogether(all.map((delivery, place) => [delivery!, ends(place)]));
+  const rows = await database.query<object>(
+    `SELECT id, state, reason, round(extract(epoch FROM next_attempt_at - now()) / 60)::int AS minutes
+     FROM deliveries ORDER BY id DESC`,
+  );
+  expect(rows).toEqual(
+    ids.map((one, place) => {
+      const conclusion = ends(place);
+      return {
+        id: one,
+        state: conclusion.state,
+        reason: conclusion.state === 'exhausted' ? 'gone' : null,
+        minutes: conclusion.state === 'pending' ? place + 1 : null,
+      };
+    }),
+  );
 });
 
 it('lets a success of an earlier schedule end no redelivery', async () => {

@@ -32,9 +32,9 @@ export function withinBounds(least: string, greatest: string): string {
 }
 
 /**
- * Finds the rows of an UPDATE by their ids without a join, for which the planner guesses: on a partition
- * that was just begun it took reading all within the bounds, again for each row, to be as cheap as looking it
- * up. As for bounds, the planner must not know the ids, or it would plan anew each time.
+ * Finds the rows of an UPDATE by their ids without a join. How to join is a guess of the planner's: on a
+ * partition that was just begun it took reading all within the bounds, again for each row, to be as cheap
+ * as looking it up. As for bounds, the planner must not know the ids, or it would plan anew each time.
  *
  * @param ids a parameter
  */
@@ -43,8 +43,8 @@ export function isOneOf(ids: string): string {
 }
 
 /**
- * What an array has at the place at which another one has the id of delivery `d`: the first interval
- * between ids that ends after it begins with it.
+ * What an array has at the place at which another one has the id of delivery `d`: width_bucket() tells,
+ * by bisection, how many ids are not greater than that one.
  *
  * @param ids a parameter with ids in order, as {@link inOrder} has them
  * @param array another, and its type
@@ -53,7 +53,7 @@ export function atPlaceOf(ids: string, array: string): string {
   return `(${array})[width_bucket(d.id, ${ids}::uuid[])]`;
 }
 
-/** Sorted by id; of several with the same id, the last one counts. */
+/** Sorted by id; of several with the same id, {@link atPlaceOf} finds the last. */
 export function inOrder<Item extends { id: string }>(items: readonly Item[]): Item[] {
   return [...items].sort((one, other) => (one.id < other.id ? -1 : Number(one.id > other.id)));
 }

@@ -46,7 +46,7 @@ const names = () => run.map(({ name }) => name);
 
 it('looks at all subscriptions twice a second', async () => {
   await vi.advanceTimersByTimeAsync(1_000);
-  expect(names()).toEqual(['feeder.immediate', 'feeder.all', 'feeder.immediate', 'feeder.all']);
+  expect(names()).toEqual(['feeder.all', 'feeder.immediate', 'feeder.all', 'feeder.immediate']);
 });
 
 it('brings in more of a subscription when a delivery is done, of all that are done together', async () => {
@@ -57,13 +57,13 @@ it('brings in more of a subscription when a delivery is done, of all that are do
   expect(run[0]?.values.at(-1)).toEqual(['7', '8']);
 });
 
-it('looks at all at once when one of a target that fails is done', async () => {
+it('looks at all at once when one failed, but not for tests, which may be handed back each time', async () => {
   feeder.finished('7', true);
   await vi.advanceTimersByTimeAsync(10);
-  expect(names()).toEqual(['feeder.immediate', 'feeder.all']);
+  expect(names().sort()).toEqual(['feeder.all', 'feeder.given']);
 });
 
-it('reads no more of many subscriptions than twice the window has room for', async () => {
+it('reads no more of many subscriptions than what twice the window and all slots have room for', async () => {
   const shareOf = async (subscriptions: number) => {
     run = [];
     for (let id = 1; id <= subscriptions; id += 1) feeder.finished(String(id), false);
@@ -71,5 +71,5 @@ it('reads no more of many subscriptions than twice the window has room for', asy
     return run[0]?.values[2];
   };
   expect(await shareOf(1)).toBe(50);
-  expect(await shareOf(400)).toBe(5);
+  expect(await shareOf(400)).toBe(6);
 });

@@ -110,7 +110,9 @@ filled AS (
   SELECT webhook_id, bool_or(claimed_until IS NULL) AS waits
   FROM due GROUP BY webhook_id
   HAVING count(*) >= min(share)
+    -- Some found no room, and some are in the window: when these are done, the others may come in.
     OR bool_or(claimed_until > now() IS NOT TRUE AND id NOT IN (SELECT id FROM chosen))
+      AND bool_or(claimed_until > now() OR id IN (SELECT id FROM chosen))
 ),
 backlogs AS (
   SELECT webhook_id, true AS backlog FROM filled WHERE waits

@@ -23,15 +23,16 @@ import { WorkerRoll } from './worker-roll.js';
 
 /** How often all subscriptions are looked at, and what part of the time that may take. */
 const LOOKS = { everyMs: 500, share: 0.1 };
+/** The same of tests. They pass by the window: at most so many at a time. */
+const TESTS = { everyMs: 500, share: 0.1 };
+const MOST_TESTS = 100;
 /**
- * The same of those whose deliveries finished. All that these may have in the window is read, so the more
- * comes in at a time, the less is read for each; but the window must not run empty meanwhile.
+ * The same of the subscriptions whose deliveries finished. What these have in the window is read as well, so the
+ * more comes in at a time, the less is read for each; but the window must not run empty meanwhile.
  */
 const REFILLS = { everyMs: 500, share: 1 / 3 };
 /** What part of all slots the targets that fail may have together. */
 const FAILING_SHARE = 1 / 2;
-/** What is immediate passes by the window; at most so many at a look. */
-const IMMEDIATE = 100;
 
 interface FedRow extends ClaimedRow {
   /** It was claimed before, and the claim ended. */
@@ -53,6 +54,10 @@ export class DeliveryFeeder {
   private readonly turns = new Turns({ atOnce: 1 });
   private readonly looks = this.rounds(() => this.look(), LOOKS);
   private readonly refills = this.rounds(() => this.refill(), REFILLS);
+  private readonly tests = this.rounds(
+    () => this.claim(FEED_IMMEDIATE, [MOST_TESTS, this.lease]),
+    TESTS,
+  );
   private workers = 1;
 
   constructor(
@@ -72,32 +77,27 @@ export class DeliveryFeeder {
   }
 
   start(): void {
-    this.looks.start();
-    this.refills.start();
+    for (const rounds of [this.looks, this.refills, this.tests]) rounds.start();
   }
 
   /** Ends after what is under way. */
   async stop(): Promise<void> {
-    await Promise.all([this.looks.stop(), this.refills.stop()]);
+    await Promise.all([this.looks, this.refills, this.tests].map((rounds) => rounds.stop()));
     await this.roll.leave().catch(() => undefined);
   }
 
   /**
    * A delivery of a subscription with a backlog is done: there is room for its next one.
-   * @param failed the target fails, and what it may be sent depends on all others that fail
+   * @param failed if its target fails now, what it may be sent depends on all others that fail
    */
   finished(webhookId: string, failed: boolean): void {
-    if (failed) {
-      this.looks.soon();
-    } else {
-      this.finishedSubscriptions.add(webhookId);
-      this.refills.soon();
-    }
+    this.finishedSubscriptions.add(webhookId);
+    this.refills.soon();
+    if (failed) this.looks.soon();
   }
 
   private async look(): Promise<void> {
     this.workers = await this.roll.call();
-    await this.claim(FEED_IMMEDIATE, [IMMEDIATE, this.lease]);
     await this.feed(FEED_ALL);
   }
 
@@ -113,8 +113,9 @@ export class DeliveryFeeder {
     const room = await this.queue.room();
     if (room === 0) return;
     const { admission } = this.runner;
-    // No more than twice the window is read: more of each could not come in anyway.
-    const fair = given ? Math.ceil((2 * this.window) / given.length) : Infinity;
+    // Of many subscriptions, not all that each may have is read: so much could not come in.
+    const most = 2 * this.window + this.slots * this.workers;
+    const fair = given ? Math.ceil(most / given.length) : Infinity;
     const earnings = Object.fromEntries(
       admission.earnings(given).map(([webhookId, calls]) => [webhookId, calls * this.workers]),
     );

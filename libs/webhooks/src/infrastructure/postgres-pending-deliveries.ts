@@ -91,7 +91,8 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
   }
 
   private async takeBatch(jobs: readonly DeliveryJob[]): Promise<(TakenDelivery | undefined)[]> {
-    const sorted = inOrder(jobs);
+    // Of two jobs of one delivery, that of the later attempt is no older than what is stored.
+    const sorted = inOrder([...jobs].sort((one, other) => one.attempt - other.attempt));
     const asked = sorted.map((job) => job.id);
     const rows = await this.database.run<TakenRow | EventlessRow>(TAKE, [
       asked,
@@ -108,7 +109,7 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     const byId = new Map(whole.map((row) => [row.id, row]));
     return jobs.map((job) => {
       const row = byId.get(job.id);
-      // Two jobs of one delivery in a batch: the first gets it.
+      // Whichever of its jobs it is: the row says which attempt this is.
       byId.delete(job.id);
       return row && takenOf(row, this.secrets);
     });
@@ -148,8 +149,16 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     return [];
   }
 
-  private async recordBatch(unsorted: readonly Outcome[]): Promise<undefined[]> {
-    const outcomes = inOrder(unsorted);
+  /** Of two outcomes of one delivery the second is judged by what the first has changed. */
+  private async recordBatch(outcomes: readonly Outcome[]): Promise<undefined[]> {
+    const first = new Map<string, Outcome>();
+    for (const outcome of outcomes) if (!first.has(outcome.id)) first.set(outcome.id, outcome);
+    await this.recordEach(inOrder([...first.values()]));
+    const others = outcomes.filter((outcome) => first.get(outcome.id) !== outcome);
+    return others.length > 0 ? this.recordBatch(others) : [];
+  }
+
+  private async recordEach(outcomes: readonly Outcome[]): Promise<void> {
     const attempts = outcomes.map((outcome) => outcome.attempt);
     const conclusions = outcomes.map((outcome) => outcome.conclusion);
     const ids = outcomes.map((outcome) => outcome.id);
@@ -170,7 +179,6 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
       conclusions.map((conclusion) => ('delayMs' in conclusion ? conclusion.delayMs : null)),
       ...boundsOf(ids),
     ]);
-    return [];
   }
 }
 

@@ -82,7 +82,7 @@ WHERE r.state = 'running' AND w.id = r.webhook_id
  */
 const READY = `
 SELECT r.id FROM replays r
--- Of those that have a replay alone is it worth asking what waits.
+-- What waits is counted only of subscriptions that have a replay: LIMIT keeps PostgreSQL from joining first.
 CROSS JOIN LATERAL (SELECT * FROM webhooks WHERE id = r.webhook_id LIMIT 1) w
 WHERE r.state = 'running' AND w.enabled AND w.deleted_at IS NULL AND w.generation = r.generation
   AND NOT ${IS_HELD}

@@ -5,6 +5,7 @@ const LONGEST_PAUSE_MS = 5_000;
 
 /** How often {@link Rounds} come. */
 export interface RoundsOptions {
+  /** At least so often, if their share allows. */
   everyMs: number;
   /** The part of the time that rounds may take, as long as that keeps none waiting for long. */
   share: number;
@@ -36,7 +37,8 @@ export class Rounds {
   soon(): void {
     if (this.hastened || !this.running) return;
     this.hastened = true;
-    if (this.pauseEnds !== undefined) this.schedule(this.pauseEnds - performance.now());
+    if (this.pauseEnds === undefined) return;
+    this.schedule(Math.max(0, this.pauseEnds - performance.now()));
   }
 
   /** Ends after the round that is under way. */
