@@ -58,20 +58,19 @@ export const workerAlone: Scenario = {
 
 export const scaleOut: Scenario = {
   name: 'scale-out',
-  about: '1, 2 and 4 workers against receivers of 200 ms, each with 100 calls in flight',
+  about:
+    '1, 2 and 4 APIs and workers against receivers of 200 ms, a worker with 100 calls in flight',
   async run(site, { rounds, seconds }) {
     const database = await site.database('scale_out');
     const environment = { WORKER_CONCURRENCY: '100', QUEUE_WINDOW: '1000000' };
     const first = await site.deploy(database, { workers: 0 });
     const accounts = await first.accounts(ACCOUNTS, 'after-200');
     await first.end();
-    const measurement = (workers: number) => async () => {
-      const jobs = Math.round(workers * seconds * 400);
+    const measurement = (count: number) => async () => {
+      const jobs = Math.round(count * seconds * 400);
       await site.receiver.reset();
-      const api = await site.deploy(database, { workers: 0, environment });
-      await api.store(accounts, jobs);
-      await api.end();
-      const deployment = await site.deploy(database, { apis: 0, workers, environment });
+      const deployment = await site.deploy(database, { apis: count, workers: count, environment });
+      await deployment.store(accounts, jobs);
       const rate = warmRate(await site.receiver.reached(jobs));
       await deployment.quiet();
       await deployment.end();
@@ -84,12 +83,12 @@ export const scaleOut: Scenario = {
     });
     return [
       {
-        what: 'two workers / one, targets of 200 ms',
+        what: 'two APIs and workers / one, targets of 200 ms',
         values: ratios(measured.two, measured.one),
         unit: '',
       },
       {
-        what: 'four workers / one, targets of 200 ms',
+        what: 'four APIs and workers / one, targets of 200 ms',
         values: ratios(measured.four, measured.one),
         unit: '',
       },
