@@ -1,11 +1,7 @@
-import type { AddressInfo } from 'node:net';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ApiModule } from '../../apps/api/src/api.module.js';
-import { configFromEnvironment } from '#libs/kernel';
-import { createHttpApplication } from '#libs/kernel/http';
+import { apiInProcess } from '../support/api-in-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { testRedisUrl } from '../support/environment.js';
 import { send } from '../support/http.js';
 
 /** The part of Express' router that tells which routes there are. */
@@ -28,12 +24,7 @@ let base: string;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  process.env.DATABASE_URL = database.url;
-  process.env.REDIS_URL = testRedisUrl().toString();
-  process.env.LOG_LEVEL = 'silent';
-  app = await createHttpApplication(ApiModule.forConfig(configFromEnvironment()));
-  await app.listen(0, '127.0.0.1');
-  base = `http://127.0.0.1:${(app.getHttpServer().address() as AddressInfo).port}`;
+  ({ app, base } = await apiInProcess(database));
 });
 afterAll(async () => {
   await app.close();

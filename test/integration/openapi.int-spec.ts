@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import spectral, { type RulesetDefinition } from '@stoplight/spectral-core';
@@ -7,10 +6,8 @@ import rulesets from '@stoplight/spectral-rulesets';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { getMetadataStorage } from 'class-validator';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ApiModule } from '../../apps/api/src/api.module.js';
-import { configFromEnvironment } from '#libs/kernel';
-import { createHttpApplication } from '#libs/kernel/http';
 import { createUser } from '../support/accounts.js';
+import { apiInProcess } from '../support/api-in-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import {
   type ApiDocument,
@@ -19,7 +16,6 @@ import {
   type DescribedOperation,
   type JsonSchema,
 } from '../support/described-api.js';
-import { testRedisUrl } from '../support/environment.js';
 import { type Answer, type Client, clientOf, send } from '../support/http.js';
 
 let database: TestDatabase;
@@ -45,12 +41,7 @@ const EXAMPLE = {
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  process.env.DATABASE_URL = database.url;
-  process.env.REDIS_URL = testRedisUrl().toString();
-  process.env.LOG_LEVEL = 'silent';
-  app = await createHttpApplication(ApiModule.forConfig(configFromEnvironment()));
-  await app.listen(0, '127.0.0.1');
-  base = `http://127.0.0.1:${(app.getHttpServer().address() as AddressInfo).port}`;
+  ({ app, base } = await apiInProcess(database));
   text = (await send('GET', `${base}/openapi.json`)).text;
   document = JSON.parse(text) as ApiDocument;
   api = new DescribedApi(document);

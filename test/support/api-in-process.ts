@@ -1,0 +1,20 @@
+import type { AddressInfo } from 'node:net';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { ApiModule } from '../../apps/api/src/api.module.js';
+import { configFromEnvironment } from '#libs/kernel';
+import { createHttpApplication } from '#libs/kernel/http';
+import type { TestDatabase } from './database.js';
+import { testRedisUrl } from './environment.js';
+
+/** An API in the process of the test, which can look into it. Close it before the database is dropped. */
+export async function apiInProcess(
+  database: TestDatabase,
+): Promise<{ app: NestExpressApplication; base: string }> {
+  process.env.DATABASE_URL = database.url;
+  process.env.REDIS_URL = testRedisUrl().toString();
+  process.env.LOG_LEVEL = 'silent';
+  const app = await createHttpApplication(ApiModule.forConfig(configFromEnvironment()));
+  await app.listen(0, '127.0.0.1');
+  const { port } = app.getHttpServer().address() as AddressInfo;
+  return { app, base: `http://127.0.0.1:${port}` };
+}
