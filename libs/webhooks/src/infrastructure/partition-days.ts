@@ -1,0 +1,41 @@
+/** A day in UTC, counted from 1970-01-01: its events, deliveries and attempts share a partition each. */
+export type Day = number;
+
+export const DAY_MS = 86_400_000;
+
+/** The day of a UUIDv7, whose first 48 bits are ms since 1970. */
+export function dayOf(id: string): Day {
+  return Math.floor(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) / DAY_MS);
+}
+
+/**
+ * Restricts an id to the partitions of some days. The bounds are literals, so PostgreSQL drops all
+ * other partitions while it plans: a plan with parameters locks every partition and each of its
+ * indexes, 6,751 locks with 1,100 days, however few it reads. Statements that are prepared carry the
+ * day in their name.
+ *
+ * @param id an expression
+ * @param first the first day
+ * @param last the last day, by default the first
+ */
+export function withinDays(id: string, first: Day, last: Day = first): string {
+  return `(${id} >= '${leastIdOf(first)}'::uuid AND ${id} < '${leastIdOf(last + 1)}'::uuid)`;
+}
+
+/** The items by the day of their id, each day's in the order in which they came. */
+export function byDay<Item>(items: Iterable<Item>, idOf: (item: Item) => string): Map<Day, Item[]> {
+  const days = new Map<Day, Item[]>();
+  for (const item of items) {
+    const day = dayOf(idOf(item));
+    const known = days.get(day);
+    if (known) known.push(item);
+    else days.set(day, [item]);
+  }
+  return days;
+}
+
+/** No id of the day is less. */
+function leastIdOf(day: Day): string {
+  const hex = (day * DAY_MS).toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}
