@@ -1,5 +1,7 @@
 export { actAs, type Actor, identifyActor } from './audit/actor.js';
 export { type AuditEntry, AuditTrail, recordBySystem } from './audit/audit-trail.js';
+export type { BackgroundTask, TaskOptions, TaskWork } from './background/background-task.js';
+export { BackgroundTasks } from './background/background-tasks.js';
 export {
   CONFIG,
   type Config,
@@ -42,6 +44,7 @@ export { KernelModule } from './kernel.module.js';
 export { Log } from './logging/log.js';
 export { Presence } from './logging/presence.js';
 export type { Page } from './paging/page.js';
+export { isRedisUnavailable } from './redis/redis-errors.js';
 export { connectRedis, type RedisConnection } from './redis/redis.js';
 export { RedisLimits } from './redis/redis-limits.js';
 export { isNumericId, isUuid, numericIdOf } from './text/identifiers.js';

@@ -1,11 +1,12 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { Config } from './config/config.js';
+import { BackgroundModule } from './background/background.module.js';
 import { ConfigModule } from './config/config.module.js';
 import { DatabaseModule } from './database/database.module.js';
 import { LoggingModule } from './logging/logging.module.js';
 import { TelemetryModule } from './telemetry/telemetry.module.js';
 
-/** Configuration, log and PostgreSQL for a process; Redis is connected by those who use it. */
+/** Configuration, log, background tasks and PostgreSQL for a process; Redis is connected by those who use it. */
 @Module({})
 export class KernelModule {
   /** @param fixed settings that this process does not leave to the environment */
@@ -16,6 +17,7 @@ export class KernelModule {
         ConfigModule.forProcess(fixed),
         LoggingModule.forProcess(name),
         TelemetryModule.forProcess(name),
+        BackgroundModule,
         DatabaseModule,
       ],
     };

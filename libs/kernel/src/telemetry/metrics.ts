@@ -69,6 +69,15 @@ export class Metrics {
     });
   }
 
+  /** When something last happened, set by `setToCurrentTime`; the name ends in `_timestamp_seconds`. */
+  timestamp<Label extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[],
+  ): Gauge<Label> {
+    return new Gauge({ name, help, labelNames: [...labelNames], registers: [this.registry] });
+  }
+
   /** All metrics in the text format of Prometheus. */
   text(): Promise<string> {
     return this.registry.metrics();

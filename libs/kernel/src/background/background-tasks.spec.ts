@@ -1,0 +1,296 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { UnavailableError } from '../errors/domain-error.js';
+import type { Log } from '../logging/log.js';
+import { Metrics } from '../telemetry/metrics.js';
+import type { TaskWork } from './background-task.js';
+import { BackgroundTasks } from './background-tasks.js';
+
+const MINUTE_MS = 60_000;
+
+let lines: [level: string, message: string, fields: object][];
+let metrics: Metrics;
+let tasks: BackgroundTasks;
+let startedAt: number;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
+  startedAt = performance.now();
+  lines = [];
+  const line = (level: string) => (fields: object, message: string) =>
+    lines.push([level, message, fields]);
+  const log = { info: line('info'), warn: line('warn'), error: line('error') };
+  metrics = new Metrics();
+  tasks = new BackgroundTasks(log as unknown as Log, metrics);
+});
+afterEach(async () => {
+  await stop();
+  vi.useRealTimers();
+});
+
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+const lasting = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms));
+
+/** As Nest does when the process ends. */
+async function stop(): Promise<void> {
+  tasks.onModuleDestroy();
+  const stopped = tasks.beforeApplicationShutdown();
+  await pass(MINUTE_MS);
+  await stopped;
+}
+
+/** Work of so many ms. @returns when each run began, in ms since the start */
+function recorded(ms: number) {
+  const begun: number[] = [];
+  const work: TaskWork = async () => {
+    begun.push(performance.now() - startedAt);
+    await lasting(ms);
+  };
+  return { begun, work };
+}
+
+describe('pace', () => {
+  /** @returns when runs of so many ms begin within a minute */
+  async function beginnings(ms: number, everyMs = 500): Promise<number[]> {
+    const { begun, work } = recorded(ms);
+    tasks.add('task', { everyMs, share: 0.1 }, work);
+    await tasks.onApplicationBootstrap();
+    await pass(MINUTE_MS);
+    return begun;
+  }
+
+  it('runs at the start and again after every pause', async () => {
+    expect((await beginnings(10)).slice(0, 3)).toEqual([0, 510, 1_020]);
+  });
+
+  it('pauses for longer when runs would take more than their share of the time', async () => {
+    expect((await beginnings(200)).slice(0, 3)).toEqual([0, 2_000, 4_000]);
+  });
+
+  it('pauses for 5 s at most to keep its share', async () => {
+    expect(await beginnings(10_000)).toEqual([0, 15_000, 30_000, 45_000, 60_000]);
+  });
+
+  it('pauses for as long as the run took unless another share is given', async () => {
+    const { begun, work } = recorded(800);
+    tasks.add('task', { everyMs: 500 }, work);
+    await tasks.onApplicationBootstrap();
+    await pass(4_000);
+    expect(begun).toEqual([0, 1_600, 3_200]);
+  });
+
+  it('goes on at the same pace after a failure', async () => {
+    const begun: number[] = [];
+    tasks.add('task', { everyMs: 500 }, async () => {
+      begun.push(performance.now() - startedAt);
+      await lasting(10);
+      throw new Error('broken');
+    });
+    await tasks.onApplicationBootstrap();
+    await pass(1_100);
+    expect(begun).toEqual([0, 510, 1_020]);
+  });
+});
+
+describe('soon', () => {
+  /** @returns when runs of 10 ms begin, every 500 ms with a share of 0.1, if wanted at these times */
+  async function wantedAt(...times: number[]): Promise<number[]> {
+    const { begun, work } = recorded(10);
+    const task = tasks.add('task', { everyMs: 500, share: 0.1 }, work);
+    await tasks.onApplicationBootstrap();
+    for (const time of times) setTimeout(() => task.soon(), time);
+    await pass(700);
+    return begun;
+  }
+
+  it('runs at once if the share allows', async () => {
+    expect(await wantedAt(200)).toEqual([0, 200]);
+  });
+
+  it('runs as soon as the share allows', async () => {
+    expect(await wantedAt(50)).toEqual([0, 100, 610]);
+  });
+
+  it('runs again after a run that is under way', async () => {
+    expect(await wantedAt(5)).toEqual([0, 100, 610]);
+  });
+
+  it('runs once, however often it is called', async () => {
+    expect(await wantedAt(5, 6, 50, 60, 99)).toEqual([0, 100, 610]);
+  });
+
+  it('does not run within its caller’s context, such as a transaction', async () => {
+    const context = new AsyncLocalStorage<string>();
+    const found: unknown[] = [];
+    const task = tasks.add('task', { everyMs: MINUTE_MS }, async () => {
+      found.push(context.getStore());
+      await lasting(10);
+      found.push(context.getStore());
+    });
+    await tasks.onApplicationBootstrap();
+    await pass(100);
+    context.run('of the caller', () => task.soon());
+    await pass(100);
+    expect(found).toEqual([undefined, undefined, undefined, undefined]);
+  });
+
+  it('runs nothing after the end', async () => {
+    const { begun, work } = recorded(10);
+    const task = tasks.add('task', { everyMs: 500 }, work);
+    await tasks.onApplicationBootstrap();
+    await stop();
+    task.soon();
+    await pass(MINUTE_MS);
+    expect(begun).toEqual([0]);
+  });
+});
+
+describe('start and stop', () => {
+  it('starts all tasks at once', async () => {
+    const works = [recorded(10_000), recorded(10_000)];
+    works.forEach(({ work }, at) => tasks.add(`task-${at}`, { everyMs: 500 }, work));
+    await tasks.onApplicationBootstrap();
+    expect(works.map(({ begun }) => begun)).toEqual([[0], [0]]);
+  });
+
+  it('lets the process serve before a run has ended, unless the task says otherwise', async () => {
+    let serving = 0;
+    for (const beforeServing of [false, true]) {
+      const each = new BackgroundTasks({} as Log, new Metrics());
+      each.add('task', { everyMs: 500, beforeServing }, () => lasting(1_000));
+      void each.onApplicationBootstrap().then(() => (serving += 1));
+    }
+    await pass(999);
+    expect(serving).toBe(1);
+    await pass(1);
+    expect(serving).toBe(2);
+  });
+
+  it('waits for the run under way, and begins no other', async () => {
+    const { begun, work } = recorded(1_000);
+    tasks.add('task', { everyMs: 500 }, work);
+    await tasks.onApplicationBootstrap();
+    await pass(100);
+    tasks.onModuleDestroy();
+    let stopped = false;
+    void tasks.beforeApplicationShutdown().then(() => (stopped = true));
+    await pass(899);
+    expect(stopped).toBe(false);
+    await pass(1);
+    expect(stopped).toBe(true);
+    await pass(MINUTE_MS);
+    expect(begun).toEqual([0]);
+  });
+
+  it('stops at once while it pauses', async () => {
+    tasks.add('task', { everyMs: MINUTE_MS }, () => lasting(10));
+    await tasks.onApplicationBootstrap();
+    await pass(100);
+    tasks.onModuleDestroy();
+    await tasks.beforeApplicationShutdown();
+  });
+
+  it('aborts a long run between its steps, and does not call that a failure', async () => {
+    let steps = 0;
+    tasks.add('task', { everyMs: 500 }, async (signal) => {
+      for (; steps < 100; steps += 1) {
+        signal.throwIfAborted();
+        await lasting(100);
+      }
+    });
+    await tasks.onApplicationBootstrap();
+    await pass(250);
+    tasks.onModuleDestroy();
+    await stop();
+    expect(steps).toBe(3);
+    expect(lines).toEqual([]);
+  });
+});
+
+describe('failures', () => {
+  let fault: Error | undefined;
+
+  /** A task that runs once a second, and fails while there is a `fault`. */
+  async function started(): Promise<void> {
+    fault = undefined;
+    tasks.add('cleaning', { everyMs: 1_000 }, () =>
+      fault ? Promise.reject(fault) : Promise.resolve(),
+    );
+    await tasks.onApplicationBootstrap();
+  }
+
+  async function failing(error: Error | undefined, ms: number): Promise<void> {
+    fault = error;
+    await pass(ms);
+  }
+
+  /** The lines since it was asked last, by level and message. */
+  const logged = () => lines.splice(0).map(([level, message]) => `${level} ${message}`);
+
+  const broken = new Error('broken');
+
+  it('are logged with their error when the task begins to fail', async () => {
+    await started();
+    await failing(broken, 30_000);
+    const fields = { err: broken, task: 'cleaning', failures: 1 };
+    expect(lines).toEqual([['error', 'background task failed', fields]]);
+  });
+
+  it('are logged once a minute while the task goes on failing', async () => {
+    await started();
+    await failing(broken, 3 * MINUTE_MS);
+    expect(lines.map(([, , fields]) => fields)).toEqual(
+      [1, 61, 121].map((failures) => ({ err: broken, task: 'cleaning', failures })),
+    );
+  });
+
+  it('are over with one line', async () => {
+    await started();
+    await failing(broken, 10_000);
+    await failing(undefined, 10_000);
+    expect(logged()).toEqual(['error background task failed', 'info background task works again']);
+    await failing(undefined, MINUTE_MS);
+    expect(logged()).toEqual([]);
+  });
+
+  it('that come and go have two lines a minute at most', async () => {
+    await started();
+    for (let second = 0; second < 60; second += 2) {
+      await failing(broken, 1_000);
+      await failing(undefined, 1_000);
+    }
+    expect(logged()).toHaveLength(2);
+  });
+
+  it.each([
+    new UnavailableError(),
+    Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }),
+    Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' }),
+    new Error("Stream isn't writeable and enableOfflineQueue options is false"),
+    new Error('LOADING Redis is loading the dataset in memory'),
+  ])('of a store are warnings: $message', async (away) => {
+    await started();
+    await failing(away, 30_000);
+    expect(logged()).toEqual(['warn background task failed']);
+  });
+
+  it('of the task itself are logged although a store was away a moment ago', async () => {
+    await started();
+    await failing(new UnavailableError(), 5_000);
+    await failing(broken, 5_000);
+    expect(logged()).toEqual(['warn background task failed', 'error background task failed']);
+  });
+
+  it('leave the time of the last success as it is', async () => {
+    const secondsAgo = async () => {
+      const sample = 'switchhook_task_last_success_timestamp_seconds{task="cleaning"} ';
+      const [, value] = (await metrics.text()).split(sample);
+      return Date.now() / 1_000 - Number.parseFloat(value ?? '');
+    };
+    await started();
+    await failing(broken, 9_000);
+    expect(await secondsAgo()).toBeCloseTo(9);
+    await failing(undefined, 9_000);
+    expect(await secondsAgo()).toBeLessThan(1.1);
+  });
+});
