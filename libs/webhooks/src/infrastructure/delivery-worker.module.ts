@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
-import { type DynamicModule, Module } from '@nestjs/common';
-import { SecretsModule } from '#libs/kernel';
+import { type DynamicModule, Module, type OnApplicationBootstrap } from '@nestjs/common';
+import { Log, SecretsModule } from '#libs/kernel';
 import { AttemptTrace } from '../domain/attempt-trace.js';
 import { DeliveryRunner, USER_AGENT } from '../domain/delivery-runner.js';
 import { PendingDeliveries } from '../domain/pending-deliveries.js';
@@ -18,12 +18,19 @@ import { Retention } from './retention.js';
 import { TargetResolver } from './target-resolver.js';
 import { TracedAttempts } from './traced-attempts.js';
 import { UndiciTargetClient } from './undici-target.client.js';
+import { WORKER_ID } from './worker-id.js';
 
 const { version } = createRequire(import.meta.url)('#package.json') as { version: string };
 
 /** Delivering: the queue's consumer, and the feeder of its window. */
 @Module({})
-export class DeliveryWorkerModule {
+export class DeliveryWorkerModule implements OnApplicationBootstrap {
+  constructor(private readonly log: Log) {}
+
+  onApplicationBootstrap(): void {
+    this.log.info({ worker: WORKER_ID }, 'attempts are recorded under this name');
+  }
+
   /** @param shards `QUEUE_SHARDS` of the configuration */
   static withShards(shards: number): DynamicModule {
     return {

@@ -6,3 +6,4 @@ export { Credentials1763700000005 } from './0005-credentials.js';
 export { Idempotency1763700000006 } from './0006-idempotency.js';
 export { Audit1763700000007 } from './0007-audit.js';
 export { Roles1763700000008 } from './0008-roles.js';
+export { AttemptWorker1763700000009 } from './0009-attempt-worker.js';
