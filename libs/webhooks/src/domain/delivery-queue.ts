@@ -8,12 +8,12 @@ export interface QueuedDelivery extends DeliveryJob {
 }
 
 /**
- * The bounded window onto the backlog. It may lose everything at any time: what it loses is
- * brought in again when its claim ends.
+ * The short way of new deliveries to a worker. It may lose everything at any time: workers claim what it
+ * loses from PostgreSQL when its lease has ended.
  */
 export abstract class DeliveryQueue {
   /**
-   * Whether jobs can be added now; a process that accepts events asks this before it claims.
+   * Whether jobs can be added now; asked before a delivery is leased to the queue.
    * @param what an immediate one finds room where others have to wait
    */
   abstract hasRoom(what?: { immediate: boolean }): boolean;

@@ -2,100 +2,128 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#libs/kernel';
 import { AttemptTrace } from './attempt-trace.js';
 import type { Attempt, DeliveryJob } from './delivery.js';
-import { DeliveryAdmission } from './delivery-admission.js';
+import { DeliverySlots } from './delivery-slots.js';
 import { notificationBody, signatureHeaders } from './notification.js';
-import {
-  type Conclusion,
-  PendingDeliveries,
-  type ReleaseCause,
-  type TakenDelivery,
-} from './pending-deliveries.js';
-import { retryAfter } from './retry-after.js';
+import { type Conclusion, type LeasedDelivery, PendingDeliveries } from './pending-deliveries.js';
 import { scheduleOf } from './retry-policy.js';
 import { retryDelay } from './retry-schedule.js';
+import type { Verdict } from './subscription-life.js';
 import { TargetClient } from './target-client.js';
+import { TargetVerdicts, verdictOf } from './target-verdicts.js';
 
-/** What came of a job; `idle`: there was nothing to do any more. */
-export interface RunResult {
-  webhookId?: string;
-  /** The subscription has deliveries that wait in PostgreSQL. */
-  backlog: boolean;
-  outcome: 'idle' | 'released' | 'succeeded' | 'failed';
-  /** What was made, if anything. */
-  made?: { delivery: TakenDelivery; attempt: Attempt; conclusion: Conclusion };
-}
+/** What became of a delivery in this worker; `idle`: there was nothing to do any more. */
+export type RunResult =
+  | { outcome: 'idle' }
+  /** It is due again at once. */
+  | { outcome: 'released'; delivery: LeasedDelivery }
+  | {
+      outcome: 'succeeded' | 'failed';
+      delivery: LeasedDelivery;
+      attempt: Attempt;
+      conclusion: Conclusion;
+    };
 
-/** A call without an answer that took longer than that took a slot from others. */
-const LONG_MS = 1_000;
+/** What an attempt takes beyond its timeout: the body of the answer is read for a second. */
+const BODY_MS = 1_000;
+/** What a delivery may wait here for its call, and some time to record the outcome. */
+const SPARE_MS = 3_000;
 
 /** The name and version that receivers see. */
 export const USER_AGENT = Symbol('UserAgent');
 
-/** Makes one attempt of a delivery: take, send, conclude, record. */
+/** Makes one attempt of a delivery: send, conclude, record. */
 @Injectable()
 export class DeliveryRunner {
-  /** What this worker has in flight. */
-  readonly admission: DeliveryAdmission;
+  /** The calls that this worker has in flight. */
+  readonly slots: DeliverySlots;
   private stopping = false;
-  /** Subscriptions that had more to send than they may: what ends makes room for it. */
-  private readonly handedBack = new Set<string>();
 
   constructor(
     private readonly pending: PendingDeliveries,
     private readonly target: TargetClient,
+    private readonly verdicts: TargetVerdicts,
     private readonly trace: AttemptTrace,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(USER_AGENT) private readonly userAgent: string,
   ) {
-    this.admission = new DeliveryAdmission(config.WORKER_CONCURRENCY, config.DELIVERY_CONCURRENCY);
+    this.slots = new DeliverySlots(config.WORKER_CONCURRENCY, config.DELIVERY_CONCURRENCY);
   }
 
   /** From now on nothing is sent any more; what is being sent is finished. */
   stop(): void {
     this.stopping = true;
+    this.slots.stop();
   }
 
-  async run(job: DeliveryJob): Promise<RunResult> {
-    const taken = await this.pending.take(job);
-    if (!taken) return { backlog: false, outcome: 'idle' };
-    const { webhookId } = taken;
-    const unsent = this.causeNotToSend(taken);
-    if (unsent) {
-      await this.pending.release(taken, unsent);
-      if (unsent === 'no_share') this.handedBack.add(webhookId);
-      return { webhookId, backlog: unsent === 'no_share', outcome: 'released' };
+  /** Runs a job from the queue, which has {@link DeliverySlots.enter entered}. */
+  async runJob(job: DeliveryJob): Promise<RunResult> {
+    const delivery = await this.pending.take(job).catch((error: unknown) => {
+      this.slots.entered(() => undefined);
+      throw error;
+    });
+    const holdsPlace = this.slots.entered(() => delivery !== undefined && this.holdFor(delivery));
+    if (!delivery) return { outcome: 'idle' };
+    return holdsPlace ? this.run(delivery) : this.release(delivery);
+  }
+
+  /** Runs a delivery that holds a place. */
+  async run(delivery: LeasedDelivery): Promise<RunResult> {
+    if (!(await this.mayStart(delivery))) {
+      this.givePlaceBack(delivery);
+      return this.release(delivery);
     }
-    return this.trace.around(taken, () => this.attempt(taken));
+    return this.trace.around(delivery, () => this.attempt(delivery));
   }
 
-  private async attempt(taken: TakenDelivery): Promise<RunResult> {
-    const { webhookId, subscription } = taken;
-    const attempt = await this.send(taken);
-    const conclusion = await this.conclude(taken, attempt);
-    await this.pending.record({ id: taken.id, take: taken.take, attempt, conclusion });
-    const outcome = conclusion.state === 'succeeded' ? 'succeeded' : 'failed';
-    const made = { delivery: taken, attempt, conclusion };
-    // The subscription is as it was when this was taken, before others were handed back.
-    const backlog = this.handedBack.delete(webhookId) || subscription.backlog;
-    return { webhookId, backlog, outcome, made };
+  private holdFor({ webhookId, event, immediate }: LeasedDelivery): boolean {
+    if (immediate) return this.slots.holdTest(webhookId, event.accountId);
+    return this.slots.hold(webhookId, event.accountId) > 0;
   }
 
-  /** Enters the admission when there is no cause. */
-  private causeNotToSend(taken: TakenDelivery): ReleaseCause | undefined {
-    const { webhookId, subscription, event, immediate } = taken;
-    if (subscription.cancelled) return 'cancelled';
-    if (this.stopping) return 'stopping';
-    if (immediate) {
-      return this.admission.tryEnterTest(webhookId, event.accountId) ? undefined : 'too_many_tests';
-    }
-    if (subscription.held) return 'held';
-    return this.admission.tryEnter(webhookId, event.accountId) ? undefined : 'no_share';
+  private givePlaceBack({ webhookId, event, immediate }: LeasedDelivery): void {
+    if (immediate) this.slots.releaseTest(webhookId, event.accountId);
+    else this.slots.release(webhookId, event.accountId);
   }
 
-  private async send(taken: TakenDelivery): Promise<Attempt> {
-    const { webhookId, subscription, event, takenAt } = taken;
-    const body = notificationBody({ ...event, ...optional(subscription), id: taken.id });
-    let inVain = false;
+  /** A call that could not end within its lease might be made twice. */
+  private async mayStart(delivery: LeasedDelivery): Promise<boolean> {
+    const needed = this.timeoutOf(delivery) + BODY_MS + SPARE_MS;
+    if (this.stopping || delivery.leaseEnds - performance.now() < needed) return false;
+    if (!delivery.immediate) return this.slots.start(delivery.webhookId);
+    this.slots.startTest(delivery.webhookId);
+    return true;
+  }
+
+  private async release(delivery: LeasedDelivery): Promise<RunResult> {
+    await this.pending.release(delivery);
+    return { outcome: 'released', delivery };
+  }
+
+  private async attempt(delivery: LeasedDelivery): Promise<RunResult> {
+    const attempt = await this.send(delivery);
+    const verdict = verdictOf(attempt, delivery.immediate);
+    // Before the outcome is recorded: the next probe starts when it is.
+    await this.tell(delivery, verdict);
+    const conclusion = this.conclude(delivery, verdict);
+    const restarted = { ...delivery, scheduleBase: delivery.attempt - 1, immediate: false };
+    const afresh = this.conclude(restarted, verdict);
+    const { id, lease, scheduleBase } = delivery;
+    await this.pending.record({ id, lease, attempt, conclusion, scheduleBase, afresh });
+    const outcome = verdict.kind === 'succeeded' ? 'succeeded' : 'failed';
+    return { outcome, delivery, attempt, conclusion };
+  }
+
+  private async send(delivery: LeasedDelivery): Promise<Attempt> {
+    const { webhookId, subscription, event, immediate } = delivery;
+    const at = delivery.clock();
+    const { name, payload } = subscription;
+    const body = notificationBody({
+      ...event,
+      ...(name !== undefined && { name }),
+      ...(payload !== undefined && { payload }),
+      id: delivery.id,
+    });
+    let call = { durationMs: 0, answered: true };
     try {
       const { url, headers, secrets } = subscription.openTarget();
       const answer = await this.target.post({
@@ -104,55 +132,39 @@ export class DeliveryRunner {
           ...headers,
           'content-type': 'application/json',
           'user-agent': this.userAgent,
-          ...(taken.replayed && { 'webhook-replayed': 'true' }),
-          ...signatureHeaders(taken.id, takenAt, body, secrets),
+          ...(delivery.replayed && { 'webhook-replayed': 'true' }),
+          ...signatureHeaders(delivery.id, at, body, secrets),
         },
         body,
-        timeoutMs: subscription.retry?.timeoutMs ?? this.config.DELIVERY_TIMEOUT_MS,
+        timeoutMs: this.timeoutOf(delivery),
       });
-      inVain = answer.status === undefined && answer.durationMs > LONG_MS;
-      return { number: taken.attempt, at: takenAt, ...answer };
+      call = { durationMs: answer.durationMs, answered: answer.status !== undefined };
+      return { number: delivery.attempt, at, ...answer };
     } finally {
-      const { accountId } = event;
-      if (taken.immediate) this.admission.leaveTest(webhookId, accountId, inVain);
-      else this.admission.leave(webhookId, accountId, inVain);
+      if (immediate) this.slots.endTest(webhookId, event.accountId, call);
+      else this.slots.end(webhookId, event.accountId, call);
     }
   }
 
-  private async conclude(taken: TakenDelivery, attempt: Attempt): Promise<Conclusion> {
-    const { webhookId, subscription } = taken;
-    const target = { webhookId, targetVersion: subscription.targetVersion };
-    const { status = 0 } = attempt;
-    const succeeded = status >= 200 && status < 300;
-    // Before the outcome is recorded: the next probe starts when it is.
-    if (succeeded ? subscription.failing : status !== 410 && !taken.immediate) {
-      await this.pending.observe({ ...target, succeeded });
-    }
-    if (succeeded) return { state: 'succeeded' };
-    if (status === 410) {
-      await this.pending.switchOff(target);
-      return { state: 'exhausted', reason: 'gone' };
-    }
-    const answeredAt = new Date(attempt.at.getTime() + attempt.durationMs);
-    const wait = status === 429 || status === 503 ? retryAfter(headerOf(attempt), answeredAt) : 0;
-    if (wait) await this.pending.hold(target, wait);
-    const schedule = taken.immediate
+  private async tell({ webhookId, subscription }: LeasedDelivery, verdict: Verdict): Promise<void> {
+    const { targetVersion, health: known } = subscription;
+    if (verdict.kind === 'succeeded' && known.failingMs === null) return;
+    await this.verdicts.tell({ webhookId, targetVersion, verdict, known });
+  }
+
+  private conclude(delivery: LeasedDelivery, verdict: Verdict): Conclusion {
+    if (verdict.kind === 'succeeded') return { state: 'succeeded' };
+    if (verdict.kind === 'gone') return { state: 'exhausted', reason: 'gone' };
+    const { subscription, immediate, attempt, scheduleBase } = delivery;
+    const schedule = immediate
       ? []
       : scheduleOf(subscription.retry, this.config.DELIVERY_RETRY_SCHEDULE);
-    const delayMs = retryDelay(schedule, taken.attempt - taken.scheduleBase, Math.random());
+    const delayMs = retryDelay(schedule, attempt - scheduleBase, Math.random());
     if (delayMs === undefined) return { state: 'exhausted', reason: 'no_attempts_left' };
-    return { state: 'pending', delayMs: Math.max(delayMs, wait ?? 0) };
+    return { state: 'pending', delayMs: Math.max(delayMs, verdict.retryAfterMs ?? 0) };
   }
-}
 
-function headerOf(attempt: Attempt): string | undefined {
-  const value = attempt.responseHeaders?.['retry-after'];
-  return Array.isArray(value) ? value[0] : value;
-}
-
-function optional({ name, payload }: TakenDelivery['subscription']): {
-  name?: string;
-  payload?: string;
-} {
-  return { ...(name !== undefined && { name }), ...(payload !== undefined && { payload }) };
+  private timeoutOf({ subscription }: LeasedDelivery): number {
+    return subscription.retry?.timeoutMs ?? this.config.DELIVERY_TIMEOUT_MS;
+  }
 }

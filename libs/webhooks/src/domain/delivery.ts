@@ -58,8 +58,8 @@ export interface Attempt {
   truncated: boolean;
 }
 
-/** What a queue job says: which delivery, and which attempt of it. */
+/** What a queue job says: which delivery, and under which number of its lease. */
 export interface DeliveryJob {
   id: string;
-  attempt: number;
+  lease: number;
 }

@@ -1,22 +1,26 @@
 import type { Attempt, DeliveryJob, DeliveryReason } from './delivery.js';
+import type { DueClaim } from './due-schedule.js';
 import type { RetryPolicy } from './retry-policy.js';
+import type { KnownHealth } from './target-verdicts.js';
 
-/** A delivery that this worker has taken, with its event, and its subscription as it is now. */
-export interface TakenDelivery {
+/** A delivery that this worker has under a lease, with its event, and its subscription as it is now. */
+export interface LeasedDelivery {
   id: string;
   /** The number of the attempt to make. */
   attempt: number;
-  /** How often the delivery was taken, this time included: what comes back is known by it. */
-  take: number;
+  /** The number of the lease: what comes back under an older one has lost the delivery. */
+  lease: number;
+  /** When the lease ends, in ms of this process' monotonic clock: at the earliest, since it began later. */
+  leaseEnds: number;
   /** Attempts that were recorded when the schedule last began. */
   scheduleBase: number;
-  /** One attempt at once, whatever holds the subscription: a test. */
+  /** One attempt at once, whatever blocks the subscription: a test. */
   immediate: boolean;
   /** It is sent again by a replay, of which its receiver is told. */
   replayed: boolean;
   createdAt: Date;
-  /** PostgreSQL's clock when it was taken. */
-  takenAt: Date;
+  /** Now, by PostgreSQL's clock. */
+  clock: () => Date;
   event: {
     accountId: string;
     applicationId?: string;
@@ -34,14 +38,11 @@ export interface TakenDelivery {
     payload?: string;
     retry?: RetryPolicy;
     targetVersion: number;
+    health: KnownHealth;
+    /** New deliveries do not go onto the queue, since others wait. */
+    backlog: boolean;
     /** @throws UnreadableSecretError */
     openTarget: () => OpenTarget;
-    /** Whether it was switched off or deleted since the delivery was made. */
-    cancelled: boolean;
-    held: boolean;
-    backlog: boolean;
-    /** Whether its target's last answer that counted was a failure. */
-    failing: boolean;
   };
 }
 
@@ -54,21 +55,6 @@ export interface OpenTarget {
   secrets: string[];
 }
 
-/** The target that was called. It may be the subscription's no more. */
-export interface CalledTarget {
-  webhookId: string;
-  targetVersion: number;
-}
-
-/** How an attempt ended, as far as it tells of the target. */
-export interface Observation extends CalledTarget {
-  succeeded: boolean;
-}
-
-/** What became of a subscription by an observation. */
-export const HEALTH_CHANGES = ['opened', 'closed', 'switched_off'] as const;
-export type HealthChange = (typeof HEALTH_CHANGES)[number];
-
 /** What becomes of a delivery after an attempt. */
 export type Conclusion =
   | { state: 'succeeded' }
@@ -78,34 +64,45 @@ export type Conclusion =
 /** An attempt that was made, and what follows from it. */
 export interface Outcome {
   id: string;
-  take: number;
+  lease: number;
   attempt: Attempt;
   conclusion: Conclusion;
+  /** The schedule that the conclusion follows, and what follows where it was begun anew meanwhile. */
+  scheduleBase: number;
+  afresh: Conclusion;
 }
 
-/** Why a delivery that was taken goes back unsent. */
-export type ReleaseCause = 'held' | 'cancelled' | 'no_share' | 'too_many_tests' | 'stopping';
+/** What a claim has found of one subscription. */
+export interface Claimed {
+  claim: DueClaim;
+  deliveries: LeasedDelivery[];
+  /** How many were found; those of a subscription that is off were cancelled instead of leased. */
+  found: number;
+  /** When the last one was due, as PostgreSQL writes it. */
+  since?: string;
+}
 
-/** The deliveries that wait, as a worker needs them. Concurrent calls share statements. */
+/** The deliveries that are not finished, as a worker needs them. Concurrent calls share statements. */
 export abstract class PendingDeliveries {
-  /** undefined: finished, taken by somebody else, or a job of an attempt long made. */
-  abstract take(job: DeliveryJob): Promise<TakenDelivery | undefined>;
+  /**
+   * Takes over the delivery of a job from the queue.
+   * @returns undefined: finished, leased to another, locked, or not to be sent now
+   */
+  abstract take(job: DeliveryJob): Promise<LeasedDelivery | undefined>;
 
-  /** Hands back what was taken and not sent. */
-  abstract release(taken: TakenDelivery, cause: ReleaseCause): Promise<void>;
+  /**
+   * Leases deliveries that are due, straight from PostgreSQL.
+   * @param claims all of that day
+   */
+  abstract claim(
+    day: number,
+    claims: readonly DueClaim[],
+    kind?: { tests: boolean },
+  ): Promise<Claimed[]>;
+
+  /** Gives back what was not sent: it is due at once, for any worker. */
+  abstract release(delivery: LeasedDelivery): Promise<void>;
 
   /** An outcome that comes after a newer one is logged and changes nothing. */
   abstract record(outcome: Outcome): Promise<void>;
-
-  /**
-   * Counts an attempt for its target's health: opens and closes the circuit, and switches off what
-   * has only failed for days. Successes in a row need not be told.
-   */
-  abstract observe(observation: Observation): Promise<void>;
-
-  /** Switches the subscription off, if what answered 410 is still its target. */
-  abstract switchOff(target: CalledTarget): Promise<void>;
-
-  /** Holds all deliveries of the subscription, if what asked for it is still its target. */
-  abstract hold(target: CalledTarget, forMs: number): Promise<void>;
 }

@@ -101,15 +101,15 @@ export class BullDeliveryQueue extends DeliveryQueue {
   /** By queue, in the order in which they come, as many in a job as may be. */
   private bulksOf(deliveries: readonly QueuedDelivery[]): [Queue<DeliveriesJob>, Bulk][] {
     const bulks = new Map<Queue<DeliveriesJob>, Bulk>();
-    for (const { id, attempt, webhookId, immediate } of deliveries) {
+    for (const { id, lease, webhookId, immediate } of deliveries) {
       const queue = this.queues[shardOf(webhookId, this.queues.length)]!;
       const opts = immediate === true ? IMMEDIATE_JOB_OPTIONS : JOB_OPTIONS;
       const bulk = bulks.get(queue) ?? [];
       bulks.set(queue, bulk);
       const last = bulk.at(-1);
       if (last?.opts === opts && last.data.deliveries.length < MAX_TOGETHER) {
-        last.data.deliveries.push({ id, attempt });
-      } else bulk.push({ name: JOB_NAME, data: { deliveries: [{ id, attempt }] }, opts });
+        last.data.deliveries.push({ id, lease });
+      } else bulk.push({ name: JOB_NAME, data: { deliveries: [{ id, lease }] }, opts });
     }
     return [...bulks];
   }

@@ -1,21 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Database, Metrics } from '#libs/kernel';
+import { Metrics } from '#libs/kernel';
 import { type Attempt, ATTEMPT_ERRORS } from '../domain/delivery.js';
 import { HEALTH_CHANGES, type HealthChange } from '../domain/pending-deliveries.js';
 import { BullDeliveryQueue } from './bull-delivery.queue.js';
-
-/** What is due may be looked at partition by partition; only the oldest of each is needed. */
-const OLDEST_DUE = {
-  name: 'metrics.oldest-due',
-  text: `
-SELECT coalesce(extract(epoch FROM now() - min(next_attempt_at)), 0)::float8 AS seconds
-FROM due_deliveries(1) WHERE claimed_until IS NULL OR claimed_until <= now()`,
-};
-
-const PENDING = {
-  name: 'metrics.pending',
-  text: `SELECT count(*)::float8 AS deliveries FROM deliveries WHERE state = 'pending'`,
-};
 
 /** What a worker tells of delivering. */
 @Injectable()
@@ -24,10 +11,10 @@ export class DeliveryMetrics {
   private readonly durations;
   private readonly firstDelays;
   private readonly finished;
-  private readonly expiredClaims;
+  private readonly expiredLeases;
   private readonly healthChanges;
 
-  constructor(metrics: Metrics, database: Database, queue: BullDeliveryQueue) {
+  constructor(metrics: Metrics, queue: BullDeliveryQueue) {
     this.attempts = metrics.counter(
       'switchhook_attempts_total',
       'Attempts by outcome: class of the status, or the error of one without an answer.',
@@ -46,7 +33,7 @@ export class DeliveryMetrics {
       'Deliveries that succeeded or were given up.',
       { state: ['succeeded', 'exhausted'] },
     );
-    this.expiredClaims = metrics.counter(
+    this.expiredLeases = metrics.counter(
       'switchhook_expired_claims_total',
       'Deliveries taken up again because a job or a worker was lost.',
     );
@@ -56,18 +43,8 @@ export class DeliveryMetrics {
       { change: HEALTH_CHANGES },
     );
     metrics.gauge(
-      'switchhook_oldest_due_age_seconds',
-      'How long the delivery has been due that waits longest for the queue; the same in all workers.',
-      async () => (await database.query<{ seconds: number }>(OLDEST_DUE, []))[0]?.seconds ?? 0,
-    );
-    metrics.gauge(
-      'switchhook_pending_deliveries',
-      'Deliveries that are not finished; the same in all workers.',
-      async () => (await database.query<{ deliveries: number }>(PENDING, []))[0]?.deliveries ?? 0,
-    );
-    metrics.gauge(
       'switchhook_queue_jobs',
-      'Jobs in the window, of up to ten deliveries each, all queues together.',
+      'Jobs of up to ten deliveries each on the queues, all shards together.',
       () => queue.jobs(),
     );
   }
@@ -88,7 +65,7 @@ export class DeliveryMetrics {
     this.healthChanges.inc({ change });
   }
 
-  claimsExpired(count: number): void {
-    this.expiredClaims.inc(count);
+  leasesExpired(count: number): void {
+    this.expiredLeases.inc(count);
   }
 }

@@ -1,4 +1,4 @@
-import type { SpanStart } from '#libs/kernel';
+import { isUuid, type SpanStart } from '#libs/kernel';
 import type { DeliveryJob } from '../domain/delivery.js';
 
 /** Injection token of the Bull queues, one a shard, in order. */
@@ -10,6 +10,19 @@ export const JOB_NAME = 'deliver';
 /** What a job carries. */
 export interface DeliveriesJob {
   deliveries: DeliveryJob[];
+}
+
+/** The deliveries of a job, whatever it is: an older version, or somebody else, may have put it there. */
+export function jobsOf(data: unknown): { jobs: DeliveryJob[]; malformed: number } {
+  const { deliveries } = (data ?? {}) as { deliveries?: unknown };
+  if (!Array.isArray(deliveries)) return { jobs: [], malformed: 1 };
+  const jobs = deliveries.filter(isDeliveryJob);
+  return { jobs, malformed: deliveries.length - jobs.length };
+}
+
+function isDeliveryJob(value: unknown): value is DeliveryJob {
+  const { id, lease } = (value ?? {}) as { id?: unknown; lease?: unknown };
+  return typeof id === 'string' && isUuid(id) && Number.isInteger(lease);
 }
 
 /** Deliveries in a job at the most: so many share what a job costs Redis and Bull. */

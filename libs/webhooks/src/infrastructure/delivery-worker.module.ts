@@ -6,13 +6,16 @@ import { DeliveryRunner, USER_AGENT } from '../domain/delivery-runner.js';
 import { PendingDeliveries } from '../domain/pending-deliveries.js';
 import { TargetClient } from '../domain/target-client.js';
 import { WebhookSecrets } from '../domain/webhook-secrets.js';
+import { BacklogMetrics } from './backlog-metrics.js';
+import { DeliveriesUnderWay } from './deliveries-under-way.js';
 import { DeliveryCanceller } from './delivery-canceller.js';
 import { DeliveryConsumer } from './delivery.consumer.js';
-import { DeliveryFeeder } from './delivery-feeder.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
 import { DeliveryReplayer } from './delivery-replayer.js';
 import { DeliveryQueueModule } from './delivery-queue.module.js';
+import { DueDeliveries } from './due-deliveries.js';
 import { OutboundDialer } from './outbound-dialer.js';
+import { PendingDays } from './pending-days.js';
 import { PostgresPendingDeliveries } from './postgres-pending-deliveries.js';
 import { Retention } from './retention.js';
 import { TargetResolver } from './target-resolver.js';
@@ -22,7 +25,7 @@ import { WORKER_ID } from './worker-id.js';
 
 const { version } = createRequire(import.meta.url)('#package.json') as { version: string };
 
-/** Delivering: the queue's consumer, and the feeder of its window. */
+/** Delivering: what comes from the queue, and what is due in PostgreSQL. */
 @Module({})
 export class DeliveryWorkerModule implements OnApplicationBootstrap {
   constructor(private readonly log: Log) {}
@@ -38,7 +41,10 @@ export class DeliveryWorkerModule implements OnApplicationBootstrap {
       imports: [DeliveryQueueModule.withShards(shards), SecretsModule],
       providers: [
         DeliveryRunner,
-        DeliveryFeeder,
+        DeliveriesUnderWay,
+        DueDeliveries,
+        PendingDays,
+        BacklogMetrics,
         DeliveryCanceller,
         DeliveryReplayer,
         DeliveryConsumer,

@@ -34,6 +34,16 @@ export function byDay<Item>(items: Iterable<Item>, idOf: (item: Item) => string)
   return days;
 }
 
+/** One of a kind for each day, made when it is first asked for. */
+export function eachDay<Kind>(make: (day: Day) => Kind): (day: Day) => Kind {
+  const known = new Map<Day, Kind>();
+  return (day) => {
+    const one = known.get(day) ?? make(day);
+    known.set(day, one);
+    return one;
+  };
+}
+
 /** No id of the day is less. */
 function leastIdOf(day: Day): string {
   const hex = (day * DAY_MS).toString(16).padStart(12, '0');

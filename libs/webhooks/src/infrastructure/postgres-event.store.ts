@@ -35,7 +35,8 @@ import {
 
 const MAX_BATCH_EVENTS = 200;
 const MAX_BATCH_CHARACTERS = 4 << 20;
-const FIRST_ATTEMPT = 1;
+/** The number of the lease under which a new delivery is on the queue: no worker has had it. */
+const FIRST_LEASE = 0;
 
 /** An event and the span in which it is accepted. */
 interface TracedEvent extends ReportedEvent {
@@ -163,7 +164,7 @@ export class PostgresEventStore extends EventStore {
       this.lease,
       this.tracing.enabled ? events.map((event) => event.traceparent ?? null) : null,
     ]);
-    // After the commit, and without waiting: what does not get there is claimed again later.
+    // After the commit, and without waiting: what does not get there is due when its lease ends.
     void this.queue.add(rows.filter((row) => row.ord === null).map(queuedDelivery));
     const accepted = rows.filter((row) => row.ord !== null);
     const repeated = await this.findRepeated(events, accepted);
@@ -205,7 +206,7 @@ function queuedDelivery({
   delivery_id: id,
   webhook_id: webhookId,
 }: ClaimedDeliveryRow): QueuedDelivery {
-  return { id, attempt: FIRST_ATTEMPT, webhookId };
+  return { id, lease: FIRST_LEASE, webhookId };
 }
 
 function acceptanceOf(row: EventResultRow, first: KeyRow | undefined): Acceptance {

@@ -10,44 +10,52 @@ import {
   Log,
 } from '#libs/kernel';
 import type { DeliveryJob } from '../domain/delivery.js';
+import type { DueClaim } from '../domain/due-schedule.js';
 import {
-  type CalledTarget,
-  type HealthChange,
-  type Observation,
+  type Claimed,
+  type LeasedDelivery,
   type Outcome,
   PendingDeliveries,
-  type ReleaseCause,
-  type TakenDelivery,
 } from '../domain/pending-deliveries.js';
-import { FAILING_MS } from '../domain/webhook.js';
 import { WebhookSecrets } from '../domain/webhook-secrets.js';
-import { boundsOf, inOrder } from './delivery-by-key.js';
-import { leaseMs } from './delivery-lease.js';
+import { inOrder } from './delivery-by-key.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
+import { type EventlessRow, leasedOf, type LeasedRow } from './leased-row.js';
+import { outcomeValues } from './outcome-values.js';
+import { type Day, dayOf, eachDay } from './partition-days.js';
 import {
+  CLAIM,
+  CLAIM_TESTS,
   END_WITHOUT_EVENT,
-  HOLD,
-  OBSERVE,
+  EXISTING,
+  PROBE,
   RECORD,
   RELEASE,
-  SWITCH_OFF,
   TAKE,
 } from './pending-delivery.statements.js';
-import { type EventlessRow, takenOf, type TakenRow } from './taken-row.js';
+import { WORKER_ID } from './worker-id.js';
 
-const MAX_BATCH = 200;
-/** How long a job or an outcome waits for a database that is away, before it is left to its claim. */
-const TRIES = 20;
-const RETRY_MS = 500;
+const BATCH = { maxItems: 200 };
+/** How long an outcome is kept for a row that is locked, or a database that is away, ms. */
+const KEPT_MS = 120_000;
+const AGAIN_MS = 250;
 
-/** Pending deliveries in PostgreSQL; concurrent jobs share statements. */
+/** One of what a claim has found; all but the first three are null of one that was cancelled instead. */
+type ClaimedRow = (LeasedRow | EventlessRow | { id: null }) & {
+  claimed_of: string;
+  due_at: string;
+  is_expired: boolean;
+};
+
+/** Deliveries that are not finished, in PostgreSQL; statements are shared by what is of one day. */
 @Injectable()
 export class PostgresPendingDeliveries extends PendingDeliveries {
-  private readonly taking: GroupCommit<DeliveryJob, TakenDelivery | undefined>;
-  private readonly releasing: GroupCommit<{ taken: TakenDelivery; cause: ReleaseCause }, undefined>;
-  private readonly observing: GroupCommit<Observation, undefined>;
-  private readonly recording: GroupCommit<Outcome, undefined>;
-  private readonly lease: number;
+  private readonly taking = eachDay((day) => new GroupCommit(this.takeBatch(day), BATCH));
+  private readonly releasing = eachDay((day) => new GroupCommit(this.releaseBatch(day), BATCH));
+  private readonly recording = eachDay((day) => new GroupCommit(this.recordBatch(day), BATCH));
+  /** Outcomes of rows that somebody has locked: no other waits for them. */
+  private readonly recordingAlone = eachDay((day) => new GroupCommit(this.recordBatch(day), BATCH));
+  private readonly timeoutMs: number;
 
   constructor(
     private readonly database: Database,
@@ -57,159 +65,136 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     @Inject(CONFIG) config: Config,
   ) {
     super();
-    this.lease = leaseMs(config);
-    const bound = { maxItems: MAX_BATCH };
-    this.taking = new GroupCommit((jobs) => this.takeBatch(jobs), bound);
-    this.releasing = new GroupCommit((items) => this.releaseBatch(items), bound);
-    // The order of successes and failures counts; that one batch comes after the other keeps it.
-    this.observing = new GroupCommit((items) => this.observeBatch(items));
-    this.recording = new GroupCommit((outcomes) => this.recordBatch(outcomes), bound);
+    this.timeoutMs = config.DELIVERY_TIMEOUT_MS;
   }
 
-  take(job: DeliveryJob): Promise<TakenDelivery | undefined> {
-    return patiently(() => this.taking.one(job));
+  take(job: DeliveryJob): Promise<LeasedDelivery | undefined> {
+    return this.taking(dayOf(job.id)).one(job);
   }
 
-  release(taken: TakenDelivery, cause: ReleaseCause): Promise<void> {
-    return patiently(() => this.releasing.one({ taken, cause }));
+  async release(delivery: LeasedDelivery): Promise<void> {
+    await this.releasing(dayOf(delivery.id)).one(delivery);
   }
 
+  /** @throws when the row was locked, or PostgreSQL away, for two minutes */
   async record(outcome: Outcome): Promise<void> {
-    await patiently(() => this.recording.one(outcome));
-  }
-
-  async observe(observation: Observation): Promise<void> {
-    await patiently(() => this.observing.one(observation));
-  }
-
-  async switchOff({ webhookId, targetVersion }: CalledTarget): Promise<void> {
-    await patiently(() => this.database.run(SWITCH_OFF, [webhookId, targetVersion]));
-  }
-
-  async hold({ webhookId, targetVersion }: CalledTarget, forMs: number): Promise<void> {
-    await patiently(() => this.database.run(HOLD, [webhookId, targetVersion, forMs]));
-  }
-
-  private async takeBatch(jobs: readonly DeliveryJob[]): Promise<(TakenDelivery | undefined)[]> {
-    // Of two jobs of one delivery, that of the later attempt is no older than what is stored.
-    const sorted = inOrder([...jobs].sort((one, other) => one.attempt - other.attempt));
-    const asked = sorted.map((job) => job.id);
-    const rows = await this.database.run<TakenRow | EventlessRow>(TAKE, [
-      asked,
-      sorted.map((job) => job.attempt),
-      this.lease,
-      ...boundsOf(asked),
-    ]);
-    const whole = rows.filter((row) => row.event !== null);
-    if (whole.length < rows.length) {
-      const ids = rows.filter((row) => row.event === null).map((row) => row.id);
-      await this.database.run(END_WITHOUT_EVENT, [ids]);
-      this.log.warn({ deliveries: ids.length }, 'deliveries without an event were ended');
+    const day = dayOf(outcome.id);
+    const end = performance.now() + KEPT_MS;
+    for (let recording = this.recording; ; recording = this.recordingAlone) {
+      try {
+        if (await recording(day).one(outcome)) return;
+        if (performance.now() > end) throw new Error('the row of the delivery stayed locked');
+      } catch (error) {
+        const mayPass = isUnavailable(error) || isTransient(error);
+        if (!mayPass || performance.now() > end) throw error;
+      }
+      await sleep(AGAIN_MS);
     }
-    const byId = new Map(whole.map((row) => [row.id, row]));
-    return jobs.map((job) => {
-      const row = byId.get(job.id);
-      // Whichever of its jobs it is: the row says which attempt this is.
-      byId.delete(job.id);
-      return row && takenOf(row, this.secrets);
+  }
+
+  private takeBatch(day: Day) {
+    return async (jobs: readonly DeliveryJob[]): Promise<(LeasedDelivery | undefined)[]> => {
+      const askedAt = performance.now();
+      const rows = await this.database.run<LeasedRow | EventlessRow>(TAKE(day), [
+        jobs.map((job) => job.id),
+        jobs.map((job) => job.lease),
+        this.timeoutMs,
+      ]);
+      const byId = await this.leased(day, rows, askedAt);
+      return jobs.map((job) => {
+        const delivery = byId.get(job.id);
+        // Of two jobs of one delivery, one has it.
+        byId.delete(job.id);
+        return delivery;
+      });
+    };
+  }
+
+  async claim(day: Day, claims: readonly DueClaim[], { tests } = { tests: false }) {
+    const probes = await this.probe(claims.filter((claim) => claim.probe));
+    const askedAt = performance.now();
+    const rows = await this.database.run<ClaimedRow>((tests ? CLAIM_TESTS : CLAIM)(day), [
+      claims.map((claim) => claim.webhookId),
+      claims.map((claim) => claim.most),
+      claims.map((claim) => claim.since ?? '-infinity'),
+      probes,
+      this.timeoutMs,
+    ]);
+    this.metrics.leasesExpired(rows.filter((row) => row.is_expired).length);
+    const leasedRows = rows.filter((row) => row.id !== null);
+    const byId = await this.leased(day, leasedRows, askedAt);
+    return claims.map((claim): Claimed => {
+      const found = rows.filter((row) => row.claimed_of === claim.webhookId);
+      const since = found.at(-1)?.due_at;
+      const deliveries = found.flatMap(({ id }) => (id === null ? [] : (byId.get(id) ?? [])));
+      return { claim, deliveries, found: found.length, ...(since !== undefined && { since }) };
     });
   }
 
-  private async releaseBatch(
-    items: readonly { taken: TakenDelivery; cause: ReleaseCause }[],
-  ): Promise<undefined[]> {
-    const subscriptions = (...causes: ReleaseCause[]): string[] => [
-      ...new Set(
-        items.filter(({ cause }) => causes.includes(cause)).map(({ taken }) => taken.webhookId),
-      ),
-    ];
-    await this.database.run(RELEASE, [
-      items.map(({ taken }) => taken.id),
-      items.map(({ taken }) => taken.take),
-      subscriptions('no_share', 'held'),
-      subscriptions('cancelled'),
-    ]);
-    return [];
+  /** @returns the subscriptions of which no other worker is sending a probe now */
+  private async probe(claims: readonly DueClaim[]): Promise<string[]> {
+    if (claims.length === 0) return [];
+    const values = [claims.map(({ webhookId }) => webhookId), this.timeoutMs];
+    const rows = await this.database.run<{ id: string }>(PROBE, values);
+    return rows.map(({ id }) => id);
   }
 
-  private async observeBatch(observations: readonly Observation[]): Promise<undefined[]> {
-    const tallies = tallied(observations);
-    const rows = await this.database.run<{ id: string; change: HealthChange | null }>(OBSERVE, [
-      tallies.map(({ webhookId }) => webhookId),
-      tallies.map(({ targetVersion }) => targetVersion),
-      tallies.map(({ succeeded }) => succeeded),
-      tallies.map(({ failures }) => failures),
-      FAILING_MS,
-    ]);
-    for (const { id, change } of rows) {
-      if (change === null) continue;
-      this.metrics.healthChanged(change);
-      this.log.info({ webhook: id, change }, 'health of a target');
+  /** By id; ends those whose event is gone. */
+  private async leased(
+    day: Day,
+    rows: readonly (LeasedRow | EventlessRow)[],
+    askedAt: number,
+  ): Promise<Map<string, LeasedDelivery>> {
+    const eventless = rows.filter((row) => row.event === null);
+    if (eventless.length > 0) {
+      await this.database.run(END_WITHOUT_EVENT(day), [eventless.map(({ id }) => id)]);
+      this.log.warn({ deliveries: eventless.length }, 'deliveries without an event were ended');
     }
-    return [];
+    return new Map(
+      rows.flatMap((row) =>
+        row.event === null ? [] : [[row.id, leasedOf(row, this.secrets, askedAt)] as const],
+      ),
+    );
+  }
+
+  private releaseBatch(day: Day) {
+    return async (deliveries: readonly LeasedDelivery[]): Promise<undefined[]> => {
+      await this.database.run(RELEASE(day), [
+        deliveries.map(({ id }) => id),
+        deliveries.map(({ lease }) => lease),
+      ]);
+      return [];
+    };
   }
 
   /** Of two outcomes of one delivery the second is judged by what the first has changed. */
-  private async recordBatch(outcomes: readonly Outcome[]): Promise<undefined[]> {
-    const first = new Map<string, Outcome>();
-    for (const outcome of outcomes) if (!first.has(outcome.id)) first.set(outcome.id, outcome);
-    await this.recordEach(inOrder([...first.values()]));
-    const others = outcomes.filter((outcome) => first.get(outcome.id) !== outcome);
-    return others.length > 0 ? this.recordBatch(others) : [];
+  private recordBatch(day: Day) {
+    const batch = async (outcomes: readonly Outcome[]): Promise<boolean[]> => {
+      const first = new Map<string, Outcome>();
+      for (const outcome of outcomes) if (!first.has(outcome.id)) first.set(outcome.id, outcome);
+      const done = await this.recordEach(day, inOrder([...first.values()]));
+      const others = outcomes.filter((outcome) => first.get(outcome.id) !== outcome);
+      const othersDone = others.length > 0 ? await batch(others) : [];
+      return outcomes.map((outcome) => {
+        const at = others.indexOf(outcome);
+        return at < 0 ? done.has(outcome.id) : othersDone[at]!;
+      });
+    };
+    return batch;
   }
 
-  private async recordEach(outcomes: readonly Outcome[]): Promise<void> {
-    const attempts = outcomes.map((outcome) => outcome.attempt);
-    const conclusions = outcomes.map((outcome) => outcome.conclusion);
-    const ids = outcomes.map((outcome) => outcome.id);
-    await this.database.run(RECORD, [
-      ids,
-      outcomes.map((outcome) => outcome.take),
-      attempts.map((attempt) => attempt.number),
-      attempts.map((attempt) => attempt.at.toISOString()),
-      attempts.map((attempt) => Math.round(attempt.durationMs)),
-      attempts.map((attempt) => attempt.status ?? null),
-      attempts.map((attempt) => attempt.error ?? null),
-      attempts.map((attempt) => attempt.address ?? null),
-      attempts.map(({ responseHeaders }) => responseHeaders && JSON.stringify(responseHeaders)),
-      attempts.map((attempt) => attempt.responseBody ?? null),
-      attempts.map((attempt) => attempt.truncated),
-      conclusions.map((conclusion) => conclusion.state),
-      conclusions.map((conclusion) => ('reason' in conclusion ? conclusion.reason : null)),
-      conclusions.map((conclusion) => ('delayMs' in conclusion ? conclusion.delayMs : null)),
-      ...boundsOf(ids),
+  /** @returns those with which nothing is left to do */
+  private async recordEach(day: Day, outcomes: readonly Outcome[]): Promise<Set<string>> {
+    const rows = await this.database.run<{ id: string }>(RECORD(day), [
+      ...outcomeValues(outcomes),
+      WORKER_ID,
     ]);
-  }
-}
-
-/** What came of one target: whether anything succeeded, and how much failed since. */
-type Tally = Observation & { failures: number };
-
-function tallied(observations: readonly Observation[]): Tally[] {
-  const tallies = new Map<string, Tally>();
-  for (const observation of observations) {
-    const key = `${observation.webhookId} ${observation.targetVersion}`;
-    const { succeeded = false, failures = 0 } = tallies.get(key) ?? {};
-    const tally = observation.succeeded
-      ? { succeeded: true, failures: 0 }
-      : { succeeded, failures: failures + 1 };
-    tallies.set(key, { ...observation, ...tally });
-  }
-  return [...tallies.values()];
-}
-
-/**
- * A job is worth a wait, and a hand-back: it would come again only when its claim ends. So is what
- * an answer led to: without it the target would be called again. A wait is 10 s and longer where a
- * connection is not refused at once; claims that end meanwhile do no harm.
- */
-async function patiently<Result>(work: () => Promise<Result>): Promise<Result> {
-  for (let tries = TRIES; ; tries -= 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(isUnavailable(error) || isTransient(error)) || tries === 0) throw error;
-      await sleep(RETRY_MS);
-    }
+    const done = new Set(rows.map(({ id }) => id));
+    if (done.size === outcomes.length) return done;
+    const left = outcomes.flatMap(({ id }) => (done.has(id) ? [] : [id]));
+    const locked = await this.database.run<{ id: string }>(EXISTING(day), [left]);
+    // What retention has dropped has no row to be recorded in.
+    for (const id of left) if (!locked.some((row) => row.id === id)) done.add(id);
+    return done;
   }
 }

@@ -1,19 +1,22 @@
 import type { Sealed } from '#libs/kernel';
-import type { OpenTarget, TakenDelivery } from '../domain/pending-deliveries.js';
+import type { LeasedDelivery, OpenTarget } from '../domain/pending-deliveries.js';
 import type { RetryPolicy } from '../domain/retry-policy.js';
+import type { KnownHealth } from '../domain/target-verdicts.js';
 import type { WebhookSecrets } from '../domain/webhook-secrets.js';
+import { type HealthColumn, knownHealth } from './target-verdict.statements.js';
 
-/** What taking a delivery returns. */
-export interface TakenRow {
+/** What leasing a delivery returns. */
+export interface LeasedRow {
   id: string;
   webhook_id: string;
   attempt: number;
-  take: number;
+  lease: number;
+  lease_ms: number;
   schedule_base: number;
   immediate: boolean;
   replayed: boolean;
   created_at: Date;
-  taken_at: Date;
+  leased_at: Date;
   account_id: string;
   application_id: string | null;
   event: string;
@@ -22,6 +25,7 @@ export interface TakenRow {
   test: boolean;
   traceparent: string | null;
   data: string;
+  backlog: boolean;
   name: string | null;
   target_url: string;
   userinfo: Sealed | null;
@@ -30,11 +34,10 @@ export interface TakenRow {
   payload: string | null;
   retry: RetryPolicy | null;
   secret: Sealed;
+  health: HealthColumn;
+  /** It goes to see whether its circuit may close. */
+  is_probe?: boolean;
   retired_secrets: Sealed[] | null;
-  cancelled: boolean;
-  held: boolean;
-  backlog: boolean;
-  failing: boolean;
 }
 
 /** What it returns of a delivery whose event is gone. */
@@ -43,17 +46,22 @@ export interface EventlessRow {
   event: null;
 }
 
-/** A delivery that was taken; its secrets are opened when it is sent. */
-export function takenOf(row: TakenRow, secrets: WebhookSecrets): TakenDelivery {
+/**
+ * A delivery that was leased; its secrets are opened when it is sent.
+ * @param askedAt when the statement was sent, in ms of this process' monotonic clock
+ */
+export function leasedOf(row: LeasedRow, secrets: WebhookSecrets, askedAt: number): LeasedDelivery {
+  const answeredAt = performance.now();
   return {
     id: row.id,
     attempt: row.attempt,
-    take: row.take,
+    lease: row.lease,
+    leaseEnds: askedAt + row.lease_ms,
     scheduleBase: row.schedule_base,
     immediate: row.immediate,
     replayed: row.replayed,
     createdAt: row.created_at,
-    takenAt: row.taken_at,
+    clock: () => new Date(row.leased_at.getTime() + performance.now() - answeredAt),
     event: {
       accountId: row.account_id,
       ...(row.application_id !== null && { applicationId: row.application_id }),
@@ -68,18 +76,22 @@ export function takenOf(row: TakenRow, secrets: WebhookSecrets): TakenDelivery {
     subscription: {
       ...(row.name !== null && { name: row.name }),
       targetVersion: row.target_version,
+      health: healthOf(row, askedAt),
+      backlog: row.backlog,
       openTarget: () => openTarget(row, secrets),
       ...(row.payload !== null && { payload: row.payload }),
       ...(row.retry !== null && { retry: row.retry }),
-      cancelled: row.cancelled,
-      held: row.held,
-      backlog: row.backlog,
-      failing: row.failing,
     },
   };
 }
 
-function openTarget(row: TakenRow, secrets: WebhookSecrets): OpenTarget {
+/** A probe has put off the others: its circuit is half-open, though the row says open again. */
+function healthOf({ health, is_probe: isProbe }: LeasedRow, readAt: number): KnownHealth {
+  const known = knownHealth(health, readAt);
+  return isProbe === true ? { ...known, openMs: 0 } : known;
+}
+
+function openTarget(row: LeasedRow, secrets: WebhookSecrets): OpenTarget {
   const { account_id: accountId, userinfo, headers } = row;
   const target = { accountId, targetUrl: row.target_url, userinfo, headers };
   return {

@@ -1,0 +1,118 @@
+import { beforeEach, expect, it } from 'vitest';
+import { type DueClaim, DueSchedule, type DueWork } from './due-schedule.js';
+
+let now: number;
+let schedule: DueSchedule;
+beforeEach(() => {
+  now = 1_000;
+  schedule = new DueSchedule(() => now);
+});
+
+const work = (webhookId: string, change: Partial<DueWork> = {}): DueWork => ({
+  webhookId,
+  accountId: 'a',
+  day: 1,
+  dueInMs: 0,
+  ...change,
+});
+
+const all = (most = Infinity) =>
+  schedule.pick((_, wanted) => Math.min(wanted, most)).map(({ webhookId }) => webhookId);
+
+const claimOf = (webhookId: string, most: number): DueClaim => ({
+  webhookId,
+  accountId: 'a',
+  day: 1,
+  most,
+  since: undefined,
+  probe: false,
+  tests: false,
+});
+
+it('picks what is due, and nothing before its time', () => {
+  schedule.note(work('due'));
+  schedule.note(work('later', { dueInMs: 500 }));
+  expect(all()).toEqual(['due']);
+  schedule.claimed(claimOf('due', 4), 0, undefined, now + 1);
+  expect([schedule.dueInMs, all()]).toEqual([500, []]);
+  now += 500;
+  expect([schedule.dueInMs, all()]).toEqual([0, ['later']]);
+});
+
+it('serves accounts one after the other, then their subscriptions', () => {
+  for (const id of ['1', '2', '3']) schedule.note(work(id, { accountId: 'many' }));
+  schedule.note(work('one', { accountId: 'few' }));
+  expect(all()).toEqual(['1', 'one', '2', '3']);
+  expect(all().slice(0, 2)).toEqual(['one', '1']);
+});
+
+it('goes on with the next one where the last claim ended', () => {
+  for (let id = 0; id < 60; id += 1) schedule.note(work(String(id)));
+  const first = all();
+  expect(first).toHaveLength(50);
+  expect(all().slice(0, 10)).toEqual(Array.from({ length: 10 }, (_, n) => String(50 + n)));
+});
+
+it('picks nothing of a subscription for which there is no room', () => {
+  schedule.note(work('full'));
+  schedule.note(work('free'));
+  const picked = schedule.pick(({ webhookId }, most) => (webhookId === 'full' ? 0 : most));
+  expect(picked).toMatchObject([{ webhookId: 'free', most: 4 }]);
+});
+
+it('claims twice as many as long as there are more, and stops when there are fewer', () => {
+  schedule.note(work('1'));
+  const sizes: number[] = [];
+  for (let claims = 0; claims < 6; claims += 1) {
+    const [claim] = schedule.pick((_, most) => most) as [DueClaim];
+    sizes.push(claim.most);
+    schedule.claimed(claim, claim.most, '2026-11-22 00:00:01+00', now);
+  }
+  expect(sizes).toEqual([4, 8, 16, 32, 50, 50]);
+  const [claim] = schedule.pick((_, most) => most) as [DueClaim];
+  expect(claim.since).toBe('2026-11-22 00:00:01+00');
+  now += 1;
+  schedule.claimed(claim, 49, undefined, now);
+  expect(all()).toEqual([]);
+});
+
+it('keeps what was noted while a claim was under way', () => {
+  schedule.note(work('1'));
+  const [claim] = schedule.pick((_, most) => most) as [DueClaim];
+  const begunAt = now;
+  now += 5;
+  schedule.note(work('1'));
+  schedule.claimed(claim, 1, undefined, begunAt);
+  expect(all()).toEqual(['1']);
+});
+
+it('believes a look at a day, but for what was noted since it began', () => {
+  schedule.note(work('gone'));
+  schedule.note(work('of another day', { day: 2 }));
+  const begunAt = (now += 5);
+  now += 5;
+  schedule.note(work('noted'));
+  schedule.replace(1, [work('found', { since: 'then' })], begunAt);
+  expect(all().toSorted()).toEqual(['found', 'noted', 'of another day']);
+  expect(schedule.days()).toEqual(new Set([1, 2]));
+  expect(schedule.dueWebhooks()).toEqual(new Set(['of another day', 'noted', 'found']));
+});
+
+it('follows a look that says that what was due is due later', () => {
+  schedule.note(work('1'));
+  now += 5;
+  schedule.replace(1, [work('1', { dueInMs: 100 })], now);
+  expect(all()).toEqual([]);
+  now += 100;
+  expect(all()).toEqual(['1']);
+});
+
+it('claims a single delivery as a probe', () => {
+  schedule.replace(1, [work('1', { probe: true })], now);
+  expect(schedule.pick((_, most) => most)).toMatchObject([{ probe: true, most: 1 }]);
+});
+
+it('keeps tests apart, which nothing blocks', () => {
+  schedule.replace(1, [work('1', { dueInMs: 9_000 }), work('1', { tests: true })], now);
+  expect(schedule.pick((_, most) => most)).toMatchObject([{ tests: true }]);
+});

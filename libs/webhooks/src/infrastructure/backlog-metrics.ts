@@ -1,0 +1,51 @@
+import { Injectable } from '@nestjs/common';
+import { Database, Metrics } from '#libs/kernel';
+import { type Day, withinDays } from './partition-days.js';
+import { PendingDays } from './pending-days.js';
+import { LOOK } from './pending-delivery.statements.js';
+
+/** What waits in PostgreSQL, as each worker tells it: workers are scaled by it. */
+@Injectable()
+export class BacklogMetrics {
+  constructor(
+    metrics: Metrics,
+    private readonly database: Database,
+    private readonly days: PendingDays,
+  ) {
+    metrics.gauge(
+      'switchhook_oldest_due_age_seconds',
+      'How long the delivery has been due that no worker and no queue has for longest; the same in all workers.',
+      () => this.oldestDueS(),
+    );
+    metrics.gauge(
+      'switchhook_pending_deliveries',
+      'Deliveries that are not finished; the same in all workers.',
+      () => this.pending(),
+    );
+  }
+
+  private async oldestDueS(): Promise<number> {
+    let leastMs = 0;
+    for (const day of await this.days.all()) {
+      const rows = await this.database.query<{ due_in_ms: number }>(LOOK(day), []);
+      for (const { due_in_ms: dueInMs } of rows) leastMs = Math.min(leastMs, dueInMs);
+    }
+    return -leastMs / 1_000;
+  }
+
+  private async pending(): Promise<number> {
+    let pending = 0;
+    for (const day of await this.days.all()) {
+      const [row] = await this.database.query<{ deliveries: number }>(countPending(day), []);
+      pending += row?.deliveries ?? 0;
+    }
+    return pending;
+  }
+}
+
+function countPending(day: Day): { text: string } {
+  return {
+    text: `SELECT count(*)::float8 AS deliveries FROM deliveries
+WHERE state = 'pending' AND ${withinDays('id', day)}`,
+  };
+}

@@ -1,0 +1,78 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config, Log } from '#libs/kernel';
+import type { RunResult } from '../domain/delivery-runner.js';
+import { DeliveryMetrics } from './delivery-metrics.js';
+
+const SUMMARY_MS = 1_000;
+
+/** What a worker has in hand, however it came by it: counted, measured and logged in one place. */
+@Injectable()
+export class DeliveriesUnderWay {
+  private readonly underWay = new Set<Promise<unknown>>();
+  private readonly outcomes = new Map<string, number>();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly metrics: DeliveryMetrics,
+    private readonly log: Log,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
+
+  /** @returns undefined when it failed: PostgreSQL has the delivery, and it is due when its lease ends */
+  async run(id: string, work: () => Promise<RunResult>): Promise<RunResult | undefined> {
+    const running = this.reported(id, work);
+    this.underWay.add(running);
+    try {
+      return await running;
+    } finally {
+      this.underWay.delete(running);
+    }
+  }
+
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    while (this.underWay.size > 0) await Promise.allSettled(this.underWay);
+  }
+
+  /** Writes the line that sums up the last second. */
+  summarise(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    if (this.outcomes.size === 0) return;
+    this.log.info({ outcomes: Object.fromEntries(this.outcomes) }, 'attempts');
+    this.outcomes.clear();
+  }
+
+  private async reported(id: string, work: () => Promise<RunResult>) {
+    try {
+      const result = await work();
+      this.report(id, result);
+      return result;
+    } catch (error) {
+      this.count('interrupted');
+      this.log.error({ err: error, delivery: id }, 'attempt was interrupted');
+      return undefined;
+    }
+  }
+
+  private report(id: string, result: RunResult): void {
+    const { outcome } = result;
+    this.count(outcome);
+    if ('attempt' in result) this.measure(result);
+    if (this.config.LOG_EVENTS === 'all') {
+      const attempt = 'delivery' in result ? { attempt: result.delivery.attempt } : {};
+      this.log.info({ delivery: id, ...attempt, outcome }, 'attempt');
+    }
+  }
+
+  private measure({ delivery, attempt, conclusion }: RunResult & { attempt: object }): void {
+    const delayMs = attempt.at.getTime() - delivery.createdAt.getTime();
+    this.metrics.attempted(attempt, delivery.attempt === 1 ? delayMs : undefined);
+    if (conclusion.state !== 'pending') this.metrics.ended(conclusion.state);
+  }
+
+  private count(outcome: string): void {
+    this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
+    this.timer ??= setTimeout(() => this.summarise(), SUMMARY_MS).unref();
+  }
+}

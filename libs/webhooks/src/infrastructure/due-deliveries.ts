@@ -1,0 +1,192 @@
+import { Injectable } from '@nestjs/common';
+import { type BackgroundTask, BackgroundTasks, Database, GroupCommit } from '#libs/kernel';
+import { DeliveryRunner, type RunResult } from '../domain/delivery-runner.js';
+import { type DueClaim, DueSchedule, type DueWork } from '../domain/due-schedule.js';
+import { type LeasedDelivery, PendingDeliveries } from '../domain/pending-deliveries.js';
+import { DeliveriesUnderWay } from './deliveries-under-way.js';
+import { type Day, dayOf } from './partition-days.js';
+import { BACKLOGGED, CLEAR_BACKLOG, LOOK, MARK_BACKLOG } from './pending-delivery.statements.js';
+import { PendingDays } from './pending-days.js';
+
+/** How often a worker looks for what is due, and the part of the time that this may take. */
+const LOOKS = { everyMs: 500, share: 0.05 };
+/** Picking what to claim takes no more than this part of the time while it finds nothing. */
+const PICK_SHARE = 0.1;
+/** The pause after a claim that failed, ms. */
+const PAUSE_MS = 500;
+
+interface LookRow {
+  webhook_id: string;
+  account_id: string;
+  since: string;
+  due_in_ms: number;
+  probe: boolean;
+  tests: boolean;
+}
+
+/**
+ * The way of all deliveries that did not come from the queue: retries, backlogs, what a lost job or a
+ * dead worker left. Each worker claims them from PostgreSQL when it has slots for them, and no more. It
+ * knows by looks, and by what it did itself, which subscriptions have something due.
+ */
+@Injectable()
+export class DueDeliveries {
+  private readonly schedule = new DueSchedule();
+  private readonly looks: BackgroundTask;
+  private readonly marking: GroupCommit<string, undefined>;
+  private timer: NodeJS.Timeout | undefined;
+  private claiming: Promise<void> | undefined;
+  private restsUntil = 0;
+  private stopping = false;
+
+  constructor(
+    private readonly database: Database,
+    private readonly pending: PendingDeliveries,
+    private readonly runner: DeliveryRunner,
+    private readonly underWay: DeliveriesUnderWay,
+    private readonly days: PendingDays,
+    tasks: BackgroundTasks,
+  ) {
+    this.looks = tasks.add('due-deliveries', LOOKS, () => this.look());
+    this.marking = new GroupCommit(async (webhookIds) => {
+      await this.database.run(MARK_BACKLOG, [[...new Set(webhookIds)]]);
+      return [];
+    });
+    this.runner.slots.onRoom = () => this.wake();
+  }
+
+  /** What is claimed while this ends is given back: the runner sends nothing any more. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    clearTimeout(this.timer);
+    await this.claiming;
+  }
+
+  /** Something of these days may be due that no look has found. */
+  lookAt(days: Iterable<Day>): void {
+    this.days.add(days);
+    this.looks.soon();
+  }
+
+  /** What follows from the end of a delivery in this worker: its retry, or that it is due again. */
+  follow(result: RunResult | undefined): void {
+    if (result?.outcome === 'released') {
+      this.note(result, 0);
+      if (!this.stopping && !result.delivery.immediate) this.mark(result.delivery.webhookId);
+    } else if (result?.outcome === 'failed' && result.conclusion.state === 'pending') {
+      this.note(result, result.conclusion.delayMs);
+    }
+  }
+
+  private note({ delivery }: Extract<RunResult, { delivery: object }>, dueInMs: number): void {
+    const { id, webhookId, event, immediate: tests } = delivery;
+    this.schedule.note({ webhookId, accountId: event.accountId, day: dayOf(id), dueInMs, tests });
+    this.wake();
+  }
+
+  /** What is accepted from now on waits in PostgreSQL as well, until nothing else does. */
+  private mark(webhookId: string): void {
+    this.marking.one(webhookId).catch(() => undefined);
+  }
+
+  private async look(): Promise<void> {
+    for (const day of await this.days.all(this.schedule.days())) {
+      const begunAt = performance.now();
+      const rows = await this.database.run<LookRow>(LOOK(day), []);
+      this.schedule.replace(
+        day,
+        rows.map((row) => workOf(day, row)),
+        begunAt,
+      );
+    }
+    const due = this.schedule.dueWebhooks();
+    const marked = await this.database.run<{ id: string }>(BACKLOGGED, []);
+    await this.clear(marked.flatMap(({ id }) => (due.has(id) ? [] : id)));
+    this.wake();
+  }
+
+  /** Claims what it can start, unless that is under way; else sees to it that it is woken. */
+  private wake(): void {
+    if (this.claiming || this.stopping) return;
+    const inMs = Math.max(this.schedule.dueInMs, this.restsUntil - performance.now());
+    clearTimeout(this.timer);
+    if (inMs === Infinity) return;
+    if (inMs > 0) {
+      this.timer = setTimeout(() => this.wake(), Math.min(inMs, LOOKS.everyMs));
+      return;
+    }
+    this.claiming = this.claimAll().finally(() => {
+      this.claiming = undefined;
+      this.wake();
+    });
+  }
+
+  private async claimAll(): Promise<void> {
+    while (!this.stopping) {
+      const begunAt = performance.now();
+      const claims = this.pick();
+      if (claims.length === 0) {
+        const tookMs = performance.now() - begunAt;
+        this.restsUntil = performance.now() + tookMs / PICK_SHARE;
+        return;
+      }
+      const together = new Map<string, DueClaim[]>();
+      for (const claim of claims) {
+        const key = `${String(claim.day)} ${String(claim.tests)}`;
+        together.set(key, [...(together.get(key) ?? []), claim]);
+      }
+      await Promise.all([...together.values()].map((ofDay) => this.claim(ofDay)));
+      if (performance.now() < this.restsUntil) return;
+    }
+  }
+
+  private pick(): DueClaim[] {
+    const { slots } = this.runner;
+    if (slots.free <= 0) return [];
+    return this.schedule.pick(({ webhookId, accountId, tests }, most) => {
+      if (tests) return slots.holdTest(webhookId, accountId) ? 1 : 0;
+      return slots.isHungry(webhookId) ? slots.hold(webhookId, accountId, most) : 0;
+    });
+  }
+
+  private async claim(claims: readonly DueClaim[]): Promise<void> {
+    const begunAt = performance.now();
+    const [{ day, tests }] = claims as [DueClaim];
+    const claimed = await this.pending.claim(day, claims, { tests }).catch(() => undefined);
+    if (!claimed) {
+      // Looks report what is wrong. What was leased all the same is due when its lease ends.
+      for (const claim of claims) this.giveBack(claim, claim.most);
+      this.restsUntil = performance.now() + PAUSE_MS;
+      return;
+    }
+    const drained = new Set<string>();
+    for (const { claim, deliveries, found, since } of claimed) {
+      this.giveBack(claim, claim.most - deliveries.length);
+      this.schedule.claimed(claim, found, since, begunAt);
+      const wasMarked = deliveries.some(({ subscription }) => subscription.backlog);
+      if (wasMarked && found < claim.most) drained.add(claim.webhookId);
+      for (const delivery of deliveries) void this.run(delivery);
+    }
+    void this.clear([...drained]).catch(() => undefined);
+  }
+
+  private async run(delivery: LeasedDelivery): Promise<void> {
+    this.follow(await this.underWay.run(delivery.id, () => this.runner.run(delivery)));
+  }
+
+  private giveBack({ webhookId, accountId, tests }: DueClaim, places: number): void {
+    if (places === 0) return;
+    if (tests) this.runner.slots.releaseTest(webhookId, accountId);
+    else this.runner.slots.release(webhookId, accountId, places);
+  }
+
+  /** Nothing of these waits any more: what is accepted for them may go onto the queue. */
+  private async clear(webhookIds: readonly string[]): Promise<void> {
+    if (webhookIds.length > 0) await this.database.run(CLEAR_BACKLOG, [webhookIds]);
+  }
+}
+
+function workOf(day: Day, row: LookRow): DueWork {
+  const { webhook_id: webhookId, account_id: accountId, since, probe, tests } = row;
+  return { webhookId, accountId, day, dueInMs: row.due_in_ms, since, probe, tests };
+}
