@@ -17,7 +17,8 @@ export {
 } from './domain/event-samples.js';
 export { shownTargetUrl } from './domain/target-url.js';
 export { DeliveryWorkerModule } from './infrastructure/delivery-worker.module.js';
-export { type DisabledReason, Webhook, type WebhookContent } from './domain/webhook.js';
+export type { DisabledReason } from './domain/subscription-life.js';
+export { Webhook, type WebhookContent } from './domain/webhook.js';
 export { WebhooksService } from './domain/webhooks.service.js';
 export { type Reencrypted, SecretsReencryption } from './infrastructure/secrets-reencryption.js';
 export { WebhooksModule } from './infrastructure/webhooks.module.js';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createSecretKey } from 'node:crypto';
 import { SecretBox } from '#libs/kernel';
-import { HEALTHY, Webhook, type WebhookChanges, type WebhookRevision } from './webhook.js';
+import { HEALTHY, NEXT, NOW } from './subscription-life.js';
+import { Webhook, type WebhookChanges, type WebhookRevision } from './webhook.js';
 import { WebhookSecrets } from './webhook-secrets.js';
 
 const secrets = secretsWith('k1');
@@ -53,7 +54,7 @@ describe('Webhook.revisedBy', () => {
     const targetUrl = 'https://user:secret@target.example/hook/';
     const { userinfo, ...revision } = revised(aWebhook(), { targetUrl });
     const shown = 'https://***@target.example/hook/';
-    const anew = { targetUrl: shown, targetVersion: 2, holdUntil: null, ...HEALTHY };
+    const anew = { targetUrl: shown, targetVersion: NEXT, holdUntil: null, ...HEALTHY };
     expect(revision).toEqual(anew);
     expect(secrets.open('1', 'userinfo', userinfo!)).toBe('user:secret');
   });
@@ -61,14 +62,14 @@ describe('Webhook.revisedBy', () => {
   it('takes other user information for a new target, and none, too', () => {
     for (const userinfo of ['user:secreT@', 'user@', '']) {
       const targetUrl = `https://${userinfo}target.example/hook`;
-      expect(revised(aWebhook(), { targetUrl })).toMatchObject({ targetVersion: 2 });
+      expect(revised(aWebhook(), { targetUrl })).toMatchObject({ targetVersion: NEXT });
     }
   });
 
   it('takes user information that cannot be read for another one, and its mask for itself', () => {
     const without = secretsWith('k2');
     const full = { targetUrl: 'https://user:secret@target.example/hook' };
-    expect(aWebhook().revisedBy(full, without)).toMatchObject({ targetVersion: 2 });
+    expect(aWebhook().revisedBy(full, without)).toMatchObject({ targetVersion: NEXT });
     const masked = { targetUrl: 'https://***@target.example/hook' };
     expect(aWebhook().revisedBy(masked, without)).toEqual({});
   });
@@ -125,7 +126,9 @@ describe('Webhook.revisedBy', () => {
   it('cancels what is pending when it is switched off', () => {
     expect(revised(aWebhook(), { enabled: false })).toEqual({
       enabled: false,
-      generation: 5,
+      disabledReason: null,
+      disabledAt: null,
+      generation: NEXT,
       cancelling: true,
     });
   });
@@ -137,11 +140,15 @@ describe('Webhook.revisedBy', () => {
     });
   });
 
-  it('begins its health anew when it is resumed: while it was paused, nothing failed', () => {
-    expect(revised(aWebhook({ paused: true }), { paused: false })).toEqual({
-      paused: false,
-      ...HEALTHY,
-    });
+  it('keeps a hold and an open circuit when it is resumed', () => {
+    const blocked = { holdUntil: new Date(), openUntil: new Date() };
+    const webhook = aWebhook({ paused: true, ...blocked });
+    expect(revised(webhook, { paused: false })).toEqual({ paused: false });
+  });
+
+  it('counts the time of a pause for none in which its target failed', () => {
+    const webhook = aWebhook({ paused: true, failingSince: new Date(0) });
+    expect(revised(webhook, { paused: false })).toEqual({ paused: false, failingSince: NOW });
   });
 
   it('changes nothing when it is paused, or goes on, already', () => {

@@ -2,6 +2,17 @@ import type { Sealed } from '#libs/kernel';
 import type { EventKind } from './event-kinds.js';
 import type { RetryPolicy } from './retry-policy.js';
 import type { Signature } from './signing-key.js';
+import {
+  type DisabledReason,
+  disablesAt,
+  type NEXT,
+  type NOW,
+  PAUSED,
+  resumed,
+  RETARGETED,
+  SWITCHED_ON,
+  switchedOff,
+} from './subscription-life.js';
 import type { SealedTarget, WebhookSecrets } from './webhook-secrets.js';
 
 /** What a client says of a subscription (specification, section 2.2). */
@@ -28,8 +39,7 @@ type OrUndefined<Type> = { [Key in keyof Type]?: Type[Key] | undefined };
 /** What an update says. What is undefined stays; null clears. */
 export type WebhookChanges = OrUndefined<WebhookContent & Pick<Webhook, 'paused'>>;
 
-/** Why the service switched a subscription off: its target answered 410, or failed for days. */
-export type DisabledReason = 'gone' | 'failing';
+export { FAILING_MS } from './subscription-life.js';
 
 /** How the target of a subscription does. */
 export type TargetHealth =
@@ -38,9 +48,6 @@ export type TargetHealth =
   | { state: 'failing'; since: Date }
   /** Nothing is sent until then; at `disablesAt` it is switched off, should it fail till then. */
   | { state: 'open'; since: Date; until: Date; disablesAt: Date };
-
-/** A subscription that has only failed for so long is switched off, in ms. */
-export const FAILING_MS = 5 * 24 * 3_600_000;
 
 /** A secret that was replaced. `until` is a time as PostgreSQL writes it. */
 export interface RetiredSecret {
@@ -85,7 +92,7 @@ export class Webhook implements SealedTarget {
   openUntil!: Date | null;
   /** How often it opened since it was last closed. */
   openings!: number;
-  /** When the circuit last closed. */
+  /** When the circuit last closed; only the version before reads and writes it. */
   closedAt!: Date | null;
   /** Its deliveries wait in PostgreSQL; the queue's business. */
   backlog!: boolean;
@@ -103,9 +110,7 @@ export class Webhook implements SealedTarget {
     const { failingSince: since, openUntil: until } = this;
     if (!since) return { state: 'ok' };
     if (!until) return { state: 'failing', since };
-    // Not before a probe fails.
-    const disablesAt = new Date(Math.max(since.getTime() + FAILING_MS, until.getTime()));
-    return { state: 'open', since, until, disablesAt };
+    return { state: 'open', since, until, disablesAt: disablesAt(since, until) };
   }
 
   get signature(): Signature {
@@ -133,18 +138,11 @@ export class Webhook implements SealedTarget {
 
   private consequencesOf({ enabled, targetUrl, paused }: WebhookRevision): WebhookRevision {
     return {
-      // What is accepted after it was resumed must not overtake what waited.
-      ...(paused === true && { backlog: true }),
-      // The time of the pause is none in which it failed.
-      ...(paused === false && HEALTHY),
-      ...(enabled === false && { generation: this.generation + 1, cancelling: true }),
-      ...(enabled === true && { disabledReason: null, disabledAt: null, ...HEALTHY }),
-      // It was the old target that failed, or asked.
-      ...(targetUrl !== undefined && {
-        targetVersion: this.targetVersion + 1,
-        holdUntil: null,
-        ...HEALTHY,
-      }),
+      ...(paused === true && PAUSED),
+      ...(paused === false && resumed(this)),
+      ...(enabled === false && switchedOff(null)),
+      ...(enabled === true && SWITCHED_ON),
+      ...(targetUrl !== undefined && RETARGETED),
     };
   }
 }
@@ -153,15 +151,6 @@ export class Webhook implements SealedTarget {
 function isSame(one: unknown, other: unknown): boolean {
   return one === other || JSON.stringify(one) === JSON.stringify(other);
 }
-
-/** The health of a target that was not called yet. */
-export const HEALTHY = {
-  failures: 0,
-  failingSince: null,
-  openUntil: null,
-  openings: 0,
-  closedAt: null,
-} satisfies WebhookRevision;
 
 /** What notifications are signed with, as it is stored. */
 export type SealedKey = Pick<Webhook, 'secret' | 'publicKey'>;
@@ -180,23 +169,10 @@ export type NewWebhook = Pick<
   | 'headers'
 >;
 
-/** Columns of a subscription that get new values. */
+/** Columns of a subscription that get new values; some only the database can tell. */
 export type WebhookRevision = Partial<
-  Pick<
-    Webhook,
-    | keyof NewWebhook
-    | 'paused'
-    | 'targetVersion'
-    | 'backlog'
-    | 'generation'
-    | 'cancelling'
-    | 'disabledReason'
-    | 'disabledAt'
-    | 'holdUntil'
-    | 'failures'
-    | 'failingSince'
-    | 'openUntil'
-    | 'openings'
-    | 'closedAt'
-  >
+  Pick<Webhook, keyof NewWebhook | 'paused' | 'backlog' | 'cancelling' | 'disabledReason'> &
+    Pick<Webhook, 'holdUntil' | 'failures' | 'openUntil' | 'openings'> &
+    Record<'disabledAt' | 'failingSince', typeof NOW | null> &
+    Record<'targetVersion' | 'generation', typeof NEXT>
 >;

@@ -2,7 +2,8 @@ import { jsonText, RawJson } from '#libs/kernel';
 import { type HrefBuilder, schema } from '#libs/kernel/http';
 import { EVENT_KINDS } from '../domain/event-kinds.js';
 import { shownTargetUrl } from '../domain/target-url.js';
-import type { DisabledReason, TargetHealth, Webhook } from '../domain/webhook.js';
+import type { DisabledReason } from '../domain/subscription-life.js';
+import type { TargetHealth, Webhook } from '../domain/webhook.js';
 import { HeadersSchema, shownHeaders } from './headers.body.js';
 import { RetryPolicySchema } from './retry-policy.body.js';
 

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type EntityManager, type FindOptionsWhere, IsNull, MoreThan, Raw } from 'typeorm';
 import { type Page, type Sealed, Transactions } from '#libs/kernel';
 import { ALL_RESOURCES } from '../domain/event-kinds.js';
+import { DELETED } from '../domain/subscription-life.js';
 import {
   type NewWebhook,
   type SealedKey,
@@ -14,6 +15,7 @@ import {
   type WebhookLevel,
   WebhooksRepository,
 } from '../domain/webhooks.repository.js';
+import { REVISED, typeOrmValues } from './webhook-values.js';
 
 /** Each is a signature more in the header of every notification. */
 const MAX_RETIRED_SECRETS = 10;
@@ -70,11 +72,7 @@ export class TypeOrmWebhooksRepository extends WebhooksRepository {
 
   async revise(id: string, revision: WebhookRevision): Promise<void> {
     await this.transactions.use((manager) =>
-      manager.update(Webhook, id, {
-        ...revision,
-        version: () => 'version + 1',
-        updatedAt: () => 'now()',
-      }),
+      manager.update(Webhook, id, typeOrmValues({ ...revision, ...REVISED })),
     );
   }
 
@@ -95,11 +93,7 @@ export class TypeOrmWebhooksRepository extends WebhooksRepository {
       manager
         .createQueryBuilder()
         .update(Webhook)
-        .set({
-          deletedAt: () => 'now()',
-          generation: () => 'generation + 1',
-          cancelling: true,
-        })
+        .set(typeOrmValues(DELETED))
         .where({ ...which, deletedAt: IsNull() })
         .returning(['id', 'accountId'])
         .execute(),
