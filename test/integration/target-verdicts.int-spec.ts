@@ -1,0 +1,317 @@
+import { Client } from 'pg';
+import { DataSource } from 'typeorm';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Database, Log, Metrics, readConfig } from '#libs/kernel';
+import type { Verdict } from '../../libs/webhooks/src/domain/subscription-life.js';
+import type { KnownHealth } from '../../libs/webhooks/src/domain/target-verdicts.js';
+import type { DeliveryMetrics } from '../../libs/webhooks/src/infrastructure/delivery-metrics.js';
+import { PostgresTargetVerdicts } from '../../libs/webhooks/src/infrastructure/postgres-target-verdicts.js';
+import {
+  HEALTH,
+  type HealthColumn,
+  knownHealth,
+} from '../../libs/webhooks/src/infrastructure/target-verdict.statements.js';
+import { asRole, createTestDatabase, type TestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
+import { aSubscription, anAccount } from '../support/rows.js';
+
+const SUCCEEDED: Verdict = { kind: 'succeeded' };
+const FAILED: Verdict = { kind: 'failed' };
+const GONE: Verdict = { kind: 'gone' };
+const failures = (count: number) => Array.from({ length: count }, () => FAILED);
+
+let database: TestDatabase;
+let source: DataSource;
+let worker: PostgresTargetVerdicts;
+let other: PostgresTargetVerdicts;
+let statements: number;
+let changes: string[];
+let webhook: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const url = asRole(database.url, 'worker');
+  source = await new DataSource({ type: 'postgres', url }).initialize();
+  const config = readConfig({ DATABASE_URL: url, LOG_LEVEL: 'silent' });
+  const log = new Log(config, 'test');
+  const shared = new Database(source, new Metrics(), log, config);
+  const run = shared.run.bind(shared);
+  shared.run = (statement, values) => {
+    statements += 1;
+    return run(statement, values);
+  };
+  const metrics = {
+    healthChanged: (change: string) => changes.push(change),
+  } as unknown as DeliveryMetrics;
+  worker = new PostgresTargetVerdicts(shared, metrics, log);
+  other = new PostgresTargetVerdicts(shared, metrics, log);
+});
+afterAll(async () => {
+  await worker.onApplicationShutdown();
+  await other.onApplicationShutdown();
+  await source.destroy();
+  await database.drop();
+});
+beforeEach(async () => {
+  await database.query('TRUNCATE webhooks, deliveries, events, attempts');
+  webhook = await aSubscription(database, await anAccount(database));
+  [statements, changes] = [0, []];
+});
+
+/** The target of a subscription, as it comes with the claim of a delivery. */
+async function claimed(id = webhook) {
+  const [row] = await database.query<{ version: number; health: HealthColumn }>(
+    `SELECT target_version AS version, ${HEALTH} AS health FROM webhooks w WHERE id = $1`,
+    [id],
+  );
+  const known: KnownHealth = knownHealth(row!.health, performance.now());
+  return { webhookId: id, targetVersion: row!.version, known };
+}
+
+/** Attempts that were claimed before the first of them ended, and end at the same time. */
+async function tell(...verdicts: Verdict[]): Promise<void> {
+  const target = await claimed();
+  await Promise.all(verdicts.map((verdict) => worker.tell({ ...target, verdict })));
+}
+
+/** What is stored of the target's health, times as seconds from now. */
+async function health(id = webhook) {
+  const [found] = await database.query(
+    `SELECT enabled, disabled_reason AS reason, failures, openings, generation, version, backlog,
+       cancelling, disabled_at IS NOT NULL AS dated,
+       round(extract(epoch FROM now() - failing_since))::int AS failing_for,
+       round(extract(epoch FROM open_until - now()))::int AS open_for,
+       round(extract(epoch FROM hold_until - now()))::int AS held_for
+     FROM webhooks WHERE id = $1`,
+    [id],
+  );
+  return found;
+}
+
+const set = (what: string) =>
+  database.query(`UPDATE webhooks SET ${what} WHERE id = $1`, [webhook]);
+/** As if it had failed ten times, the first time so long ago. */
+const failed = (since: string) => set(`failures = 10, failing_since = now() - interval '${since}'`);
+const rowVersion = () => database.query('SELECT xmin FROM webhooks');
+
+describe('the circuit', () => {
+  it('stays closed after many failures in a short time', async () => {
+    await tell(...failures(50));
+    expect(await health()).toMatchObject({ failures: 10, failing_for: 0, open_for: null });
+  });
+
+  it('stays closed after few failures over a long time', async () => {
+    await tell(...failures(5));
+    await set(`failing_since = now() - interval '1 day'`);
+    await tell(...failures(4));
+    expect(await health()).toMatchObject({ failures: 9, failing_for: 86_400, open_for: null });
+  });
+
+  it('opens after ten failures in a row over 30 s, and new deliveries wait', async () => {
+    await tell(...failures(9));
+    await set(`failing_since = now() - interval '30 s'`);
+    await tell(FAILED);
+    expect(await health()).toMatchObject({ failures: 10, openings: 1, open_for: 30 });
+    expect(await health()).toMatchObject({ failing_for: 30, backlog: true });
+    expect(changes).toEqual(['opened']);
+  });
+
+  it('begins to count anew with every success, also with one among failures', async () => {
+    await tell(...failures(9));
+    await set(`failing_since = now() - interval '1 day'`);
+    await tell(FAILED, SUCCEEDED, FAILED, FAILED);
+    expect(await health()).toMatchObject({ failures: 2, failing_for: 0, open_for: null });
+    await tell(SUCCEEDED);
+    expect(await health()).toMatchObject({ failures: 0, failing_for: null });
+  });
+
+  it('opens for twice as long with each probe that fails, up to an hour', async () => {
+    await failed('1 minute');
+    for (const seconds of [30, 60, 120, 240, 480, 960, 1_920, 3_600, 3_600]) {
+      await tell(FAILED);
+      // Too late: it is open.
+      await tell(FAILED);
+      expect(await health()).toMatchObject({ open_for: seconds, failing_for: 60 });
+      await set('open_until = now()');
+    }
+  });
+
+  it('closes with the first success, and new deliveries wait behind what waited', async () => {
+    await failed('1 minute');
+    await tell(FAILED);
+    await set('backlog = false');
+    await tell(SUCCEEDED);
+    expect(await health()).toMatchObject({ failures: 0, openings: 0, open_for: null });
+    expect(await health()).toMatchObject({ failing_for: null, backlog: true });
+    expect(changes).toEqual(['opened', 'closed']);
+  });
+
+  it('costs no statement when nothing changes', async () => {
+    await tell(SUCCEEDED);
+    await set('failures = 10, failing_since = now()');
+    await tell(FAILED, FAILED);
+    await set(`failing_since = now() - interval '1 h', open_until = now() + interval '1 minute'`);
+    const before = await rowVersion();
+    await tell(FAILED, FAILED);
+    expect([await rowVersion(), statements]).toEqual([before, 0]);
+  });
+
+  it('costs one statement for all that fail together', async () => {
+    const others = await Promise.all(
+      Array.from({ length: 20 }, async () => aSubscription(database, await anAccount(database))),
+    );
+    const targets = await Promise.all(others.map((id) => claimed(id)));
+    await Promise.all(targets.map((target) => worker.tell({ ...target, verdict: FAILED })));
+    expect(statements).toBe(1);
+    for (const id of others) expect(await health(id)).toMatchObject({ failures: 1 });
+  });
+});
+
+describe('switching off', () => {
+  const AUDIT = `SELECT user_id, actor, action, fields FROM audit
+    WHERE resource_id = $1 AND account_id = (SELECT account_id FROM webhooks WHERE id::text = $1)`;
+  const ENTRY = { user_id: null, actor: 'system', action: 'webhook.disable', fields: ['enabled'] };
+  const OFF = { enabled: false, dated: true, generation: 2, cancelling: true, version: 2 };
+
+  it('follows after five days of nothing but failures, when the next probe fails', async () => {
+    await failed('5 days');
+    await set(`failing_since = failing_since + interval '1 minute'`);
+    await tell(FAILED);
+    expect(await health()).toMatchObject({ enabled: true, open_for: 30 });
+    await set(`failing_since = now() - interval '5 days', open_until = now()`);
+    await tell(FAILED);
+    expect(await health()).toMatchObject({ ...OFF, reason: 'failing' });
+    expect(changes).toEqual(['opened', 'switched_off']);
+    expect(await database.query(AUDIT, [webhook])).toEqual([ENTRY]);
+  });
+
+  it('does not follow before the circuit was open, however long ago the first failure was', async () => {
+    await set(`failures = 1, failing_since = now() - interval '6 days'`);
+    await tell(...failures(20));
+    expect(await health()).toMatchObject({ enabled: true, open_for: 30 });
+  });
+
+  it('follows from a 410, once', async () => {
+    const target = await claimed();
+    await Promise.all([GONE, GONE, FAILED].map((verdict) => worker.tell({ ...target, verdict })));
+    await worker.tell({ ...target, verdict: GONE });
+    expect(await health()).toMatchObject({ ...OFF, reason: 'gone', failures: 0 });
+    expect(changes).toEqual(['switched_off']);
+    expect(await database.query(AUDIT, [webhook])).toEqual([ENTRY]);
+  });
+});
+
+describe('a hold', () => {
+  const asked = (retryAfterMs: number): Verdict => ({ kind: 'failed', retryAfterMs });
+
+  it('lasts as long as the longest that was asked for, and new deliveries wait', async () => {
+    await tell(asked(60_000), asked(600_000), FAILED);
+    expect(await health()).toMatchObject({ held_for: 600, failures: 3, backlog: true });
+    await tell(asked(60_000));
+    expect(await health()).toMatchObject({ held_for: 600, failures: 4 });
+  });
+
+  it('may be asked for by a test, which counts for nothing else, unless it succeeds', async () => {
+    await tell({ kind: 'failed', test: true, retryAfterMs: 60_000 });
+    expect(await health()).toMatchObject({ held_for: 60, failures: 0, failing_for: null });
+  });
+
+  it('leaves an open circuit as it is', async () => {
+    await failed('1 minute');
+    await tell(FAILED);
+    await tell(asked(60_000));
+    expect(await health()).toMatchObject({ held_for: 60, open_for: 30, openings: 1 });
+  });
+});
+
+it('lets no target that was replaced count, be held or switch off', async () => {
+  const target = await claimed();
+  await set('target_version = target_version + 1');
+  await worker.tell({ ...target, verdict: { kind: 'failed', retryAfterMs: 60_000 } });
+  await worker.tell({ ...target, verdict: GONE });
+  expect(await health()).toMatchObject({ enabled: true, held_for: null, failing_for: null });
+});
+
+it('changes nothing of a subscription that is off or deleted', async () => {
+  for (const [end, back] of [
+    ['enabled = false', 'enabled = true'],
+    ['deleted_at = now()', 'deleted_at = NULL'],
+  ] as const) {
+    const target = await claimed();
+    await set(end);
+    const before = await rowVersion();
+    await worker.tell({ ...target, verdict: GONE });
+    expect(await rowVersion()).toEqual(before);
+    await set(back);
+  }
+});
+
+it('counts what several workers tell, each by the health that it knows', async () => {
+  const target = await claimed();
+  for (const each of [worker, other, worker]) await each.tell({ ...target, verdict: FAILED });
+  expect(await health()).toMatchObject({ failures: 3 });
+  await set(`failures = 9, failing_since = now() - interval '1 minute'`);
+  const before = await claimed();
+  await Promise.all([worker, other].map((each) => each.tell({ ...before, verdict: FAILED })));
+  // Of two at the same moment one may be put aside.
+  await eventually(health, (found) => found?.['failures'] === 10);
+  expect(await health()).toMatchObject({ openings: 1, open_for: 30 });
+  expect(changes).toEqual(['opened']);
+});
+
+describe('while somebody has locked the subscription', () => {
+  let holder: Client;
+
+  beforeEach(async () => {
+    holder = new Client({ connectionString: database.url });
+    await holder.connect();
+    await holder.query('BEGIN');
+    await holder.query('UPDATE webhooks SET version = version + 1 WHERE id = $1', [webhook]);
+  });
+  afterEach(() => holder.end());
+
+  it('puts its verdicts aside, and carries them out in their order afterwards', async () => {
+    await tell(...failures(5));
+    await tell(SUCCEEDED);
+    await tell({ kind: 'failed', retryAfterMs: 60_000 }, FAILED);
+    expect(await health()).toMatchObject({ failures: 0 });
+    await holder.query('COMMIT');
+    await eventually(health, (found) => found?.['failures'] === 2);
+    expect(await health()).toMatchObject({ version: 2, open_for: null });
+    expect(Number((await health())?.['held_for'])).toBeGreaterThan(50);
+  });
+
+  it('switches it off afterwards', async () => {
+    await tell(GONE);
+    await holder.query('COMMIT');
+    await eventually(health, (found) => found?.['enabled'] === false);
+    expect(await health()).toMatchObject({ reason: 'gone', version: 3 });
+  });
+
+  it('carries out the verdicts on others at once, without a connection that waits', async () => {
+    const free = await aSubscription(database, await anAccount(database));
+    const [locked, target] = [await claimed(), await claimed(free)];
+    await Promise.all([
+      worker.tell({ ...locked, verdict: FAILED }),
+      worker.tell({ ...target, verdict: FAILED }),
+    ]);
+    expect(await health(free)).toMatchObject({ failures: 1 });
+    expect(statements).toBe(1);
+    const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+    expect(await database.query(waiting)).toEqual([]);
+    await holder.query('ROLLBACK');
+    await eventually(health, (found) => found?.['failures'] === 1);
+  });
+
+  it('leaves to a new target nothing of what the old one did', async () => {
+    await tell(GONE);
+    await holder.query('UPDATE webhooks SET target_version = target_version + 1 WHERE id = $1', [
+      webhook,
+    ]);
+    await holder.query('COMMIT');
+    // Told after it, and so carried out after it.
+    await tell(FAILED);
+    await eventually(health, (found) => found?.['failures'] === 1);
+    expect(await health()).toMatchObject({ enabled: true });
+  });
+});
