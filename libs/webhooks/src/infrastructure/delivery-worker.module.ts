@@ -5,6 +5,7 @@ import { AttemptTrace } from '../domain/attempt-trace.js';
 import { DeliveryRunner, USER_AGENT } from '../domain/delivery-runner.js';
 import { PendingDeliveries } from '../domain/pending-deliveries.js';
 import { TargetClient } from '../domain/target-client.js';
+import { TargetVerdicts } from '../domain/target-verdicts.js';
 import { WebhookSecrets } from '../domain/webhook-secrets.js';
 import { BacklogMetrics } from './backlog-metrics.js';
 import { DeliveriesUnderWay } from './deliveries-under-way.js';
@@ -17,6 +18,7 @@ import { DueDeliveries } from './due-deliveries.js';
 import { OutboundDialer } from './outbound-dialer.js';
 import { PendingDays } from './pending-days.js';
 import { PostgresPendingDeliveries } from './postgres-pending-deliveries.js';
+import { PostgresTargetVerdicts } from './postgres-target-verdicts.js';
 import { Retention } from './retention.js';
 import { TargetResolver } from './target-resolver.js';
 import { TracedAttempts } from './traced-attempts.js';
@@ -56,6 +58,7 @@ export class DeliveryWorkerModule implements OnApplicationBootstrap {
         { provide: AttemptTrace, useClass: TracedAttempts },
         { provide: PendingDeliveries, useClass: PostgresPendingDeliveries },
         { provide: TargetClient, useClass: UndiciTargetClient },
+        { provide: TargetVerdicts, useClass: PostgresTargetVerdicts },
         { provide: USER_AGENT, useValue: `Switchhook/${version}` },
       ],
     };
