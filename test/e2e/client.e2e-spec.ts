@@ -157,7 +157,9 @@ it('has a result for each event of a batch, accepted or refused', async () => {
   const body = { events: [anEvent(), faulty] };
   const { results } = await answerOf(platform.POST('/v1/events/batch', { body }));
   const told = results.map((result) =>
-    'error' in result ? result.errors.map(({ field, code }) => [field, code]) : result.deliveries,
+    'errors' in result
+      ? result.errors.map(({ field, code }) => [field, code])
+      : 'duplicate' in result && result.deliveries,
   );
   expect(told).toEqual([0, [['/events/1/event', 'choice']]]);
 });

@@ -62,7 +62,7 @@ async function report(data = '{"n":1}'): Promise<string> {
   const [result] = await store.accept([
     { event: 'cdrCreated', resource: 'call', accountId: account, data },
   ]);
-  if (!result?.accepted) throw new Error('not accepted');
+  if (!result || !('id' in result)) throw new Error('not accepted');
   return result.id;
 }
 

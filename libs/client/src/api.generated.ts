@@ -308,7 +308,7 @@ export interface paths {
         put?: never;
         /**
          * Report many events
-         * @description For the role `platform`. Each event has a result of its own.
+         * @description For the role `platform`. Each event has a result of its own. Report those whose `code` is `unavailable` again, with the same `id`.
          */
         post: operations["eventsReportBatch"];
         delete?: never;
@@ -1095,7 +1095,7 @@ export interface components {
         };
         BatchResult: {
             /** @description One for each event, in order. */
-            results: (components["schemas"]["AcceptedEvent"] | components["schemas"]["RefusedEvent"])[];
+            results: (components["schemas"]["AcceptedEvent"] | components["schemas"]["RefusedEvent"] | components["schemas"]["UnavailableEvent"])[];
         };
         CreateApplication: {
             /**
@@ -2113,6 +2113,15 @@ export interface components {
              * @example 5000
              */
             timeoutMs?: number;
+        };
+        UnavailableEvent: {
+            /**
+             * @description Why it is not known what its first report was answered with; it can be repeated.
+             * @example The service cannot reach its database now.
+             */
+            error: string;
+            /** @constant */
+            code: "unavailable";
         };
         Unmatched: {
             /**

@@ -1,4 +1,4 @@
-import type { Page } from '#libs/kernel';
+import type { Page, UnavailableError } from '#libs/kernel';
 import type { Delivery } from './delivery.js';
 import type { Acceptance, EventFilter, EventHead, ReportedEvent, StoredEvent } from './event.js';
 
@@ -6,10 +6,11 @@ import type { Acceptance, EventFilter, EventHead, ReportedEvent, StoredEvent } f
 export abstract class EventStore {
   /**
    * Stores events and one delivery for each matching subscription, durably, in one statement that
-   * concurrent callers share; results in the order of the events.
+   * concurrent callers share; results in the order of the events. That of a repeated event is an error
+   * when it is not known what its first report was answered with; the others are stored all the same.
    * @throws UnavailableError when it is not known that anything was stored
    */
-  abstract accept(events: readonly ReportedEvent[]): Promise<Acceptance[]>;
+  abstract accept(events: readonly ReportedEvent[]): Promise<(Acceptance | UnavailableError)[]>;
 
   /** @param accountId the owner; undefined: whoever owns it */
   abstract find(id: string, accountId: string | undefined): Promise<StoredEvent | undefined>;

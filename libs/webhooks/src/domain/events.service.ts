@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { isUuid, NotFoundError, type Page } from '#libs/kernel';
+import { isUuid, NotFoundError, type Page, type UnavailableError } from '#libs/kernel';
 import type { Delivery } from './delivery.js';
 import type { Acceptance, EventFilter, EventHead, ReportedEvent, StoredEvent } from './event.js';
 import { EventStore } from './event-store.js';
@@ -22,8 +22,8 @@ export class EventsService {
     private readonly webhooks: WebhooksService,
   ) {}
 
-  /** Once this resolves, an accepted event cannot be lost. Results in the order of the events. */
-  accept(events: readonly ReportedEvent[]): Promise<Acceptance[]> {
+  /** Once this resolves, an accepted event cannot be lost. Results as {@link EventStore.accept} has them. */
+  accept(events: readonly ReportedEvent[]): Promise<(Acceptance | UnavailableError)[]> {
     return this.store.accept(events);
   }
 

@@ -1,4 +1,4 @@
-import { jsonText, RawJson } from '#libs/kernel';
+import { jsonText, RawJson, type UnavailableError } from '#libs/kernel';
 import { FaultSchema, type HrefBuilder, schema } from '#libs/kernel/http';
 import type { Acceptance, EventHead } from '../domain/event.js';
 import type { EventReport } from '../domain/events.service.js';
@@ -20,6 +20,18 @@ export const AcceptedEventSchema = schema.named(
   }),
 );
 
+/** What {@link unavailableView} shows. */
+const UnavailableEventSchema = schema.named(
+  'UnavailableEvent',
+  schema.object({
+    error: schema.text(
+      'Why it is not known what its first report was answered with; it can be repeated.',
+      'The service cannot reach its database now.',
+    ),
+    code: { const: 'unavailable', type: 'string' },
+  }),
+);
+
 /** What became of each event of a batch. */
 export const BatchResultSchema = schema.named(
   'BatchResult',
@@ -36,6 +48,7 @@ export const BatchResultSchema = schema.named(
               errors: schema.arrayOf(FaultSchema),
             }),
           ),
+          UnavailableEventSchema,
         ],
       }),
       description: 'One for each event, in order.',
@@ -100,6 +113,11 @@ export function acceptanceView(
 ): object {
   const { id, duplicate, deliveries } = acceptance;
   return { id, href: href('events', id), duplicate, deliveries };
+}
+
+/** What a batch answers for a repeated event while its first report cannot be read. */
+export function unavailableView({ message, code }: UnavailableError): object {
+  return { error: message, code };
 }
 
 /** An event as it is shown in lists. */

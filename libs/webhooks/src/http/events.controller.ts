@@ -7,6 +7,7 @@ import {
   rawElements,
   rawMember,
   tooDeepAt,
+  UnavailableError,
   ValidationError,
 } from '#libs/kernel';
 import {
@@ -26,7 +27,7 @@ import { CurrentUser, PlatformOnly } from '#libs/identity/http';
 import type { Acceptance, EventFilter, ReportedEvent } from '../domain/event.js';
 import { EventsService } from '../domain/events.service.js';
 import { readEvent, refusalFault } from './event.body.js';
-import { acceptanceView, eventText, eventView } from './event.view.js';
+import { acceptanceView, eventText, eventView, unavailableView } from './event.view.js';
 
 /** The most events that a batch can have. */
 export const MAX_BATCH = 1_000;
@@ -47,6 +48,7 @@ export class EventsController {
     const read = readEvent(body.value, body.text);
     if ('faults' in read) throw new ValidationError(read.faults);
     const [acceptance] = await this.events.accept([read.event]);
+    if (acceptance instanceof UnavailableError) throw acceptance;
     if (!acceptance?.accepted) throw new ValidationError(faultsOf(acceptance));
     response.setHeader('Location', href('events', acceptance.id));
     return acceptanceView(acceptance, href);
@@ -65,6 +67,7 @@ export class EventsController {
     const results = read.map((item, index) => {
       if ('faults' in item) return faultyResult(item.faults);
       const acceptance = acceptances.next().value;
+      if (acceptance instanceof UnavailableError) return unavailableView(acceptance);
       return acceptance?.accepted
         ? acceptanceView(acceptance, href)
         : faultyResult(faultsOf(acceptance, `/events/${index}`));

@@ -50,7 +50,9 @@ const eventsRoutes = describeRoutes(EventsController, {
     },
     reportBatch: {
       summary: 'Report many events',
-      about: 'For the role `platform`. Each event has a result of its own.',
+      about:
+        'For the role `platform`. Each event has a result of its own. Report those whose `code` is ' +
+        '`unavailable` again, with the same `id`.',
       body: EventBatchSchema,
       examples: {
         two: { events: [event, { ...withEverything, id: 'cdr-8c1f3b', event: 'cdrRated' }] },
