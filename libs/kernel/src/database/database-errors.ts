@@ -13,7 +13,7 @@ const LOST_CONNECTION = new Set([
 
 /** The driver's own errors, which carry no code. */
 const LOST_CONNECTION_TEXT =
-  /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|not queryable|Query read timeout|pool after calling end/i;
+  /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|not queryable|pool after calling end/i;
 
 /** The SQLSTATE of an error of PostgreSQL, else the code of the operating system, else ''. */
 export function codeOf(error: unknown): string {
@@ -22,13 +22,18 @@ export function codeOf(error: unknown): string {
 }
 
 /** Whether PostgreSQL could not be reached, or is starting, stopping or out of resources. */
-export function isUnavailable(error: unknown): boolean {
+export function isAway(error: unknown): boolean {
   const code = codeOf(error);
   if (LOST_CONNECTION.has(code)) return true;
   // 08 connection, 53 resources, 57P0x shutdown and start, 58 system, 25006 a standby.
   if (/^(?:08|53|57P0|58)/.test(code) || code === '25006') return true;
-  if (error instanceof AggregateError) return error.errors.some(isUnavailable);
+  if (error instanceof AggregateError) return error.errors.some(isAway);
   return error instanceof Error && LOST_CONNECTION_TEXT.test(error.message);
+}
+
+/** Whether the same may succeed later, though not at once. */
+export function isUnavailable(error: unknown): boolean {
+  return isAway(error) || isTimedOut(error) || isMissingPartition(error);
 }
 
 /** Whether the driver waits no longer for a statement, whose connection still does. */
@@ -42,9 +47,18 @@ export function isTransient(error: unknown): boolean {
   return code === '40001' || code === '40P01' || code === '55P03';
 }
 
+/**
+ * Whether a row has no partition that it belongs to. Its SQLSTATE is that of any check, and its text is
+ * in the language of the server; the function that found none is not.
+ */
+export function isMissingPartition(error: unknown): boolean {
+  const { routine } = Object(error) as { routine?: unknown };
+  return codeOf(error) === '23514' && routine === 'ExecFindPartition';
+}
+
 /** Whether the values of the statement, not its circumstances, made it fail. */
 export function isDataError(error: unknown): boolean {
-  return /^(?:22|23)/.test(codeOf(error));
+  return /^(?:22|23)/.test(codeOf(error)) && !isMissingPartition(error);
 }
 
 /** The error that the layers above are given for an error of the driver. */

@@ -5,7 +5,7 @@ import { CONFIG, type Config } from '../config/config.js';
 import { Log } from '../logging/log.js';
 import { Presence } from '../logging/presence.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { isTimedOut, isUnavailable, translateDatabaseError } from './database-errors.js';
+import { isAway, isMissingPartition, translateDatabaseError } from './database-errors.js';
 
 /**
  * A statement. Its name is the key of the server's prepared plan; one without a name is planned
@@ -19,6 +19,9 @@ export interface Statement {
 /** Without an error for so long PostgreSQL is back. */
 const STEADY_MS = 5_000;
 
+const DAYS_AHEAD = 7;
+const ENSURE_PARTITIONS = { name: 'partitions.ensure', text: 'SELECT ensure_partitions($1)' };
+
 /**
  * The connections of the process, shared with TypeORM: for statements that an entity manager
  * would only make slower.
@@ -29,8 +32,14 @@ export class Database {
   private readonly prepared: boolean;
   private readonly errors;
   private readonly presence: Presence;
+  private ensuring: Promise<void> | undefined;
 
-  constructor(dataSource: DataSource, metrics: Metrics, log: Log, @Inject(CONFIG) config: Config) {
+  constructor(
+    dataSource: DataSource,
+    metrics: Metrics,
+    private readonly log: Log,
+    @Inject(CONFIG) config: Config,
+  ) {
     this.presence = new Presence('PostgreSQL', log, STEADY_MS);
     this.errors = metrics.counter(
       'switchhook_database_errors_total',
@@ -41,10 +50,40 @@ export class Database {
   }
 
   /**
-   * Runs one statement in a transaction of its own.
+   * Runs one statement in a transaction of its own. Where that lacks a partition it is repeated once
+   * when there are partitions: the machine may have slept for a week, or its clock was set forward.
    * @throws the driver's error as it is: a caller that repeats or splits needs its SQLSTATE
    */
   async run<Row extends QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
+    try {
+      return await this.runOnce<Row>(statement, values);
+    } catch (error) {
+      if (!isMissingPartition(error)) throw error;
+      await this.ensurePartitions();
+      return this.runOnce<Row>(statement, values);
+    }
+  }
+
+  /**
+   * Makes the partitions of events, deliveries and attempts for a week ahead; callers at the same time
+   * share it. It does not throw, but logs: what goes on without them is told by its own statement.
+   */
+  ensurePartitions(): Promise<void> {
+    this.ensuring ??= this.runOnce(ENSURE_PARTITIONS, [DAYS_AHEAD])
+      .then(
+        () => undefined,
+        (error: unknown) => this.log.error({ err: error }, 'partitions could not be made ahead'),
+      )
+      .finally(() => {
+        this.ensuring = undefined;
+      });
+    return this.ensuring;
+  }
+
+  private async runOnce<Row extends QueryResultRow>(
+    statement: Statement,
+    values: unknown[],
+  ): Promise<Row[]> {
     const { name, text } = statement;
     const query = this.prepared && name !== undefined ? { name, text, values } : { text, values };
     try {
@@ -53,8 +92,8 @@ export class Database {
       return rows;
     } catch (error) {
       this.errors.inc();
-      // It may wait for a lock; where nothing answers, connecting fails next.
-      if (isUnavailable(error) && !isTimedOut(error)) this.presence.away(error);
+      // One that is late may wait for a lock; where nothing answers, connecting fails next.
+      if (isAway(error)) this.presence.away(error);
       throw error;
     }
   }

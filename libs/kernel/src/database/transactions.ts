@@ -2,7 +2,12 @@ import { Injectable } from '@nestjs/common';
 import type { Client, QueryResultRow } from 'pg';
 import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
 import { Ambient } from '../concurrency/ambient.js';
-import { isTimedOut, isTransient, translateDatabaseError } from './database-errors.js';
+import {
+  isMissingPartition,
+  isTimedOut,
+  isTransient,
+  translateDatabaseError,
+} from './database-errors.js';
 import { Database, type Statement } from './database.js';
 
 const REPEATS = 3;
@@ -70,8 +75,8 @@ export class Transactions {
 
   /**
    * Runs `work` in a transaction, or in the one that is under way. Work that lost against a
-   * concurrent transaction (serialisation, deadlock) is done again, so it must not leave traces
-   * outside the database, except through {@link afterCommit}.
+   * concurrent transaction (serialisation, deadlock), or lacked a partition, is done again, so it must
+   * not leave traces outside the database, except through {@link afterCommit}.
    * @throws UnavailableError when PostgreSQL cannot be reached
    */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -80,7 +85,10 @@ export class Transactions {
       try {
         return await this.runOnce(work);
       } catch (error) {
-        if (!isTransient(error) || repeats === 0) throw translateDatabaseError(error);
+        const isMissing = isMissingPartition(error);
+        if (!(isMissing || isTransient(error)) || repeats === 0)
+          throw translateDatabaseError(error);
+        if (isMissing) await this.database.ensurePartitions();
       }
     }
   }

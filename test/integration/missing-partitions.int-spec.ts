@@ -1,0 +1,94 @@
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { createUser } from '../support/accounts.js';
+import { apiInProcess } from '../support/api-in-process.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { type Client, clientOf } from '../support/http.js';
+import { type RunningProcess, startWorker } from '../support/processes.js';
+import { type Receiver, startReceiver } from '../support/receiver.js';
+import { eventually } from '../support/eventually.js';
+
+let database: TestDatabase;
+let app: NestExpressApplication;
+let worker: RunningProcess;
+let receiver: Receiver;
+let platform: Client;
+let customer: Client;
+let accountId: string;
+
+beforeAll(async () => {
+  process.env.DELIVERY_ALLOWED_NETWORKS = '127.0.0.0/8';
+  database = await createTestDatabase();
+  receiver = await startReceiver();
+  const operator = await createUser(database, 'switch', 'platform');
+  const owner = await createUser(database, 'customer');
+  accountId = owner.id;
+  let base: string;
+  ({ app, base } = await apiInProcess(database));
+  platform = clientOf(base, operator.auth);
+  customer = clientOf(base, owner.auth);
+  const { DELIVERY_ALLOWED_NETWORKS } = process.env;
+  worker = await startWorker({ DATABASE_URL: database.url, DELIVERY_ALLOWED_NETWORKS });
+});
+afterAll(async () => {
+  delete process.env.DELIVERY_ALLOWED_NETWORKS;
+  await worker.stop();
+  await app.close();
+  await receiver.close();
+  await database.drop();
+});
+beforeEach(() => losePartitions('events', 'deliveries', 'attempts'));
+
+/** As after the week that they were made ahead for: the machine slept, or its clock was set forward. */
+async function losePartitions(...parents: string[]): Promise<void> {
+  const partitions = await database.query<{ name: string }>(
+    `SELECT inhrelid::regclass AS name FROM pg_inherits WHERE inhparent = ANY ($1::regclass[])`,
+    [`{${parents.join()}}`],
+  );
+  for (const { name } of partitions) await database.query(`DROP TABLE ${name}`);
+}
+
+const anEvent = () => ({ event: 'cdrCreated', resource: 'call', accountId, data: {} });
+const report = () => platform.post('/v1/events', anEvent());
+
+async function aSubscription(path = '/'): Promise<string> {
+  const wanted = { event: 'cdrCreated', resource: 'all', targetUrl: receiver.url + path };
+  const answer = await customer.post('/v1/webhooks', wanted);
+  return new URL(answer.json<{ href: string }>().href).pathname;
+}
+
+it('accepts events that no partition was there for', async () => {
+  const answers = await Promise.all([report(), report(), report()]);
+  expect(answers.map(({ status }) => status)).toEqual([202, 202, 202]);
+});
+
+it('makes a test that no partition was there for', async () => {
+  const answer = await customer.post(`${await aSubscription()}/test`);
+  expect(answer.status).toBe(202);
+});
+
+it('records an attempt that no partition was there for, and calls once', async () => {
+  await aSubscription('/recorded');
+  receiver.answering = ({ path }, response) =>
+    void losePartitions(...(path === '/recorded' ? ['attempts'] : [])).then(() => response.end());
+  const { href } = (await report()).json<{ href: string }>();
+  const event = await eventually(
+    async () => (await customer.get(new URL(href).pathname)).json<{ deliveries: Delivery[] }>(),
+    ({ deliveries }) => deliveries.every(({ state }) => state === 'succeeded'),
+  );
+  expect(event.deliveries.map(({ attempts }) => attempts)).toContain(1);
+  expect(receiver.received.filter(({ path }) => path === '/recorded')).toHaveLength(1);
+});
+
+interface Delivery {
+  state: string;
+  attempts: number;
+}
+
+it('answers with 503 while partitions cannot be made', async () => {
+  await database.query('ALTER FUNCTION ensure_partitions(integer) RENAME TO gone');
+  const answer = await report();
+  await database.query('ALTER FUNCTION gone(integer) RENAME TO ensure_partitions');
+  expect([answer.status, answer.headers['retry-after']]).toEqual([503, '5']);
+  expect((await report()).status).toBe(202);
+});
