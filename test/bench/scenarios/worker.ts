@@ -13,7 +13,6 @@ export const workerAlone: Scenario = {
   about: 'a worker with a full queue, against a bare Bull consumer that posts and stores nothing',
   async run(site, { rounds, seconds }) {
     const jobs = Math.round(seconds * 6_000);
-    const environment = { QUEUE_WINDOW: '1000000' };
     const database = await site.database('worker_alone');
     const accounts = await (async () => {
       const deployment = await site.deploy(database, { workers: 0 });
@@ -62,7 +61,7 @@ export const scaleOut: Scenario = {
     '1, 2 and 4 APIs and workers against receivers of 200 ms, a worker with 100 calls in flight',
   async run(site, { rounds, seconds }) {
     const database = await site.database('scale_out');
-    const environment = { WORKER_CONCURRENCY: '100', QUEUE_WINDOW: '1000000' };
+    const environment = { WORKER_CONCURRENCY: '100' };
     const first = await site.deploy(database, { workers: 0 });
     const accounts = await first.accounts(ACCOUNTS, 'after-200');
     await first.end();

@@ -55,7 +55,6 @@ describe('readConfig', () => {
       DELIVERY_CONCURRENCY: 50,
       WORKER_CONCURRENCY: 400,
       QUEUE_SHARDS: 1,
-      QUEUE_WINDOW: 5_000,
       RETENTION_DAYS: 30,
       LOG_LEVEL: 'info',
       LOG_EVENTS: 'summary',
@@ -115,7 +114,6 @@ describe('readConfig', () => {
     ['DELIVERY_CONCURRENCY', 1, 1_000],
     ['WORKER_CONCURRENCY', 1, 5_000],
     ['QUEUE_SHARDS', 1, 64],
-    ['QUEUE_WINDOW', 10, 1_000_000],
     ['RETENTION_DAYS', 1, 3_650],
   ] as const)('takes whole numbers for %s from %d to %d', (name, least, most) => {
     expect(read({ [name]: String(least) })[name]).toBe(least);

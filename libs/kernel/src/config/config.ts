@@ -231,7 +231,6 @@ const schema = z.object({
   ),
   WORKER_CONCURRENCY: wholeNumber(1, 5_000, 400).describe('calls in flight in all, per worker'),
   QUEUE_SHARDS: wholeNumber(1, 64, 1).describe('Bull queues; the same in every process'),
-  QUEUE_WINDOW: wholeNumber(10, 1_000_000, 5_000).describe('deliveries in the queues at the most'),
   RETENTION_DAYS: wholeNumber(1, 3_650, 30).describe(
     'how long events, their deliveries and the keys of producers are kept; also for `migrate`',
   ),

@@ -11,17 +11,17 @@ import type { Verdict } from './subscription-life.js';
 import { TargetClient } from './target-client.js';
 import { TargetVerdicts, verdictOf } from './target-verdicts.js';
 
-/** What became of a delivery in this worker; `idle`: there was nothing to do any more. */
+/** A delivery that was sent, and what follows. */
+export interface Sent {
+  outcome: 'succeeded' | 'failed';
+  delivery: LeasedDelivery;
+  attempt: Attempt;
+  conclusion: Conclusion;
+}
+
+/** What became of a delivery in this worker: there was nothing to do any more, it is due again at once, or it was sent. */
 export type RunResult =
-  | { outcome: 'idle' }
-  /** It is due again at once. */
-  | { outcome: 'released'; delivery: LeasedDelivery }
-  | {
-      outcome: 'succeeded' | 'failed';
-      delivery: LeasedDelivery;
-      attempt: Attempt;
-      conclusion: Conclusion;
-    };
+  { outcome: 'idle' } | { outcome: 'released'; delivery: LeasedDelivery } | Sent;
 
 /** What an attempt takes beyond its timeout: the body of the answer is read for a second. */
 const BODY_MS = 1_000;

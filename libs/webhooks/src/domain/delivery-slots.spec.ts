@@ -38,7 +38,7 @@ it('never has more calls in flight to a subscription than its bound', async () =
   const slots = new DeliverySlots(400, 5);
   await call(slots, QUICK, 20);
   expect(fill(slots)).toBe(10);
-  const started = [];
+  const started: boolean[] = [];
   for (let n = 0; n < 10; n += 1) void slots.start('1').then((may) => started.push(may));
   await vi.advanceTimersByTimeAsync(0);
   expect(started).toHaveLength(5);

@@ -204,7 +204,11 @@ export class DueSchedule {
   }
 }
 
-function keyOf({ day, webhookId, tests = false }: Pick<DueWork, 'day' | 'webhookId' | 'tests'>): string {
+function keyOf({
+  day,
+  webhookId,
+  tests = false,
+}: Pick<DueWork, 'day' | 'webhookId' | 'tests'>): string {
   return `${webhookId} ${String(day)} ${tests ? 'tests' : ''}`;
 }
 

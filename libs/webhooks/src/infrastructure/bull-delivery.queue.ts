@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { JobOptions, Queue } from 'bull';
-import { CONFIG, type Config, Log, Metrics, Presence, type RedisConnection } from '#libs/kernel';
+import { Log, Metrics, Presence, type RedisConnection } from '#libs/kernel';
 import { DeliveryQueue, type QueuedDelivery } from '../domain/delivery-queue.js';
 import {
   type DeliveriesJob,
@@ -12,9 +12,11 @@ import {
 
 /** Deliveries being added at once; beyond that, Redis is too slow to be given more. */
 const MAX_UNDER_WAY = 20_000;
-/** A full window takes as many again of those that do not wait: what is immediate has a bound too. */
-const IMMEDIATE_WINDOWS = 2;
-/** How long the fill that Redis told counts, in ms. */
+/** Deliveries in the queues: more would make what comes next wait, and Redis grow. */
+const MOST = 5_000;
+/** Tests find room where others do not: but they have a bound too. */
+const MOST_WITH_TESTS = 2 * MOST;
+/** How long the count that Redis told is used, in ms. */
 const FILL_AGE_MS = 200;
 
 const JOB_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: true };
@@ -37,10 +39,9 @@ export class BullDeliveryQueue extends DeliveryQueue {
     @Inject(DELIVERY_QUEUES) private readonly queues: readonly Queue<DeliveriesJob>[],
     metrics: Metrics,
     log: Log,
-    @Inject(CONFIG) private readonly config: Config,
   ) {
     super();
-    // A queue reports its connection's errors; add() and the feeder notice them by themselves.
+    // A queue reports its connection's errors; add() notices them by itself.
     const errors = metrics.counter(
       'switchhook_redis_errors_total',
       'Errors of the connections to Redis and of commands to the queues.',
@@ -62,7 +63,7 @@ export class BullDeliveryQueue extends DeliveryQueue {
     return (
       this.isConnected() &&
       this.underWay < MAX_UNDER_WAY &&
-      this.fill + this.underWay < this.config.QUEUE_WINDOW * (immediate ? IMMEDIATE_WINDOWS : 1)
+      this.fill + this.underWay < (immediate ? MOST_WITH_TESTS : MOST)
     );
   }
 
@@ -74,19 +75,10 @@ export class BullDeliveryQueue extends DeliveryQueue {
       await Promise.all(bulks.map(([queue, bulk]) => addTo(queue, bulk)));
       for (const [, bulk] of bulks) this.fill += bulk.length * MAX_TOGETHER;
     } catch {
-      // Their claims end, and the feeder brings them in again.
+      // They are due when their leases end.
     } finally {
       this.underWay -= deliveries.length;
     }
-  }
-
-  /**
-   * How many deliveries may come in now, in all shards together.
-   * @throws when Redis is away
-   */
-  async room(): Promise<number> {
-    await this.jobs();
-    return Math.max(0, this.config.QUEUE_WINDOW - this.fill - this.underWay);
   }
 
   /** Jobs in all shards together, waiting and active. @throws when Redis is away */
@@ -122,7 +114,7 @@ export class BullDeliveryQueue extends DeliveryQueue {
     if (this.asking || performance.now() - this.fillAt < FILL_AGE_MS || !this.isConnected()) return;
     this.asking = true;
     try {
-      await this.room();
+      await this.jobs();
     } catch {
       // isConnected() will tell; the age of the fill makes the next caller ask again.
     } finally {

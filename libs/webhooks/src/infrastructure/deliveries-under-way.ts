@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config, Log } from '#libs/kernel';
-import type { RunResult } from '../domain/delivery-runner.js';
+import type { RunResult, Sent } from '../domain/delivery-runner.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
 
 const SUMMARY_MS = 1_000;
@@ -65,7 +65,7 @@ export class DeliveriesUnderWay {
     }
   }
 
-  private measure({ delivery, attempt, conclusion }: RunResult & { attempt: object }): void {
+  private measure({ delivery, attempt, conclusion }: Sent): void {
     const delayMs = attempt.at.getTime() - delivery.createdAt.getTime();
     this.metrics.attempted(attempt, delivery.attempt === 1 ? delayMs : undefined);
     if (conclusion.state !== 'pending') this.metrics.ended(conclusion.state);

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Metrics } from '#libs/kernel';
 import { type Attempt, ATTEMPT_ERRORS } from '../domain/delivery.js';
-import { HEALTH_CHANGES, type HealthChange } from '../domain/pending-deliveries.js';
+import { HEALTH_CHANGES, type HealthChange } from '../domain/subscription-life.js';
 import { BullDeliveryQueue } from './bull-delivery.queue.js';
 
 /** What a worker tells of delivering. */

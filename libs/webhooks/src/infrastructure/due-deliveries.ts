@@ -48,7 +48,7 @@ export class DueDeliveries {
     tasks: BackgroundTasks,
   ) {
     this.looks = tasks.add('due-deliveries', LOOKS, () => this.look());
-    this.marking = new GroupCommit(async (webhookIds) => {
+    this.marking = new GroupCommit<string, undefined>(async (webhookIds) => {
       await this.database.run(MARK_BACKLOG, [[...new Set(webhookIds)]]);
       return [];
     });
@@ -78,7 +78,7 @@ export class DueDeliveries {
     }
   }
 
-  private note({ delivery }: Extract<RunResult, { delivery: object }>, dueInMs: number): void {
+  private note({ delivery }: { delivery: LeasedDelivery }, dueInMs: number): void {
     const { id, webhookId, event, immediate: tests } = delivery;
     this.schedule.note({ webhookId, accountId: event.accountId, day: dayOf(id), dueInMs, tests });
     this.wake();

@@ -16,7 +16,10 @@ function ofDay(name: string, text: (day: Day) => string): (day: Day) => Statemen
  *
  * @param timeoutMs of an attempt, where the subscription of delivery `d` has none of its own
  */
-const leaseEnd = (timeoutMs: string, beyondMs: number): string => `now() + make_interval(secs => (coalesce(
+const leaseEnd = (
+  timeoutMs: string,
+  beyondMs: number,
+): string => `now() + make_interval(secs => (coalesce(
       (SELECT (retry ->> 'timeoutMs')::float8 FROM webhooks WHERE id = d.webhook_id), ${timeoutMs}::float8
     ) + ${String(beyondMs)}) / 1000)`;
 
@@ -111,7 +114,11 @@ RETURNING w.id`,
  * probe this is; $5 timeout of an attempt in ms
  */
 export const CLAIM = ofDay('pending.claim', (day) =>
-  claim(day, 'NOT immediate', `NOT ${IS_STOPPED} AND (w.open_until IS NULL OR w.id = ANY ($4::bigint[]))`),
+  claim(
+    day,
+    'NOT immediate',
+    `NOT ${IS_STOPPED} AND (w.open_until IS NULL OR w.id = ANY ($4::bigint[]))`,
+  ),
 );
 
 /** The same of tests, which nothing blocks. */
@@ -143,8 +150,7 @@ leased AS (
   WHERE d.id = ANY (ARRAY(SELECT id FROM judged WHERE NOT is_off)) AND ${withinDays('d.id', day)}
   RETURNING ${LEASED}
 ),
-loaded AS (${loadLeased(day, ",
-  w.id = ANY ($4::bigint[]) AS is_probe")}
+loaded AS (${loadLeased(day, ', w.id = ANY ($4::bigint[]) AS is_probe')}
 )
 SELECT l.*, j.webhook_id AS claimed_of, j.due_at::text AS due_at, j.is_expired
 FROM judged j LEFT JOIN loaded l ON l.id = j.id

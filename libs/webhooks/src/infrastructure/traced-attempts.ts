@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Tracing } from '#libs/kernel';
 import { AttemptTrace } from '../domain/attempt-trace.js';
-import type { TakenDelivery } from '../domain/pending-deliveries.js';
+import type { LeasedDelivery } from '../domain/pending-deliveries.js';
 import { PROCESS_SPAN } from './delivery-queues.js';
 
 /** A span for each attempt, below the one in which its event was accepted. */
@@ -11,9 +11,9 @@ export class TracedAttempts extends AttemptTrace {
     super();
   }
 
-  around<Result>(taken: TakenDelivery, work: () => Promise<Result>): Promise<Result> {
+  around<Result>(delivery: LeasedDelivery, work: () => Promise<Result>): Promise<Result> {
     if (!this.tracing.enabled) return work();
-    const { id, attempt, event } = taken;
+    const { id, attempt, event } = delivery;
     return this.tracing.span(
       {
         ...PROCESS_SPAN,
