@@ -1,13 +1,8 @@
-import {
-  type BeforeApplicationShutdown,
-  Injectable,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
-import { Database, isUnavailable, Log, Transactions, UnavailableError } from '#libs/kernel';
+import { Injectable } from '@nestjs/common';
+import { BackgroundTasks, Database, Transactions } from '#libs/kernel';
 import { CONTINUE_REPLAY, END_REPLAYS, READY_REPLAYS, TAKE_REPLAY } from './replay.statements.js';
-import { Rounds } from './rounds.js';
 
-const ROUNDS = { everyMs: 500, share: 0.25 };
+const OPTIONS = { everyMs: 500, share: 0.25 };
 /** So many begin anew at once, and so many of a subscription wait at the most before more do. */
 const BATCH = 500;
 
@@ -17,34 +12,25 @@ const BATCH = 500;
  * next delivery.
  */
 @Injectable()
-export class DeliveryReplayer implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly rounds = new Rounds(() => this.round(), ROUNDS);
-
+export class DeliveryReplayer {
   constructor(
+    tasks: BackgroundTasks,
     private readonly transactions: Transactions,
     private readonly database: Database,
-    private readonly log: Log,
-  ) {}
-
-  onApplicationBootstrap(): void {
-    this.rounds.start();
+  ) {
+    tasks.add('replaying', OPTIONS, (signal) => this.replay(signal));
   }
 
-  /** Ends after the round that is under way. */
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.rounds.stop();
-  }
-
-  private async round(): Promise<void> {
-    try {
-      await this.database.run(END_REPLAYS, []);
-      const ready = await this.database.run<{ id: string }>(READY_REPLAYS, [BATCH]);
-      for (const { id } of ready) await this.continue(id);
-    } catch (error) {
-      // A database that is away is tried again in half a second, and needs no line each time.
-      if (error instanceof UnavailableError || isUnavailable(error)) return;
-      this.log.error({ err: error }, 'deliveries were not replayed');
+  private async replay(signal: AbortSignal): Promise<void> {
+    await this.database.run(END_REPLAYS, []);
+    const ready = await this.database.run<{ id: string }>(READY_REPLAYS, [BATCH]);
+    const failures: unknown[] = [];
+    for (const { id } of ready) {
+      signal.throwIfAborted();
+      // One whose rows somebody has locked keeps no other from going on.
+      await this.continue(id).catch((error: unknown) => failures.push(error));
     }
+    if (failures.length > 0) throw failures[0];
   }
 
   private async continue(id: string): Promise<void> {
