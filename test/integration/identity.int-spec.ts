@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { INestApplicationContext } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import {
   EnvironmentIdTaken,
   EnvironmentsService,
@@ -9,7 +9,14 @@ import {
   UsernameTaken,
   UsersService,
 } from '#libs/identity';
-import { Database, Log, NotFoundError, ValidationError } from '#libs/kernel';
+import {
+  BackgroundTasks,
+  Database,
+  Log,
+  Metrics,
+  NotFoundError,
+  ValidationError,
+} from '#libs/kernel';
 import { Logins } from '../../libs/identity/src/domain/logins.js';
 import { FakeLogins } from '../../libs/identity/src/domain/logins.fake.js';
 import { PostgresCredentialUses } from '../../libs/identity/src/infrastructure/postgres-credential-uses.js';
@@ -226,7 +233,10 @@ describe('the use of a credential', () => {
     const other = context.get(DataSource).createQueryRunner();
     await other.startTransaction();
     await other.query('SELECT FROM credentials WHERE id = $1 FOR UPDATE', [locked]);
-    const noted = new PostgresCredentialUses(context.get(Database), context.get(Log));
+    const tasks = new BackgroundTasks(context.get(Log), new Metrics());
+    const noted = new PostgresCredentialUses(tasks, context.get(Database));
+    await tasks.onApplicationBootstrap();
+    onTestFinished(() => tasks.beforeApplicationShutdown());
     for (const id of ids) noted.note(id);
     const after = await eventually(uses, (all) => all[2]!.at !== null).finally(() =>
       other.rollbackTransaction().then(() => other.release()),

@@ -1,11 +1,10 @@
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { Database, keepNewest, Log, UnavailableError } from '#libs/kernel';
+import { Injectable } from '@nestjs/common';
+import { BackgroundTasks, Database, keepNewest } from '#libs/kernel';
 import { CredentialUses } from '../domain/credential-uses.js';
 
 const WRITTEN_EVERY_MS = 60_000;
-/** Uses are gathered so long, so that one statement writes them all. */
-const GATHER_MS = 1_000;
-const TRY_AGAIN_MS = 10_000;
+/** One statement writes the uses of so long. */
+const GATHERED_MS = 1_000;
 /** As many as pairs are remembered. */
 const MAX_KNOWN = 10_000;
 
@@ -24,17 +23,17 @@ const USED = {
 
 /** Writes uses in the background; while PostgreSQL is away they wait. */
 @Injectable()
-export class PostgresCredentialUses extends CredentialUses implements OnApplicationShutdown {
+export class PostgresCredentialUses extends CredentialUses {
   /** When a credential was last written, or is to be, as `performance.now()`. */
   private readonly notedAt = new Map<string, number>();
   private readonly unwritten = new Set<string>();
-  private timer: NodeJS.Timeout | undefined;
 
   constructor(
+    tasks: BackgroundTasks,
     private readonly database: Database,
-    private readonly log: Log,
   ) {
     super();
+    tasks.add('credential-uses', { everyMs: GATHERED_MS }, () => this.write());
   }
 
   override note(credentialId: string): void {
@@ -44,31 +43,12 @@ export class PostgresCredentialUses extends CredentialUses implements OnApplicat
     this.notedAt.set(credentialId, now);
     keepNewest(this.notedAt, MAX_KNOWN);
     this.unwritten.add(credentialId);
-    this.writeIn(GATHER_MS);
-  }
-
-  onApplicationShutdown(): void {
-    clearTimeout(this.timer);
-  }
-
-  private writeIn(ms: number): void {
-    this.timer ??= setTimeout(() => void this.write(), ms).unref();
   }
 
   private async write(): Promise<void> {
     const ids = [...this.unwritten];
-    this.unwritten.clear();
-    let nextMs = GATHER_MS;
-    try {
-      await this.database.query(USED, [ids]);
-    } catch (error) {
-      if (!(error instanceof UnavailableError)) {
-        this.log.error({ err: error }, 'uses of credentials were not written');
-      }
-      for (const id of ids) this.unwritten.add(id);
-      nextMs = TRY_AGAIN_MS;
-    }
-    this.timer = undefined;
-    if (this.unwritten.size > 0) this.writeIn(nextMs);
+    if (ids.length === 0) return;
+    await this.database.query(USED, [ids]);
+    for (const id of ids) this.unwritten.delete(id);
   }
 }

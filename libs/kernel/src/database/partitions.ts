@@ -1,21 +1,14 @@
-import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
+import { BackgroundTasks } from '../background/background-tasks.js';
 import { Database } from './database.js';
 
-const HOUR_MS = 3_600_000;
+// An installation that was off for a week has none for today.
+const OPTIONS = { everyMs: 300_000, beforeServing: true };
 
-/** Keeps partitions a week ahead, so the next hour is early enough; runs in every process that serves. */
+/** Keeps partitions a week ahead; runs in every process that serves. */
 @Injectable()
-export class PartitionKeeper implements OnApplicationBootstrap, OnModuleDestroy {
-  private timer: NodeJS.Timeout | undefined;
-
-  constructor(private readonly database: Database) {}
-
-  async onApplicationBootstrap(): Promise<void> {
-    await this.database.ensurePartitions();
-    this.timer = setInterval(() => void this.database.ensurePartitions(), HOUR_MS);
-  }
-
-  onModuleDestroy(): void {
-    clearInterval(this.timer);
+export class PartitionKeeper {
+  constructor(tasks: BackgroundTasks, database: Database) {
+    tasks.add('partitions', OPTIONS, () => database.ensurePartitions());
   }
 }
