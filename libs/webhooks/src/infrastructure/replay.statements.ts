@@ -163,5 +163,8 @@ WHERE r.id = $1`;
 /** $1 days for which they are kept. */
 export const FORGET_REPLAYS = {
   name: 'replays.forget',
-  text: `DELETE FROM replays WHERE completed_at < now() - $1::integer * interval '24 hours'`,
+  text: `DELETE FROM replays WHERE id IN (
+  SELECT id FROM replays WHERE completed_at < now() - $1::integer * interval '24 hours'
+  FOR UPDATE SKIP LOCKED
+)`,
 };

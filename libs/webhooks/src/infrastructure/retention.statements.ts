@@ -1,5 +1,15 @@
-/** Under it one worker at a time removes; any number, the same in every version. */
-export const TRY_LOCK = 'SELECT pg_try_advisory_xact_lock(7770002) AS mine';
+/**
+ * What every statement that removes something begins with: one worker at a time does. The lock lasts
+ * for the statement alone, so neither PgBouncer nor a worker that freezes between two statements
+ * matters. Any number, the same in every version.
+ */
+const ALONE = `WITH alone AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(7770002) AS mine)`;
+
+/** Its one row. */
+export interface RemovalRow {
+  /** Otherwise another worker has the lock, and nothing was done. */
+  mine: boolean;
+}
 
 /** What detach_partition() says of a table: one that an operator detached to keep it has no such word. */
 const MARK = 'what is older than it is kept';
@@ -53,22 +63,28 @@ export const HALF_DETACHED = {
 /**
  * Ends up to $4 deliveries of a partition ($1, $2 the bounds of its ids) that are older than $3 days
  * and not finished. An attempt that is on its way is left its time to be recorded.
+ * @returns how many
  */
 export const EXPIRE = {
   text: `
-WITH old AS MATERIALIZED (
+${ALONE},
+old AS MATERIALIZED (
   SELECT id FROM deliveries
-  WHERE id >= $1::uuid AND id < $2::uuid
+  WHERE (SELECT mine FROM alone) AND id >= $1::uuid AND id < $2::uuid
     AND state = 'pending' AND id < least_uuid(now() - $3::integer * interval '24 hours')
     AND (NOT taken OR claimed_until <= now())
   -- The order of the index on what is pending.
   ORDER BY webhook_id, next_attempt_at LIMIT $4::integer
   FOR UPDATE SKIP LOCKED
+),
+expired AS (
+  UPDATE deliveries d
+  SET state = 'exhausted', reason = 'expired', completed_at = now(), claimed_until = NULL,
+    taken = false
+  FROM old WHERE d.id = old.id AND d.id >= $1::uuid AND d.id < $2::uuid
+  RETURNING d.id
 )
-UPDATE deliveries d
-SET state = 'exhausted', reason = 'expired', completed_at = now(), claimed_until = NULL, taken = false
-FROM old WHERE d.id = old.id AND d.id >= $1::uuid AND d.id < $2::uuid
-RETURNING d.id`,
+SELECT mine, (SELECT count(*)::integer FROM expired) AS count FROM alone`,
 };
 
 /** Whether anything of a partition waits. In the order of the index, which EXISTS would not use. */
@@ -80,24 +96,34 @@ ORDER BY webhook_id, next_attempt_at LIMIT 1`,
 /**
  * Sets the keys free of up to $3 events with ids after $1 and before $2. A key that was free and is
  * another event's by now is left to that.
- * @returns the last event, nothing when there was none
+ * @returns the last event, null when there was none
  */
 export const FREE_KEYS = {
   text: `
-WITH page AS MATERIALIZED (
+${ALONE},
+page AS MATERIALIZED (
   SELECT id, account_id, event, producer_id FROM events
-  WHERE id > $1::uuid AND id < $2::uuid ORDER BY id LIMIT $3::integer
+  WHERE (SELECT mine FROM alone) AND id > $1::uuid AND id < $2::uuid ORDER BY id LIMIT $3::integer
 ),
 freed AS (
   DELETE FROM event_keys k USING page p
   WHERE k.producer_id = p.producer_id AND k.account_id = p.account_id AND k.event = p.event
     AND k.event_id = p.id
 )
-SELECT id FROM page ORDER BY id DESC LIMIT 1`,
+SELECT mine, (SELECT id FROM page ORDER BY id DESC LIMIT 1) AS last FROM alone`,
 };
 
-/** Takes partition $1 out of its table, or ends such a detaching that was interrupted. */
-export const DETACH = { text: 'SELECT detach_partition($1)' };
+/**
+ * Takes partition $1 out of its table, or ends such a detaching that was interrupted; does nothing
+ * where another worker was faster.
+ */
+export const DETACH = {
+  text: `${ALONE}
+SELECT mine, done FROM alone LEFT JOIN LATERAL (
+  SELECT detach_partition($1)::text AS done
+  FROM pg_inherits WHERE mine AND inhrelid = to_regclass(quote_ident($1))
+) d ON true`,
+};
 
 /** What is detached and to be dropped. */
 export const DETACHED = {
@@ -109,4 +135,10 @@ WHERE relkind = 'r' AND NOT relispartition
 ORDER BY relname`,
 };
 
-export const DROP = { text: 'SELECT drop_partition($1)' };
+/** Drops table $1, unless another worker was faster. */
+export const DROP = {
+  text: `${ALONE}
+SELECT mine, done FROM alone LEFT JOIN LATERAL (
+  SELECT drop_partition($1)::text AS done WHERE mine AND to_regclass(quote_ident($1)) IS NOT NULL
+) d ON true`,
+};

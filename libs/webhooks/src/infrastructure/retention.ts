@@ -1,20 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Inject, Injectable } from '@nestjs/common';
 import {
-  type BeforeApplicationShutdown,
-  Inject,
-  Injectable,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
-import {
-  codeOf,
+  BackgroundTasks,
   CONFIG,
   type Config,
   Database,
   IdempotencyKeys,
-  isUnavailable,
   Log,
-  Transactions,
-  UnavailableError,
+  type Statement,
 } from '#libs/kernel';
 import { DeliveryMetrics } from './delivery-metrics.js';
 import {
@@ -28,74 +21,53 @@ import {
   KEPT_DAYS,
   OLD_PARTITIONS,
   type PartitionRow,
-  TRY_LOCK,
+  type RemovalRow,
 } from './retention.statements.js';
 import { FORGET_REPLAYS } from './replay.statements.js';
-import { Rounds } from './rounds.js';
 
-const ROUNDS = { everyMs: 300_000, share: 0.5 };
+const OPTIONS = { everyMs: 300_000 };
 const BATCH = 1_000;
 /** Days after which a day is gone: it has to be over, and its deliveries have had one to expire. */
 const DAYS_BEYOND = 2;
-/** SQLSTATE of a lock that was not to be had in time. */
-const LOCK_NOT_AVAILABLE = '55P03';
+
+/** Another worker is removing at this moment, and does what this one would have done. */
+class OtherWorkerError extends Error {}
 
 /**
  * Removes what is older than `RETENTION_DAYS`, and idempotency keys that are no longer valid.
  * Deliveries that are not finished by then expire; a day later the partitions of their day go whole,
- * with the keys of its events. Runs in every worker, one at a time; what one leaves half done, the
- * next one ends.
+ * with the keys of its events. Runs in every worker. Each step finds out by itself what is left to
+ * do, so a worker that meets another one at it leaves all of it to that one.
  */
 @Injectable()
-export class Retention implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly rounds = new Rounds(() => this.round(), ROUNDS);
-  private stopping = false;
+export class Retention {
   private warned = false;
-  /** What was detached when the last round of this worker ended. */
+  /** What was detached when the last run of this worker ended. */
   private seenDetached = new Set<string>();
+  private signal: AbortSignal | undefined;
 
   constructor(
-    private readonly transactions: Transactions,
+    tasks: BackgroundTasks,
     private readonly database: Database,
     private readonly idempotencyKeys: IdempotencyKeys,
     private readonly metrics: DeliveryMetrics,
     private readonly log: Log,
     @Inject(CONFIG) private readonly config: Config,
-  ) {}
-
-  onApplicationBootstrap(): void {
-    this.rounds.start();
+  ) {
+    tasks.add('retention', OPTIONS, (signal) => this.run(signal));
   }
 
-  /** Ends after the statement that is under way. */
-  async beforeApplicationShutdown(): Promise<void> {
-    this.stopping = true;
-    await this.rounds.stop();
-  }
-
-  /** Does all that is to be done now, unless another worker is at it. */
-  async round(): Promise<void> {
+  /** Does all that is to be done now. */
+  async run(signal?: AbortSignal): Promise<void> {
+    this.signal = signal;
     try {
-      // The lock is a transaction's, not a session's (PgBouncer); the work has connections of its own.
-      await this.transactions.run(async () => {
-        const { manager } = this.transactions;
-        const [lock] = await manager.query<{ mine: boolean }[]>(TRY_LOCK);
-        // Not to the transaction, which would begin all of it again.
-        if (lock?.mine === true) await this.work().catch((error: unknown) => this.report(error));
-      });
+      await this.removeAll();
     } catch (error) {
-      this.report(error);
+      if (!(error instanceof OtherWorkerError)) throw error;
     }
   }
 
-  /** A database that is away, and a lock that was not to be had, are tried again next time. */
-  private report(error: unknown): void {
-    if (error instanceof UnavailableError || isUnavailable(error)) return;
-    if (codeOf(error) === LOCK_NOT_AVAILABLE) return;
-    this.log.error({ err: error }, 'what is too old was not removed');
-  }
-
-  private async work(): Promise<void> {
+  private async removeAll(): Promise<void> {
     const days = await this.days();
     for (const partition of await this.partitions(days)) {
       if (partition.parent === 'deliveries') await this.expire(partition, days);
@@ -104,9 +76,7 @@ export class Retention implements OnApplicationBootstrap, BeforeApplicationShutd
     await this.inBatches(async () => (await this.idempotencyKeys.forgetOld(BATCH)) === BATCH);
     // A statement that found it among the partitions just before it was detached has read it by now.
     const gone = (await this.detached()).filter((name) => this.seenDetached.has(name));
-    for (const name of gone) {
-      if (!this.stopping) await this.database.run(DROP, [name]);
-    }
+    for (const name of gone) await this.remove(DROP, [name]);
     await this.detachOld(days);
     this.seenDetached = new Set(await this.detached());
   }
@@ -124,7 +94,7 @@ export class Retention implements OnApplicationBootstrap, BeforeApplicationShutd
 
   private async detachOld(days: number): Promise<void> {
     for (const { name } of await this.database.run<{ name: string }>(HALF_DETACHED, [])) {
-      await this.database.run(DETACH, [name]);
+      await this.remove(DETACH, [name]);
     }
     const old = await this.partitions(days + DAYS_BEYOND);
     for (const day of new Set(old.map((partition) => partition.day))) {
@@ -143,9 +113,10 @@ export class Retention implements OnApplicationBootstrap, BeforeApplicationShutd
 
   private expire({ first_id, end_id }: PartitionRow, days: number): Promise<void> {
     return this.inBatches(async () => {
-      const expired = await this.database.run(EXPIRE, [first_id, end_id, days, BATCH]);
-      this.metrics.ended('exhausted', expired.length);
-      return expired.length === BATCH;
+      const values = [first_id, end_id, days, BATCH];
+      const { count } = await this.remove<{ count: number }>(EXPIRE, values);
+      this.metrics.ended('exhausted', count);
+      return count === BATCH;
     });
   }
 
@@ -154,13 +125,10 @@ export class Retention implements OnApplicationBootstrap, BeforeApplicationShutd
       partitions.find((partition) => partition.parent === parent);
     const deliveries = of('deliveries');
     const events = of('events');
-    // An attempt is on its way, or somebody sent one again: it has until the next round.
+    // An attempt is on its way, or somebody sent one again: it has until the next run.
     if (deliveries && (await this.hasPending(deliveries))) return;
     if (events) await this.freeKeys(events);
-    for (const { name } of partitions) {
-      if (this.stopping) return;
-      await this.database.run(DETACH, [name]);
-    }
+    for (const { name } of partitions) await this.remove(DETACH, [name]);
   }
 
   private async hasPending({ first_id, end_id }: PartitionRow): Promise<boolean> {
@@ -171,15 +139,28 @@ export class Retention implements OnApplicationBootstrap, BeforeApplicationShutd
     // Nobody has the least id of a day: an id also tells its version.
     let after = first_id;
     return this.inBatches(async () => {
-      const [last] = await this.database.run<{ id: string }>(FREE_KEYS, [after, end_id, BATCH]);
-      after = last?.id ?? after;
-      return last !== undefined;
+      const values = [after, end_id, BATCH];
+      const { last } = await this.remove<{ last: string | null }>(FREE_KEYS, values);
+      after = last ?? after;
+      return last !== null;
     });
+  }
+
+  /** @throws OtherWorkerError when that is removing: then nothing was done */
+  private async remove<Row extends object>(
+    statement: Statement,
+    values: unknown[],
+  ): Promise<Row & RemovalRow> {
+    this.signal?.throwIfAborted();
+    const [row] = await this.database.run<Row & RemovalRow>(statement, values);
+    if (row?.mine !== true) throw new OtherWorkerError();
+    return row;
   }
 
   /** Leaves half of the time to others. */
   private async inBatches(batch: () => Promise<boolean>): Promise<void> {
-    while (!this.stopping) {
+    for (;;) {
+      this.signal?.throwIfAborted();
       const start = performance.now();
       if (!(await batch())) return;
       await sleep(performance.now() - start);
