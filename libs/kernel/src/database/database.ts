@@ -59,21 +59,20 @@ export class Database {
       return await this.runOnce<Row>(statement, values);
     } catch (error) {
       if (!isMissingPartition(error)) throw error;
-      await this.ensurePartitions();
+      await this.ensurePartitions().catch((failure: unknown) =>
+        this.log.error({ err: failure }, 'a missing partition could not be made'),
+      );
       return this.runOnce<Row>(statement, values);
     }
   }
 
   /**
    * Makes the partitions of events, deliveries and attempts for a week ahead; callers at the same time
-   * share it. It does not throw, but logs: what goes on without them is told by its own statement.
+   * share it.
    */
   ensurePartitions(): Promise<void> {
     this.ensuring ??= this.runOnce(ENSURE_PARTITIONS, [DAYS_AHEAD])
-      .then(
-        () => undefined,
-        (error: unknown) => this.log.error({ err: error }, 'partitions could not be made ahead'),
-      )
+      .then(() => undefined)
       .finally(() => {
         this.ensuring = undefined;
       });
