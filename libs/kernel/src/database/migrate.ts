@@ -1,6 +1,8 @@
-import { DataSource, type EntityManager } from 'typeorm';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DataSource, type EntityManager, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { type Config, InvalidConfigError } from '../config/config.js';
 import { dataSourceOptions } from './data-source-options.js';
+import { isTransient } from './database-errors.js';
 import { grantRights } from './grants.js';
 
 const PARTITION_DAYS_AHEAD = 7;
@@ -9,32 +11,90 @@ const PARTITION_DAYS_AHEAD = 7;
 const MIGRATION_LOCK = 7_770_000;
 
 /**
+ * While a change of a table waits for its lock, as behind a pg_dump, all others wait behind it: so not for
+ * long, and again after a while in which they catch up.
+ */
+const LOCK_TIMEOUT = '2s';
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 15_000;
+const PATIENCE_MS = 300_000;
+
+/** How {@link migrate} goes about it. */
+export interface MigrateOptions {
+  /** Is given a line when it has to wait. */
+  tell?: (line: string) => void;
+  /** For how long a step is tried while others hold locks that it needs, in ms. */
+  patienceMs?: number;
+}
+
+/**
  * Brings the database up to this version, makes partitions a week ahead, and gives the roles of the
  * processes their rights. Safe to run at the same time from several processes: one migrates, the
  * others wait and find nothing to do.
  * @returns the names of the migrations that were carried out
  * @throws InvalidConfigError when a role that is named cannot be one of those
  */
-export async function migrate(config: Config): Promise<string[]> {
+export async function migrate(
+  config: Config,
+  { tell = () => undefined, patienceMs = PATIENCE_MS }: MigrateOptions = {},
+): Promise<string[]> {
   const url = config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL;
-  // Two connections: one holds the lock, the other migrates.
+  // One connection: the lock and the settings are those of its session.
   const source = new DataSource(
-    dataSourceOptions({ ...config, DATABASE_URL: url, DATABASE_POOL_SIZE: 2 }),
+    dataSourceOptions({ ...config, DATABASE_URL: url, DATABASE_POOL_SIZE: 1 }),
   );
   await source.initialize();
-  const lock = source.createQueryRunner();
+  const runner = source.createQueryRunner();
+  const patiently = <Result>(step: () => Promise<Result>) =>
+    retryWhileLocked(step, tell, patienceMs);
   try {
-    await lock.connect();
-    await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    const done = await source.runMigrations({ transaction: 'each' });
-    await source.query('SELECT ensure_partitions($1)', [PARTITION_DAYS_AHEAD]);
-    await source.transaction((manager) => decide(manager, config));
-    return done.map((migration) => migration.name);
+    await runner.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await runner.query(`SET lock_timeout = '${LOCK_TIMEOUT}'`);
+    const done = await carryOut(source, runner, patiently);
+    await patiently(() => runner.query('SELECT ensure_partitions($1)', [PARTITION_DAYS_AHEAD]));
+    await patiently(() => runner.manager.transaction((manager) => decide(manager, config)));
+    return done;
   } finally {
     // The lock must not outlive this function in a pooled connection.
-    await lock.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => undefined);
-    await lock.release();
+    await runner.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => undefined);
+    await runner.release();
     await source.destroy();
+  }
+}
+
+/** Each migration in a transaction of its own: what is done need not be done again. */
+async function carryOut(
+  source: DataSource,
+  runner: QueryRunner,
+  patiently: (step: () => Promise<unknown>) => Promise<unknown>,
+): Promise<string[]> {
+  const executor = new MigrationExecutor(source, runner);
+  executor.transaction = 'each';
+  const pending = await executor.getPendingMigrations();
+  await patiently(() => executor.executePendingMigrations());
+  return pending.map((migration) => migration.name);
+}
+
+async function retryWhileLocked<Result>(
+  step: () => Promise<Result>,
+  tell: (line: string) => void,
+  patienceMs: number,
+): Promise<Result> {
+  const start = performance.now();
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+    try {
+      return await step();
+    } catch (cause) {
+      if (!isTransient(cause)) throw cause;
+      if (performance.now() - start + waitMs > patienceMs) {
+        const message =
+          'Another transaction, such as that of a pg_dump, holds a lock that migrate needs: end it, ' +
+          'or wait for its end, and run migrate again.';
+        throw new Error(message, { cause });
+      }
+      tell(`Another transaction holds a lock that is needed; next try in ${waitMs / 1_000} s.`);
+      await sleep(waitMs);
+    }
   }
 }
 

@@ -1,0 +1,58 @@
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { migrate, readConfig } from '#libs/kernel';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+
+/** Of one migration. A change of a table waits for it, and a plain read of that table waits behind it. */
+const LOCK_TIMEOUT_MS = 2_000;
+
+let database: TestDatabase;
+/** Reads a table for long, as a pg_dump does. */
+let dump: pg.Client;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  // As the version before migration 0005 left it.
+  await database.query('ALTER TABLE credentials DROP COLUMN expires_at, DROP COLUMN last_used_at');
+  await database.query(`DELETE FROM migrations WHERE name LIKE 'Credentials%'`);
+  dump = new pg.Client({ connectionString: database.url });
+  await dump.connect();
+  await dump.query('BEGIN');
+  await dump.query('LOCK TABLE credentials IN ACCESS SHARE MODE');
+});
+afterEach(() => dump.end());
+
+it('keeps others waiting for two seconds while a table is locked, and comes again', async () => {
+  const told: string[] = [];
+  let isDone = false as boolean;
+  const migrating = migrate(readConfig({ DATABASE_URL: database.url }), {
+    tell: (line) => {
+      told.push(line);
+      if (told.length === 2) void dump.query('COMMIT');
+    },
+  }).finally(() => (isDone = true));
+  let longestMs = 0;
+  while (!isDone) {
+    const start = performance.now();
+    await database.query('SELECT count(*) FROM credentials');
+    longestMs = Math.max(longestMs, performance.now() - start);
+  }
+  expect(await migrating).toEqual([expect.stringMatching(/^Credentials\d+$/)]);
+  expect(told).toEqual([
+    'Another transaction holds a lock that is needed; next try in 1 s.',
+    'Another transaction holds a lock that is needed; next try in 2 s.',
+  ]);
+  expect(longestMs).toBeGreaterThan(LOCK_TIMEOUT_MS / 2);
+  expect(longestMs).toBeLessThan(LOCK_TIMEOUT_MS + 1_000);
+  await database.query('SELECT expires_at, last_used_at FROM credentials');
+});
+
+it('says what to do when it gives up', async () => {
+  const config = readConfig({ DATABASE_URL: database.url });
+  await expect(migrate(config, { patienceMs: 0 })).rejects.toThrow(/pg_dump.* run migrate again/);
+  await dump.query('COMMIT');
+  expect(await migrate(config)).toHaveLength(1);
+});
