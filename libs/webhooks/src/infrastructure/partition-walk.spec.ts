@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import {
+  dayAt,
+  daysListed,
+  newestFirst,
+  type Reader,
+  readUpTo,
+  type Span,
+  spansOf,
+} from './partition-walk.js';
+
+const TODAY = 20_779; // 2026-11-22
+const OLDEST = TODAY - 50;
+const DAYS = 20;
+
+let asked = 0;
+const reader = {
+  query: () => {
+    asked += 1;
+    return Promise.resolve([{ day: TODAY + 7 }, { day: OLDEST }]);
+  },
+} as unknown as Reader;
+
+beforeEach(() => {
+  asked = 0;
+  vi.useFakeTimers({ now: (TODAY + 0.5) * 86_400_000 });
+});
+afterEach(() => vi.useRealTimers());
+
+async function walked(range: Partial<Span>): Promise<Span[]> {
+  const spans: Span[] = [];
+  for await (const span of newestFirst(reader, 'deliveries', DAYS, { ...daysListed({}), ...range }))
+    spans.push(span);
+  return spans;
+}
+
+it('goes from the days that are made ahead, and all after them, to the oldest that there is', async () => {
+  const spans = await walked({});
+  expect(spans[0]!.last).toBeGreaterThan(TODAY + 100_000);
+  expect(spans[0]!.first).toBe(TODAY + 8 - DAYS);
+  expect(spans.slice(1)).toEqual([
+    { first: TODAY + 8 - 2 * DAYS, last: TODAY + 7 - DAYS },
+    { first: OLDEST, last: TODAY + 7 - 2 * DAYS },
+  ]);
+});
+
+it('keeps to a range, and asks for the oldest day only beyond the first span', async () => {
+  const last = TODAY - 5;
+  expect(await walked({ first: TODAY - 10, last })).toEqual([{ first: TODAY - 10, last }]);
+  expect(await walked({ first: TODAY - 24, last })).toEqual([{ first: last - DAYS + 1, last }]);
+  expect(await walked({ first: TODAY, last })).toEqual([]);
+  expect(asked).toBe(0);
+  expect(await walked({ first: TODAY - 25, last })).toEqual([
+    { first: last - DAYS + 1, last },
+    { first: TODAY - 25, last: TODAY - 25 },
+  ]);
+  expect(await walked({ first: 0, last })).toHaveLength(3);
+});
+
+it('narrows a page down to its days, which are days that an id can tell', () => {
+  const all = daysListed({});
+  const since = new Date((TODAY - 9) * 86_400_000);
+  const until = new Date(TODAY * 86_400_000);
+  const after = '019aa8b4-0000-7000-8000-000000000000';
+  expect(daysListed({ since, until })).toEqual({ first: TODAY - 9, last: TODAY });
+  expect(daysListed({ until }, after)).toEqual({ first: 0, last: 20_413 });
+  expect(daysListed({}, 'ffffffff-ffff-7fff-bfff-ffffffffffff')).toEqual(all);
+  expect(dayAt(new Date(8.64e15))).toBe(all.last);
+  expect(dayAt(new Date(-1))).toBe(0);
+});
+
+it('makes spans of days that are near each other', () => {
+  expect(spansOf([50, 49, 40, 31, 30], 20)).toEqual([
+    { first: 31, last: 50 },
+    { first: 30, last: 30 },
+  ]);
+});
+
+it('reads no further than it must', async () => {
+  const read: [Span, number][] = [];
+  const rows = await readUpTo(5, spansOf([9, 6, 3], 1), (span, limit) => {
+    read.push([span, limit]);
+    return Promise.resolve([span.last, span.last, span.last].slice(0, limit));
+  });
+  expect(rows).toEqual([9, 9, 9, 6, 6]);
+  expect(read.map(([{ last }, limit]) => [last, limit])).toEqual([
+    [9, 5],
+    [6, 2],
+  ]);
+});

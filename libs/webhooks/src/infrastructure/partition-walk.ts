@@ -1,0 +1,122 @@
+import type { Database } from '#libs/kernel';
+import { type Day, DAY_MS, dayOf, withinDays } from './partition-days.js';
+
+/** The days from the first to the last. */
+export interface Span {
+  first: Day;
+  last: Day;
+}
+
+/** What runs a statement, in the transaction under way or in one of its own. */
+export type Reader = Pick<Database, 'query'>;
+
+type Table = 'events' | 'deliveries' | 'attempts';
+
+/** What a statement locks of each day of a table: the partition and its indexes. */
+const RELATIONS: Record<Table, number> = { events: 3, deliveries: 6, attempts: 2 };
+/** Of partitions; with those of the tables and of what is joined, a statement takes fewer than 200. */
+const MAX_LOCKS = 160;
+/** The last day that an id can tell, in 48 bits of ms. */
+const END_OF_TIME: Day = Math.floor(2 ** 48 / DAY_MS) - 1;
+/** For so many days ahead partitions are made. */
+const DAYS_AHEAD = 7;
+/** PostgreSQL's clock may have been that far ahead: partitions are made for no later day. */
+const CLOCK_DAYS = 31;
+
+const DAYS = {
+  name: 'partitions.days',
+  text: `
+SELECT (to_date(right(part.relname, 8), 'YYYYMMDD') - '1970-01-01'::date) AS day
+FROM pg_inherits i JOIN pg_class part ON part.oid = i.inhrelid
+WHERE i.inhparent = $1::regclass AND NOT i.inhdetachpending AND part.relname ~ '_[0-9]{8}$'
+ORDER BY day DESC`,
+};
+
+/** The days of which a table has partitions, the newest first. */
+export async function daysOf(reader: Reader, table: Table): Promise<Day[]> {
+  return (await reader.query<{ day: Day }>(DAYS, [table])).map(({ day }) => day);
+}
+
+/** How many days a statement may read that is about these tables. */
+export function daysAtOnce(...tables: Table[]): number {
+  const relations = tables.reduce((sum, table) => sum + RELATIONS[table], 0);
+  return Math.floor(MAX_LOCKS / relations);
+}
+
+/** Restricts an id to the partitions of a span. */
+export function within(id: string, { first, last }: Span): string {
+  return withinDays(id, first, last);
+}
+
+/** The days that a page of a list can be about. @param after the id that it begins after */
+export function daysListed(filter: { since?: Date; until?: Date }, after?: string): Span {
+  const { since, until } = filter;
+  const ends = [until && dayAt(until), after === undefined ? undefined : dayOf(after)];
+  return {
+    first: since ? dayAt(since) : 0,
+    last: Math.min(END_OF_TIME, ...ends.filter((day) => day !== undefined)),
+  };
+}
+
+/** The day of a time; of one that no id can tell, the nearest that one can. */
+export function dayAt(time: Date): Day {
+  return Math.min(Math.max(Math.floor(time.getTime() / DAY_MS), 0), END_OF_TIME);
+}
+
+/** No delivery of a subscription is older than that. */
+export function firstDayOf({ createdAt }: { createdAt: Date }): Day {
+  return dayAt(createdAt) - CLOCK_DAYS;
+}
+
+/**
+ * Goes through the partitions of a table from the newest day to the oldest, so many days at a time.
+ * The first span has no end, so whatever the clock of this process says, no day is left out; which day
+ * is the oldest is asked only of somebody who goes on.
+ *
+ * @param range narrows it down; its days need not exist
+ */
+export async function* newestFirst(
+  reader: Reader,
+  table: Table,
+  days: number,
+  range: Span,
+): AsyncGenerator<Span> {
+  const { first: wanted, last } = range;
+  if (wanted > last) return;
+  const ahead = Math.floor(Date.now() / DAY_MS) + DAYS_AHEAD;
+  let first = Math.min(last, ahead) - days + 1;
+  yield { first: Math.max(first, wanted), last };
+  if (first <= wanted) return;
+  const oldest = Math.max(wanted, (await daysOf(reader, table)).at(-1) ?? END_OF_TIME);
+  for (; first > oldest; first -= days) {
+    yield { first: Math.max(first - days, oldest), last: first - 1 };
+  }
+}
+
+/**
+ * Spans of so many days at the most that hold all of these.
+ * @param newest the newest first, without repeats
+ */
+export function spansOf(newest: readonly Day[], days: number): Span[] {
+  const spans: Span[] = [];
+  for (const day of newest) {
+    const span = spans.at(-1);
+    if (span && span.last - day < days) span.first = day;
+    else spans.push({ first: day, last: day });
+  }
+  return spans;
+}
+
+/** Reads span after span until there are enough rows, or no more. */
+export async function readUpTo<Row>(
+  limit: number,
+  spans: AsyncIterable<Span> | Iterable<Span>,
+  read: (span: Span, limit: number) => Promise<Row[]>,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  for await (const span of spans) {
+    rows.push(...(await read(span, limit - rows.length)));
+    if (rows.length >= limit) break;
+  }
+  return rows;
+}
