@@ -1439,7 +1439,7 @@ export interface components {
             attempts: number;
             /**
              * Format: date-time
-             * @description When it is tried next, while it is pending and not paused.
+             * @description When it is tried next, while it is pending, not paused, and no attempt is on its way.
              * @example 2026-01-31T12:00:00.000Z
              */
             nextAttemptAt?: string;
@@ -1589,7 +1589,7 @@ export interface components {
             attempts: number;
             /**
              * Format: date-time
-             * @description When it is tried next, while it is pending and not paused.
+             * @description When it is tried next, while it is pending, not paused, and no attempt is on its way.
              * @example 2026-01-31T12:00:00.000Z
              */
             nextAttemptAt?: string;

@@ -50,7 +50,7 @@ export class DeliveriesService {
     filter: DeliveryFilter,
   ): Promise<(page: Page) => Promise<Delivery[]>> {
     const webhook = await this.webhooks.get(accountId, webhookId);
-    return (page) => this.store.list(webhook.id, filter, page);
+    return (page) => this.store.list(webhook, filter, page);
   }
 
   /** Readable after the subscription is gone. @throws NotFoundError */

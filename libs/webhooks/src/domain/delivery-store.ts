@@ -1,5 +1,6 @@
 import type { Page } from '#libs/kernel';
 import type { Attempt, Delivery } from './delivery.js';
+import type { Webhook } from './webhook.js';
 
 /** What a list of deliveries is narrowed down to. A value that nothing has finds nothing. */
 export interface DeliveryFilter {
@@ -14,7 +15,11 @@ export interface DeliveryFilter {
 /** The log of deliveries. */
 export abstract class DeliveryStore {
   /** Newest first. */
-  abstract list(webhookId: string, filter: DeliveryFilter, page: Page): Promise<Delivery[]>;
+  abstract list(
+    webhook: Pick<Webhook, 'id' | 'createdAt'>,
+    filter: DeliveryFilter,
+    page: Page,
+  ): Promise<Delivery[]>;
 
   abstract find(id: string, accountId: string): Promise<Delivery | undefined>;
 

@@ -58,8 +58,9 @@ export interface Attempt {
   truncated: boolean;
 }
 
-/** What a queue job says: which delivery, and under which number of its lease. */
+/** What a queue job says: which delivery, and under which lease. */
 export interface DeliveryJob {
   id: string;
+  /** A worker takes it only if nobody has had it since. */
   lease: number;
 }

@@ -52,7 +52,9 @@ const delivery = {
   state: schema.meanings('How it stands.', STATES, 'exhausted'),
   reason: schema.meanings('Why it ended without success.', REASONS, 'gone'),
   attempts: schema.integer('How many attempts are recorded.', 1),
-  nextAttemptAt: schema.time('When it is tried next, while it is pending and not paused.'),
+  nextAttemptAt: schema.time(
+    'When it is tried next, while it is pending, not paused, and no attempt is on its way.',
+  ),
   createdAt: schema.time('When the event was accepted.'),
   completedAt: schema.time('When it ended.'),
   test: schema.flag('Whether it was asked for as a test.', false),

@@ -1,3 +1,5 @@
+import { type Span, within } from './partition-walk.js';
+
 type Lock = '' | 'FOR UPDATE' | 'FOR UPDATE SKIP LOCKED';
 
 /**
@@ -10,13 +12,14 @@ type Lock = '' | 'FOR UPDATE' | 'FOR UPDATE SKIP LOCKED';
  *
  * @param id an expression of what is joined with
  * @param bounds what else is known of the id, as {@link withinBounds} says it
+ * @param span the days of the deliveries
  */
 export function joinDeliveryByKey(
   id: string,
-  { lock = '', bounds }: { lock?: Lock; bounds?: string } = {},
+  { lock = '', bounds, span }: { lock?: Lock; bounds?: string; span?: Span } = {},
 ): string {
-  const within = bounds === undefined ? '' : `AND id ${bounds}`;
-  return `JOIN LATERAL (SELECT * FROM deliveries WHERE id = ${id} ${within} LIMIT 1 ${lock}) d ON d.id = ${id}`;
+  const known = [bounds && `AND id ${bounds}`, span && `AND ${within('id', span)}`].join(' ');
+  return `JOIN LATERAL (SELECT * FROM deliveries WHERE id = ${id} ${known} LIMIT 1 ${lock}) d ON d.id = ${id}`;
 }
 
 /**

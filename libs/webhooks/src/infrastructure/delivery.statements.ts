@@ -1,7 +1,8 @@
 import type { Delivery, DeliveryReason, DeliveryState } from '../domain/delivery.js';
 import type { EventKind, Resource } from '../domain/event-kinds.js';
 import { shownTargetUrl } from '../domain/target-url.js';
-import { GOES_AT_ONCE, IS_HELD } from './webhook-flow.js';
+import { daysAtOnce, type Span, within } from './partition-walk.js';
+import { IS_FREE, IS_BLOCKED } from './webhook-flow.js';
 
 /**
  * The state that is shown: a pending delivery counts as cancelled as soon as its subscription
@@ -11,32 +12,42 @@ import { GOES_AT_ONCE, IS_HELD } from './webhook-flow.js';
 const SHOWN_STATE = `CASE
     WHEN d.state <> 'pending' THEN d.state
     WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
-    WHEN ${IS_HELD} AND NOT d.immediate THEN 'parked'
+    WHEN ${IS_BLOCKED} AND NOT d.immediate THEN 'parked'
     ELSE 'pending'
   END`;
 
-const SHOWN = `
+/** Whether a worker has it, or the queue: until then nobody else may send it. */
+const IS_LEASED = `coalesce(d.claimed_until > now(), false)`;
+
+/** @param ofEvent bounds of the event's id `e.id`: those of the delivery's do not keep other partitions shut */
+function shown(ofEvent: string): string {
+  return `
 SELECT * FROM (
   SELECT d.id, d.event_id, d.webhook_id, d.account_id, d.event, e.resource, e.application_id,
     w.target_url, ${SHOWN_STATE} AS state, d.reason, d.attempts,
-    CASE WHEN d.immediate THEN d.next_attempt_at
+    CASE WHEN ${IS_LEASED} THEN NULL
+      WHEN d.immediate THEN d.next_attempt_at
       WHEN NOT w.paused THEN greatest(d.next_attempt_at, w.hold_until, w.open_until)
     END AS next_attempt_at,
     d.created_at, d.completed_at, coalesce(e.test, false) AS test
   FROM deliveries d
   LEFT JOIN webhooks w ON w.id = d.webhook_id
-  LEFT JOIN events e ON e.id = d.event_id`;
+  LEFT JOIN events e ON e.id = d.event_id AND ${ofEvent}`;
+}
+
+// Whatever finds a delivery by its id has no name: PostgreSQL plans it for that id, and opens the one
+// partition. A plan that is kept opens all of them (docs/decisions).
 
 /** $1 event, $2 and $3 the bounds of the ids that its statement made. */
 export const DELIVERIES_OF_EVENT = {
-  name: 'deliveries.of-event',
-  text: `${SHOWN} WHERE d.id BETWEEN $2::uuid AND $3::uuid AND d.event_id = $1
+  text: `${shown('e.id = $1')} WHERE d.id BETWEEN $2::uuid AND $3::uuid AND d.event_id = $1
 ) AS shown ORDER BY id`,
 };
 
+/** $1 delivery, $2 account, $3 and $4 the bounds of the ids that its statement made. */
 export const FIND_DELIVERY = {
-  name: 'deliveries.find',
-  text: `${SHOWN} WHERE d.id = $1 AND d.account_id = $2) AS shown`,
+  text: `${shown('e.id BETWEEN $3::uuid AND $4::uuid')} WHERE d.id = $1 AND d.account_id = $2
+) AS shown`,
 };
 
 /** What is stored of deliveries that are shown in a state, each as an index is made for it. */
@@ -48,15 +59,19 @@ const STORED_AS: Record<DeliveryState, string> = {
   cancelled: `(d.state = 'cancelled' OR d.state = 'pending')`,
 };
 
+/** How many days {@link listDeliveries} may be about. */
+export const DAYS_LISTED = daysAtOnce('deliveries', 'events');
+
 /**
  * $1 webhook, $2 after, $3 limit, $4 state, $5 event, $6 since, $7 until. Without a name: a plan
  * for any limit and any filter sorts all deliveries of the subscription.
  * @param state as $4, undefined for all
  */
-export function listDeliveries(state: DeliveryState | undefined): { text: string } {
+export function listDeliveries(state: DeliveryState | undefined, span: Span): { text: string } {
   return {
-    text: `${SHOWN}
-  WHERE d.webhook_id = $1 ${state === undefined ? '' : `AND ${STORED_AS[state]}`}
+    text: `${shown(within('e.id', span))}
+  WHERE d.webhook_id = $1 AND ${within('d.id', span)}
+    ${state === undefined ? '' : `AND ${STORED_AS[state]}`}
     AND ($2::uuid IS NULL OR d.id < $2)
     AND ($5::text IS NULL OR d.event = $5)
     AND ($6::timestamptz IS NULL OR (d.created_at >= $6 AND d.id >= least_uuid($6)))
@@ -73,7 +88,6 @@ export function isDeliveryState(text: string): text is DeliveryState {
 }
 
 export const LIST_ATTEMPTS = {
-  name: 'attempts.list',
   text: `
 SELECT number, at, duration_ms, status, error, address, response_headers, response_body, truncated
 FROM attempts WHERE delivery_id = $1 ORDER BY number, take`,
@@ -84,34 +98,32 @@ FROM attempts WHERE delivery_id = $1 ORDER BY number, take`,
  * $1 delivery, $2 whether it may go onto the queue at once, $3 lease in ms
  */
 export const REDELIVER = {
-  name: 'deliveries.redeliver',
   text: `
 UPDATE deliveries d
 SET state = 'pending', reason = NULL, completed_at = NULL, schedule_base = d.attempts,
-  immediate = false, replayed = false, generation = w.generation, next_attempt_at = now(),
-  taken = false,
-  claimed_until = CASE
-    WHEN $2::boolean AND ${GOES_AT_ONCE}
-    THEN now() + make_interval(secs => $3::float8 / 1000)
-  END
-FROM webhooks w
+  immediate = false, replayed = false, generation = w.generation,
+  next_attempt_at = coalesce(lease.ends, now()), claimed_until = lease.ends
+FROM webhooks w CROSS JOIN LATERAL (
+  SELECT CASE
+    WHEN $2::boolean AND ${IS_FREE} THEN now() + make_interval(secs => $3::float8 / 1000)
+  END AS ends
+) lease
 WHERE d.id = $1 AND w.id = d.webhook_id AND w.enabled AND w.deleted_at IS NULL
   AND (d.state <> 'pending' OR d.generation < w.generation)
   -- Cancelled, it may still be on its way.
-  AND (NOT d.taken OR d.claimed_until <= now())
-RETURNING d.id, d.webhook_id, d.attempts, d.immediate, d.claimed_until IS NOT NULL AS claimed`,
+  AND NOT ${IS_LEASED}
+RETURNING d.id, d.takes AS lease, d.webhook_id, d.immediate, d.claimed_until IS NOT NULL AS queued`,
 };
 
 /**
- * $1 delivery. One that a worker has keeps its claim: its attempt ends and is recorded, and until
- * then it is not sent anew. All others lose it, so that no job takes them any more.
+ * $1 delivery. One that a worker may have keeps its lease: its attempt ends and is recorded, and
+ * until then it is not sent anew. One that was only ever on the queue loses it, and no job takes it.
  */
 export const CANCEL_REQUESTED = {
-  name: 'deliveries.cancel',
   text: `
 UPDATE deliveries d
 SET state = 'cancelled', reason = 'requested', completed_at = now(),
-  claimed_until = CASE WHEN d.taken THEN d.claimed_until END
+  claimed_until = CASE WHEN d.takes > 0 THEN d.claimed_until END
 FROM webhooks w
 WHERE d.id = $1 AND w.id = d.webhook_id AND d.state = 'pending' AND d.generation >= w.generation
 RETURNING d.id`,
@@ -132,10 +144,12 @@ sample AS (
 )
 INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, immediate,
   next_attempt_at, claimed_until, created_at)
-SELECT new_uuid(now(), 2), sample.id, w.id, w.account_id, w.event, w.generation, true, now(),
-  CASE WHEN $4::boolean THEN now() + make_interval(secs => $5::float8 / 1000) END, now()
-FROM w, sample
-RETURNING id, webhook_id, attempts, immediate, claimed_until IS NOT NULL AS claimed`,
+SELECT new_uuid(now(), 2), sample.id, w.id, w.account_id, w.event, w.generation, true,
+  coalesce(lease.ends, now()), lease.ends, now()
+FROM w, sample, (
+  SELECT CASE WHEN $4::boolean THEN now() + make_interval(secs => $5::float8 / 1000) END AS ends
+) lease
+RETURNING id, takes AS lease, webhook_id, immediate, claimed_until IS NOT NULL AS queued`,
 };
 
 export interface DeliveryRow {

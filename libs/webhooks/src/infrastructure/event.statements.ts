@@ -1,10 +1,11 @@
+import { daysAtOnce, type Span, within } from './partition-walk.js';
 import { IS_FREE } from './webhook-flow.js';
 
 /**
  * Accepts a batch of events in one statement.
  *
  * $1…$7 arrays: event, resource, application, account, producer's key, occurred at, data
- * $8    whether deliveries may go onto the queue
+ * $8    whether deliveries may go onto the queue at once
  * $9    lease in ms
  * $10   array: the span that each is accepted in; NULL: none
  *
@@ -82,12 +83,10 @@ made AS (
   INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation,
     next_attempt_at, claimed_until, created_at)
   SELECT new_uuid(now(), cardinality($1::text[]) + row_number() OVER ()), d.id, m.webhook_id,
-    d.account_id, d.event, m.generation, coalesce(l.ends, now()), l.ends, now()
+    d.account_id, d.event, m.generation, now(),
+    CASE WHEN m.at_once THEN now() + make_interval(secs => $9::float8 / 1000) END, now()
   FROM decided d
   CROSS JOIN LATERAL unnest(d.webhooks, d.generations, d.at_once) m(webhook_id, generation, at_once)
-  CROSS JOIN LATERAL (
-    SELECT CASE WHEN m.at_once THEN now() + make_interval(secs => $9::float8 / 1000) END AS ends
-  ) l
   WHERE d.fresh
   RETURNING id, webhook_id, claimed_until IS NOT NULL AS claimed
 )
@@ -107,39 +106,46 @@ FROM unnest($1::bigint[], $2::text[], $3::text[]) AS g(account_id, event, produc
 JOIN event_keys k USING (account_id, event, producer_id)`,
 };
 
+/** Without a name, as a plan that is kept opens the partitions of all days. */
 export const FIND_EVENT = {
-  name: 'events.find',
   text: `
 SELECT id, account_id, application_id, event, resource, producer_id, test, occurred_at, created_at,
   data
 FROM events WHERE id = $1 AND ($2::bigint IS NULL OR account_id = $2)`,
 };
 
+/** How many days {@link listEvents} may be about. */
+export const EVENT_DAYS_LISTED = daysAtOnce('events');
+
 /**
- * $1 account, $2 after, $3 limit, $4 event, $5 resource, $6 application, $7 since, $8 until. A test
- * is nothing that happened on the platform, so it is not listed. Without a name, as a plan for any
- * limit and any filter sorts all events of the account.
+ * $1 account, $2 after, $3 limit, $4 event, $5 resource, $6 application, $7 since, $8 until, $9 ids
+ * that alone may be listed, or NULL. A test is nothing that happened on the platform, so it is not
+ * listed. Without a name, as a plan for any limit and any filter sorts all events of the account.
  */
-const LISTED = `
+export function listEvents(span: Span): { text: string } {
+  return {
+    text: `
 SELECT id, account_id, application_id, event, resource, producer_id, test, occurred_at, created_at
 FROM events
-WHERE ($1::bigint IS NULL OR account_id = $1)
+WHERE ${within('id', span)}
+  AND ($1::bigint IS NULL OR account_id = $1)
   AND ($2::uuid IS NULL OR id < $2)
   AND ($4::text IS NULL OR event = $4)
   AND ($5::text IS NULL OR resource = $5)
   AND ($6::bigint IS NULL OR application_id = $6)
   AND ($7::timestamptz IS NULL OR (created_at >= $7 AND id >= least_uuid($7)))
   AND ($8::timestamptz IS NULL OR (created_at < $8 AND id < least_uuid($8 + interval '1 ms')))
-  AND NOT test`;
+  AND ($9::uuid[] IS NULL OR id = ANY ($9))
+  AND NOT test
+ORDER BY id DESC LIMIT $3`,
+  };
+}
 
-const NEWEST_FIRST = 'ORDER BY id DESC LIMIT $3';
-
-export const LIST_EVENTS = { text: `${LISTED} ${NEWEST_FIRST}` };
-
-/** $9 the producer's key, which its own index finds. */
-export const LIST_EVENTS_OF_KEY = {
-  text: `${LISTED} AND id IN (
-    SELECT event_id FROM event_keys
-    WHERE producer_id = $9 AND ($1::bigint IS NULL OR account_id = $1)
-  ) ${NEWEST_FIRST}`,
+/** $1 the producer's key, $2 account. The newest first. */
+export const EVENTS_OF_KEY = {
+  name: 'events.of-key',
+  text: `
+SELECT event_id AS id FROM event_keys
+WHERE producer_id = $1 AND ($2::bigint IS NULL OR account_id = $2)
+ORDER BY event_id DESC`,
 };

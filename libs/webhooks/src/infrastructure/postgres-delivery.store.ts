@@ -1,14 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config, type Page, Tracing, Transactions } from '#libs/kernel';
 import type { Attempt, AttemptError, Delivery } from '../domain/delivery.js';
-import { DeliveryQueue } from '../domain/delivery-queue.js';
+import { DeliveryQueue, type QueuedDelivery } from '../domain/delivery-queue.js';
 import { type DeliveryFilter, DeliveryStore, type TestEvent } from '../domain/delivery-store.js';
-import { type ClaimedRow, queuedDelivery } from './claimed-row.js';
+import type { Webhook } from '../domain/webhook.js';
+import { boundsOf } from './delivery-by-key.js';
 import { leaseMs } from './delivery-lease.js';
 import { PUBLISH_SPAN } from './delivery-queues.js';
 import {
   CANCEL_REQUESTED,
   CREATE_TEST,
+  DAYS_LISTED,
   type DeliveryRow,
   deliveryOf,
   FIND_DELIVERY,
@@ -17,9 +19,15 @@ import {
   listDeliveries,
   REDELIVER,
 } from './delivery.statements.js';
+import { daysListed, firstDayOf, newestFirst, readUpTo } from './partition-walk.js';
 
-interface StartedRow extends ClaimedRow {
-  claimed: boolean;
+/** A delivery that begins, anew or for the first time. */
+interface StartedRow {
+  id: string;
+  lease: number;
+  webhook_id: string;
+  immediate: boolean;
+  queued: boolean;
 }
 
 /** The delivery log in PostgreSQL. */
@@ -37,23 +45,35 @@ export class PostgresDeliveryStore extends DeliveryStore {
     this.lease = leaseMs(config);
   }
 
-  async list(webhookId: string, filter: DeliveryFilter, page: Page): Promise<Delivery[]> {
+  async list(
+    webhook: Pick<Webhook, 'id' | 'createdAt'>,
+    filter: DeliveryFilter,
+    page: Page,
+  ): Promise<Delivery[]> {
     const { state } = filter;
     if (state !== undefined && !isDeliveryState(state)) return [];
-    const rows = await this.transactions.query<DeliveryRow>(listDeliveries(state), [
-      webhookId,
-      page.after ?? null,
-      page.limit,
-      state ?? null,
-      filter.event ?? null,
-      filter.since?.toISOString() ?? null,
-      filter.until?.toISOString() ?? null,
-    ]);
+    const { first, last } = daysListed(filter, page.after);
+    const spans = newestFirst(this.transactions, 'deliveries', DAYS_LISTED, {
+      first: Math.max(first, firstDayOf(webhook)),
+      last,
+    });
+    const rows = await readUpTo(page.limit, spans, (span, limit) =>
+      this.transactions.query<DeliveryRow>(listDeliveries(state, span), [
+        webhook.id,
+        page.after ?? null,
+        limit,
+        state ?? null,
+        filter.event ?? null,
+        filter.since?.toISOString() ?? null,
+        filter.until?.toISOString() ?? null,
+      ]),
+    );
     return rows.map(deliveryOf);
   }
 
   async find(id: string, accountId: string): Promise<Delivery | undefined> {
-    const [row] = await this.transactions.query<DeliveryRow>(FIND_DELIVERY, [id, accountId]);
+    const values = [id, accountId, ...boundsOf([id])];
+    const [row] = await this.transactions.query<DeliveryRow>(FIND_DELIVERY, values);
     return row && deliveryOf(row);
   }
 
@@ -91,10 +111,15 @@ export class PostgresDeliveryStore extends DeliveryStore {
   }
 
   private enqueue(rows: readonly StartedRow[]): void {
-    const claimed = rows.filter((row) => row.claimed);
-    // A job that came before the commit would find nothing, and its claim would have to end first.
-    this.transactions.afterCommit(() => void this.queue.add(claimed.map(queuedDelivery)));
+    const queued = rows.filter((row) => row.queued).map(queuedDelivery);
+    // A job that came before the commit would find nothing, and its lease would have to end first.
+    this.transactions.afterCommit(() => void this.queue.add(queued));
   }
+}
+
+function queuedDelivery(row: StartedRow): QueuedDelivery {
+  const { id, lease, webhook_id: webhookId, immediate } = row;
+  return { id, lease, webhookId, immediate };
 }
 
 interface AttemptRow {

@@ -8,7 +8,6 @@ import {
   type Page,
   Tracing,
   translateDatabaseError,
-  UnavailableError,
 } from '#libs/kernel';
 import type { Delivery } from '../domain/delivery.js';
 import { DeliveryQueue, type QueuedDelivery } from '../domain/delivery-queue.js';
@@ -28,15 +27,18 @@ import { PUBLISH_SPAN } from './delivery-queues.js';
 import { type DeliveryRow, deliveryOf, DELIVERIES_OF_EVENT } from './delivery.statements.js';
 import {
   ACCEPT_EVENTS,
+  EVENT_DAYS_LISTED,
+  EVENTS_OF_KEY,
   FIND_EVENT,
   FIND_KEYS,
-  LIST_EVENTS,
-  LIST_EVENTS_OF_KEY,
+  listEvents,
 } from './event.statements.js';
+import { byDay } from './partition-days.js';
+import { daysListed, newestFirst, readUpTo, spansOf } from './partition-walk.js';
 
 const MAX_BATCH_EVENTS = 200;
 const MAX_BATCH_CHARACTERS = 4 << 20;
-/** The number of the lease under which a new delivery is on the queue: no worker has had it. */
+/** Nobody has had them yet. */
 const FIRST_LEASE = 0;
 
 /** An event and the span in which it is accepted. */
@@ -73,7 +75,7 @@ interface KeyRow {
 /** Events in PostgreSQL: concurrent acceptances share a statement, and a commit. */
 @Injectable()
 export class PostgresEventStore extends EventStore {
-  private readonly acceptances: GroupCommit<TracedEvent, Acceptance | UnavailableError>;
+  private readonly acceptances: GroupCommit<TracedEvent, Acceptance>;
   private readonly lease: number;
   private readonly results;
 
@@ -99,7 +101,7 @@ export class PostgresEventStore extends EventStore {
     });
   }
 
-  async accept(events: readonly ReportedEvent[]): Promise<(Acceptance | UnavailableError)[]> {
+  async accept(events: readonly ReportedEvent[]): Promise<Acceptance[]> {
     try {
       const results = await this.tracing.span(PUBLISH_SPAN, () =>
         this.acceptances.run(this.inTrace(events)),
@@ -117,24 +119,35 @@ export class PostgresEventStore extends EventStore {
   }
 
   async list(accountId: string | undefined, filter: EventFilter, page: Page): Promise<EventHead[]> {
-    const values = [
-      accountId ?? null,
-      page.after ?? null,
-      page.limit,
-      filter.event ?? null,
-      filter.resource ?? null,
-      filter.applicationId ?? null,
-      filter.since?.toISOString() ?? null,
-      filter.until?.toISOString() ?? null,
-    ];
-    const rows =
-      filter.producerId === undefined
-        ? await this.database.query<EventHeadRow>(LIST_EVENTS, values)
-        : await this.database.query<EventHeadRow>(LIST_EVENTS_OF_KEY, [
-            ...values,
-            filter.producerId,
-          ]);
+    const ids = await this.idsOf(filter.producerId, accountId);
+    const spans = ids
+      ? spansOf([...byDay(ids, (id) => id).keys()], EVENT_DAYS_LISTED)
+      : newestFirst(this.database, 'events', EVENT_DAYS_LISTED, daysListed(filter, page.after));
+    const rows = await readUpTo(page.limit, spans, (span, limit) =>
+      this.database.query<EventHeadRow>(listEvents(span), [
+        accountId ?? null,
+        page.after ?? null,
+        limit,
+        filter.event ?? null,
+        filter.resource ?? null,
+        filter.applicationId ?? null,
+        filter.since?.toISOString() ?? null,
+        filter.until?.toISOString() ?? null,
+        ids ?? null,
+      ]),
+    );
     return rows.map(eventOf);
+  }
+
+  /** The events of a producer's key, the newest first; undefined where any will do. */
+  private async idsOf(
+    producerId: string | undefined,
+    accountId: string | undefined,
+  ): Promise<string[] | undefined> {
+    if (producerId === undefined) return undefined;
+    const values = [producerId, accountId ?? null];
+    const rows = await this.database.query<{ id: string }>(EVENTS_OF_KEY, values);
+    return rows.map(({ id }) => id);
   }
 
   async deliveriesOf(eventId: string): Promise<Delivery[]> {
@@ -147,15 +160,12 @@ export class PostgresEventStore extends EventStore {
     return traceparent === undefined ? events : events.map((event) => ({ ...event, traceparent }));
   }
 
-  private count(event = '', result: Acceptance | UnavailableError): void {
-    if (result instanceof UnavailableError) return;
+  private count(event = '', result: Acceptance): void {
     const accepted = result.accepted && (result.duplicate ? 'duplicate' : 'accepted');
     this.results.inc({ event, result: accepted || 'refused' });
   }
 
-  private async acceptBatch(
-    events: readonly TracedEvent[],
-  ): Promise<(Acceptance | UnavailableError)[]> {
+  private async acceptBatch(events: readonly TracedEvent[]): Promise<Acceptance[]> {
     const rows = await this.database.run<AcceptRow>(ACCEPT_EVENTS, [
       events.map((event) => event.event),
       events.map((event) => event.resource),
@@ -168,15 +178,12 @@ export class PostgresEventStore extends EventStore {
       this.lease,
       this.tracing.enabled ? events.map((event) => event.traceparent ?? null) : null,
     ]);
-    // After the commit, and without waiting: what does not get there is due when its lease ends.
+    // After the commit, and without waiting: what does not get there is claimed again later.
     void this.queue.add(rows.filter((row) => row.ord === null).map(queuedDelivery));
     const accepted = rows.filter((row) => row.ord !== null);
-    // The others are committed, whatever becomes of this statement.
-    const repeated = await this.findRepeated(events, accepted).catch(
-      (error: unknown) => new UnavailableError(error),
-    );
-    const results: (Acceptance | UnavailableError)[] = [];
-    for (const row of accepted) results[row.ord - 1] = acceptanceOf(row, repeated);
+    const repeated = await this.findRepeated(events, accepted);
+    const results: Acceptance[] = [];
+    for (const row of accepted) results[row.ord - 1] = acceptanceOf(row, repeated.get(row.ord));
     return results;
   }
 
@@ -216,18 +223,13 @@ function queuedDelivery({
   return { id, lease: FIRST_LEASE, webhookId };
 }
 
-function acceptanceOf(
-  row: EventResultRow,
-  repeated: ReadonlyMap<number, KeyRow> | UnavailableError,
-): Acceptance | UnavailableError {
+function acceptanceOf(row: EventResultRow, first: KeyRow | undefined): Acceptance {
   if (row.refusal !== null) return { accepted: false, refusal: row.refusal };
   if (row.fresh) {
     return { accepted: true, id: row.event_id, duplicate: false, deliveries: row.deliveries };
   }
-  if (repeated instanceof UnavailableError) return repeated;
-  const first = repeated.get(row.ord);
   // Its retention ended between the two statements: the producer repeats, and it is new then.
-  if (!first) return new UnavailableError(new Error('the key of a repeated event is gone'));
+  if (!first) throw new Error('the key of a repeated event is gone');
   return { accepted: true, id: first.event_id, duplicate: true, deliveries: first.deliveries };
 }
 

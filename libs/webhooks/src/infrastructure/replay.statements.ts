@@ -1,6 +1,6 @@
 import { REPLAYABLE_STATES } from '../domain/replay.js';
 import { joinDeliveryByKey } from './delivery-by-key.js';
-import { IS_HELD } from './webhook-flow.js';
+import { IS_BLOCKED } from './webhook-flow.js';
 
 /** A query for each state, so that each has an index of its own; it finds nothing where not asked for. */
 function inStates(states: string, each: (condition: string) => string): string {
@@ -85,7 +85,7 @@ SELECT r.id FROM replays r
 -- What waits is counted only of subscriptions that have a replay: LIMIT keeps PostgreSQL from joining first.
 CROSS JOIN LATERAL (SELECT * FROM webhooks WHERE id = r.webhook_id LIMIT 1) w
 WHERE r.state = 'running' AND w.enabled AND w.deleted_at IS NULL AND w.generation = r.generation
-  AND NOT ${IS_HELD}
+  AND NOT ${IS_BLOCKED}
   AND NOT EXISTS (
     SELECT FROM replays o WHERE o.webhook_id = r.webhook_id AND o.state = 'running' AND o.id < r.id
   )
