@@ -1,50 +1,68 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#libs/kernel';
-import { type DeliveryStatistics, DeliveryStatisticsStore } from '../domain/delivery-statistics.js';
+import { Database, type Statement } from '#libs/kernel';
+import type { AttemptError } from '../domain/delivery.js';
+import {
+  type AttemptOutcome,
+  type DeliveryStatistics,
+  DeliveryStatisticsStore,
+  outcomesOf,
+} from '../domain/delivery-statistics.js';
+import type { Webhook } from '../domain/webhook.js';
+import { byDay } from './partition-days.js';
+import {
+  daysAtOnce,
+  daysListed,
+  firstDayOf,
+  newestFirst,
+  readUpTo,
+  type Span,
+  spansOf,
+  within,
+} from './partition-walk.js';
 
-/**
- * Attempts are found through their deliveries, so these are the newest attempts of the newest
- * deliveries: a late retry of an old delivery does not count.
- */
-const STATISTICS = {
-  name: 'deliveries.statistics',
-  text: `
-WITH newest AS MATERIALIZED (
-  SELECT id FROM deliveries WHERE webhook_id = $1 AND attempts > 0 ORDER BY id DESC LIMIT 1000
-),
-attempt AS MATERIALIZED (
-  SELECT a.status, a.error, a.duration_ms
-  FROM newest n JOIN attempts a ON a.delivery_id = n.id
-  ORDER BY a.at DESC LIMIT 1000
-),
-by_outcome AS (
-  SELECT coalesce(status / 100 || 'xx', error) AS outcome, count(*)::integer AS attempts
-  FROM attempt GROUP BY 1
-),
-waiting AS (
-  SELECT count(*)::integer AS deliveries, min(d.created_at) AS since
-  FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id
-  WHERE d.webhook_id = $1 AND d.state = 'pending' AND d.generation = w.generation
-)
-SELECT
-  (SELECT count(*)::integer FROM attempt) AS attempts,
-  (SELECT coalesce(json_object_agg(outcome, attempts ORDER BY outcome), '{}') FROM by_outcome)
-    AS outcomes,
-  (SELECT avg(coalesce(status BETWEEN 200 AND 299, false)::integer)::float8 FROM attempt)
-    AS success_rate,
-  (SELECT percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY duration_ms)
-   FROM attempt WHERE status IS NOT NULL) AS answer_ms,
-  waiting.deliveries AS waiting, waiting.since AS waiting_since
-FROM waiting`,
-};
+/** The statistics are about so many attempts at the most, of so many deliveries. */
+const NEWEST = 1_000;
 
-interface StatisticsRow {
-  attempts: number;
-  outcomes: Record<string, number>;
-  success_rate: number | null;
-  answer_ms: [number, number] | null;
-  waiting: number;
-  waiting_since: Date | null;
+const DELIVERY_DAYS = daysAtOnce('deliveries');
+const ATTEMPT_DAYS = daysAtOnce('attempts');
+
+/** $1 webhook, $2 limit. */
+function attempted(span: Span): Statement {
+  return {
+    text: `
+SELECT id FROM deliveries WHERE webhook_id = $1 AND attempts > 0 AND ${within('id', span)}
+ORDER BY id DESC LIMIT $2`,
+  };
+}
+
+/** $1 deliveries, $2 limit. One delivery after the other: a join would read whole partitions. */
+function attemptsOf(span: Span): Statement {
+  return {
+    text: `
+SELECT a.at, a.status, a.error, a.duration_ms
+FROM unnest($1::uuid[]) AS d(id) CROSS JOIN LATERAL (
+  SELECT * FROM attempts WHERE delivery_id = d.id AND ${within('delivery_id', span)} LIMIT $2
+) a
+ORDER BY a.at DESC LIMIT $2`,
+  };
+}
+
+/** $1 webhook. */
+function waiting(span: Span): Statement {
+  return {
+    text: `
+SELECT count(*)::integer AS deliveries, min(d.created_at) AS since
+FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id
+WHERE d.webhook_id = $1 AND d.state = 'pending' AND d.generation = w.generation
+  AND ${within('d.id', span)}`,
+  };
+}
+
+interface AttemptRow {
+  at: Date;
+  status: number | null;
+  error: AttemptError | null;
+  duration_ms: number;
 }
 
 /** Statistics from the delivery log in PostgreSQL. */
@@ -54,16 +72,54 @@ export class PostgresDeliveryStatisticsStore extends DeliveryStatisticsStore {
     super();
   }
 
-  async of(webhookId: string): Promise<DeliveryStatistics> {
-    const [row] = await this.database.query<StatisticsRow>(STATISTICS, [webhookId]);
-    if (!row) throw new Error('an aggregate has a row');
-    const { attempts, outcomes, success_rate, answer_ms, waiting, waiting_since } = row;
-    return {
-      attempts,
-      outcomes,
-      ...(success_rate !== null && { successRate: success_rate }),
-      ...(answer_ms !== null && { answerMs: { p50: answer_ms[0], p95: answer_ms[1] } }),
-      waiting: { deliveries: waiting, ...(waiting_since !== null && { since: waiting_since }) },
-    };
+  async of(webhook: Pick<Webhook, 'id' | 'createdAt'>): Promise<DeliveryStatistics> {
+    const outcomes = outcomesOf(await this.newestAttempts(webhook));
+    return { ...outcomes, waiting: await this.waiting(webhook) };
   }
+
+  /**
+   * Attempts are found through their deliveries, so these are the newest attempts of the newest
+   * deliveries: a late retry of an old delivery does not count.
+   */
+  private async newestAttempts(
+    webhook: Pick<Webhook, 'id' | 'createdAt'>,
+  ): Promise<AttemptOutcome[]> {
+    const deliveries = await readUpTo(NEWEST, this.spansOf(webhook), (span, limit) =>
+      this.database.query<{ id: string }>(attempted(span), [webhook.id, limit]),
+    );
+    const days = byDay(deliveries, ({ id }) => id);
+    const rows: AttemptRow[] = [];
+    for (const span of spansOf([...days.keys()], ATTEMPT_DAYS)) {
+      const ids = [...days].flatMap(([day, of]) =>
+        day >= span.first && day <= span.last ? of.map(({ id }) => id) : [],
+      );
+      rows.push(...(await this.database.query<AttemptRow>(attemptsOf(span), [ids, NEWEST])));
+    }
+    rows.sort((one, other) => other.at.getTime() - one.at.getTime());
+    return rows.slice(0, NEWEST).map(outcomeOf);
+  }
+
+  private async waiting(
+    webhook: Pick<Webhook, 'id' | 'createdAt'>,
+  ): Promise<DeliveryStatistics['waiting']> {
+    let [deliveries, since] = [0, undefined as Date | undefined];
+    for await (const span of this.spansOf(webhook)) {
+      const [row] = await this.database.query<{ deliveries: number; since: Date | null }>(
+        waiting(span),
+        [webhook.id],
+      );
+      deliveries += row?.deliveries ?? 0;
+      since = row?.since ?? since;
+    }
+    return { deliveries, ...(since && { since }) };
+  }
+
+  private spansOf(webhook: Pick<Webhook, 'id' | 'createdAt'>): AsyncGenerator<Span> {
+    const range = { ...daysListed({}), first: firstDayOf(webhook) };
+    return newestFirst(this.database, 'deliveries', DELIVERY_DAYS, range);
+  }
+}
+
+function outcomeOf({ status, error, duration_ms: durationMs }: AttemptRow): AttemptOutcome {
+  return { durationMs, ...(status !== null && { status }), ...(error !== null && { error }) };
 }
