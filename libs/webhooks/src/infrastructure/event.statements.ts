@@ -5,7 +5,7 @@ import { IS_FREE } from './webhook-flow.js';
  * Accepts a batch of events in one statement.
  *
  * $1…$7 arrays: event, resource, application, account, producer's key, occurred at, data
- * $8    whether deliveries may go onto the queue at once
+ * $8    whether deliveries may go onto the queue
  * $9    lease in ms
  * $10   array: the span that each is accepted in; NULL: none
  *
@@ -83,10 +83,12 @@ made AS (
   INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation,
     next_attempt_at, claimed_until, created_at)
   SELECT new_uuid(now(), cardinality($1::text[]) + row_number() OVER ()), d.id, m.webhook_id,
-    d.account_id, d.event, m.generation, now(),
-    CASE WHEN m.at_once THEN now() + make_interval(secs => $9::float8 / 1000) END, now()
+    d.account_id, d.event, m.generation, coalesce(l.ends, now()), l.ends, now()
   FROM decided d
   CROSS JOIN LATERAL unnest(d.webhooks, d.generations, d.at_once) m(webhook_id, generation, at_once)
+  CROSS JOIN LATERAL (
+    SELECT CASE WHEN m.at_once THEN now() + make_interval(secs => $9::float8 / 1000) END AS ends
+  ) l
   WHERE d.fresh
   RETURNING id, webhook_id, claimed_until IS NOT NULL AS claimed
 )

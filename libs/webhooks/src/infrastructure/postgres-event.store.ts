@@ -8,6 +8,7 @@ import {
   type Page,
   Tracing,
   translateDatabaseError,
+  UnavailableError,
 } from '#libs/kernel';
 import type { Delivery } from '../domain/delivery.js';
 import { DeliveryQueue, type QueuedDelivery } from '../domain/delivery-queue.js';
@@ -38,7 +39,7 @@ import { daysListed, newestFirst, readUpTo, spansOf } from './partition-walk.js'
 
 const MAX_BATCH_EVENTS = 200;
 const MAX_BATCH_CHARACTERS = 4 << 20;
-/** Nobody has had them yet. */
+/** The number of the lease under which a new delivery is on the queue: no worker has had it. */
 const FIRST_LEASE = 0;
 
 /** An event and the span in which it is accepted. */
@@ -75,7 +76,7 @@ interface KeyRow {
 /** Events in PostgreSQL: concurrent acceptances share a statement, and a commit. */
 @Injectable()
 export class PostgresEventStore extends EventStore {
-  private readonly acceptances: GroupCommit<TracedEvent, Acceptance>;
+  private readonly acceptances: GroupCommit<TracedEvent, Acceptance | UnavailableError>;
   private readonly lease: number;
   private readonly results;
 
@@ -101,7 +102,7 @@ export class PostgresEventStore extends EventStore {
     });
   }
 
-  async accept(events: readonly ReportedEvent[]): Promise<Acceptance[]> {
+  async accept(events: readonly ReportedEvent[]): Promise<(Acceptance | UnavailableError)[]> {
     try {
       const results = await this.tracing.span(PUBLISH_SPAN, () =>
         this.acceptances.run(this.inTrace(events)),
@@ -160,12 +161,15 @@ export class PostgresEventStore extends EventStore {
     return traceparent === undefined ? events : events.map((event) => ({ ...event, traceparent }));
   }
 
-  private count(event = '', result: Acceptance): void {
+  private count(event = '', result: Acceptance | UnavailableError): void {
+    if (result instanceof UnavailableError) return;
     const accepted = result.accepted && (result.duplicate ? 'duplicate' : 'accepted');
     this.results.inc({ event, result: accepted || 'refused' });
   }
 
-  private async acceptBatch(events: readonly TracedEvent[]): Promise<Acceptance[]> {
+  private async acceptBatch(
+    events: readonly TracedEvent[],
+  ): Promise<(Acceptance | UnavailableError)[]> {
     const rows = await this.database.run<AcceptRow>(ACCEPT_EVENTS, [
       events.map((event) => event.event),
       events.map((event) => event.resource),
@@ -178,12 +182,15 @@ export class PostgresEventStore extends EventStore {
       this.lease,
       this.tracing.enabled ? events.map((event) => event.traceparent ?? null) : null,
     ]);
-    // After the commit, and without waiting: what does not get there is claimed again later.
+    // After the commit, and without waiting: what does not get there is due when its lease ends.
     void this.queue.add(rows.filter((row) => row.ord === null).map(queuedDelivery));
     const accepted = rows.filter((row) => row.ord !== null);
-    const repeated = await this.findRepeated(events, accepted);
-    const results: Acceptance[] = [];
-    for (const row of accepted) results[row.ord - 1] = acceptanceOf(row, repeated.get(row.ord));
+    // The others are committed, whatever becomes of this statement.
+    const repeated = await this.findRepeated(events, accepted).catch(
+      (error: unknown) => new UnavailableError(error),
+    );
+    const results: (Acceptance | UnavailableError)[] = [];
+    for (const row of accepted) results[row.ord - 1] = acceptanceOf(row, repeated);
     return results;
   }
 
@@ -223,13 +230,18 @@ function queuedDelivery({
   return { id, lease: FIRST_LEASE, webhookId };
 }
 
-function acceptanceOf(row: EventResultRow, first: KeyRow | undefined): Acceptance {
+function acceptanceOf(
+  row: EventResultRow,
+  repeated: ReadonlyMap<number, KeyRow> | UnavailableError,
+): Acceptance | UnavailableError {
   if (row.refusal !== null) return { accepted: false, refusal: row.refusal };
   if (row.fresh) {
     return { accepted: true, id: row.event_id, duplicate: false, deliveries: row.deliveries };
   }
+  if (repeated instanceof UnavailableError) return repeated;
+  const first = repeated.get(row.ord);
   // Its retention ended between the two statements: the producer repeats, and it is new then.
-  if (!first) throw new Error('the key of a repeated event is gone');
+  if (!first) return new UnavailableError(new Error('the key of a repeated event is gone'));
   return { accepted: true, id: first.event_id, duplicate: true, deliveries: first.deliveries };
 }
 
