@@ -66,6 +66,20 @@ export class Transactions {
     return records as Row[];
   }
 
+  /**
+   * Like {@link query}, for what only reads. Inside a transaction, too, its locks go with it: whoever
+   * reads one partition after the other would else have locked them all in the end.
+   */
+  async peek<Row extends QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
+    const { runner } = this.current.present ?? {};
+    if (!runner) return this.database.query<Row>(statement, values);
+    await runner.query('SAVEPOINT peek');
+    const { records } = await runner.query(statement.text, values, true);
+    await runner.query('ROLLBACK TO SAVEPOINT peek');
+    await runner.query('RELEASE SAVEPOINT peek');
+    return records as Row[];
+  }
+
   /** Does what must not happen before others can see the changes; at once where nothing is under way. */
   afterCommit(work: () => void): void {
     const transaction = this.current.present;

@@ -1,13 +1,23 @@
+import type { Statement } from '#libs/kernel';
 import { joinDeliveryByKey } from './delivery-by-key.js';
+import { type Span, within } from './partition-walk.js';
+
+export const IS_ANY_CANCELLING = {
+  name: 'canceller.any',
+  text: 'SELECT id FROM webhooks WHERE cancelling LIMIT 1',
+};
+
+/** Neither a worker nor the queue has it. */
+const IS_FREE_TO_CHANGE = '(claimed_until IS NULL OR claimed_until <= now())';
 
 /**
- * Writes the cancelling of deliveries to their rows, $1 at a time. An attempt that is on its way
- * ends and is recorded, so its row is left to a later turn. Everything is judged again once the
- * row is locked: the delivery may have been taken, or sent anew under the present generation.
+ * Writes the cancelling of deliveries to their rows, $1 at a time. What a worker or the queue has is
+ * left to a later turn: an attempt that is on its way ends and is recorded. Everything is judged again
+ * once the row is locked: the delivery may have been taken, or sent anew under the present generation.
  */
-export const CANCEL = {
-  name: 'canceller.cancel',
-  text: `
+export function cancelOutdated(span: Span): Statement {
+  return {
+    text: `
 WITH off AS (
   SELECT id, generation, CASE WHEN deleted_at IS NOT NULL THEN 'deleted'
     ELSE coalesce(disabled_reason, 'disabled') END AS reason
@@ -17,7 +27,7 @@ outdated AS (
   SELECT d.id, off.generation, off.reason FROM off CROSS JOIN LATERAL (
     SELECT id FROM deliveries
     WHERE webhook_id = off.id AND state = 'pending' AND generation < off.generation
-      AND (NOT taken OR claimed_until <= now())
+      AND ${IS_FREE_TO_CHANGE} AND ${within('id', span)}
     -- The order of the index on what is pending: no other one may seem as good.
     ORDER BY next_attempt_at LIMIT $1::integer
   ) d
@@ -25,27 +35,43 @@ outdated AS (
 ),
 locked AS MATERIALIZED (
   SELECT d.id, o.reason FROM outdated o
-  ${joinDeliveryByKey('o.id', { lock: 'FOR UPDATE SKIP LOCKED' })}
-  WHERE d.state = 'pending' AND d.generation < o.generation
-    AND (NOT d.taken OR d.claimed_until <= now())
+  ${joinDeliveryByKey('o.id', { lock: 'FOR UPDATE SKIP LOCKED', span })}
+  WHERE d.state = 'pending' AND d.generation < o.generation AND ${IS_FREE_TO_CHANGE}
 )
 UPDATE deliveries d
-SET state = 'cancelled', reason = l.reason, completed_at = now(), claimed_until = NULL, taken = false
-FROM locked l WHERE d.id = l.id
+SET state = 'cancelled', reason = l.reason, completed_at = now(), claimed_until = NULL
+FROM locked l WHERE d.id = l.id AND ${within('d.id', span)}
 RETURNING d.id`,
-};
+  };
+}
 
 /**
- * Ends the cancelling of subscriptions of which nothing is left. Not at once: an event that was
- * being accepted while the subscription was switched off may commit a little later.
+ * Subscriptions whose cancelling is old enough to end. Not at once: an event that was being accepted
+ * while the subscription was switched off may commit a little later.
  */
+const MAY_END = `w.cancelling AND greatest(w.updated_at, w.deleted_at) < now() - interval '1 minute'`;
+
+export const MAY_END_CANCELLING = {
+  name: 'canceller.may-end',
+  text: `SELECT id FROM webhooks w WHERE ${MAY_END}`,
+};
+
+/** Those of subscriptions $1 of which something is left. */
+export function findOutdated(span: Span): Statement {
+  return {
+    text: `
+SELECT w.id FROM webhooks w CROSS JOIN LATERAL (
+  SELECT FROM deliveries
+  WHERE webhook_id = w.id AND state = 'pending' AND generation < w.generation
+    AND ${within('id', span)}
+  ORDER BY next_attempt_at LIMIT 1
+) outdated
+WHERE w.id = ANY ($1::bigint[])`,
+  };
+}
+
+/** Ends the cancelling of subscriptions $1, of which nothing is left. */
 export const END_CANCELLING = {
   name: 'canceller.end',
-  text: `
-UPDATE webhooks w SET cancelling = false
-WHERE w.cancelling AND greatest(w.updated_at, w.deleted_at) < now() - interval '1 minute'
-  AND NOT EXISTS (
-  SELECT FROM deliveries d
-  WHERE d.webhook_id = w.id AND d.state = 'pending' AND d.generation < w.generation
-)`,
+  text: `UPDATE webhooks w SET cancelling = false WHERE w.id = ANY ($1::bigint[]) AND ${MAY_END}`,
 };

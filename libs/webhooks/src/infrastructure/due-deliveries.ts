@@ -62,12 +62,6 @@ export class DueDeliveries {
     await this.claiming;
   }
 
-  /** Something of these days may be due that no look has found. */
-  lookAt(days: Iterable<Day>): void {
-    this.days.add(days);
-    this.looks.soon();
-  }
-
   /** What follows from the end of a delivery in this worker: its retry, or that it is due again. */
   follow(result: RunResult | undefined): void {
     if (result?.outcome === 'released') {

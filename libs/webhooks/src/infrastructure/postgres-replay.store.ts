@@ -2,7 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { BusyError, Transactions, Turns } from '#libs/kernel';
 import type { Replay, ReplayableState, ReplayRange, ReplayState } from '../domain/replay.js';
 import { ReplayStore } from '../domain/replay-store.js';
-import { CANCEL_REPLAY, COUNT_REPLAYABLE, FIND_REPLAY, START_REPLAY } from './replay.statements.js';
+import { dayAt, newestFirst } from './partition-walk.js';
+import {
+  CANCEL_REPLAY,
+  countReplayable,
+  END_OF_RANGE,
+  FIND_REPLAY,
+  REPLAYED_DAYS,
+  START_REPLAY,
+} from './replay.statements.js';
 
 interface ReplayRow {
   id: string;
@@ -15,12 +23,6 @@ interface ReplayRow {
   replayed: number;
   created_at: Date;
   completed_at: Date | null;
-}
-
-interface CountRow {
-  deliveries: number;
-  /** Up to when they were counted. */
-  until: Date;
 }
 
 /** Counting may read millions of rows: whoever asks for it again and again shall not have all connections. */
@@ -36,24 +38,40 @@ export class PostgresReplayStore extends ReplayStore {
   }
 
   async count(webhookId: string, range: ReplayRange): Promise<number> {
-    return (await this.counted(webhookId, range))?.deliveries ?? 0;
+    return (await this.counted(webhookId, range)).deliveries;
   }
 
   async start(webhookId: string, range: ReplayRange): Promise<string | undefined> {
-    const counted = await this.counted(webhookId, range);
-    if (!counted) return undefined;
-    const { until, deliveries } = counted;
+    const { until, deliveries } = await this.counted(webhookId, range);
     const values = [...valuesOf(webhookId, { ...range, until }), deliveries];
     return (await this.transactions.query<{ id: string }>(START_REPLAY, values))[0]?.id;
   }
 
-  private async counted(webhookId: string, range: ReplayRange): Promise<CountRow | undefined> {
-    const values = valuesOf(webhookId, range);
-    const rows = await this.counts.run(
-      () => this.transactions.query<CountRow>(COUNT_REPLAYABLE, values),
+  /** @returns how many, and up to when they were counted */
+  private counted(
+    webhookId: string,
+    range: ReplayRange,
+  ): Promise<{ until: Date; deliveries: number }> {
+    return this.counts.run(
+      () => this.countAll(webhookId, range),
       () => new BusyError('Too many replays are being counted now.'),
     );
-    return rows[0];
+  }
+
+  private async countAll(webhookId: string, range: ReplayRange) {
+    const asked = [range.until?.toISOString() ?? null];
+    const [end] = await this.transactions.query<{ until: Date }>(END_OF_RANGE, asked);
+    if (!end) throw new Error('a SELECT without FROM has a row');
+    const { until } = end;
+    const values = valuesOf(webhookId, { ...range, until });
+    const reader = { query: this.transactions.peek.bind(this.transactions) };
+    const days = { first: dayAt(range.since), last: dayAt(until) };
+    let deliveries = 0;
+    for await (const span of newestFirst(reader, 'deliveries', REPLAYED_DAYS, days)) {
+      const rows = await reader.query<{ deliveries: number }>(countReplayable(span), values);
+      deliveries += rows[0]?.deliveries ?? 0;
+    }
+    return { until, deliveries };
   }
 
   async find(id: string, accountId: string): Promise<Replay | undefined> {

@@ -1,6 +1,10 @@
 import { REPLAYABLE_STATES } from '../domain/replay.js';
 import { joinDeliveryByKey } from './delivery-by-key.js';
+import { daysAtOnce, type Span, within } from './partition-walk.js';
 import { IS_BLOCKED } from './webhook-flow.js';
+
+/** How many days {@link countReplayable} and {@link continueReplay} may be about. */
+export const REPLAYED_DAYS = daysAtOnce('deliveries', 'events');
 
 /** A query for each state, so that each has an index of its own; it finds nothing where not asked for. */
 function inStates(states: string, each: (condition: string) => string): string {
@@ -9,32 +13,41 @@ function inStates(states: string, each: (condition: string) => string): string {
   ).join('\n    UNION ALL ');
 }
 
-/** It is a test, which is never replayed. One by one: a join would read all events there are. */
-const JOIN_NO_TEST = `
-  JOIN LATERAL (SELECT test FROM events WHERE id = d.event_id LIMIT 1) e ON NOT e.test`;
+/** It is a test, which is never replayed. One by one: a join would read all events of the days. */
+function joinNoTest(span: Span): string {
+  return `
+  JOIN LATERAL (
+    SELECT test FROM events WHERE id = d.event_id AND ${within('id', span)} LIMIT 1
+  ) e ON NOT e.test`;
+}
 
-/** The end of the time; nothing of the future can be sent again. $3 may be NULL. */
-const UNTIL = `date_trunc('milliseconds', least($3::timestamptz, now()))`;
+/** $1 the end of the time, or NULL; nothing of the future can be sent again. */
+export const END_OF_RANGE = {
+  text: `SELECT date_trunc('milliseconds', least($1::timestamptz, now())) AS until`,
+};
 
-/** Of subscription `w`; what is about to be cancelled counts as cancelled. $2 since, $4 states. */
-const COUNT = `
-  SELECT count(*)::integer FROM (
+/**
+ * $1 webhook, $2 since, $3 until, $4 states; what is about to be cancelled counts as cancelled.
+ * Without a name: the best plan depends on the times.
+ */
+export function countReplayable(span: Span): { text: string } {
+  const inRange = `id >= least_uuid($2::timestamptz) AND id < least_uuid($3::timestamptz)
+       AND ${within('id', span)}`;
+  return {
+    text: `
+SELECT count(*)::integer AS deliveries FROM webhooks w CROSS JOIN LATERAL (
     ${inStates(
       '$4::text[]',
       (condition) => `SELECT id, event_id FROM deliveries
-     WHERE webhook_id = w.id AND ${condition}
-       AND id >= least_uuid($2::timestamptz) AND id < least_uuid(${UNTIL})`,
+     WHERE webhook_id = w.id AND ${condition} AND ${inRange}`,
     )}
     UNION ALL (SELECT id, event_id FROM deliveries
      WHERE webhook_id = w.id AND 'cancelled' = ANY ($4::text[])
-       AND state = 'pending' AND generation < w.generation
-       AND id >= least_uuid($2::timestamptz) AND id < least_uuid(${UNTIL}))
-  ) d ${JOIN_NO_TEST}`;
-
-/** $1 webhook, $2 since, $3 until, $4 states. Without a name: the best plan depends on the times. */
-export const COUNT_REPLAYABLE = {
-  text: `SELECT (${COUNT}) AS deliveries, ${UNTIL} AS until FROM webhooks w WHERE w.id = $1`,
-};
+       AND state = 'pending' AND generation < w.generation AND ${inRange})
+  ) d ${joinNoTest(span)}
+WHERE w.id = $1`,
+  };
+}
 
 /**
  * $1 webhook, $2 since, $3 until, $4 states, $5 how many there are. It does not count itself: what
@@ -75,43 +88,53 @@ WHERE r.state = 'running' AND w.id = r.webhook_id
   AND (NOT w.enabled OR w.deleted_at IS NOT NULL OR w.generation <> r.generation)`,
 };
 
-/**
- * Those that may go on: of each subscription the oldest, while it is on, neither paused nor held, and
- * fewer than $1 of its deliveries are due and wait. What is about to be cancelled has to be so first,
- * or it would be passed by.
- */
+/** Those that may go on: of each subscription the oldest, while it is on and not blocked. */
 const READY = `
-SELECT r.id FROM replays r
--- What waits is counted only of subscriptions that have a replay: LIMIT keeps PostgreSQL from joining first.
-CROSS JOIN LATERAL (SELECT * FROM webhooks WHERE id = r.webhook_id LIMIT 1) w
+SELECT r.id, r.webhook_id, r.after, r.until FROM replays r JOIN webhooks w ON w.id = r.webhook_id
 WHERE r.state = 'running' AND w.enabled AND w.deleted_at IS NULL AND w.generation = r.generation
   AND NOT ${IS_BLOCKED}
   AND NOT EXISTS (
     SELECT FROM replays o WHERE o.webhook_id = r.webhook_id AND o.state = 'running' AND o.id < r.id
-  )
-  AND $1::integer > (SELECT count(*) FROM (
-    SELECT FROM deliveries d
-    WHERE d.webhook_id = w.id AND d.state = 'pending' AND d.next_attempt_at <= now()
-      AND (d.claimed_until IS NULL OR d.claimed_until <= now())
-    -- The order of the index on what is pending: no other one may seem as good.
-    ORDER BY d.next_attempt_at LIMIT $1::integer
-  ) waiting)
-  AND (NOT w.cancelling OR 0 = (SELECT count(*) FROM (
-    SELECT FROM deliveries d
-    WHERE d.webhook_id = w.id AND d.state = 'pending' AND d.generation < w.generation
-    ORDER BY d.next_attempt_at LIMIT 1
-  ) outdated))`;
+  )`;
 
 export const READY_REPLAYS = { name: 'replays.ready', text: `${READY} ORDER BY r.id` };
 
-/** Takes one of them, $2, for the transaction, unless another worker has it. */
-export const TAKE_REPLAY = `${READY} AND r.id = $2::uuid FOR UPDATE OF r SKIP LOCKED`;
+/** Takes one of them, $1, for the transaction, unless another worker has it. */
+export const TAKE_REPLAY = { text: `${READY} AND r.id = $1::uuid FOR UPDATE OF r SKIP LOCKED` };
+
+/**
+ * How many deliveries of subscription $1 are due and wait, $2 at the most, and whether any is about
+ * to be cancelled: that has to be so first, or a replay would pass it by.
+ */
+export function findWaiting(span: Span): { text: string } {
+  return {
+    text: `
+SELECT (SELECT count(*)::integer FROM (
+    SELECT FROM deliveries
+    WHERE webhook_id = w.id AND state = 'pending' AND next_attempt_at <= now()
+      AND (claimed_until IS NULL OR claimed_until <= now()) AND ${within('id', span)}
+    -- The order of the index on what is pending: no other one may seem as good.
+    ORDER BY next_attempt_at LIMIT $2::integer
+  ) due) AS due,
+  w.cancelling AND 0 < (SELECT count(*) FROM (
+    SELECT FROM deliveries
+    WHERE webhook_id = w.id AND state = 'pending' AND generation < w.generation
+      AND ${within('id', span)}
+    ORDER BY next_attempt_at LIMIT 1
+  ) outdated) AS outdated
+FROM webhooks w WHERE w.id = $1`,
+  };
+}
 
 /**
  * Starts the schedules of the next $2 deliveries of replay $1 anew, oldest first, and remembers how
  * far it came. A statement of its own after {@link TAKE_REPLAY}: it sees what others did until then.
+ * Where the days have fewer, it goes on after $3, the last id that they can have, or is at its end: $4.
+ * @param span the days after those that it is done with
  */
-export const CONTINUE_REPLAY = `
+export function continueReplay(span: Span): { text: string } {
+  return {
+    text: `
 WITH job AS MATERIALIZED (
   SELECT r.*, w.generation AS present FROM replays r JOIN webhooks w ON w.id = r.webhook_id
   WHERE r.id = $1
@@ -123,7 +146,7 @@ next AS MATERIALIZED (
       'w.states',
       (condition) => `SELECT id FROM deliveries
      WHERE webhook_id = w.webhook_id AND ${condition}
-       AND id > w.after AND id < least_uuid(w.until)
+       AND id > w.after AND id < least_uuid(w.until) AND ${within('id', span)}
      ORDER BY id LIMIT $2::integer`,
     )}
     ) found ORDER BY id LIMIT $2::integer
@@ -131,17 +154,17 @@ next AS MATERIALIZED (
 ),
 chosen AS MATERIALIZED (
   SELECT d.id, job.present FROM job CROSS JOIN next n
-  ${joinDeliveryByKey('n.id', { lock: 'FOR UPDATE' })} ${JOIN_NO_TEST}
+  ${joinDeliveryByKey('n.id', { lock: 'FOR UPDATE', span })} ${joinNoTest(span)}
   WHERE d.state = ANY (job.states)
 ),
 started AS (
   UPDATE deliveries d
   SET state = 'pending', reason = NULL, completed_at = NULL, schedule_base = d.attempts,
-    immediate = false, replayed = true, generation = c.present, next_attempt_at = now(),
+    immediate = false, replayed = true, generation = c.present,
     -- An attempt that is still on its way, of one that was cancelled meanwhile, is its first.
-    taken = d.taken AND d.claimed_until > now(),
-    claimed_until = CASE WHEN d.taken AND d.claimed_until > now() THEN d.claimed_until END
-  FROM chosen c WHERE d.id = c.id
+    next_attempt_at = greatest(d.claimed_until, now()),
+    claimed_until = CASE WHEN d.claimed_until > now() THEN d.claimed_until END
+  FROM chosen c WHERE d.id = c.id AND ${within('d.id', span)}
   RETURNING d.id
 ),
 -- What is accepted now waits its turn.
@@ -151,14 +174,17 @@ marked AS (
 )
 UPDATE replays r
 SET replayed = r.replayed + s.started,
-  after = coalesce(s.last, r.after),
-  state = CASE WHEN s.found < $2::integer THEN 'completed' ELSE r.state END,
-  completed_at = CASE WHEN s.found < $2::integer THEN now() END
+  after = CASE WHEN s.found < $2::integer THEN $3::uuid ELSE s.last END,
+  state = CASE WHEN s.found < $2::integer AND $4 THEN 'completed' ELSE r.state END,
+  completed_at = CASE WHEN s.found < $2::integer AND $4 THEN now() END
 FROM (
   SELECT (SELECT count(*) FROM started) AS started, (SELECT count(*) FROM next) AS found,
     (SELECT id FROM next ORDER BY id DESC LIMIT 1) AS last
 ) s
-WHERE r.id = $1`;
+WHERE r.id = $1
+RETURNING s.found::integer AS found`,
+  };
+}
 
 /** $1 days for which they are kept. */
 export const FORGET_REPLAYS = {

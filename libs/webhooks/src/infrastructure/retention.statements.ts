@@ -62,7 +62,7 @@ export const HALF_DETACHED = {
 
 /**
  * Ends up to $4 deliveries of a partition ($1, $2 the bounds of its ids) that are older than $3 days
- * and not finished. An attempt that is on its way is left its time to be recorded.
+ * and not finished. What a worker or the queue has is left its time to be recorded.
  * @returns how many
  */
 export const EXPIRE = {
@@ -72,15 +72,14 @@ old AS MATERIALIZED (
   SELECT id FROM deliveries
   WHERE (SELECT mine FROM alone) AND id >= $1::uuid AND id < $2::uuid
     AND state = 'pending' AND id < least_uuid(now() - $3::integer * interval '24 hours')
-    AND (NOT taken OR claimed_until <= now())
+    AND (claimed_until IS NULL OR claimed_until <= now())
   -- The order of the index on what is pending.
   ORDER BY webhook_id, next_attempt_at LIMIT $4::integer
   FOR UPDATE SKIP LOCKED
 ),
 expired AS (
   UPDATE deliveries d
-  SET state = 'exhausted', reason = 'expired', completed_at = now(), claimed_until = NULL,
-    taken = false
+  SET state = 'exhausted', reason = 'expired', completed_at = now(), claimed_until = NULL
   FROM old WHERE d.id = old.id AND d.id >= $1::uuid AND d.id < $2::uuid
   RETURNING d.id
 )
