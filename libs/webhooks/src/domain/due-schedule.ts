@@ -88,7 +88,9 @@ export class DueSchedule {
     const dueAt = now + work.dueInMs;
     if (known) {
       known.notedAt = now;
-      if (dueAt < known.dueAt) this.put(key, { ...known, dueAt, since: undefined });
+      // It may have been due before all that is known of.
+      known.since = undefined;
+      if (dueAt < known.dueAt) this.put(key, { ...known, dueAt });
       return;
     }
     this.put(key, this.entryOf(work, now));

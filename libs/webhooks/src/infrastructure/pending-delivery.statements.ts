@@ -10,18 +10,22 @@ function ofDay(name: string, text: (day: Day) => string): (day: Day) => Statemen
   return eachDay((day) => ({ name: `${name}.${String(day)}`, text: text(day) }));
 }
 
+/** How long an attempt of delivery `d` may take, in ms. @param timeoutMs where its subscription does not say */
+const timeoutOf = (timeoutMs: string): string => `coalesce(
+      (SELECT (retry ->> 'timeoutMs')::float8 FROM webhooks WHERE id = d.webhook_id), ${timeoutMs}::float8
+    )`;
+
 /**
  * When a lease ends that lasts so much longer than an attempt. While it lasts, the index on what is pending shows the
  * delivery as due at its end, so whoever looks for what is due reads nothing that somebody has.
- *
- * @param timeoutMs of an attempt, where the subscription of delivery `d` has none of its own
  */
-const leaseEnd = (
-  timeoutMs: string,
-  beyondMs: number,
-): string => `now() + make_interval(secs => (coalesce(
-      (SELECT (retry ->> 'timeoutMs')::float8 FROM webhooks WHERE id = d.webhook_id), ${timeoutMs}::float8
-    ) + ${String(beyondMs)}) / 1000)`;
+const leaseEnd = (timeoutMs: string, beyondMs: number): string =>
+  `now() + make_interval(secs => (${timeoutOf(timeoutMs)} + ${String(beyondMs)}) / 1000)`;
+
+/** Ends a lease: the delivery is due since the lease began, so that it keeps its place among the others. */
+const endLease = (timeoutMs: string): string => `claimed_until = NULL,
+    next_attempt_at = least(now(), d.claimed_until
+      - make_interval(secs => (${timeoutOf(timeoutMs)} + ${String(BEYOND_TIMEOUT_MS)}) / 1000))`;
 
 const LEASED = `d.id, d.event_id, d.webhook_id, d.attempts, d.takes, d.schedule_base, d.immediate,
     d.replayed, d.created_at, d.claimed_until`;
@@ -74,7 +78,7 @@ WITH judged AS MATERIALIZED (
 ),
 ${cancelOff(day)},
 blocked AS (
-  UPDATE deliveries d SET claimed_until = NULL, next_attempt_at = now()
+  UPDATE deliveries d SET ${endLease('$3')}
   WHERE d.id = ANY (ARRAY(SELECT id FROM judged WHERE is_blocked AND NOT is_off))
     AND ${withinDays('d.id', day)}
 ),
@@ -167,7 +171,7 @@ SET state = 'exhausted', reason = 'expired', claimed_until = NULL, next_attempt_
 WHERE d.id ${isOneOf('$1')} AND ${withinDays('d.id', day)} AND d.state = 'pending'`,
 );
 
-/** Gives back what was not sent. $1, $2 arrays: delivery, in order, and number of its lease. */
+/** Gives back what was not sent. $1, $2 arrays: delivery, number of its lease; $3 timeout of an attempt in ms. */
 export const RELEASE = ofDay(
   'pending.release',
   (day) => `
@@ -178,7 +182,7 @@ WITH given AS MATERIALIZED (
     FOR NO KEY UPDATE SKIP LOCKED
   ) d ON d.takes = j.lease AND d.state = 'pending'
 )
-UPDATE deliveries d SET claimed_until = NULL, next_attempt_at = now()
+UPDATE deliveries d SET ${endLease('$3')}
 WHERE d.id = ANY (ARRAY(SELECT id FROM given)) AND ${withinDays('d.id', day)}`,
 );
 

@@ -162,6 +162,7 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
       await this.database.run(RELEASE(day), [
         deliveries.map(({ id }) => id),
         deliveries.map(({ lease }) => lease),
+        this.timeoutMs,
       ]);
       return [];
     };
