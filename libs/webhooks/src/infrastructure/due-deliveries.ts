@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type BackgroundTask, BackgroundTasks, Database, GroupCommit } from '#libs/kernel';
+import { BackgroundTasks, Database, GroupCommit } from '#libs/kernel';
 import { DeliveryRunner, type RunResult } from '../domain/delivery-runner.js';
 import { type DueClaim, DueSchedule, type DueWork } from '../domain/due-schedule.js';
 import { type LeasedDelivery, PendingDeliveries } from '../domain/pending-deliveries.js';
@@ -32,7 +32,6 @@ interface LookRow {
 @Injectable()
 export class DueDeliveries {
   private readonly schedule = new DueSchedule();
-  private readonly looks: BackgroundTask;
   private readonly marking: GroupCommit<string, undefined>;
   private timer: NodeJS.Timeout | undefined;
   private claiming: Promise<void> | undefined;
@@ -47,7 +46,7 @@ export class DueDeliveries {
     private readonly days: PendingDays,
     tasks: BackgroundTasks,
   ) {
-    this.looks = tasks.add('due-deliveries', LOOKS, () => this.look());
+    tasks.add('due-deliveries', LOOKS, () => this.look());
     this.marking = new GroupCommit<string, undefined>(async (webhookIds) => {
       await this.database.run(MARK_BACKLOG, [[...new Set(webhookIds)]]);
       return [];
