@@ -180,7 +180,7 @@ WITH given AS MATERIALIZED (
   JOIN LATERAL (
     SELECT * FROM deliveries WHERE id = j.id AND ${withinDays('id', day)} LIMIT 1
     FOR NO KEY UPDATE SKIP LOCKED
-  ) d ON d.takes = j.lease AND d.state = 'pending'
+  ) d ON d.takes = j.lease AND d.state IN ('pending', 'cancelled')
 )
 UPDATE deliveries d SET ${endLease('$3')}
 WHERE d.id = ANY (ARRAY(SELECT id FROM given)) AND ${withinDays('d.id', day)}`,
