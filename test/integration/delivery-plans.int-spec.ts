@@ -1,20 +1,19 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import pg from 'pg';
-import { boundsOf } from '../../libs/webhooks/src/infrastructure/delivery-by-key.js';
-import {
-  FEED_ALL,
-  FEED_GIVEN,
-  FEED_IMMEDIATE,
-} from '../../libs/webhooks/src/infrastructure/delivery-feeder.statements.js';
 import { listDeliveries } from '../../libs/webhooks/src/infrastructure/delivery.statements.js';
 import {
+  CLAIM,
+  CLAIM_TESTS,
+  LOOK,
   RECORD,
   RELEASE,
   TAKE,
 } from '../../libs/webhooks/src/infrastructure/pending-delivery.statements.js';
+import { type Day, dayOf, leastIdOf } from '../../libs/webhooks/src/infrastructure/partition-days.js';
+import { dayAt, type Span } from '../../libs/webhooks/src/infrastructure/partition-walk.js';
 import {
-  CONTINUE_REPLAY,
-  READY_REPLAYS,
+  continueReplay,
+  findWaiting,
 } from '../../libs/webhooks/src/infrastructure/replay.statements.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { aSubscription, anAccount } from '../support/rows.js';
@@ -34,7 +33,7 @@ type Value = Scalar | Scalar[];
 
 const OTHERS = 20_000;
 const WAITING = 200;
-const LEASE_MS = 30_000;
+const TIMEOUT_MS = 15_000;
 
 let database: TestDatabase;
 let client: pg.Client;
@@ -130,14 +129,10 @@ function readBy(step: Step): number {
 const ones = () => waiting.map(() => 1);
 const each = (value: Scalar) => waiting.map(() => value);
 
-const CLAIMED = `UPDATE deliveries SET claimed_until = now() + interval '1 hour'
+/** On the queue. */
+const QUEUED = `UPDATE deliveries SET claimed_until = now() + interval '1 hour'
   WHERE state = 'pending' AND next_attempt_at <= now()`;
-const TAKEN = CLAIMED.replace('SET', 'SET taken = true, takes = 1,');
-
-/** What many subscriptions have earned. */
-const EARNED = JSON.stringify(
-  Object.fromEntries(Array.from({ length: 100 }, (_, id) => [id, WAITING])),
-);
+const LEASED = QUEUED.replace('SET', 'SET takes = 1, next_attempt_at = now() + interval \'1 hour\',');
 
 const REPLAY = '019a0b1c-2d3e-7f40-8a51-b26c73d84e95';
 /** Of the subscription, with all that waits for it now exhausted. */
@@ -147,39 +142,55 @@ const REPLAYED = `UPDATE deliveries SET state = 'exhausted'
   SELECT '${REPLAY}', max(id), 1, 1, now() - interval '20 days', now() + interval '1 s',
     '{exhausted,cancelled}', 0, least_uuid(now() - interval '20 days') FROM webhooks`;
 
-const STATEMENTS: [name: string, text: string, before: string, values: () => Value[]][] = [
-  ['takes', TAKE.text, CLAIMED, () => [waiting, ones(), LEASE_MS, ...boundsOf(waiting)]],
-  ['hands back', RELEASE.text, TAKEN, () => [waiting, ones(), [], []]],
+const TODAY = dayAt(new Date());
+/** As many days as a statement may be about, with those of which there are no partitions yet. */
+const DAYS: Span = { first: TODAY - 8, last: TODAY + 8 };
+
+type StatementCase = [
+  name: string,
+  text: (day: Day) => string,
+  before: string,
+  values: () => Value[],
+];
+
+const PATH: StatementCase[] = [
+  ['takes', (day) => TAKE(day).text, QUEUED, () => [waiting, each(0), TIMEOUT_MS]],
+  ['releases', (day) => RELEASE(day).text, LEASED, () => [waiting, ones(), TIMEOUT_MS]],
   [
     'records',
-    RECORD.text,
-    TAKEN,
+    (day) => RECORD(day).text,
+    LEASED,
     () => [
       ...[waiting, ones(), ones(), each(new Date().toISOString()), ones(), each(200)],
-      ...[each(null), each(null), each(null), each(null), each(false), each('succeeded')],
-      ...[each(null), each(null), ...boundsOf(waiting)],
+      ...[each(null), each(null), each(null), each(null), each(false)],
+      ...[each(0), each('succeeded'), each(null), each(null)],
+      ...[each('succeeded'), each(null), each(null), 'worker'],
     ],
   ],
   [
-    'feeds',
-    FEED_ALL.text,
+    'claims',
+    (day) => CLAIM(day).text,
     'SELECT',
-    () => [WAITING, LEASE_MS, WAITING, WAITING, 1, EARNED, WAITING, WAITING],
+    () => [[webhook], [WAITING], ['-infinity'], [], TIMEOUT_MS],
   ],
   [
-    'feeds immediate',
-    FEED_IMMEDIATE.text,
+    'claims tests of',
+    (day) => CLAIM_TESTS(day).text,
     "UPDATE deliveries SET immediate = true WHERE state = 'pending' AND next_attempt_at <= now()",
-    () => [WAITING, LEASE_MS],
+    () => [[webhook], [WAITING], ['-infinity'], [], TIMEOUT_MS],
   ],
+  ['looks for', (day) => LOOK(day).text, 'SELECT', () => []],
+];
+
+const STATEMENTS: StatementCase[] = [
+  ...PATH,
+  ['counts due', () => findWaiting(DAYS).text, 'SELECT', () => [webhook, WAITING]],
   [
-    'feeds what follows',
-    FEED_GIVEN.text,
-    'SELECT',
-    () => [WAITING, LEASE_MS, WAITING, WAITING, 1, EARNED, WAITING, WAITING, [webhook]],
+    'replays',
+    () => continueReplay(DAYS).text,
+    REPLAYED,
+    () => [REPLAY, WAITING, leastIdOf(DAYS.last + 1), true],
   ],
-  ['finds replays of', READY_REPLAYS.text, REPLAYED, () => [WAITING]],
-  ['replays', CONTINUE_REPLAY, REPLAYED, () => [REPLAY, WAITING]],
 ];
 
 describe.each(['force_generic_plan', 'force_custom_plan'])('with %s', (mode) => {
@@ -190,7 +201,8 @@ describe.each(['force_generic_plan', 'force_custom_plan'])('with %s', (mode) => 
   it.each(STATEMENTS)(
     '%s deliveries without reading others, however many wait',
     async (...args) => {
-      const [, text, before, values] = args;
+      const [, textOf, before, values] = args;
+      const text = textOf(dayOf(waiting[0]!));
       expect(await rowsRead(text, values(), before)).toBeLessThan(10 * WAITING);
       await client.query('ANALYZE');
       expect(await rowsRead(text, values(), before)).toBeLessThan(10 * WAITING);
@@ -226,13 +238,6 @@ describe('planned when the day has just begun', () => {
        FROM webhooks w, generate_series(1, $1) n`,
       [OTHERS],
     );
-
-  it('asks what waits of subscriptions with a replay alone', async () => {
-    await client.query(`PREPARE statement AS ${READY_REPLAYS.text}`);
-    await rowsReadByPrepared([WAITING]);
-    await manyCome();
-    expect(await rowsReadByPrepared([WAITING])).toBe(0);
-  });
 
   it.each(STATEMENTS.filter(([name]) => ['takes', 'records'].includes(name)))(
     '%s deliveries without reading others that came since',
@@ -287,7 +292,7 @@ it.each(['exhausted', 'cancelled', 'pending', 'parked'] as const)(
     await client.query(`SET plan_cache_mode = force_custom_plan`);
     await client.query('ANALYZE');
     const values = [webhook, null, 100, state, null, null, null];
-    expect(await rowsRead(listDeliveries(state).text, values)).toBeLessThan(10 * WAITING);
+    expect(await rowsRead(listDeliveries(state, DAYS).text, values)).toBeLessThan(10 * WAITING);
   },
 );
 

@@ -96,7 +96,7 @@ const namesOf = (day: string) => ['attempts', 'deliveries', 'events'].map((of) =
 
 const deliveries = (ids: string[]) =>
   database.query(
-    `SELECT state, reason, completed_at IS NOT NULL AS ended, taken, claimed_until
+    `SELECT state, reason, completed_at IS NOT NULL AS ended, claimed_until
      FROM deliveries WHERE id = ANY ($1) ORDER BY id`,
     [ids],
   );
@@ -128,13 +128,11 @@ it('ends what is not finished when its time is over, not earlier', async () => {
       daysAgo,
       columns: { state: `'pending'`, next_attempt_at: 'now()', ...columns },
     });
-  const claimed = { taken: 'true', claimed_until: `now() + interval '1 minute'` };
   const ids = [
     await pending(DAYS + 0.01),
     await pending(DAYS - 0.01),
-    await pending(DAYS + 0.02, claimed),
-    await pending(DAYS + 0.03, { ...claimed, claimed_until: 'now()' }),
-    await pending(DAYS + 0.04, { ...claimed, taken: 'false' }),
+    await pending(DAYS + 0.02, { claimed_until: `now() + interval '1 minute'` }),
+    await pending(DAYS + 0.03, { claimed_until: 'now()' }),
   ].flat();
   await (await aWorker()).run();
   const unchanged = { state: 'pending', reason: null, ended: false };
@@ -142,14 +140,13 @@ it('ends what is not finished when its time is over, not earlier', async () => {
     state: 'exhausted',
     reason: 'expired',
     ended: true,
-    taken: false,
     claimed_until: null,
   };
   expect(await deliveries([ids[0]!])).toEqual([ended]);
   expect(await deliveries([ids[1]!])).toMatchObject([unchanged]);
-  expect(await deliveries([ids[2]!])).toMatchObject([{ ...unchanged, taken: true }]);
-  expect(await deliveries([ids[3]!, ids[4]!])).toEqual([ended, ended]);
-  expect(expired).toBe(3);
+  expect(await deliveries([ids[2]!])).toMatchObject([unchanged]);
+  expect(await deliveries([ids[3]!])).toEqual([ended]);
+  expect(expired).toBe(2);
 });
 
 it('ends and removes the whole past of an installation that was off, but for what is on its way', async () => {
@@ -164,7 +161,7 @@ it('ends and removes the whole past of an installation that was off, but for wha
     });
   }
   const [under] = await database.query<{ id: string }>(
-    `UPDATE deliveries SET taken = true, claimed_until = now() + interval '1 minute'
+    `UPDATE deliveries SET claimed_until = now() + interval '1 minute'
      WHERE id = (SELECT id FROM deliveries ORDER BY id LIMIT 1) RETURNING id`,
   );
   const worker = await aWorker();
@@ -173,7 +170,7 @@ it('ends and removes the whole past of an installation that was off, but for wha
   expect(expired).toBe(days.length * 1_200 - 1);
   expect(await partitions()).toEqual([...present, ...namesOf(days[0]!)].sort());
   expect(await deliveries([under!.id])).toMatchObject([{ state: 'pending' }]);
-  await database.query('UPDATE deliveries SET claimed_until = now() WHERE taken');
+  await database.query('UPDATE deliveries SET claimed_until = now() WHERE id = $1', [under!.id]);
   await worker.run();
   await worker.run();
   expect(await partitions()).toEqual(present);
@@ -379,7 +376,7 @@ it('disturbs neither accepting nor delivering, and records nothing of a delivery
       truncated: false,
     };
     const conclusion = { state: 'succeeded' } as const;
-    const taken = await Promise.all(fed.map(({ id }) => pending.take({ id, attempt: 1 })));
+    const taken = await Promise.all(fed.map(({ id }) => pending.take({ id, lease: 0 })));
     // Beside them, in the same statement, one that a slow worker took long ago.
     const ids = taken.flatMap((delivery) => (delivery ? [delivery] : []));
     recorded += ids.length;
