@@ -1,0 +1,314 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  blockOf,
+  circuitOf,
+  decide,
+  type Decision,
+  DELETED,
+  disablesAt,
+  FAILING_MS,
+  followedBy,
+  type Health,
+  healthAfter,
+  NEXT,
+  NOW,
+  PAUSED,
+  resumed,
+  RETARGETED,
+  SWITCHED_ON,
+  switchedOff,
+  type Verdict,
+  type Verdicts,
+  verdictsOf,
+} from './subscription-life.js';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+const closed = (failures: number, failingMs: number | null): Health => ({
+  failures,
+  failingMs,
+  openings: 0,
+  openMs: null,
+});
+const open = (openMs: number, columns: Partial<Health> = {}): Health => ({
+  failures: 10,
+  failingMs: HOUR,
+  openings: 1,
+  openMs,
+  ...columns,
+});
+
+/** Every state that a target can be in, at its borders. */
+const STATES = {
+  healthy: closed(0, null),
+  'failing, new': closed(8, 0),
+  'failing, for long': closed(8, FAILING_MS),
+  'nine failures within 30 s': closed(9, 29_999),
+  'nine failures over 30 s': closed(9, 30_000),
+  'ten failures within 30 s': closed(10, 29_999),
+  'ten failures over 30 s': closed(10, 30_000),
+  'ten failures over five days': closed(10, FAILING_MS),
+  open: open(1),
+  'open, failing for five days': open(1, { failingMs: FAILING_MS }),
+  'half-open': open(0),
+  'half-open for long': open(-HOUR),
+  'half-open, opened often': open(0, { openings: 7 }),
+  'half-open, opened very often': open(0, { openings: 5_000 }),
+  'half-open, failing for almost five days': open(0, { failingMs: FAILING_MS - 1 }),
+  'half-open, failing for five days': open(0, { failingMs: FAILING_MS }),
+  'half-open, resumed just now': open(0, { failingMs: 0 }),
+} satisfies Record<string, Health>;
+
+const VERDICTS = {
+  success: { kind: 'succeeded' },
+  failure: { kind: 'failed' },
+  'failed test': { kind: 'failed', test: true },
+  'failed test that asks for a minute': { kind: 'failed', test: true, retryAfterMs: MINUTE },
+  'failure that asks for a minute': { kind: 'failed', retryAfterMs: MINUTE },
+  gone: { kind: 'gone' },
+} satisfies Record<string, Verdict>;
+
+const WELL = { failures: 0, openings: 0, openMs: null, failingSince: null } as const;
+const RECOVERED: Decision = { health: WELL };
+const CLOSED: Decision = { health: WELL, change: 'closed', backlog: true };
+const FAILING_OFF: Decision = { off: 'failing', change: 'switched_off' };
+const counted = (failures: number, failingSince: 'kept' | typeof NOW = 'kept'): Decision => ({
+  health: { failures, openings: 0, openMs: null, failingSince },
+});
+const opened = (seconds: number, openings: number): Decision => ({
+  health: { failures: 10, openings, openMs: seconds * 1_000, failingSince: 'kept' },
+  change: 'opened',
+  backlog: true,
+});
+
+/** What a success and a failure change; what all other verdicts change follows from that. */
+const TRANSITIONS: Record<
+  keyof typeof STATES,
+  Record<'success' | 'failure', Decision | undefined>
+> = {
+  healthy: { success: undefined, failure: counted(1, NOW) },
+  'failing, new': { success: RECOVERED, failure: counted(9) },
+  'failing, for long': { success: RECOVERED, failure: counted(9) },
+  'nine failures within 30 s': { success: RECOVERED, failure: counted(10) },
+  'nine failures over 30 s': { success: RECOVERED, failure: opened(30, 1) },
+  'ten failures within 30 s': { success: RECOVERED, failure: undefined },
+  'ten failures over 30 s': { success: RECOVERED, failure: opened(30, 1) },
+  'ten failures over five days': { success: RECOVERED, failure: opened(30, 1) },
+  open: { success: CLOSED, failure: undefined },
+  'open, failing for five days': { success: CLOSED, failure: undefined },
+  'half-open': { success: CLOSED, failure: opened(60, 2) },
+  'half-open for long': { success: CLOSED, failure: opened(60, 2) },
+  'half-open, opened often': { success: CLOSED, failure: opened(3_600, 8) },
+  'half-open, opened very often': { success: CLOSED, failure: opened(3_600, 5_001) },
+  'half-open, failing for almost five days': { success: CLOSED, failure: opened(60, 2) },
+  'half-open, failing for five days': { success: CLOSED, failure: FAILING_OFF },
+  'half-open, resumed just now': { success: CLOSED, failure: opened(60, 2) },
+};
+
+const HELD = { holdMs: MINUTE, backlog: true } as const;
+
+function expected(state: keyof typeof STATES, verdict: keyof typeof VERDICTS) {
+  const of = TRANSITIONS[state];
+  const all: Record<keyof typeof VERDICTS, Decision | undefined> = {
+    ...of,
+    'failed test': undefined,
+    'failed test that asks for a minute': HELD,
+    'failure that asks for a minute': { ...of.failure, ...HELD },
+    gone: { off: 'gone', change: 'switched_off' },
+  };
+  return all[verdict];
+}
+
+const names = <Name extends string>(of: Record<Name, unknown>) => Object.keys(of) as Name[];
+
+describe.each(names(STATES))('a target that is: %s', (state) => {
+  it.each(names(VERDICTS))('after one %s', (verdict) => {
+    const decision = decide(STATES[state], verdictsOf(VERDICTS[verdict]));
+    expect(decision).toEqual(expected(state, verdict));
+  });
+});
+
+/** The health that a decision leaves. */
+function applied(health: Health, decision: Decision | undefined): Health {
+  if (!decision?.health) return health;
+  const { failingSince, ...others } = decision.health;
+  const failingMs = failingSince === NOW ? 0 : failingSince && health.failingMs;
+  return { ...others, failingMs };
+}
+
+const folded = ([first, ...others]: readonly [Verdict, ...Verdict[]]): Verdicts =>
+  others.reduce((all, next) => followedBy(all, verdictsOf(next), 0), verdictsOf(first));
+
+const aState = fc.constantFrom(...Object.values<Health>(STATES));
+const anyOf = (...verdicts: Verdict[]) =>
+  fc
+    .tuple(fc.constantFrom(...verdicts), fc.array(fc.constantFrom(...verdicts), { maxLength: 25 }))
+    .map(([first, others]): [Verdict, ...Verdict[]] => [first, ...others]);
+
+describe('verdicts that are carried out together', () => {
+  it('change the same as one after the other, as long as none is a success', () => {
+    const others = Object.values<Verdict>(VERDICTS).filter(({ kind }) => kind !== 'succeeded');
+    fc.assert(
+      fc.property(aState, anyOf(...others), (state, verdicts) => {
+        let health = state;
+        let off: Decision['off'];
+        for (const verdict of verdicts) {
+          const decision = decide(health, verdictsOf(verdict));
+          off ??= decision?.off;
+          health = applied(health, decision);
+          if (off !== undefined) break;
+        }
+        const decision = decide(state, folded(verdicts));
+        // A probe that fails for the last time, and a 410 beside it: off in any case.
+        expect(decision?.off === undefined).toBe(off === undefined);
+        if (off === undefined) expect(applied(state, decision)).toEqual(health);
+      }),
+    );
+  });
+
+  it('count from the last success on, without which the target would have been', () => {
+    const { success, failure } = VERDICTS;
+    fc.assert(
+      fc.property(aState, anyOf(success, failure), (state, verdicts) => {
+        const last = verdicts.findLastIndex(({ kind }) => kind === 'succeeded');
+        fc.pre(last >= 0);
+        const since = verdicts.length - 1 - last;
+        const decision = decide(state, folded(verdicts));
+        expect(applied(state, decision)).toEqual(
+          closed(Math.min(since, 10), since === 0 ? null : 0),
+        );
+      }),
+    );
+  });
+
+  it('count no more than ten failures after a success', () => {
+    const { success, failure } = VERDICTS;
+    const { failures } = folded([success, ...Array.from({ length: 12 }, () => failure)]);
+    expect(failures).toBe(10);
+  });
+
+  it('hold for the longest that was asked for, less the time since', () => {
+    const asked = (retryAfterMs: number) => verdictsOf({ kind: 'failed', retryAfterMs });
+    expect(followedBy(asked(MINUTE), asked(1_000), 10_000).holdMs).toBe(50_000);
+    expect(followedBy(asked(MINUTE), asked(HOUR), 10_000).holdMs).toBe(HOUR);
+    expect(followedBy(asked(MINUTE), verdictsOf(VERDICTS.failure), HOUR).holdMs).toBe(0);
+  });
+
+  it('hold nobody whose time is over by the time they are carried out', () => {
+    const late = { ...verdictsOf(VERDICTS['failed test']), holdMs: -5 };
+    expect(decide(STATES.healthy, late)).toBeUndefined();
+  });
+});
+
+it('walks from the first failure to the end by failures alone, an hour apart at last', () => {
+  let health = STATES.healthy;
+  let ms = 0;
+  const told: string[] = [];
+  for (let attempts = 1; attempts < 200; attempts += 1) {
+    const decision = decide(health, verdictsOf(VERDICTS.failure));
+    if (decision?.change) told.push(decision.change);
+    if (decision?.off) break;
+    health = applied(health, decision);
+    const wait = circuitOf(health) === 'closed' ? 5_000 : health.openMs!;
+    health = healthAfter(health, wait);
+    ms += wait;
+  }
+  expect(told.at(-1)).toBe('switched_off');
+  // 30 s, 1, 2, 4, 8, 16 and 32 minutes; then each hour of five days.
+  expect(told.filter((change) => change === 'opened')).toHaveLength(7 + 119);
+  expect(ms).toBeGreaterThanOrEqual(FAILING_MS);
+  expect(ms).toBeLessThan(FAILING_MS + HOUR);
+});
+
+it('tells the state of the circuit by its time', () => {
+  const circuits = [null, 1, 0, -1].map((openMs) => circuitOf({ openMs }));
+  expect(circuits).toEqual(['closed', 'open', 'half_open', 'half_open']);
+});
+
+it('warns of the end five days after the first failure, and not before the next probe', () => {
+  const since = new Date(0);
+  expect(disablesAt(since, new Date(1_000))).toEqual(new Date(FAILING_MS));
+  expect(disablesAt(since, new Date(FAILING_MS + 1))).toEqual(new Date(FAILING_MS + 1));
+});
+
+describe('what its customer does', () => {
+  const healthy = { failures: 0, failingSince: null, openUntil: null, openings: 0 };
+  const cancelled = { generation: NEXT, cancelling: true };
+
+  it('switches it off without a reason, and the service with one', () => {
+    const off = { enabled: false, disabledReason: null, disabledAt: null };
+    expect(switchedOff(null)).toEqual({ ...off, ...cancelled });
+    for (const reason of ['gone', 'failing'] as const) {
+      const because = { disabledReason: reason, disabledAt: NOW };
+      expect(switchedOff(reason)).toEqual({ enabled: false, ...because, ...cancelled });
+    }
+  });
+
+  it('deletes it, which cancels as switching off does', () => {
+    expect(DELETED).toEqual({ deletedAt: NOW, ...cancelled });
+  });
+
+  it('switches it on, with its health as at the beginning', () => {
+    const on = { enabled: true, disabledReason: null, disabledAt: null };
+    expect(SWITCHED_ON).toEqual({ ...on, ...healthy });
+  });
+
+  it('gives it a new target, of which nothing is known, and which asked for no hold', () => {
+    expect(RETARGETED).toEqual({ targetVersion: NEXT, holdUntil: null, ...healthy });
+  });
+
+  it('pauses it, and what is accepted afterwards waits behind what was', () => {
+    expect(PAUSED).toEqual({ paused: true, backlog: true });
+  });
+
+  it('resumes it, which lifts the pause alone', () => {
+    expect(resumed({ failingSince: null })).toEqual({ paused: false });
+  });
+
+  it('resumes it, and the days of failures begin anew', () => {
+    expect(resumed({ failingSince: new Date() })).toEqual({ paused: false, failingSince: NOW });
+  });
+});
+
+describe('what blocks a subscription', () => {
+  const now = new Date(10_000);
+  const [past, soon, later] = [new Date(10_000), new Date(10_001), new Date(20_000)];
+  const free = { paused: false, holdUntil: null, openUntil: null };
+
+  it.each([
+    [free, undefined],
+    [{ ...free, holdUntil: past, openUntil: past }, undefined],
+    [
+      { ...free, holdUntil: soon },
+      { until: soon, reasons: ['hold'] },
+    ],
+    [
+      { ...free, openUntil: soon },
+      { until: soon, reasons: ['circuit'] },
+    ],
+    [
+      { ...free, holdUntil: soon, openUntil: past },
+      { until: soon, reasons: ['hold'] },
+    ],
+    [
+      { ...free, holdUntil: soon, openUntil: later },
+      { until: later, reasons: ['hold', 'circuit'] },
+    ],
+    [
+      { ...free, holdUntil: later, openUntil: soon },
+      { until: later, reasons: ['hold', 'circuit'] },
+    ],
+    [
+      { ...free, paused: true },
+      { until: null, reasons: ['paused'] },
+    ],
+    [
+      { paused: true, holdUntil: soon, openUntil: later },
+      { until: null, reasons: ['paused', 'hold', 'circuit'] },
+    ],
+  ])('%# is the last of its reasons', (webhook, block) => {
+    expect(blockOf(webhook, now)).toEqual(block);
+  });
+});
