@@ -172,12 +172,22 @@ describe('start and stop', () => {
     await tasks.onApplicationBootstrap();
     await pass(100);
     tasks.onModuleDestroy();
+    await pass(400);
     let stopped = false;
     void tasks.beforeApplicationShutdown().then(() => (stopped = true));
-    await pass(899);
+    await pass(499);
     expect(stopped).toBe(false);
     await pass(1);
     expect(stopped).toBe(true);
+    await pass(MINUTE_MS);
+    expect(begun).toEqual([0]);
+  });
+
+  it('begins no run once the process stops, although others have not stopped yet', async () => {
+    const { begun, work } = recorded(10);
+    tasks.add('task', { everyMs: 500 }, work);
+    await tasks.onApplicationBootstrap();
+    tasks.onModuleDestroy();
     await pass(MINUTE_MS);
     expect(begun).toEqual([0]);
   });
@@ -244,13 +254,15 @@ describe('failures', () => {
     );
   });
 
-  it('are over with one line', async () => {
+  it('end with one line', async () => {
     await started();
     await failing(broken, 10_000);
     await failing(undefined, 10_000);
     expect(logged()).toEqual(['error background task failed', 'info background task works again']);
     await failing(undefined, MINUTE_MS);
     expect(logged()).toEqual([]);
+    await failing(broken, 10_000);
+    expect(lines.map(([, , fields]) => fields)).toMatchObject([{ failures: 1 }]);
   });
 
   it('that come and go have two lines a minute at most', async () => {
@@ -281,12 +293,21 @@ describe('failures', () => {
     expect(logged()).toEqual(['warn background task failed', 'error background task failed']);
   });
 
+  /** The age of the last success, in seconds, as the metric has it. */
+  async function secondsAgo(): Promise<number> {
+    const sample = 'switchhook_task_last_success_timestamp_seconds{task="cleaning"} ';
+    const [, value] = (await metrics.text()).split(sample);
+    return Date.now() / 1_000 - Number.parseFloat(value ?? '');
+  }
+
+  it('count from the start where there was no success', async () => {
+    tasks.add('cleaning', { everyMs: 1_000 }, () => Promise.reject(broken));
+    await tasks.onApplicationBootstrap();
+    await pass(5_000);
+    expect(await secondsAgo()).toBeCloseTo(5);
+  });
+
   it('leave the time of the last success as it is', async () => {
-    const secondsAgo = async () => {
-      const sample = 'switchhook_task_last_success_timestamp_seconds{task="cleaning"} ';
-      const [, value] = (await metrics.text()).split(sample);
-      return Date.now() / 1_000 - Number.parseFloat(value ?? '');
-    };
     await started();
     await failing(broken, 9_000);
     expect(await secondsAgo()).toBeCloseTo(9);
