@@ -16,7 +16,6 @@ import { WebhookSecrets } from '../../libs/webhooks/src/domain/webhook-secrets.j
 import type { DeliveryMetrics } from '../../libs/webhooks/src/infrastructure/delivery-metrics.js';
 import { ACCEPT_EVENTS } from '../../libs/webhooks/src/infrastructure/event.statements.js';
 import { PostgresPendingDeliveries } from '../../libs/webhooks/src/infrastructure/postgres-pending-deliveries.js';
-import { FEED_ALL } from '../../libs/webhooks/src/infrastructure/delivery-feeder.statements.js';
 import { DETACH, DROP } from '../../libs/webhooks/src/infrastructure/retention.statements.js';
 import { Retention } from '../../libs/webhooks/src/infrastructure/retention.js';
 import { asRole, createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -327,11 +326,14 @@ it('disturbs neither accepting nor delivering, and records nothing of a delivery
   }
   const api = storeOf(await connections('api'));
   const store = storeOf(await connections('worker'));
-  const metrics = { healthChanged: () => undefined } as unknown as DeliveryMetrics;
+  const metrics = { leasesExpired: () => undefined } as unknown as DeliveryMetrics;
   const log = {} as Log;
   const secrets = new WebhookSecrets(new SecretBox([]));
   const pending = new PostgresPendingDeliveries(store, secrets, metrics, log, config());
   const [gone] = await database.query<{ id: string }>('SELECT min(id::text) AS id FROM deliveries');
+  const [found] = await database.query<{ id: string }>('SELECT max(id)::text AS id FROM webhooks');
+  const subscription = found!.id;
+  const today = dayAt(new Date());
   let going = true;
   const longest = { accept: 0, deliver: 0 };
   const timed = async (what: keyof typeof longest, work: () => Promise<unknown>) => {
@@ -350,22 +352,16 @@ it('disturbs neither accepting nor delivering, and records nothing of a delivery
       [randomUUID()],
       [null],
       ['{}'],
-      // It goes onto no queue here, so it waits to be fed.
+      // It goes onto no queue here, so it is due.
       false,
       LEASE_MS,
       null,
     ]);
   let recorded = 0;
   const deliver = async () => {
-    const fed = await store.run<{ id: string; attempts: number }>(FEED_ALL, [
-      50,
-      LEASE_MS,
-      50,
-      400,
-      1,
-      '{}',
-      50,
-      0,
+    const claim = { webhookId: subscription, accountId: account, day: today, most: 50 };
+    const [claimed] = await pending.claim(today, [
+      { ...claim, since: undefined, probe: false, tests: false },
     ]);
     const attempt = {
       number: 1,
@@ -376,13 +372,13 @@ it('disturbs neither accepting nor delivering, and records nothing of a delivery
       truncated: false,
     };
     const conclusion = { state: 'succeeded' } as const;
-    const taken = await Promise.all(fed.map(({ id }) => pending.take({ id, lease: 0 })));
-    // Beside them, in the same statement, one that a slow worker took long ago.
-    const ids = taken.flatMap((delivery) => (delivery ? [delivery] : []));
-    recorded += ids.length;
+    const { deliveries } = claimed!;
+    recorded += deliveries.length;
+    const outcome = { attempt, conclusion, afresh: conclusion, scheduleBase: 0 };
     await Promise.all([
-      ...ids.map(({ id, take }) => pending.record({ id, take, attempt, conclusion })),
-      pending.record({ id: gone!.id, take: 1, attempt, conclusion }),
+      ...deliveries.map(({ id, lease }) => pending.record({ id, lease, ...outcome })),
+      // Beside them one that a slow worker has had for long.
+      pending.record({ id: gone!.id, lease: 1, ...outcome }),
     ]);
   };
   const load = Promise.all([

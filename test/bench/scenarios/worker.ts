@@ -23,10 +23,10 @@ export const workerAlone: Scenario = {
     const measured = await byTurns(rounds, {
       ours: async () => {
         await site.receiver.reset();
-        const api = await site.deploy(database, { workers: 0, environment });
+        const api = await site.deploy(database, { workers: 0 });
         await api.store(accounts, jobs);
         await api.end();
-        const worker = await site.deploy(database, { apis: 0, environment });
+        const worker = await site.deploy(database, { apis: 0 });
         const rate = warmRate(await site.receiver.reached(jobs));
         await worker.quiet();
         await worker.end();

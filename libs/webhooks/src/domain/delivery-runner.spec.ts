@@ -46,9 +46,10 @@ class FakeTarget extends TargetClient {
 
 class FakeVerdicts extends TargetVerdicts {
   readonly told: TargetVerdict['verdict'][] = [];
-  tell({ verdict }: TargetVerdict): Promise<void> {
+  blocking = false;
+  tell({ verdict }: TargetVerdict): Promise<boolean> {
     this.told.push(verdict);
-    return Promise.resolve();
+    return Promise.resolve(this.blocking);
   }
 }
 
@@ -68,6 +69,7 @@ function aLeasedDelivery(change: Partial<LeasedDelivery> = {}): LeasedDelivery {
     id: job.id,
     attempt: 1,
     lease: 1,
+    leasedAt: performance.now(),
     leaseEnds: performance.now() + 30_000,
     scheduleBase: 0,
     immediate: false,
@@ -195,7 +197,7 @@ it('tells of a target before the outcome is recorded', async () => {
   target.answer = { status: 500 };
   vi.spyOn(verdicts, 'tell').mockImplementation(() => {
     expect(pending.recorded).toEqual([]);
-    return Promise.resolve();
+    return Promise.resolve(false);
   });
   await run();
   expect(pending.recorded).toHaveLength(1);
@@ -240,6 +242,16 @@ describe('a delivery that may not start', () => {
 
   it('is released when the worker is stopping', async () => {
     runner.stop();
+    await isReleased();
+  });
+
+  it('is released when its subscription was blocked since it was leased', async () => {
+    const { leasedAt } = aLeasedDelivery();
+    verdicts.blocking = true;
+    target.answer = { status: 429 };
+    await run();
+    target.requests.length = 0;
+    pending.leased = aLeasedDelivery({ leasedAt });
     await isReleased();
   });
 

@@ -89,7 +89,7 @@ export class DeliveryRunner {
   private async mayStart(delivery: LeasedDelivery): Promise<boolean> {
     const needed = this.timeoutOf(delivery) + BODY_MS + SPARE_MS;
     if (this.stopping || delivery.leaseEnds - performance.now() < needed) return false;
-    if (!delivery.immediate) return this.slots.start(delivery.webhookId);
+    if (!delivery.immediate) return this.slots.start(delivery.webhookId, delivery.leasedAt);
     this.slots.startTest(delivery.webhookId);
     return true;
   }
@@ -149,7 +149,8 @@ export class DeliveryRunner {
   private async tell({ webhookId, subscription }: LeasedDelivery, verdict: Verdict): Promise<void> {
     const { targetVersion, health: known } = subscription;
     if (verdict.kind === 'succeeded' && known.failingMs === null) return;
-    await this.verdicts.tell({ webhookId, targetVersion, verdict, known });
+    const isBlocked = await this.verdicts.tell({ webhookId, targetVersion, verdict, known });
+    if (isBlocked) this.slots.block(webhookId);
   }
 
   private conclude(delivery: LeasedDelivery, verdict: Verdict): Conclusion {

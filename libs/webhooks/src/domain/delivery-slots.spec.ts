@@ -19,7 +19,7 @@ const fill = (slots: DeliverySlots, webhookId = '1', accountId = '1'): number =>
 async function call(slots: DeliverySlots, how: typeof QUICK, times = 1, webhookId = '1') {
   for (let made = 0; made < times; made += 1) {
     expect(slots.hold(webhookId, '1')).toBe(1);
-    expect(await slots.start(webhookId)).toBe(true);
+    expect(await slots.start(webhookId, performance.now())).toBe(true);
     slots.end(webhookId, '1', how);
   }
 }
@@ -39,7 +39,8 @@ it('never has more calls in flight to a subscription than its bound', async () =
   await call(slots, QUICK, 20);
   expect(fill(slots)).toBe(10);
   const started: boolean[] = [];
-  for (let n = 0; n < 10; n += 1) void slots.start('1').then((may) => started.push(may));
+  for (let n = 0; n < 10; n += 1)
+    void slots.start('1', performance.now()).then((may) => started.push(may));
   await vi.advanceTimersByTimeAsync(0);
   expect(started).toHaveLength(5);
   slots.end('1', '1', QUICK);
@@ -59,13 +60,13 @@ it('shrinks the cap of a subscription that takes long to answer', async () => {
   expect(fill(slots)).toBe(10);
 });
 
-it('lets a delivery wait a second for an earlier call of its subscription, then gives it up', async () => {
+it('lets a delivery wait half a second for an earlier call of its subscription, then gives it up', async () => {
   const slots = new DeliverySlots(400, 1);
   await call(slots, QUICK, 1);
   expect(fill(slots)).toBe(2);
-  expect(await slots.start('1')).toBe(true);
-  const second = slots.start('1');
-  await vi.advanceTimersByTimeAsync(1_000);
+  expect(await slots.start('1', performance.now())).toBe(true);
+  const second = slots.start('1', performance.now());
+  await vi.advanceTimersByTimeAsync(500);
   expect(await second).toBe(false);
 });
 
@@ -73,10 +74,25 @@ it('starts nothing that waits once it is stopped', async () => {
   const slots = new DeliverySlots(400, 1);
   await call(slots, QUICK, 1);
   fill(slots);
-  await slots.start('1');
-  const second = slots.start('1');
+  await slots.start('1', performance.now());
+  const second = slots.start('1', performance.now());
   slots.stop();
   expect(await second).toBe(false);
+});
+
+it('starts nothing that was leased before its subscription was blocked', async () => {
+  const slots = new DeliverySlots(400, 1);
+  await call(slots, QUICK, 1);
+  fill(slots);
+  const leasedAt = performance.now();
+  await slots.start('1', leasedAt);
+  const waiting = slots.start('1', leasedAt);
+  slots.block('1');
+  expect(await waiting).toBe(false);
+  slots.end('1', '1', QUICK);
+  expect(await slots.start('1', leasedAt)).toBe(false);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(await slots.start('1', performance.now())).toBe(true);
 });
 
 it('leaves slots to other accounts beside one with very many subscriptions', () => {
@@ -117,7 +133,7 @@ it('takes a subscription for slow as soon as a call has hung for a second', asyn
   const slots = new DeliverySlots(8, 4, () => now);
   for (let id = 0; id < 4; id += 1) {
     expect(slots.hold(`hanging-${id}`, `account-${id}`)).toBe(1);
-    await slots.start(`hanging-${id}`);
+    await slots.start(`hanging-${id}`, performance.now());
   }
   expect(slots.hold('hanging-0', 'account-0')).toBe(1);
   now = 1_001;
@@ -161,7 +177,7 @@ it('wants more of a subscription when half of what may wait has started', async 
   expect(fill(slots)).toBe(16);
   expect(slots.isHungry('1')).toBe(false);
   for (let n = 0; n < 4; n += 1) {
-    await slots.start('1');
+    await slots.start('1', performance.now());
     slots.end('1', '1', QUICK);
   }
   expect(slots.isHungry('1')).toBe(false);

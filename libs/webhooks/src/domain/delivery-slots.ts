@@ -98,9 +98,18 @@ export class DeliverySlots {
     this.release(webhookId, accountId);
   }
 
-  /** @returns whether the call may start; false after waiting too long for an earlier one to end */
-  start(webhookId: string): Promise<boolean> {
-    return this.of(webhookId).start();
+  /**
+   * @param leasedAt when its lease was asked for, by the clock of the slots
+   * @returns whether the call may start; false after waiting too long for an earlier one to end, and
+   * when the subscription was blocked since
+   */
+  start(webhookId: string, leasedAt: number): Promise<boolean> {
+    return this.of(webhookId).start(leasedAt);
+  }
+
+  /** Nothing that was leased until now starts any more. */
+  block(webhookId: string): void {
+    this.of(webhookId).block();
   }
 
   /** A test starts whatever the cap. */

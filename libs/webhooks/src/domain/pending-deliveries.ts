@@ -10,7 +10,8 @@ export interface LeasedDelivery {
   attempt: number;
   /** The number of the lease: what comes back under an older one has lost the delivery. */
   lease: number;
-  /** When the lease ends, in ms of this process' monotonic clock: at the earliest, since it began later. */
+  /** When the lease was asked for and when it ends, at the earliest, in ms of this process' monotonic clock. */
+  leasedAt: number;
   leaseEnds: number;
   /** Attempts that were recorded when the schedule last began. */
   scheduleBase: number;

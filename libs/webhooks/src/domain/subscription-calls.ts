@@ -5,7 +5,7 @@ const QUICK_MS = 1_000;
 /** How much the latest call counts for the average. */
 const LATEST = 1 / 8;
 /** How long a delivery waits in the worker for an earlier call of its subscription to end, ms. */
-const PATIENCE_MS = 1_000;
+const PATIENCE_MS = 500;
 
 /**
  * What a worker knows of the calls to one subscription.
@@ -22,6 +22,7 @@ export class Subscription {
   private averageMs: number | undefined;
   /** When a call ended last, or began while there was no other. */
   private progressAt = 0;
+  private blockedAt = -Infinity;
   private readonly waiting: ((started: boolean) => void)[] = [];
 
   constructor(
@@ -51,10 +52,17 @@ export class Subscription {
     return this.places < this.most && 2 * (this.places - this.cap) < this.cap;
   }
 
-  async start(): Promise<boolean> {
+  async start(leasedAt: number): Promise<boolean> {
+    if (leasedAt <= this.blockedAt) return false;
     if (this.calls >= this.cap) return this.started();
     this.startAtOnce();
     return true;
+  }
+
+  /** Nothing that was leased until now starts any more. */
+  block(): void {
+    this.blockedAt = this.now();
+    this.stop();
   }
 
   startAtOnce(): void {

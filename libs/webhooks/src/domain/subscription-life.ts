@@ -109,6 +109,11 @@ export interface Decision {
   backlog?: true;
 }
 
+/** Whether nothing more is to be sent now. */
+export function blocks({ off, holdMs, health }: Decision): boolean {
+  return off !== undefined || holdMs !== undefined || (health?.openMs ?? 0) > 0;
+}
+
 /** What verdicts change of a subscription that is on; undefined: nothing. */
 export function decide(health: Health, verdicts: Verdicts): Decision | undefined {
   if (verdicts.gone) return { off: 'gone', change: 'switched_off' };

@@ -44,6 +44,7 @@ export abstract class TargetVerdicts {
    * because somebody has locked the subscription, or PostgreSQL is away. Never rejects, and waits for
    * nobody's lock. Those of one target are carried out in the order in which they are told; a success
    * of a target that was healthy need not be.
+   * @returns whether nothing more is to be sent to it now
    */
-  abstract tell(verdict: TargetVerdict): Promise<void>;
+  abstract tell(verdict: TargetVerdict): Promise<boolean>;
 }

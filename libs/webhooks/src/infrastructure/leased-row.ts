@@ -56,6 +56,7 @@ export function leasedOf(row: LeasedRow, secrets: WebhookSecrets, askedAt: numbe
     id: row.id,
     attempt: row.attempt,
     lease: row.lease,
+    leasedAt: askedAt,
     leaseEnds: askedAt + row.lease_ms,
     scheduleBase: row.schedule_base,
     immediate: row.immediate,

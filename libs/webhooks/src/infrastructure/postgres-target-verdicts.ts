@@ -1,6 +1,7 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Database, GroupCommit, isTransient, isUnavailable, keepNewest, Log } from '#libs/kernel';
 import {
+  blocks,
   type Decision,
   decide,
   followedBy,
@@ -52,7 +53,7 @@ const AGAIN = Symbol('again');
 @Injectable()
 export class PostgresTargetVerdicts extends TargetVerdicts implements OnApplicationShutdown {
   /** One batch after the other keeps the order of what is told of a target. */
-  private readonly group: GroupCommit<Told | typeof AGAIN, undefined>;
+  private readonly group: GroupCommit<Told | typeof AGAIN, boolean>;
   /** By subscription. */
   private readonly aside = new Map<string, Told>();
   private timer: NodeJS.Timeout | undefined;
@@ -67,8 +68,8 @@ export class PostgresTargetVerdicts extends TargetVerdicts implements OnApplicat
     this.group = new GroupCommit((items) => this.batch(items));
   }
 
-  async tell({ verdict, ...target }: TargetVerdict): Promise<void> {
-    await this.group.one({ ...target, verdicts: verdictsOf(verdict), at: performance.now() });
+  tell({ verdict, ...target }: TargetVerdict): Promise<boolean> {
+    return this.group.one({ ...target, verdicts: verdictsOf(verdict), at: performance.now() });
   }
 
   /** Tries once more what is put aside; what is left by then, the next attempts tell. */
@@ -78,15 +79,17 @@ export class PostgresTargetVerdicts extends TargetVerdicts implements OnApplicat
     if (this.aside.size > 0) await this.group.one(AGAIN);
   }
 
-  private async batch(items: readonly (Told | typeof AGAIN)[]): Promise<undefined[]> {
+  private async batch(items: readonly (Told | typeof AGAIN)[]): Promise<boolean[]> {
     const again = items.includes(AGAIN);
     const told = new Map(again ? this.takeAside() : []);
     for (const item of items) {
       if (item !== AGAIN) merge(this.aside.has(item.webhookId) ? this.aside : told, item);
     }
     let decided = decidedOf([...told.values()]);
+    const blocked = new Set<string>();
     try {
       for (let tries = TRIES; decided.length > 0 && tries > 0; tries -= 1) {
+        for (const { webhookId, decision } of decided) if (blocks(decision)) blocked.add(webhookId);
         decided = decidedOf(await this.carryOut(decided));
       }
     } catch (error) {
@@ -96,7 +99,7 @@ export class PostgresTargetVerdicts extends TargetVerdicts implements OnApplicat
       }
     }
     this.putAside(decided);
-    return [];
+    return items.map((item) => item !== AGAIN && blocked.has(item.webhookId));
   }
 
   /** @returns those whose health is another one by now */
