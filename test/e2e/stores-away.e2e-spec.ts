@@ -192,7 +192,7 @@ it('answers 503 with Retry-After while PostgreSQL is away, and goes on by itself
 it('gives up a PostgreSQL that does not answer, and goes on when it does', async () => {
   const client = await start(startApi(environment()));
   expect((await client.post('/v1/events', event(300))).status).toBe(202);
-  postgres.freeze();
+  postgres.freezeAll();
   expect((await client.post('/v1/events', event(301))).status).toBe(503);
   postgres.down();
   postgres.up();

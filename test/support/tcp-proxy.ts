@@ -7,8 +7,10 @@ export interface TcpProxy {
   address: string;
   /** Cuts every connection and takes no more. */
   down: () => void;
-  /** Keeps the connections, and lets nothing through any more. */
+  /** Keeps the connections, and lets nothing through any more; new ones work. */
   freeze: () => void;
+  /** The same, with new connections too until it was down. */
+  freezeAll: () => void;
   up: () => void;
   close: () => Promise<void>;
 }
@@ -17,9 +19,14 @@ export async function proxyTo(address: string): Promise<TcpProxy> {
   const target = new URL(address);
   const sockets = new Set<Socket>();
   let isUp = true;
+  let isFrozen = false;
   const server = createServer((socket) => {
     if (!isUp) {
       socket.resetAndDestroy();
+      return;
+    }
+    if (isFrozen) {
+      sockets.add(socket.on('error', () => undefined).on('close', () => sockets.delete(socket)));
       return;
     }
     const upstream = connect(Number(target.port), target.hostname);
@@ -44,14 +51,20 @@ export async function proxyTo(address: string): Promise<TcpProxy> {
   const cut = (): void => {
     for (const socket of sockets) socket.destroy();
   };
+  const freeze = (): void => {
+    for (const socket of sockets) socket.unpipe().pause();
+  };
   return {
     address: own.toString(),
     down: () => {
       isUp = false;
+      isFrozen = false;
       cut();
     },
-    freeze: () => {
-      for (const socket of sockets) socket.unpipe().pause();
+    freeze,
+    freezeAll: () => {
+      isFrozen = true;
+      freeze();
     },
     up: () => {
       isUp = true;
