@@ -4,7 +4,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Database, Log, Metrics, readConfig, SecretBox } from '#libs/kernel';
 import type { DueClaim } from '../../libs/webhooks/src/domain/due-schedule.js';
 import type {
-  Claimed,
   Conclusion,
   LeasedDelivery,
 } from '../../libs/webhooks/src/domain/pending-deliveries.js';
@@ -71,16 +70,15 @@ async function taken(): Promise<LeasedDelivery> {
   return delivery;
 }
 
-async function claim(change: Partial<DueClaim> = {}): Promise<Claimed> {
+async function claim(change: Partial<DueClaim> = {}): Promise<LeasedDelivery[]> {
   const day = dayOf(id);
   const asked = { webhookId: webhook, accountId: '1', day, most: 10, since: undefined };
   const kind = { probe: false, tests: false, ...change };
-  const [claimed] = await pending.claim(day, [{ ...asked, ...kind }], kind);
-  return claimed!;
+  return pending.claim(day, [{ ...asked, ...kind }], kind);
 }
 
 async function claimedOne(): Promise<LeasedDelivery> {
-  const { deliveries } = await claim();
+  const deliveries = await claim();
   expect(deliveries).toHaveLength(1);
   return deliveries[0]!;
 }
@@ -276,17 +274,16 @@ it('records an outcome once, though it is told twice', async () => {
 });
 
 describe('what is due', () => {
-  const due = async () => (await claim()).deliveries.map((delivery) => delivery.id);
+  const due = async () => (await claim()).map((delivery) => delivery.id);
   const inWebhook = (what: string) => database.query(`UPDATE webhooks SET ${what}`);
 
   it('is claimed and loaded in one step, the oldest first, and no more than asked for', async () => {
     const ids = [id];
     for (let made = 0; made < 3; made += 1) ids.push(await aPendingDelivery(database, webhook));
     const claimed = await claim({ most: 3 });
-    expect(claimed.deliveries.map((delivery) => delivery.id)).toEqual(ids.slice(0, 3));
-    expect(claimed).toMatchObject({ found: 3, deliveries: [{ attempt: 1, lease: 1 }, {}, {}] });
-    const next = await claim({ since: claimed.since! });
-    expect(next.deliveries.map((delivery) => delivery.id)).toEqual(ids.slice(3));
+    expect(claimed.map((delivery) => delivery.id)).toEqual(ids.slice(0, 3));
+    expect(claimed).toMatchObject([{ attempt: 1, lease: 1 }, {}, {}]);
+    expect(await due()).toEqual(ids.slice(3));
   });
 
   it('is what is neither leased nor waits for its time', async () => {
@@ -316,7 +313,7 @@ describe('what is due', () => {
     ['on again', 'generation = generation + 1', 'disabled'],
   ])('is cancelled instead when its subscription is %s', async (_, change, reason) => {
     await inWebhook(change);
-    expect(await claim()).toMatchObject({ found: 1, deliveries: [] });
+    expect(await claim()).toEqual([]);
     expect(await database.query('SELECT state, reason FROM deliveries')).toEqual([
       { state: 'cancelled', reason },
     ]);
@@ -329,11 +326,11 @@ describe('what is due', () => {
       claim({ probe: true, most: 1 }),
       claim({ probe: true, most: 1 }),
     ]);
-    const deliveries = [...first.deliveries, ...second.deliveries];
+    const deliveries = [...first, ...second];
     expect(deliveries).toHaveLength(1);
     // Half-open, though no other may pass until its lease has ended.
     expect(deliveries[0]?.subscription.health).toMatchObject({ failures: 10, openMs: 0 });
-    expect((await claim({ probe: true, most: 1 })).deliveries).toEqual([]);
+    expect(await claim({ probe: true, most: 1 })).toEqual([]);
   });
 
   it('is found by a look, which tells when the rest is due', async () => {
@@ -348,7 +345,7 @@ describe('what is due', () => {
     await endLeases();
     await database.query('UPDATE deliveries SET immediate = true');
     expect(await look()).toMatchObject([{ webhook_id: webhook, tests: true }]);
-    expect((await claim({ tests: true })).deliveries).toHaveLength(1);
+    expect(await claim({ tests: true })).toHaveLength(1);
   });
 });
 
@@ -386,7 +383,7 @@ describe('while somebody has a row locked', () => {
   it('claims all others', async () => {
     const other = await aPendingDelivery(database, webhook);
     await whileLocked(thisOne(), async () => {
-      const { deliveries } = await claim();
+      const deliveries = await claim();
       expect(deliveries.map((delivery) => delivery.id)).toEqual([other]);
     });
     expect((await claimedOne()).id).toBe(id);
@@ -394,7 +391,7 @@ describe('while somebody has a row locked', () => {
 
   it('records all other outcomes at once, and that one when it may', async () => {
     const other = await aPendingDelivery(database, webhook);
-    const { deliveries } = await claim();
+    const deliveries = await claim();
     const [first, second] = deliveries as [LeasedDelivery, LeasedDelivery];
     let locked: Promise<void> | undefined;
     await whileLocked(thisOne(), async () => {
@@ -414,7 +411,7 @@ describe('while somebody has a row locked', () => {
     await whileLocked('webhooks', async () => {
       const delivery = await pending.take({ id, lease: 0 });
       await pending.release(delivery!);
-      await record((await claim()).deliveries[0]!, SUCCEEDED);
+      await record((await claim())[0]!, SUCCEEDED);
     });
     expect(await row()).toEqual({ state: 'succeeded', attempts: 1, leased: false });
   });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
+import { dayAt } from '../../libs/webhooks/src/infrastructure/partition-walk.js';
 import { DataSource } from 'typeorm';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import {
@@ -360,7 +361,7 @@ it('disturbs neither accepting nor delivering, and records nothing of a delivery
   let recorded = 0;
   const deliver = async () => {
     const claim = { webhookId: subscription, accountId: account, day: today, most: 50 };
-    const [claimed] = await pending.claim(today, [
+    const deliveries = await pending.claim(today, [
       { ...claim, since: undefined, probe: false, tests: false },
     ]);
     const attempt = {
@@ -372,7 +373,6 @@ it('disturbs neither accepting nor delivering, and records nothing of a delivery
       truncated: false,
     };
     const conclusion = { state: 'succeeded' } as const;
-    const { deliveries } = claimed!;
     recorded += deliveries.length;
     const outcome = { attempt, conclusion, afresh: conclusion, scheduleBase: 0 };
     await Promise.all([

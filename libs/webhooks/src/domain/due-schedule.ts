@@ -145,19 +145,13 @@ export class DueSchedule {
     return claims;
   }
 
-  /**
-   * What a claim has found.
-   * @param since when the last one was due, if there was any
-   * @param begunAt when the claim began
-   */
-  claimed(claim: DueClaim, found: number, since: string | undefined, begunAt: number): void {
+  /** So many deliveries were found by a claim that began then: with fewer than asked for, there are no more. */
+  claimed(claim: DueClaim, found: number, begunAt: number): void {
     const key = keyOf(claim);
     const entry = this.entries.get(key);
     if (!entry) return;
-    if (found === claim.most && !claim.probe) {
-      entry.since = since ?? entry.since;
-      entry.most = Math.min(2 * entry.most, LARGEST_CLAIM);
-    } else if (entry.notedAt < begunAt) this.remove(key);
+    if (found === claim.most && !claim.probe) entry.most = Math.min(2 * entry.most, LARGEST_CLAIM);
+    else if (entry.notedAt < begunAt) this.remove(key);
   }
 
   private entryOf(work: DueWork, notedAt: number): Entry {

@@ -73,16 +73,6 @@ export interface Outcome {
   afresh: Conclusion;
 }
 
-/** What a claim has found of one subscription. */
-export interface Claimed {
-  claim: DueClaim;
-  deliveries: LeasedDelivery[];
-  /** How many were found; those of a subscription that is off were cancelled instead of leased. */
-  found: number;
-  /** When the last one was due, as PostgreSQL writes it. */
-  since?: string;
-}
-
 /** The deliveries that are not finished, as a worker needs them. Concurrent calls share statements. */
 export abstract class PendingDeliveries {
   /**
@@ -92,14 +82,15 @@ export abstract class PendingDeliveries {
   abstract take(job: DeliveryJob): Promise<LeasedDelivery | undefined>;
 
   /**
-   * Leases deliveries that are due, straight from PostgreSQL.
+   * Leases deliveries that are due, straight from PostgreSQL, the oldest first. Of a subscription that is
+   * off they are cancelled instead.
    * @param claims all of that day
    */
   abstract claim(
     day: number,
     claims: readonly DueClaim[],
     kind?: { tests: boolean },
-  ): Promise<Claimed[]>;
+  ): Promise<LeasedDelivery[]>;
 
   /** Gives back what was not sent: it is due at once, for any worker. */
   abstract release(delivery: LeasedDelivery): Promise<void>;

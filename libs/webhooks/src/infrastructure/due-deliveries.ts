@@ -145,22 +145,23 @@ export class DueDeliveries {
   private async claim(claims: readonly DueClaim[]): Promise<void> {
     const begunAt = performance.now();
     const [{ day, tests }] = claims as [DueClaim];
-    const claimed = await this.pending.claim(day, claims, { tests }).catch(() => undefined);
-    if (!claimed) {
+    const leased = await this.pending.claim(day, claims, { tests }).catch(() => undefined);
+    if (!leased) {
       // Looks report what is wrong. What was leased all the same is due when its lease ends.
       for (const claim of claims) this.giveBack(claim, claim.most);
       this.restsUntil = performance.now() + PAUSE_MS;
       return;
     }
-    const drained = new Set<string>();
-    for (const { claim, deliveries, found, since } of claimed) {
+    const drained: string[] = [];
+    for (const claim of claims) {
+      const deliveries = leased.filter(({ webhookId }) => webhookId === claim.webhookId);
       this.giveBack(claim, claim.most - deliveries.length);
-      this.schedule.claimed(claim, found, since, begunAt);
+      this.schedule.claimed(claim, deliveries.length, begunAt);
       const wasMarked = deliveries.some(({ subscription }) => subscription.backlog);
-      if (wasMarked && found < claim.most) drained.add(claim.webhookId);
+      if (wasMarked && deliveries.length < claim.most) drained.push(claim.webhookId);
       for (const delivery of deliveries) void this.run(delivery);
     }
-    void this.clear([...drained]).catch(() => undefined);
+    void this.clear(drained).catch(() => undefined);
   }
 
   private async run(delivery: LeasedDelivery): Promise<void> {

@@ -133,12 +133,13 @@ export const CLAIM_TESTS = ofDay('pending.claim-tests', (day) =>
 function claim(day: Day, isAskedFor: string, mayBeSent: string): string {
   return `
 WITH judged AS MATERIALIZED (
-  SELECT d.id, ${IS_OFF} AS is_off, w.id AS webhook_id, d.next_attempt_at AS due_at,
-    d.claimed_until IS NOT NULL AS is_expired
-  FROM unnest($1::bigint[], $2::integer[], $3::timestamptz[]) AS a(webhook_id, most, since)
+  SELECT d.id, ${IS_OFF} AS is_off, d.claimed_until IS NOT NULL AS is_expired
+  -- Subqueries: knowing the arrays while it plans, PostgreSQL would plan anew each time.
+  FROM unnest((SELECT $1::bigint[]), (SELECT $2::integer[]), (SELECT $3::timestamptz[]))
+    AS a(webhook_id, most, since)
   JOIN LATERAL (SELECT * FROM webhooks WHERE id = a.webhook_id LIMIT 1) w ON ${mayBeSent}
   CROSS JOIN LATERAL (
-    SELECT id, generation, next_attempt_at, claimed_until FROM deliveries
+    SELECT id, generation, claimed_until FROM deliveries
     WHERE webhook_id = a.webhook_id AND state = 'pending' AND ${isAskedFor}
       AND next_attempt_at <= now() AND next_attempt_at >= a.since
       AND (claimed_until IS NULL OR claimed_until <= now()) AND ${withinDays('id', day)}
@@ -153,12 +154,13 @@ leased AS (
     next_attempt_at = ${leaseEnd('$5', BEYOND_TIMEOUT_MS)}
   WHERE d.id = ANY (ARRAY(SELECT id FROM judged WHERE NOT is_off)) AND ${withinDays('d.id', day)}
   RETURNING ${LEASED}
-),
-loaded AS (${loadLeased(day, ', w.id = ANY ($4::bigint[]) AS is_probe')}
 )
-SELECT l.*, j.webhook_id AS claimed_of, j.due_at::text AS due_at, j.is_expired
-FROM judged j LEFT JOIN loaded l ON l.id = j.id
-ORDER BY j.due_at, j.id`;
+${loadLeased(
+  day,
+  `, w.id = ANY ($4::bigint[]) AS is_probe,
+  l.id = ANY (ARRAY(SELECT id FROM judged WHERE is_expired)) AS is_expired`,
+)}
+ORDER BY l.id`;
 }
 
 /** Ends leased deliveries whose event is gone: they would be leased for ever. $1 array: delivery. */

@@ -12,7 +12,6 @@ import {
 import type { DeliveryJob } from '../domain/delivery.js';
 import type { DueClaim } from '../domain/due-schedule.js';
 import {
-  type Claimed,
   type LeasedDelivery,
   type Outcome,
   PendingDeliveries,
@@ -40,12 +39,8 @@ const BATCH = { maxItems: 200 };
 const KEPT_MS = 120_000;
 const AGAIN_MS = 250;
 
-/** One of what a claim has found; all but the first three are null of one that was cancelled instead. */
-type ClaimedRow = (LeasedRow | EventlessRow | { id: null }) & {
-  claimed_of: string;
-  due_at: string;
-  is_expired: boolean;
-};
+/** `is_expired`: its last lease ended without an outcome. */
+type ClaimedRow = (LeasedRow | EventlessRow) & { is_expired: boolean };
 
 /** Deliveries that are not finished, in PostgreSQL; statements are shared by what is of one day. */
 @Injectable()
@@ -110,7 +105,11 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     };
   }
 
-  async claim(day: Day, claims: readonly DueClaim[], { tests } = { tests: false }) {
+  async claim(
+    day: Day,
+    claims: readonly DueClaim[],
+    { tests } = { tests: false },
+  ): Promise<LeasedDelivery[]> {
     const probes = await this.probe(claims.filter((claim) => claim.probe));
     const askedAt = performance.now();
     const rows = await this.database.run<ClaimedRow>((tests ? CLAIM_TESTS : CLAIM)(day), [
@@ -121,14 +120,7 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
       this.timeoutMs,
     ]);
     this.metrics.leasesExpired(rows.filter((row) => row.is_expired).length);
-    const leasedRows = rows.filter((row) => row.id !== null);
-    const byId = await this.leased(day, leasedRows, askedAt);
-    return claims.map((claim): Claimed => {
-      const found = rows.filter((row) => row.claimed_of === claim.webhookId);
-      const since = found.at(-1)?.due_at;
-      const deliveries = found.flatMap(({ id }) => (id === null ? [] : (byId.get(id) ?? [])));
-      return { claim, deliveries, found: found.length, ...(since !== undefined && { since }) };
-    });
+    return [...(await this.leased(day, rows, askedAt)).values()];
   }
 
   /** @returns the subscriptions of which no other worker is sending a probe now */
