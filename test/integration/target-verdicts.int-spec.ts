@@ -273,7 +273,8 @@ describe('while somebody has locked the subscription', () => {
   it('puts its verdicts aside, and carries them out in their order afterwards', async () => {
     await tell(...failures(5));
     await tell(SUCCEEDED);
-    await tell({ kind: 'failed', retryAfterMs: 60_000 }, FAILED);
+    await tell({ kind: 'failed', retryAfterMs: 60_000 });
+    await tell(FAILED);
     expect(await health()).toMatchObject({ failures: 0 });
     await holder.query('COMMIT');
     await eventually(health, (found) => found?.['failures'] === 2);
