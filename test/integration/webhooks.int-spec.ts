@@ -133,6 +133,23 @@ describe('a hold', () => {
   });
 });
 
+describe('resuming', () => {
+  it('keeps a hold and an open circuit, and begins the days of failures anew', async () => {
+    const id = await aSubscription();
+    const hour = new Date(Date.now() + 3_600_000);
+    await database.query(
+      `UPDATE webhooks SET hold_until = $2, open_until = $2, failures = 10, openings = 2,
+         failing_since = now() - interval '4 days' WHERE id = $1`,
+      [id, hour],
+    );
+    await webhooks.update({ accountId, id }, { paused: true }, anyVersion);
+    await webhooks.update({ accountId, id }, { paused: false }, anyVersion);
+    const { failingSince, ...kept } = await webhooks.get(accountId, id);
+    expect(kept).toMatchObject({ paused: false, holdUntil: hour, openUntil: hour, openings: 2 });
+    expect(Date.now() - failingSince!.getTime()).toBeLessThan(60_000);
+  });
+});
+
 describe('a subscription that the service switched off', () => {
   it('forgets why when it is switched on', async () => {
     const id = await aSubscription();

@@ -154,7 +154,7 @@ export interface paths {
         put?: never;
         /**
          * Resume a subscription
-         * @description What waited is sent, oldest first. Nothing changes when it is not paused.
+         * @description Parked deliveries are sent, oldest first, but not while its circuit is open or its target has asked for a hold with `Retry-After`. Nothing changes when it is not paused.
          */
         post: operations["webhooksResume"];
         delete?: never;

@@ -113,7 +113,9 @@ const webhooksRoutes = describeRoutes(WebhooksController, {
     },
     resume: {
       summary: 'Resume a subscription',
-      about: 'What waited is sent, oldest first. Nothing changes when it is not paused.',
+      about:
+        'Parked deliveries are sent, oldest first, but not while its circuit is open or its target has ' +
+        'asked for a hold with `Retry-After`. Nothing changes when it is not paused.',
       answer: AddressSchema,
       headers: ['Location'],
     },
