@@ -148,7 +148,7 @@ export class DeliveryRunner {
 
   private async tell({ webhookId, subscription }: LeasedDelivery, verdict: Verdict): Promise<void> {
     const { targetVersion, health: known } = subscription;
-    if (verdict.kind === 'succeeded' && known.failingMs === null) return;
+    if (verdict.kind === 'succeeded' && known.failingMs === null && known.openMs === null) return;
     const isBlocked = await this.verdicts.tell({ webhookId, targetVersion, verdict, known });
     if (isBlocked) this.slots.block(webhookId);
   }
