@@ -108,6 +108,22 @@ it('delivers under TLS 1.2', async () => {
   expect(await attemptAt(`https://localhost:${port}/`)).toMatchObject({ status: 200 });
 });
 
+it('calls once more when the target ends a connection that was kept open', async () => {
+  const seen = new WeakSet<object>();
+  let calls = 0;
+  server = createServer({ ...certificate, keepAliveTimeout: 60_000 }, ({ socket }, response) => {
+    calls += 1;
+    if (seen.has(socket)) socket.destroy();
+    else response.end('ok');
+    seen.add(socket);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const targetUrl = `https://localhost:${(server.address() as AddressInfo).port}/`;
+  expect(await attemptAt(targetUrl)).toMatchObject({ status: 200 });
+  expect(await attemptAt(targetUrl)).toMatchObject({ status: 200, responseBody: 'ok' });
+  expect(calls).toBe(3);
+});
+
 describe('through a proxy', () => {
   let proxy: ConnectProxy;
   let behindProxy: RunningProcess;

@@ -6,10 +6,18 @@ const HEAD_END = '\r\n\r\n';
 const MAX_HEAD_BYTES = 65_536;
 
 const expecting = new WeakSet<Socket>();
+/** Of which nothing was read since the request. */
+const silent = new WeakSet<Socket>();
 
 /** Says that a request was sent: what comes next on the connection is the head of an answer. */
 export function expectAnswer(socket: Socket): void {
   expecting.add(socket);
+  silent.add(socket);
+}
+
+/** Whether not a byte, of an interim answer or through TLS, has come since the request was sent. */
+export function isSilent(socket: Socket): boolean {
+  return silent.has(socket) && socket.readableLength === 0;
 }
 
 /**
@@ -37,6 +45,7 @@ export function discardUnaskedContinue(socket: Socket): void {
       }
       const more = read(size);
       if (!more) return null;
+      silent.delete(socket);
       held = held.length === 0 ? more : Buffer.concat([held, more]);
     }
   };

@@ -9,25 +9,38 @@ import { addressOf, attemptErrorOf } from './attempt-error.js';
 import { basicCredentialsOf } from './basic-credentials.js';
 import { dialledAddress, outboundConnector } from './outbound-connector.js';
 import { OutboundDialer } from './outbound-dialer.js';
-import { expectAnswer } from './unasked-continue.js';
+import { expectAnswer, isSilent } from './unasked-continue.js';
 
 const MAX_HEADER_BYTES = 65_536;
 const MAX_KEPT_HEADER_CHARACTERS = 4_096;
 
-/** The address that each request body was sent to: undici tells of the socket nowhere else. */
-const addresses = new WeakMap<object, string>();
+/** A connection that a request was sent on, and whether another one was before. */
+interface Sending {
+  socket: Socket;
+  address: string;
+  isReused: boolean;
+}
+
+/** By the body of the request: undici tells of the socket nowhere else. */
+const sendings = new WeakMap<object, Sending>();
+const used = new WeakSet<Socket>();
 subscribe('undici:client:sendHeaders', (message) => {
   const { request, socket } = message as { request: { body?: unknown }; socket: Socket };
   expectAnswer(socket);
   const address = dialledAddress(socket);
-  if (Buffer.isBuffer(request.body) && address !== undefined) addresses.set(request.body, address);
+  if (!Buffer.isBuffer(request.body) || address === undefined) return;
+  sendings.set(request.body, { socket, address, isReused: used.has(socket) });
+  used.add(socket);
 });
 
 /** Calls targets with undici: connections are kept per target, redirects not followed. */
 @Injectable()
 export class UndiciTargetClient extends TargetClient implements OnApplicationShutdown {
-  /** By time-out in whole seconds: only an agent as a whole can be told when to give up connecting. */
-  private readonly agents = new Map<number, Agent>();
+  /**
+   * By time-out in whole seconds, and whether they open a connection for each call: only an agent as a
+   * whole can be told when to give up connecting.
+   */
+  private readonly agents = new Map<string, Agent>();
 
   constructor(
     private readonly dialer: OutboundDialer,
@@ -36,20 +49,22 @@ export class UndiciTargetClient extends TargetClient implements OnApplicationShu
     super();
   }
 
-  private agentFor(timeoutMs: number): Agent {
+  private agentFor(timeoutMs: number, { isNew }: { isNew: boolean }): Agent {
     const seconds = Math.ceil(timeoutMs / 1_000);
-    const known = this.agents.get(seconds);
+    const key = isNew ? `${seconds} new` : `${seconds}`;
+    const known = this.agents.get(key);
     if (known) return known;
     const agent = new Agent({
       connect: outboundConnector(this.dialer, seconds * 1_000),
       // As many connections as calls: the bound is per subscription, and several may have one host.
-      pipelining: 1,
+      // With 0 a connection is for one call.
+      pipelining: isNew ? 0 : 1,
       maxHeaderSize: MAX_HEADER_BYTES,
       // Our own deadlines are exact; undici's timers are coarse.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
-    this.agents.set(seconds, agent);
+    this.agents.set(key, agent);
     return agent;
   }
 
@@ -74,7 +89,7 @@ export class UndiciTargetClient extends TargetClient implements OnApplicationShu
     const start = performance.now();
     const body = Buffer.from(request.body);
     const facts = (at: number, failure?: unknown): Pick<TargetAnswer, 'durationMs' | 'address'> => {
-      const address = addresses.get(body) ?? addressOf(failure);
+      const address = sendings.get(body)?.address ?? addressOf(failure);
       return { durationMs: at - start, ...(address !== undefined && { address }) };
     };
     try {
@@ -86,14 +101,35 @@ export class UndiciTargetClient extends TargetClient implements OnApplicationShu
     }
   }
 
-  /** @throws DeadlineError, and whatever undici throws */
-  private send(request: TargetRequest, body: Buffer): Promise<Answer> {
+  /**
+   * A target may end a connection that is idle just when a request is sent on it. That is no failure of
+   * the target, so the request is sent once more, on a new connection and within the same time. It may
+   * have been processed all the same; RFC 9110, section 9.2.2, lets a client that knows it to be
+   * harmless repeat a POST, and ours have an id to tell repeats by.
+   * @throws DeadlineError, and whatever undici throws
+   */
+  private async send(request: TargetRequest, body: Buffer): Promise<Answer> {
+    const deadline = performance.now() + request.timeoutMs;
+    try {
+      return await this.dispatch(request, body, { isNew: false });
+    } catch (error) {
+      const sending = sendings.get(body);
+      const isStale = sending?.isReused === true && isSilent(sending.socket);
+      if (!isStale || attemptErrorOf(error) !== 'reset') throw error;
+      sendings.delete(body);
+      const timeoutMs = deadline - performance.now();
+      return this.dispatch({ ...request, timeoutMs }, body, { isNew: true });
+    }
+  }
+
+  /** @param on.isNew on a connection that no other request was sent on */
+  private dispatch(request: TargetRequest, body: Buffer, on: { isNew: boolean }): Promise<Answer> {
     const { headers, timeoutMs } = request;
     const url = new URL(request.url);
     const credentials = basicCredentialsOf(url);
     return new Promise((resolve, reject) => {
       const reader = new AnswerReader(timeoutMs, resolve, reject);
-      this.agentFor(timeoutMs).dispatch(
+      this.agentFor(timeoutMs, on).dispatch(
         {
           origin: url.origin,
           path: url.pathname + url.search,
