@@ -8,7 +8,7 @@ import { postgresKilled } from '../faults/cases/postgres.js';
 import { redisKilled } from '../faults/cases/redis.js';
 import { rollingRestart } from '../faults/cases/stops.js';
 import type { FaultCase } from '../faults/harness/fault-case.js';
-import { Template } from '../faults/harness/installation.js';
+import { Template } from '../faults/harness/template.js';
 import { Random } from '../faults/harness/random.js';
 import { runCase } from '../faults/harness/run-case.js';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { cases } from './cases/index.js';
-import { Template } from './harness/installation.js';
+import { Template } from './harness/template.js';
 import { type Outcome, outcomeOfNone } from './harness/outcome.js';
 import { Random } from './harness/random.js';
 import { runCase } from './harness/run-case.js';

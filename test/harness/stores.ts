@@ -149,19 +149,12 @@ export class RedisStore extends Store {
 
   /** How many deliveries the jobs of the one queue hold that wait, and that are being taken in. */
   async jobs(): Promise<{ waiting: number; active: number }> {
-    const text = `
-      local function held(list)
-        local count = 0
-        for _, id in ipairs(redis.call('LRANGE', KEYS[1] .. list, 0, -1)) do
-          local data = redis.call('HGET', KEYS[1] .. id, 'data')
-          if data then count = count + #cjson.decode(data).deliveries end
-        end
-        return count
-      end
-      return {held('wait'), held('active')}`;
-    const answer = await this.command('EVAL', text, '1', '{switchhook:0}:deliveries-0:');
-    const [waiting = 0, active = 0] = answer as number[];
-    return { waiting, active };
+    const client = new Redis(this.url.toString());
+    try {
+      return await jobsIn(client, 0);
+    } finally {
+      client.disconnect();
+    }
   }
 
   /** A command on a connection of its own, not through any link. */
@@ -186,6 +179,26 @@ export class RedisStore extends Store {
     client.disconnect();
     return started;
   }
+}
+
+/** How many deliveries the jobs of a queue hold that wait, and that are being taken in. */
+export async function jobsIn(
+  client: Pick<Redis, 'eval'>,
+  shard: number,
+): Promise<{ waiting: number; active: number }> {
+  const text = `
+    local function held(list)
+      local count = 0
+      for _, id in ipairs(redis.call('LRANGE', KEYS[1] .. list, 0, -1)) do
+        local data = redis.call('HGET', KEYS[1] .. id, 'data')
+        if data then count = count + #cjson.decode(data).deliveries end
+      end
+      return count
+    end
+    return {held('wait'), held('active')}`;
+  const key = `{switchhook:${String(shard)}}:deliveries-${String(shard)}:`;
+  const [waiting = 0, active = 0] = (await client.eval(text, 1, key)) as number[];
+  return { waiting, active };
 }
 
 /** Copies a tree with its owners, which `cp` of Node.js does not keep. */

@@ -1,5 +1,6 @@
 import { clocksApart } from './clocks.js';
 import type { FaultCase } from '../harness/fault-case.js';
+import { apiFrozen, workerFrozenInTransaction } from './in-transaction.js';
 import { allKilled, apiKilled, killedBeforeRecord, workerKilled } from './kills.js';
 import { linksCut, linksHalfOpen, linksSlow } from './links.js';
 import {
@@ -48,4 +49,6 @@ export const cases: readonly FaultCase[] = [
   targetsHang,
   targetDead,
   backlogHuge,
+  apiFrozen,
+  workerFrozenInTransaction,
 ];

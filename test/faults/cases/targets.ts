@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Account, lostOf, makeAccount } from '../harness/account.js';
 import type { FaultCase } from '../harness/fault-case.js';
-import { type Installation, PLATFORM } from '../harness/installation.js';
-import { Producer } from '../harness/producer.js';
+import type { Installation } from '../harness/installation.js';
 import { type Arrival, confirm } from '../harness/receiver.js';
 import type { Postgres } from '../../harness/stores.js';
 import { until } from '../../harness/until.js';
@@ -30,52 +30,31 @@ const BURSTS = 5;
 const LEAST_RATE = 0.8;
 const MOST_REDIS_MB = 64;
 
-/** Further accounts, each with subscriptions to paths of the receiver of its own. */
-interface Customers {
-  producers: Producer[];
-  /** By account, as many as each has. */
-  paths: string[][];
-}
-
-async function customersOf(installation: Installation): Promise<Customers> {
-  const { postgres, receiver, frontDoor } = installation;
-  const customers: Customers = { producers: [], paths: [] };
-  for (let account = 0; account < ACCOUNTS; account += 1) {
-    const [user] = await postgres.query<{ id: string }>(
-      `INSERT INTO users (username, role, status, salt) VALUES ($1, 'account', 'active', '')
-       RETURNING id`,
-      [`customer-${String(account)}`],
-    );
-    const accountId = user?.id ?? '';
-    const paths = Array.from(
-      { length: TARGETS_EACH },
-      (_, target) => `/${String(account)}/${String(target)}`,
-    );
-    await postgres.query(
-      `INSERT INTO webhooks (account_id, event, resource, target_url, enabled, secret)
-       SELECT $1, 'cdrCreated', 'all', $2 || path, true, 'whsec_' || repeat('A', 44)
-       FROM unnest($3::text[]) AS path`,
-      [accountId, receiver.url, paths],
-    );
-    const body = { event: 'cdrCreated', resource: 'call', accountId };
-    customers.producers.push(new Producer({ url: frontDoor.url, auth: PLATFORM, body }));
-    customers.paths.push(paths);
-  }
-  return customers;
+function customersOf(installation: Installation): Promise<Account[]> {
+  const paths = (account: number) =>
+    Array.from({ length: TARGETS_EACH }, (_, target) => `/${String(account)}/${String(target)}`);
+  return Promise.all(
+    Array.from({ length: ACCOUNTS }, (_, account) =>
+      makeAccount(installation, `customer-${String(account)}`, paths(account)),
+    ),
+  );
 }
 
 /** The p99 of the time from the report of an event until it arrived at each of the targets that do not hang. */
-async function delayOf(customers: Customers, installation: Installation): Promise<number> {
+async function delayOf(
+  customers: readonly Account[],
+  installation: Installation,
+): Promise<number> {
   const { receiver } = installation;
   const from = receiver.arrivals.length;
-  for (const producer of customers.producers) producer.start(EVENTS_PER_S / ACCOUNTS);
+  for (const { producer } of customers) producer.start(EVENTS_PER_S / ACCOUNTS);
   await sleep(PHASE_MS);
-  await Promise.all(customers.producers.map((producer) => producer.finish()));
+  await Promise.all(customers.map(({ producer }) => producer.finish()));
   await sleep(1_000);
   const delays: number[] = [];
   for (const { path, number, at } of receiver.arrivals.slice(from)) {
-    const account = customers.paths.findIndex((paths) => paths.slice(1).includes(path));
-    const accepted = customers.producers[account]?.accepted.get(number);
+    const account = customers.find(({ paths }) => paths.slice(1).includes(path));
+    const accepted = account?.producer.accepted.get(number);
     if (accepted) delays.push(at - accepted.reportedAt);
   }
   return quantile(delays, 0.99);
@@ -88,7 +67,7 @@ function quantile(values: readonly number[], share: number): number {
 
 const median = (values: readonly number[]): number => quantile(values, 0.5);
 
-let hang: { customers: Customers; quiet: number[]; disturbed: number[] };
+let hang: { customers: Account[]; quiet: number[]; disturbed: number[] };
 const slowdown = (): number => median(hang.disturbed) / median(hang.quiet);
 
 /** A tenth of all targets, one of each account. */
@@ -102,7 +81,7 @@ export const targetsHang: FaultCase = {
     const { receiver } = installation;
     const customers = await customersOf(installation);
     hang = { customers, quiet: [], disturbed: [] };
-    const hanging = new Set(customers.paths.map(([path]) => path));
+    const hanging = new Set(customers.map(({ paths: [path] }) => path));
     await delayOf(customers, installation);
     for (let round = 0; round < ROUNDS; round += 1) {
       hang.quiet.push(await delayOf(customers, installation));
@@ -114,14 +93,10 @@ export const targetsHang: FaultCase = {
       await until('what hung has arrived', async () => (await installation.pending()) < 20, 60_000);
     }
   },
-  check: ({ receiver }) => {
-    const { customers } = hang;
-    const confirmed = receiver.confirmed();
-    const lost = customers.producers
-      .flatMap((producer, account) => [...producer.promised(customers.paths[account] ?? [])])
-      .filter((key) => !confirmed.has(key));
+  check: (installation) => {
+    const lost = lostOf(hang.customers, installation);
     const breaches = [
-      [lost.length === 0, `${String(lost.length)} notifications of the customers were lost`],
+      [lost === 0, `${String(lost)} notifications of the customers were lost`],
       [slowdown() <= NOTICEABLE, `the others waited ${slowdown().toFixed(2)} times as long`],
     ] as const;
     return Promise.resolve(breaches.filter(([holds]) => !holds).map(([, breach]) => breach));

@@ -14,6 +14,7 @@ export class FrontDoor {
   private readonly ready = new Map<number, boolean>();
   private readonly sockets = new Set<Socket>();
   private server: Server | undefined;
+  private readonly withdrawn = new Set<number>();
   private turn = 0;
   private asking = true;
 
@@ -28,6 +29,15 @@ export class FrontDoor {
 
   get url(): string {
     return `http://127.0.0.1:${String((this.server?.address() as AddressInfo).port)}`;
+  }
+
+  /** Gives a process nothing more, whatever it says of itself, until it is let in again. */
+  withdraw(port: number): void {
+    this.withdrawn.add(port);
+  }
+
+  letIn(port: number): void {
+    this.withdrawn.delete(port);
   }
 
   close(): void {
@@ -47,7 +57,7 @@ export class FrontDoor {
     this.turn += 1;
     const turn = this.turn % this.ports.length;
     const inTurn = [...this.ports.slice(turn), ...this.ports.slice(0, turn)];
-    const isReady = (port: number) => this.ready.get(port) === true;
+    const isReady = (port: number) => this.ready.get(port) === true && !this.withdrawn.has(port);
     const candidates = [...inTurn.filter(isReady), ...inTurn.filter((port) => !isReady(port))];
     socket.on('error', () => undefined);
     this.track(socket);

@@ -1,26 +1,29 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { call } from './call.js';
 import { FrontDoor } from './front-door.js';
 import { Link } from './link.js';
 import { MemoryWatch } from './memory.js';
+import { PgBouncer } from './pgbouncer.js';
 import { Producer } from './producer.js';
 import { Programs } from '../../harness/programs.js';
 import { Receiver } from './receiver.js';
+import { RedisCluster, SHARDS } from './redis-cluster.js';
+import { CUSTOMER, PLATFORM, type Template } from './template.js';
+import type { Topology } from './topology.js';
 import { type Environment, ServiceProcess } from '../../harness/service-process.js';
 import { copy, Postgres, RedisStore } from '../../harness/stores.js';
-import { freePort, ROOT } from '../../harness/tools.js';
+import { freePort } from '../../harness/tools.js';
 import { until } from '../../harness/until.js';
-
-const CLI = join(ROOT, 'dist/apps/cli/src/main.js');
-const CUSTOMER = 'customer:customer-secret';
-export const PLATFORM = 'platform:platform-secret';
 
 /** Claims end 15 s after that; short of it, an overloaded machine would be what is measured. */
 const TIMEOUT_MS = 3_000;
 /** Many attempts, soon after each other: nothing is given up because of a fault that passes. */
 const SCHEDULE = ['300ms', '600ms', ...Array<string>(60).fill('1s')].join(',');
+
+/** Redis, whether it is one server or several. */
+type Redis = Pick<RedisStore, 'url' | 'start' | 'kill' | 'jobs' | 'command' | 'save'>;
 
 /** A span of time in which an answer of a receiver could be lost, or not be recorded; own clock, ms. */
 export interface Hindrance {
@@ -36,42 +39,10 @@ export interface Setup {
   target?: (path: string, receiver: Receiver) => Promise<string>;
   /** Further variables of a process. */
   environment?: (name: string) => Environment;
+  /** How many workers there are. Default: two. */
+  workers?: number;
   /** Prepares the directory that will hold the data of PostgreSQL, `dir`/postgres. */
   beforeData?: (dir: string) => void;
-}
-
-/** Data that every installation begins with: migrated, with its two users. */
-export class Template {
-  private constructor(readonly dir: string) {}
-
-  static async make(dir: string): Promise<Template> {
-    await mkdir(dir, { recursive: true });
-    const programs = new Programs(join(dir, 'logs'));
-    const postgres = new Postgres(dir, programs);
-    try {
-      await postgres.start();
-      const env = {
-        PATH: process.env.PATH,
-        DATABASE_URL: postgres.url.toString(),
-        DATABASE_API_ROLE: postgres.urlOf('api').username,
-        DATABASE_WORKER_ROLE: postgres.urlOf('worker').username,
-      };
-      const cli = (args: string[], input?: string) =>
-        programs.run('setup', process.execPath, [CLI, ...args], {
-          cwd: ROOT,
-          env,
-          ...(input !== undefined && { input }),
-        });
-      await cli(['migrate']);
-      await cli(['users', 'create', 'customer', '--password-stdin'], 'customer-secret');
-      const platform = ['users', 'create', 'platform', '--role', 'platform', '--password-stdin'];
-      await cli(platform, 'platform-secret');
-      await postgres.stop();
-    } finally {
-      await programs.kill();
-    }
-    return new Template(dir);
-  }
 }
 
 /** PostgreSQL, Redis, two APIs behind a proxy, two workers, a receiver and a producer. */
@@ -86,12 +57,14 @@ export class Installation {
   private constructor(
     readonly programs: Programs,
     readonly postgres: Postgres,
-    readonly redis: RedisStore,
+    readonly redis: Redis,
     readonly apis: readonly ServiceProcess<Link>[],
     readonly workers: readonly ServiceProcess<Link>[],
     readonly frontDoor: FrontDoor,
     readonly receiver: Receiver,
     readonly paths: readonly string[],
+    /** Where each process shows its metrics, by its name. */
+    readonly metrics: ReadonlyMap<string, string>,
     /** Ends of processes that nobody here brought about. */
     readonly unexpectedEnds: readonly string[],
   ) {
@@ -99,32 +72,50 @@ export class Installation {
   }
 
   /** @param dir of its own, for everything that it writes */
-  static async start(dir: string, template: Template, setup: Setup = {}): Promise<Installation> {
+  static async start(
+    dir: string,
+    template: Template,
+    setup: Setup = {},
+    topology: Topology = {},
+  ): Promise<Installation> {
     await mkdir(dir, { recursive: true });
     setup.beforeData?.(dir);
     for (const name of ['postgres', 'postgres.json']) copy(join(template.dir, name), dir);
     const programs = new Programs(join(dir, 'logs'));
     const postgres = new Postgres(dir, programs);
-    const redis = new RedisStore(dir, programs);
+    const redis = topology.redisCluster
+      ? new RedisCluster(dir, programs)
+      : new RedisStore(dir, programs);
     await Promise.all([postgres.start(), redis.start()]);
+    const database = topology.pgbouncer
+      ? await PgBouncer.start(join(dir, 'pgbouncer'), postgres, programs)
+      : postgres;
 
     const ends: string[] = [];
+    const metrics = new Map<string, string>();
     const create = async (kind: 'api' | 'worker', number: number) => {
       const name = `${kind}-${String(number)}`;
-      const links = [new Link(() => postgres.urlOf(kind)), new Link(() => redis.url)] as const;
+      const links = [new Link(() => database.urlOf(kind)), new Link(() => redis.url)] as const;
       await Promise.all(links.map((link) => link.listen()));
+      const metricsPort = String(await freePort());
+      metrics.set(name, `http://127.0.0.1:${metricsPort}/metrics`);
       const environment = {
+        METRICS_PORT: metricsPort,
         DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
         DELIVERY_TIMEOUT_MS: String(TIMEOUT_MS),
         DELIVERY_RETRY_SCHEDULE: SCHEDULE,
+        ...(topology.pgbouncer && { DATABASE_PREPARED_STATEMENTS: 'false' }),
+        ...(topology.redisCluster && { QUEUE_SHARDS: String(SHARDS) }),
         ...setup.environment?.(name),
       };
       const onEnd = (how: string) => void ends.push(how);
       const port = await freePort();
       return new ServiceProcess(name, kind, port, ...links, programs, environment, onEnd);
     };
-    const apis = await Promise.all([create('api', 1), create('api', 2)]);
-    const workers = await Promise.all([create('worker', 1), create('worker', 2)]);
+    const several = (kind: 'api' | 'worker', count: number) =>
+      Promise.all(Array.from({ length: count }, (_, index) => create(kind, index + 1)));
+    const apis = await several('api', 2);
+    const workers = await several('worker', setup.workers ?? 2);
     const frontDoor = new FrontDoor(apis.map(({ port }) => port));
     const receiver = new Receiver();
     const { paths = ['/first', '/second'] } = setup;
@@ -137,6 +128,7 @@ export class Installation {
       frontDoor,
       receiver,
       paths,
+      metrics,
       ends,
     );
     try {
@@ -201,20 +193,7 @@ export class Installation {
 
   /** A request of the customer. @throws Error when it is not answered with 200 */
   call<Answer>(method: string, path: string, body?: object): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-      const headers = { 'content-type': 'application/json', connection: 'close' };
-      const options = { method, headers, auth: CUSTOMER, agent: false } as const;
-      const asked = request(this.frontDoor.url + path, options, (response) => {
-        let text = '';
-        response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-        response.on('end', () => {
-          if (response.statusCode === 200) resolve(JSON.parse(text) as Answer);
-          else reject(new Error(`${method} ${path}: ${text}`));
-        });
-      });
-      asked.on('error', reject);
-      asked.end(body && JSON.stringify(body));
-    });
+    return call({ url: this.frontDoor.url, auth: CUSTOMER }, method, path, body);
   }
 
   async end(): Promise<void> {

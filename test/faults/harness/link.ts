@@ -4,6 +4,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 /** The network between one of our processes and a store: a TCP proxy. */
 export class Link {
   private readonly pairs = new Set<{ near: Socket; far: Socket }>();
+  private readonly forgotten = new Set<{ near: Socket; far: Socket }>();
   private state: 'open' | 'cut' | 'halfOpen' = 'open';
   private delayMs = 0;
   private server: Server | undefined;
@@ -39,8 +40,8 @@ export class Link {
   }
 
   /**
-   * As when a firewall forgets its connections: the process believes in them, and in new ones that
-   * it makes; the store has lost them; and nothing passes.
+   * As when the far end is gone without a word: the process believes in its connections, and in new
+   * ones that it makes; the store has lost them; and nothing passes.
    */
   halfOpen(): void {
     this.state = 'halfOpen';
@@ -50,6 +51,29 @@ export class Link {
     }
   }
 
+  /**
+   * As when a firewall forgets its connections: both ends of each believe in it, what was begun on
+   * it is not ended, and nothing passes ever again. New ones are well.
+   */
+  forget(): void {
+    for (const pair of this.pairs) {
+      this.pairs.delete(pair);
+      this.forgotten.add(pair);
+      for (const socket of [pair.near, pair.far]) {
+        socket.removeAllListeners('close').removeAllListeners('data').resume();
+      }
+    }
+  }
+
+  /** The forgotten connections are reset, as when their ends find out. */
+  reset(): void {
+    for (const { near, far } of this.forgotten) {
+      near.resetAndDestroy();
+      far.resetAndDestroy();
+    }
+    this.forgotten.clear();
+  }
+
   /** Everything takes so much longer, in each direction. */
   delay(ms: number): void {
     this.delayMs = ms;
@@ -57,6 +81,7 @@ export class Link {
 
   close(): void {
     this.cut();
+    this.reset();
     this.server?.close();
   }
 

@@ -2,9 +2,11 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FaultCase } from './fault-case.js';
-import { Installation, type Template } from './installation.js';
+import { Installation } from './installation.js';
 import { type Outcome, outcomeOf } from './outcome.js';
 import type { Random } from './random.js';
+import type { Template } from './template.js';
+import type { Topology } from './topology.js';
 
 const USUAL_RATE = 40;
 const QUIET_WITHIN_MS = 120_000;
@@ -14,10 +16,10 @@ const AFTERMATH_MS = 1_500;
 /** Runs a case on an installation of its own, `rounds` times in a row. */
 export async function runCase(
   faultCase: FaultCase,
-  at: { dir: string; template: Template; random: Random; rounds: number },
+  at: { dir: string; template: Template; random: Random; rounds: number; topology?: Topology },
 ): Promise<Outcome> {
   const dir = join(at.dir, faultCase.name);
-  const installation = await Installation.start(dir, at.template, faultCase.setup);
+  const installation = await Installation.start(dir, at.template, faultCase.setup, at.topology);
   try {
     const failed: string[] = [];
     let recoveryMs = 0;

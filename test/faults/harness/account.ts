@@ -1,0 +1,61 @@
+import { call } from './call.js';
+import type { Installation } from './installation.js';
+import { Producer } from './producer.js';
+import { PLATFORM } from './template.js';
+
+const PASSWORD = 'account-secret';
+
+/** An account besides the customer's, with a subscription to each of some paths and a producer. */
+export interface Account {
+  id: string;
+  auth: string;
+  paths: readonly string[];
+  /** Ids of the subscriptions, in the order of the paths. */
+  subscriptions: readonly string[];
+  producer: Producer;
+}
+
+/**
+ * Makes an account. Its subscriptions are written by SQL: there may be more than an account can have.
+ * @param targets where the paths are; the receiver by default
+ */
+export async function makeAccount(
+  { postgres, receiver, frontDoor }: Installation,
+  username: string,
+  paths: readonly string[],
+  targets = receiver.url,
+): Promise<Account> {
+  const platform = { url: frontDoor.url, auth: PLATFORM };
+  const body = { username, password: PASSWORD };
+  const { href } = await call<{ href: string }>(platform, 'POST', '/v1/users', body);
+  const id = href.slice(href.lastIndexOf('/') + 1);
+  const rows = await postgres.query<{ id: string }>(
+    `INSERT INTO webhooks (account_id, event, resource, target_url, enabled, secret)
+     SELECT $1, 'cdrCreated', 'all', $2 || path, true, 'whsec_' || repeat('A', 44)
+     FROM unnest($3::text[]) WITH ORDINALITY AS p(path, place) ORDER BY place RETURNING id`,
+    [id, targets, paths],
+  );
+  const event = { event: 'cdrCreated', resource: 'call', accountId: id };
+  return {
+    ...{ id, paths, auth: `${username}:${PASSWORD}` },
+    subscriptions: rows.map((row) => row.id),
+    producer: new Producer({ ...platform, body: event }),
+  };
+}
+
+/** Deletes the subscriptions of an account, as it would itself: what is pending is cancelled. */
+export async function unsubscribe(
+  { frontDoor }: Installation,
+  { auth, subscriptions }: Account,
+): Promise<void> {
+  const customer = { url: frontDoor.url, auth };
+  for (const id of subscriptions) await call(customer, 'DELETE', `/v1/webhooks/${id}`);
+}
+
+/** How many of the notifications that were promised to some accounts never arrived. */
+export function lostOf(accounts: readonly Account[], { receiver }: Installation): number {
+  const confirmed = receiver.confirmed();
+  return accounts
+    .flatMap(({ producer, paths }) => [...producer.promised(paths)])
+    .filter((key) => !confirmed.has(key)).length;
+}

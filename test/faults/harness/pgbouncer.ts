@@ -1,0 +1,73 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import type { Programs } from '../../harness/programs.js';
+import type { Postgres } from '../../harness/stores.js';
+import { freePort } from '../../harness/tools.js';
+import { Link } from './link.js';
+
+/** It refuses to be root, as PostgreSQL does. */
+const NOBODY = 65_534;
+const SETTINGS = 'pgbouncer.ini';
+const USERS = 'users.txt';
+const READY_MS = 10_000;
+
+/** PgBouncer in transaction mode in front of a PostgreSQL, wherever that listens now. */
+export class PgBouncer {
+  private constructor(
+    private readonly postgres: Postgres,
+    private readonly port: number,
+  ) {}
+
+  /** @param dir of its own, for its settings */
+  static async start(dir: string, postgres: Postgres, programs: Programs): Promise<PgBouncer> {
+    const link = new Link(() => postgres.url);
+    await link.listen();
+    const port = await freePort();
+    const roles = (['api', 'worker'] as const).map((kind) => postgres.urlOf(kind));
+    const users = roles.map(({ username, password }) => `"${username}" "${password}"\n`);
+    const settings = {
+      ...{ listen_addr: '127.0.0.1', listen_port: port, unix_socket_dir: '' },
+      ...{ auth_type: 'scram-sha-256', auth_file: USERS },
+      ...{ pool_mode: 'transaction', max_client_conn: 500, default_pool_size: 20 },
+      // A server that was away is asked again at once, as processes do that reach it directly.
+      server_login_retry: 1,
+    };
+    const lines = Object.entries(settings).map(([name, value]) => `${name} = ${String(value)}`);
+    const where = `host=127.0.0.1 port=${new URL(link.url).port}`;
+    await mkdir(dir, { mode: 0o755 });
+    await writeFile(join(dir, USERS), users.join(''));
+    const sections = ['[databases]', `* = ${where}`, '[pgbouncer]', ...lines];
+    await writeFile(join(dir, SETTINGS), `${sections.join('\n')}\n`);
+    const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+    // It finds its files in its working directory: further up it may not look.
+    const options = { cwd: dir, ...user };
+    const { exited } = programs.start('pgbouncer', 'pgbouncer', [SETTINGS], options);
+    void exited.then(() => link.close());
+    const started = new PgBouncer(postgres, port);
+    await started.ready(programs);
+    return started;
+  }
+
+  /** Like that of PostgreSQL, with PgBouncer in between. */
+  urlOf(process: 'api' | 'worker'): URL {
+    const url = this.postgres.urlOf(process);
+    url.port = String(this.port);
+    return url;
+  }
+
+  private async ready(programs: Programs): Promise<void> {
+    for (const deadline = Date.now() + READY_MS; Date.now() < deadline; await sleep(50)) {
+      const client = new pg.Client({ connectionString: this.urlOf('api').toString() });
+      client.on('error', () => undefined);
+      const isThere = await client.connect().then(
+        () => true,
+        () => false,
+      );
+      await client.end().catch(() => undefined);
+      if (isThere) return;
+    }
+    throw programs.failure('pgbouncer', 'is not ready');
+  }
+}

@@ -1,0 +1,27 @@
+import type { Postgres } from '../../harness/stores.js';
+
+/** What {@link asPsql} is known by to those who look at its session. */
+export const PSQL = 'psql';
+
+/**
+ * Does something while a transaction of an operator's psql is open, which a statement began.
+ * @returns how many rows the statement found
+ */
+export async function asPsql(
+  postgres: Postgres,
+  statement: string,
+  values: unknown[],
+  meanwhile: () => Promise<unknown>,
+): Promise<number> {
+  const client = await postgres.connect();
+  try {
+    await client.query(`SET application_name = '${PSQL}'`);
+    await client.query('BEGIN');
+    const { rowCount } = await client.query(statement, values);
+    await meanwhile();
+    await client.query('COMMIT');
+    return rowCount ?? 0;
+  } finally {
+    await client.end();
+  }
+}
