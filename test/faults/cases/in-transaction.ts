@@ -100,7 +100,7 @@ export const workerFrozenInTransaction: FaultCase = {
           worker.signal('SIGCONT');
           await sleep(random.between(20, 120));
         }
-        held += `, with ${String(await lockedFor(installation, account, 0))} subscriptions locked`;
+        held += `, with ${String(await lockedFor(installation, account, STANDS_STILL_MS))} subscriptions locked`;
         span = await watched(installation, () => sleep(FROZEN_MS));
         worker.signal('SIGCONT');
         await sleep(1_000);

@@ -1,5 +1,8 @@
+import { blip } from './blip.js';
+import { burst } from './burst.js';
 import { clocksApart } from './clocks.js';
 import type { FaultCase } from '../harness/fault-case.js';
+import { oldestDueGauge } from './gauge.js';
 import { apiFrozen, workerFrozenInTransaction } from './in-transaction.js';
 import { allKilled, apiKilled, killedBeforeRecord, workerKilled } from './kills.js';
 import { linksCut, linksHalfOpen, linksSlow } from './links.js';
@@ -13,6 +16,7 @@ import {
 } from './postgres.js';
 import { receiversBroken, receiversRefusing } from './receivers.js';
 import { redisAway, redisFlushed, redisFull, redisKilled, redisSlow } from './redis.js';
+import { lockedDelivery, lockedPartition, lockedSubscription } from './locks.js';
 import { postgresRestored, redisRestored } from './restores.js';
 import { rollingRestart, stoppedUnderLoad } from './stops.js';
 import { backlogHuge, targetDead, targetsHang } from './targets.js';
@@ -51,4 +55,10 @@ export const cases: readonly FaultCase[] = [
   backlogHuge,
   apiFrozen,
   workerFrozenInTransaction,
+  lockedDelivery,
+  lockedSubscription,
+  lockedPartition,
+  blip,
+  burst,
+  oldestDueGauge,
 ];

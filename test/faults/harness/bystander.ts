@@ -62,15 +62,24 @@ async function look(client: pg.Client, span: Span): Promise<void> {
   }
 }
 
-/** Looks back at a span when all is quiet: what came late, or never, is known by then. */
-export function experienceIn(span: Span, { producer, receiver, paths }: Installation): Experience {
+/**
+ * Looks back at a span when all is quiet: what came late, or never, is known by then.
+ * @param except numbers of events that do not count
+ */
+export function experienceIn(
+  span: Span,
+  { producer, receiver, paths }: Installation,
+  except: ReadonlySet<number> = new Set(),
+): Experience {
   const [path = ''] = paths;
   const isWithin = (at: number) => at >= span.from && at < span.to;
   const firstAt = new Map<number, number>();
   for (const arrival of receiver.arrivals) {
     if (arrival.path === path && arrival.earlier === 0) firstAt.set(arrival.number, arrival.at);
   }
-  const reported = [...producer.accepted].filter(([, { reportedAt }]) => isWithin(reportedAt));
+  const reported = [...producer.accepted].filter(
+    ([number, { reportedAt }]) => isWithin(reportedAt) && !except.has(number),
+  );
   const delays = reported
     .map(([number, { reportedAt }]) => (firstAt.get(number) ?? Infinity) - reportedAt)
     .sort((one, other) => one - other);

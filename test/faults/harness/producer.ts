@@ -63,9 +63,9 @@ export class Producer {
   }
 
   /** Reports many, a batch after the other; resolves when they are accepted. @throws when one is not */
-  async reportMany(events: number): Promise<void> {
-    for (let left = events; left > 0; left -= BATCH) {
-      const numbers = Array.from({ length: Math.min(left, BATCH) }, () => (this.count += 1));
+  async reportMany(events: number, batchSize = BATCH): Promise<void> {
+    for (let left = events; left > 0; left -= batchSize) {
+      const numbers = Array.from({ length: Math.min(left, batchSize) }, () => (this.count += 1));
       const reportedAt = Date.now();
       const batch = { events: numbers.map((number) => this.eventOf(number)) };
       const answer = await post(this.to, '/v1/events/batch', JSON.stringify(batch));

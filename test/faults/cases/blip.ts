@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { makeAccount, unsubscribe } from '../harness/account.js';
+import { type Experience, experienceIn, type Span, watched } from '../harness/bystander.js';
+import type { FaultCase } from '../harness/fault-case.js';
+import type { Installation } from '../harness/installation.js';
+import { confirm } from '../harness/receiver.js';
+import { until } from '../../harness/until.js';
+
+const SUBSCRIPTIONS = 400;
+const EVENTS = 20;
+const HANG_MS = 14_000;
+const TIMEOUT_MS = 15_000;
+const QUIET_MS = 20_000;
+/** Until hanging calls have all the slots that they are let have. */
+const OCCUPIED_MS = 4_000;
+const WATCHED_MS = 60_000;
+const MOST_P99_MS = 2_000;
+/** A machine that 800 calls come to is not as quick as an idle one. */
+const NOISE = { times: 3, ms: 50 };
+
+let quiet: Span;
+let disturbed: Span;
+let failedNumber: number;
+
+/** Without the one that failed: it waits for its own retry. */
+function experiences(installation: Installation): { before: Experience; beside: Experience } {
+  const except = new Set([failedNumber]);
+  return {
+    before: experienceIn(quiet, installation, except),
+    beside: experienceIn(disturbed, installation, except),
+  };
+}
+
+export const blip: FaultCase = {
+  name: 'blip',
+  about:
+    '400 targets of an account hang for 14 s and fail; the one target of another fails once, and ' +
+    'its next notifications are in time all the same',
+  rate: 0.5,
+  producersNotice: 'nothing',
+  duplicates: 'none',
+  setup: {
+    paths: ['/other'],
+    environment: () => ({
+      DELIVERY_TIMEOUT_MS: String(TIMEOUT_MS),
+      DELIVERY_RETRY_SCHEDULE: '5s,30s,5m,30m,2h',
+    }),
+  },
+  harm: async (installation) => {
+    const { receiver } = installation;
+    const paths = Array.from({ length: SUBSCRIPTIONS }, (_, number) => `/hangs/${String(number)}`);
+    const account = await makeAccount(installation, 'hangs', paths);
+    let isOver = false;
+    let failed = false;
+    let failing = false;
+    receiver.answering = (arrival, response) => {
+      if (arrival.path !== '/other') {
+        setTimeout(() => response.writeHead(500).end(), isOver ? 0 : HANG_MS);
+      } else if (failing && !failed) {
+        failed = true;
+        failedNumber = arrival.number;
+        response.writeHead(500).end();
+      } else confirm(arrival, response);
+    };
+    quiet = await watched(installation, () => sleep(QUIET_MS));
+    await account.producer.report(EVENTS);
+    await sleep(OCCUPIED_MS);
+    failing = true;
+    await until('the other target has failed once', () => failed);
+    disturbed = await watched(installation, () => sleep(WATCHED_MS));
+    isOver = true;
+    await unsubscribe(installation, account);
+  },
+  check: (installation) => {
+    const { before, beside } = experiences(installation);
+    const most = Math.max(before.p50Ms * NOISE.times, before.p50Ms + NOISE.ms);
+    const breaches = [
+      [beside.p99Ms <= MOST_P99_MS, `the p99 of the other account was ${ms(beside.p99Ms)}`],
+      [beside.p50Ms <= most, `its p50 was ${ms(beside.p50Ms)}, and ${ms(before.p50Ms)} before`],
+    ] as const;
+    return Promise.resolve(breaches.filter(([holds]) => !holds).map(([, breach]) => breach));
+  },
+  notes: (installation) => {
+    const { before, beside } = experiences(installation);
+    return [
+      `the other account: p50 ${ms(beside.p50Ms)}, p99 ${ms(beside.p99Ms)} of ` +
+        `${String(beside.reported)} events; before, p50 ${ms(before.p50Ms)}`,
+    ];
+  },
+};
+
+const ms = (value: number): string => `${value.toFixed()} ms`;

@@ -1,0 +1,140 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { lostOf, makeAccount, unsubscribe } from '../harness/account.js';
+import {
+  breachesOf,
+  type Experience,
+  experienceIn,
+  noteOf,
+  type Span,
+  watched,
+} from '../harness/bystander.js';
+import type { FaultCase } from '../harness/fault-case.js';
+import type { Installation } from '../harness/installation.js';
+import { asPsql } from '../harness/psql.js';
+import { confirm } from '../harness/receiver.js';
+import { refuse } from '../harness/refusing.js';
+import { until } from '../../harness/until.js';
+
+const RATE = 100;
+const LOCKED_MS = 60_000;
+/** So many at once, whose calls end one after the other: each meets other outcomes. */
+const LOCKED = 10;
+/** Calls take so long that their deliveries can be locked meanwhile. */
+const CALL_MS = { least: 1_000, each: 150 };
+
+let span: Span;
+const experience = (installation: Installation): Experience => experienceIn(span, installation);
+const notes = (installation: Installation): string[] => [noteOf(experience(installation))];
+
+const beside = {
+  producersNotice: 'nothing',
+  duplicates: 'none',
+  rate: RATE,
+  setup: { paths: ['/other'] },
+} as const;
+
+let lost: () => number;
+
+/** Their calls end with 500 while they are locked: that can be recorded only a minute later. */
+export const lockedDelivery: FaultCase = {
+  ...beside,
+  name: 'locked-delivery',
+  about:
+    "somebody's psql locks deliveries for a minute whose calls are on their way: nobody else waits",
+  harm: async (installation) => {
+    const { receiver, postgres } = installation;
+    const account = await makeAccount(installation, 'locked', ['/locked']);
+    lost = () => lostOf([account], installation);
+    const called: string[] = [];
+    receiver.answering = (arrival, response) => {
+      if (arrival.path === '/locked' && arrival.earlier === 0) {
+        const takesMs = CALL_MS.least + called.push(arrival.id) * CALL_MS.each;
+        setTimeout(() => response.writeHead(500).end(), takesMs);
+      } else confirm(arrival, response);
+    };
+    await account.producer.report(LOCKED);
+    await until('all calls are on their way', () => called.length === LOCKED);
+    const lock = 'SELECT FROM deliveries WHERE id = ANY ($1) FOR UPDATE';
+    const found = await asPsql(postgres, lock, [called], async () => {
+      span = await watched(installation, () => sleep(LOCKED_MS));
+    });
+    if (found !== LOCKED) throw new Error('the deliveries could not be locked');
+  },
+  check: (installation) =>
+    Promise.resolve([
+      ...breachesOf(experience(installation)),
+      ...(lost() === 0 ? [] : ['what was locked never arrived']),
+    ]),
+  notes,
+};
+
+/** Enough of each kind that every change which an answer can make to a subscription is tried. */
+const REFUSING = ['429', '410', '500'].flatMap((status) =>
+  ['a', 'b'].map((name) => `/refusing/${status}/${name}`),
+);
+
+export const lockedSubscription: FaultCase = {
+  ...beside,
+  name: 'locked-subscription',
+  about:
+    "somebody's psql locks for a minute subscriptions whose targets answer 429, 410 and 500: " +
+    'another account notices nothing',
+  harm: async (installation) => {
+    const { receiver, postgres } = installation;
+    const account = await makeAccount(installation, 'locked', REFUSING);
+    receiver.answering = (arrival, response) => {
+      if (arrival.path.startsWith('/refusing/')) refuse(arrival, response);
+      else confirm(arrival, response);
+    };
+    const lock = 'SELECT FROM webhooks WHERE id = ANY ($1) FOR UPDATE';
+    const found = await asPsql(postgres, lock, [account.subscriptions], async () => {
+      account.producer.start(RATE / 10);
+      span = await watched(installation, () => sleep(LOCKED_MS));
+    });
+    if (found !== REFUSING.length) throw new Error('the subscriptions could not be locked');
+    await account.producer.finish();
+    await unsubscribe(installation, account);
+  },
+  check: (installation) => Promise.resolve(breachesOf(experience(installation))),
+  notes,
+};
+
+/** Each process may have all its connections busy with that, and no more: PostgreSQL has 200. */
+const MOST_WAITING = 40;
+/** Producers come again after Retry-After, and PostgreSQL has a minute's events to take in. */
+const SOON_MS = 10_000;
+const AFTERWARDS_MS = 10_000;
+
+/** Nothing of the day can be written, or read, meanwhile. */
+export const lockedPartition: FaultCase = {
+  name: 'locked-partition',
+  about:
+    "somebody's psql locks today's partition of deliveries for a minute: 503 meanwhile, and " +
+    'everything goes on by itself afterwards',
+  rate: 25,
+  producersNotice: 'unavailable',
+  duplicates: 'late',
+  setup: { paths: ['/other'] },
+  harm: async (installation) => {
+    const { postgres } = installation;
+    const [today] = await postgres.query<{ name: string }>(
+      'SELECT tableoid::regclass::text AS name FROM deliveries ORDER BY id DESC LIMIT 1',
+    );
+    const lock = `LOCK TABLE ${today?.name ?? ''} IN ACCESS EXCLUSIVE MODE`;
+    let locked: Span | undefined;
+    await installation.hindering(() =>
+      asPsql(postgres, lock, [], async () => {
+        locked = await watched(installation, () => sleep(LOCKED_MS));
+      }),
+    );
+    await until('what came meanwhile is delivered', async () => (await installation.pending()) < RATE);
+    await sleep(SOON_MS);
+    span = await watched(installation, () => sleep(AFTERWARDS_MS));
+    span.waiting = locked?.waiting ?? 0;
+  },
+  check: (installation) =>
+    Promise.resolve([
+      ...breachesOf(experience(installation), { rate: 0.95, p99Ms: 2_000, waiting: MOST_WAITING }),
+    ]),
+  notes: (installation) => [`afterwards, ${noteOf(experience(installation))}`],
+};
