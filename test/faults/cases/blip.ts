@@ -11,9 +11,7 @@ const EVENTS = 20;
 const HANG_MS = 14_000;
 const TIMEOUT_MS = 15_000;
 const QUIET_MS = 20_000;
-/** Until hanging calls have all the slots that they are let have. */
-const OCCUPIED_MS = 4_000;
-const WATCHED_MS = 60_000;
+const WATCHED_MS = 50_000;
 const MOST_P99_MS = 2_000;
 /** A machine that 800 calls come to is not as quick as an idle one. */
 const NOISE = { times: 3, ms: 50 };
@@ -53,9 +51,14 @@ export const blip: FaultCase = {
     let isOver = false;
     let failed = false;
     let failing = false;
+    const known = new Set<string>();
     receiver.answering = (arrival, response) => {
       if (arrival.path !== '/other') {
-        setTimeout(() => response.writeHead(500).end(), isOver ? 0 : HANG_MS);
+        const fail = () => {
+          known.add(arrival.path);
+          response.writeHead(500).end();
+        };
+        setTimeout(fail, isOver ? 0 : HANG_MS);
       } else if (failing && !failed) {
         failed = true;
         failedNumber = arrival.number;
@@ -64,7 +67,8 @@ export const blip: FaultCase = {
     };
     quiet = await watched(installation, () => sleep(QUIET_MS));
     await account.producer.report(EVENTS);
-    await sleep(OCCUPIED_MS);
+    const all = () => known.size === SUBSCRIPTIONS;
+    await until('all targets that hang are known to fail', all, 3 * HANG_MS);
     failing = true;
     await until('the other target has failed once', () => failed);
     disturbed = await watched(installation, () => sleep(WATCHED_MS));
