@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import {
   chownSync,
   existsSync,
@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import type { Programs } from './programs.js';
@@ -41,11 +42,15 @@ abstract class Store {
 /** PostgreSQL with its data in `dir`/postgres, and with settings of its own or PostgreSQL's. */
 export class Postgres extends Store {
   constructor(
-    readonly dir: string,
+    private place: string,
     private readonly programs: Programs,
     private readonly settings: Record<string, string> = {},
   ) {
     super();
+  }
+
+  get dir(): string {
+    return this.place;
   }
 
   get data(): string {
@@ -101,12 +106,12 @@ export class Postgres extends Store {
     const client = await this.connect();
     await client.query(`SELECT pg_backup_start('faults', true)`);
     await mkdir(to, { recursive: true });
-    copy(this.data, join(to, 'postgres'));
+    await copy(this.data, join(to, 'postgres'));
     const { rows } = await client.query<{ labelfile: string }>(
       'SELECT * FROM pg_backup_stop(false)',
     );
     rmSync(join(to, 'postgres/pg_wal'), { recursive: true });
-    copy(join(this.data, 'pg_wal'), join(to, 'postgres/pg_wal'));
+    await copy(join(this.data, 'pg_wal'), join(to, 'postgres/pg_wal'));
     rmSync(join(to, 'postgres/postmaster.pid'));
     const label = join(to, 'postgres/backup_label');
     writeFileSync(label, rows[0]?.labelfile ?? '');
@@ -115,14 +120,35 @@ export class Postgres extends Store {
     await client.end();
   }
 
+  /** An asynchronous replica of the running server, which it streams to. @param dir of its own */
+  async replicate(dir: string): Promise<Postgres> {
+    const hba = join(this.data, 'pg_hba.conf');
+    writeFileSync(hba, 'host replication all 127.0.0.1/32 scram-sha-256\n', { flag: 'a' });
+    await this.query('SELECT pg_reload_conf()');
+    await this.backUp(dir);
+    await copy(join(this.place, 'postgres.json'), dir);
+    writeFileSync(join(dir, 'postgres/standby.signal'), '');
+    const { hostname, port, username, password } = this.url;
+    const source = `host=${hostname} port=${port} user=${username} password=${password}`;
+    const replica = new Postgres(dir, this.programs, { primary_conninfo: source });
+    await replica.start();
+    return replica;
+  }
+
+  /** From now on this is a replica that was promoted, as for those who reach it by its address. */
+  moveTo({ started, place }: Postgres): void {
+    this.started = started;
+    this.place = place;
+  }
+
   /** Puts a backup in the place of the data; the server must not run. */
-  restore(from: string): void {
+  async restore(from: string): Promise<void> {
     rmSync(this.data, { recursive: true });
-    copy(join(from, 'postgres'), this.data);
+    await copy(join(from, 'postgres'), this.data);
   }
 
   protected launch(): Promise<StartedStore> {
-    const { dir, settings } = this;
+    const { place: dir, settings } = this;
     return startPostgres({ dir, root: ROOT, database: DATABASE, settings }, this.programs);
   }
 
@@ -202,19 +228,15 @@ export async function jobsIn(
 }
 
 /** Copies a tree with its owners, which `cp` of Node.js does not keep. */
-export function copy(from: string, to: string): void {
+export async function copy(from: string, to: string): Promise<void> {
   try {
-    execFileSync('cp', ['-a', from, to], { stdio: ['ignore', 'ignore', 'pipe'] });
+    await promisify(execFile)('cp', ['-a', from, to]);
   } catch (error) {
     // What a running server removed while it was being copied is in its log, if it matters.
-    const text = String((error as { stderr?: unknown }).stderr);
-    if (
-      !text
-        .trim()
-        .split('\n')
-        .every((line) => /No such file/.test(line))
-    )
-      throw error;
+    const lines = String((error as { stderr?: unknown }).stderr)
+      .trim()
+      .split('\n');
+    if (!lines.every((line) => /No such file/.test(line))) throw error;
   }
 }
 

@@ -68,7 +68,8 @@ export async function startPostgres({ dir, root, database, settings: own = {} },
     });
     const isReady = () => {
       const { pid, state } = readPostmaster(cluster) ?? {};
-      return pid === server.pid && state === 'ready';
+      // A replica never gets beyond `standby` as long as it is one.
+      return pid === server.pid && ['ready', 'standby'].includes(state);
     };
     const why = await becomes(isReady, server.exited, START_MS);
     if (why === undefined) {

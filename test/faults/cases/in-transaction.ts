@@ -18,9 +18,12 @@ const FROZEN_MS = 62_000;
 /** A transaction that has not gone on for so long is one of a process that is frozen. */
 const STANDS_STILL_MS = 200;
 const TRIES = 60;
+/** It takes a process so long until it trusts none of its connections any more. */
+const UNTRUSTED_MS = 20_000;
 
 let span: Span;
 let held: string;
+let stillLocked: number;
 
 const beside = { producersNotice: 'nothing', rate: RATE, setup: { paths: ['/other'] } } as const;
 const check = (installation: Installation): Promise<string[]> =>
@@ -109,6 +112,50 @@ export const workerFrozenInTransaction: FaultCase = {
   },
   check: (installation) =>
     Promise.resolve(breachesOf({ ...experience(installation), duplicates: 0 })),
+  notes,
+};
+
+/** PostgreSQL does not hear of it, and has to end the transactions that do not go on. */
+export const linkHalfOpenInTransaction: FaultCase = {
+  ...beside,
+  name: 'link-half-open-in-transaction',
+  about:
+    'connections of an API to PostgreSQL are forgotten amid transactions that change ' +
+    'subscriptions, then those of a worker amid its statements: nobody hears of it',
+  duplicates: 'late',
+  harm: async (installation, random) => {
+    const [api] = installation.apis;
+    const worker = random.oneOf(installation.workers);
+    if (!api) return;
+    installation.frontDoor.withdraw(api.port);
+    await besideRefusing(installation, async (account) => {
+      const changes = new Changes(api, account);
+      const locked = await amidChange(installation, account, random, {
+        stop: () => api.postgres.forget(),
+        goOn: () => api.postgres.reset(),
+      });
+      changes.end();
+      span = await watched(installation, () => sleep(FROZEN_MS));
+      const still = await lockedFor(installation, account, STANDS_STILL_MS);
+      held =
+        `${String(locked)} subscriptions were locked by connections that were forgotten, ` +
+        `${String(still)} still after a minute`;
+      stillLocked = still;
+      api.postgres.reset();
+      await changes.ended();
+    });
+    installation.frontDoor.letIn(api.port);
+    await installation.hindering(async () => {
+      worker.postgres.forget();
+      await sleep(UNTRUSTED_MS);
+      worker.postgres.reset();
+    });
+  },
+  check: (installation) =>
+    Promise.resolve([
+      ...breachesOf(experience(installation)),
+      ...(stillLocked === 0 ? [] : ['PostgreSQL did not end a transaction that stood still']),
+    ]),
   notes,
 };
 

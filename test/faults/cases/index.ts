@@ -3,7 +3,7 @@ import { burst } from './burst.js';
 import { clocksApart } from './clocks.js';
 import type { FaultCase } from '../harness/fault-case.js';
 import { oldestDueGauge } from './gauge.js';
-import { apiFrozen, workerFrozenInTransaction } from './in-transaction.js';
+import { apiFrozen, linkHalfOpenInTransaction, workerFrozenInTransaction } from './in-transaction.js';
 import { allKilled, apiKilled, killedBeforeRecord, workerKilled } from './kills.js';
 import { linksCut, linksHalfOpen, linksSlow } from './links.js';
 import {
@@ -17,6 +17,8 @@ import {
 import { receiversBroken, receiversRefusing } from './receivers.js';
 import { redisAway, redisFlushed, redisFull, redisKilled, redisSlow } from './redis.js';
 import { lockedDelivery, lockedPartition, lockedSubscription } from './locks.js';
+import { manySubscriptions } from './many-subscriptions.js';
+import { replicaPromoted } from './replica.js';
 import { postgresRestored, redisRestored } from './restores.js';
 import { rollingRestart, stoppedUnderLoad } from './stops.js';
 import { backlogHuge, targetDead, targetsHang } from './targets.js';
@@ -55,10 +57,13 @@ export const cases: readonly FaultCase[] = [
   backlogHuge,
   apiFrozen,
   workerFrozenInTransaction,
+  linkHalfOpenInTransaction,
   lockedDelivery,
   lockedSubscription,
   lockedPartition,
   blip,
   burst,
   oldestDueGauge,
+  replicaPromoted,
+  manySubscriptions,
 ];

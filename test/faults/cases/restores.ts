@@ -40,7 +40,7 @@ export const postgresRestored: FaultCase = {
       await producer.report(WAITING);
       await Promise.all(processes.map((process) => process.kill()));
       await postgres.stop();
-      postgres.restore(backup);
+      await postgres.restore(backup);
       await postgres.start();
     });
     await Promise.all(processes.map((process) => process.start()));
@@ -69,7 +69,7 @@ export const redisRestored: FaultCase = {
     await sleep(3_000);
     await redis.kill();
     await redis.start();
-    await rm(join(postgres.dir, 'dump.rdb'));
+    await rm(join(postgres.dir, 'dump.rdb'), { force: true });
     // A consumer that is connected before its process is takes them and does nothing: then Bull
     // gives them out again, in its second look, half a minute after the first.
     const isEmpty = async () => {

@@ -80,7 +80,7 @@ export class Installation {
   ): Promise<Installation> {
     await mkdir(dir, { recursive: true });
     setup.beforeData?.(dir);
-    for (const name of ['postgres', 'postgres.json']) copy(join(template.dir, name), dir);
+    for (const name of ['postgres', 'postgres.json']) await copy(join(template.dir, name), dir);
     const programs = new Programs(join(dir, 'logs'));
     const postgres = new Postgres(dir, programs);
     const redis = topology.redisCluster

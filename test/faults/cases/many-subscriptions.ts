@@ -1,0 +1,114 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { makeAccount } from '../harness/account.js';
+import type { FaultCase } from '../harness/fault-case.js';
+import type { Installation } from '../harness/installation.js';
+import { Receiver } from '../../bench/harness/receiver.js';
+import type { Postgres } from '../../harness/stores.js';
+import { until } from '../../harness/until.js';
+
+const SUBSCRIPTIONS = 20_000;
+const DUE_EACH = 150;
+/** Rows that are written by one statement. */
+const CHUNK = 300_000;
+const WARM_MS = 5_000;
+const WINDOW_MS = 30_000;
+const STARTS_WITHIN_MS = 60_000;
+const LEAST = 0.6;
+const EVENTS_AFTERWARDS = 50;
+
+let rates: { one: number; many: number };
+const ratio = (): number => rates.many / rates.one;
+
+export const manySubscriptions: FaultCase = {
+  name: 'many-subscriptions',
+  about:
+    '3,000,000 deliveries are due, 150 for each of 20,000 subscriptions: four workers send them ' +
+    'as if they were for one',
+  rate: 0,
+  producersNotice: 'nothing',
+  duplicates: 'none',
+  memory: { peakMb: 400, growthMb: 250 },
+  setup: { workers: 4 },
+  harm: async (installation) => {
+    const { programs, workers, producer } = installation;
+    // In a process of its own that does little: it must not be what is measured.
+    const target = await Receiver.start(programs);
+    const all = SUBSCRIPTIONS * DUE_EACH;
+    await Promise.all(workers.map((worker) => worker.terminate()));
+    rates = {
+      one: await drainRate(installation, target, { subscriptions: 1, dueEach: all }),
+      many: await drainRate(installation, target, {
+        subscriptions: SUBSCRIPTIONS,
+        dueEach: DUE_EACH,
+      }),
+    };
+    await Promise.all(workers.map((worker) => worker.start()));
+    await producer.report(EVENTS_AFTERWARDS);
+  },
+  check: () =>
+    Promise.resolve(ratio() >= LEAST ? [] : [`many drained at ${ratio().toFixed(2)} of one`]),
+  notes: () => [
+    `out of a backlog of 3,000,000: ${rates.many.toFixed()} a second for 20,000 subscriptions, ` +
+      `${rates.one.toFixed()} for one: ${ratio().toFixed(2)}`,
+  ],
+};
+
+/** Deliveries a second when the workers, which do not run before and after, are warm. */
+async function drainRate(
+  installation: Installation,
+  target: Receiver,
+  due: { subscriptions: number; dueEach: number },
+): Promise<number> {
+  const { postgres, workers, redis } = installation;
+  const paths = Array.from(
+    { length: due.subscriptions },
+    (_, number) => `/now/${String(due.subscriptions)}/${String(number)}`,
+  );
+  const name = `with-${String(due.subscriptions)}`;
+  const account = await makeAccount(installation, name, paths, target.url);
+  await makeDue(postgres, account, due.dueEach);
+  await target.reset();
+  await Promise.all(workers.map((worker) => worker.start()));
+  const sent = async () => (await target.received()).confirmed;
+  const hasBegun = until('deliveries are sent', async () => (await sent()) > 0, STARTS_WITHIN_MS);
+  // Then the rate is 0, which says it as well.
+  await hasBegun.catch(() => undefined);
+  await sleep(WARM_MS);
+  const [before, start] = [await sent(), performance.now()];
+  await sleep(WINDOW_MS);
+  const rate = ((await sent()) - before) / ((performance.now() - start) / 1_000);
+  await Promise.all(workers.map((worker) => worker.kill()));
+  await redis.command('FLUSHALL');
+  await postgres.query('TRUNCATE deliveries, attempts');
+  await postgres.query('DELETE FROM webhooks WHERE id = ANY ($1)', [account.subscriptions]);
+  return rate;
+}
+
+async function makeDue(
+  postgres: Postgres,
+  { id, subscriptions }: { id: string; subscriptions: readonly string[] },
+  dueEach: number,
+): Promise<void> {
+  const [event] = await postgres.query<{ id: string }>(
+    `INSERT INTO events (id, account_id, event, resource, occurred_at, created_at, data)
+     VALUES (new_uuid(now(), 0), $1, 'cdrCreated', 'call', now(), now(), '{"number": 0}')
+     RETURNING id`,
+    [id],
+  );
+  const ofEach = Math.min(dueEach, CHUNK);
+  const atOnce = Math.floor(CHUNK / ofEach);
+  for (let from = 0; from < subscriptions.length; from += atOnce) {
+    for (let made = 0; made < dueEach; made += ofEach) {
+      await postgres.query(
+        `INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation,
+           next_attempt_at, created_at)
+         SELECT new_uuid(now(), n), $1, w, $2, 'cdrCreated', 1, now(), now()
+         FROM generate_series(1, $4::integer) n, unnest($3::bigint[]) w`,
+        [event?.id, id, subscriptions.slice(from, from + atOnce), ofEach],
+      );
+    }
+  }
+  await postgres.query('VACUUM ANALYZE deliveries');
+  await postgres.query('VACUUM ANALYZE webhooks');
+  await postgres.query('CHECKPOINT');
+}

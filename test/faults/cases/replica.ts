@@ -1,0 +1,99 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FaultCase } from '../harness/fault-case.js';
+import type { Installation } from '../harness/installation.js';
+import { keyOf } from '../harness/receiver.js';
+import type { Postgres } from '../../harness/stores.js';
+import { until } from '../../harness/until.js';
+
+/** What the replica is behind when it is promoted. */
+const BEHIND_MS = 1_500;
+const AFTERWARDS_MS = 5_000;
+
+/** The events that the replica had when it was promoted, and when that was. */
+let replicated: Set<string>;
+let promotedAt: number;
+
+/** Numbers of the events that the primary accepted and the replica never got. */
+function notReplicated({ producer }: Installation): number[] {
+  return [...producer.accepted]
+    .filter(([, { eventId }]) => timeOf(eventId) < promotedAt && !replicated.has(eventId))
+    .map(([number]) => number);
+}
+
+/** When PostgreSQL made an id (UUIDv7): the answer may come when the server is gone. */
+function timeOf(id: string): number {
+  return parseInt(id.replace('-', '').slice(0, 12), 16);
+}
+
+async function storedIn(postgres: Postgres): Promise<Set<string>> {
+  const rows = await postgres.query<{ id: string }>('SELECT id FROM events');
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** The primary is lost with all that the replica has not got, and the replica takes its place. */
+export const replicaPromoted: FaultCase = {
+  name: 'replica-promoted',
+  about:
+    'PostgreSQL: kill -9 of the primary and promotion of its asynchronous replica: what had not ' +
+    'been replicated is lost, and nothing else',
+  producersNotice: 'unavailable',
+  duplicates: 'late',
+  // The receiver lives in the process that starts the replica, which holds it up.
+  setup: { environment: () => ({ DELIVERY_TIMEOUT_MS: '8000' }) },
+  harm: async (installation) => {
+    const { postgres } = installation;
+    const replica = await postgres.replicate(join(postgres.dir, 'replica'));
+    await until('the replica has caught up', () => isInStep(postgres));
+    await sleep(AFTERWARDS_MS);
+    await installation.hindering(async () => {
+      await stopSending(postgres);
+      await sleep(BEHIND_MS);
+      await postgres.kill();
+      await replica.query('SELECT pg_promote()');
+      promotedAt = Date.now();
+      replicated = await storedIn(replica);
+      postgres.moveTo(replica);
+    });
+    await sleep(AFTERWARDS_MS);
+  },
+  // Some of these arrived before; that the others do not is the price of such a replica.
+  excused: (installation) => {
+    const lost = notReplicated(installation);
+    const keys = installation.paths.flatMap((path) =>
+      lost.map((number) => keyOf({ path, number })),
+    );
+    return Promise.resolve(new Set(keys));
+  },
+  check: async (installation) => {
+    const { producer, postgres } = installation;
+    const excused = new Set(notReplicated(installation));
+    const stored = await storedIn(postgres);
+    const accepted = [...producer.accepted];
+    const lost = accepted.filter(
+      ([number, { eventId }]) => !stored.has(eventId) && !excused.has(number),
+    );
+    const isLater = ([, { eventId }]: (typeof accepted)[number]) => timeOf(eventId) > promotedAt;
+    return [
+      ...(excused.size > 0 ? [] : ['the replica was not behind']),
+      ...(lost.length === 0 ? [] : [`${String(lost.length)} events are not stored`]),
+      ...(accepted.some(isLater) ? [] : ['nothing was accepted after the promotion']),
+    ];
+  },
+  notes: (installation) => [
+    `${String(notReplicated(installation).length)} events had been accepted and not replicated`,
+  ],
+};
+
+async function isInStep(postgres: Postgres): Promise<boolean> {
+  const [row] = await postgres.query<{ inStep: boolean }>(
+    'SELECT bool_and(replay_lsn = pg_current_wal_lsn()) AS "inStep" FROM pg_stat_replication',
+  );
+  return row?.inStep ?? false;
+}
+
+/** The primary sends its replica nothing more, as when the network between them is slow. */
+async function stopSending(postgres: Postgres): Promise<void> {
+  const senders = await postgres.query<{ pid: number }>('SELECT pid FROM pg_stat_replication');
+  for (const { pid } of senders) process.kill(pid, 'SIGSTOP');
+}
