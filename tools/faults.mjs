@@ -1,10 +1,15 @@
 // `npm run test:faults`: does harm to a whole installation and counts what is lost (docs/reliability.md).
 import { spawnSync } from 'node:child_process';
+import { requirePgBouncer } from './lib/pgbouncer.mjs';
 import { runSuite } from './lib/suite.mjs';
 
-runSuite('faults', ([command, args]) => {
-  // With mounts of its own where that is allowed: they go with it, however it ends.
-  const unshare = ['--mount', '--propagation', 'private'];
-  const isAllowed = spawnSync('unshare', [...unshare, 'true']).status === 0;
-  return isAllowed ? ['unshare', [...unshare, command, ...args]] : [command, args];
+const needs = process.argv.includes('--pgbouncer') ? requirePgBouncer : undefined;
+runSuite('faults', {
+  needs,
+  within: ([command, args]) => {
+    // With mounts of its own where that is allowed: they go with it, however it ends.
+    const unshare = ['--mount', '--propagation', 'private'];
+    const isAllowed = spawnSync('unshare', [...unshare, 'true']).status === 0;
+    return isAllowed ? ['unshare', [...unshare, command, ...args]] : [command, args];
+  },
 });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { cases } from './cases/index.js';
+import type { FaultCase } from './harness/fault-case.js';
 import { Template } from './harness/template.js';
 import { type Outcome, outcomeOfNone } from './harness/outcome.js';
 import { Random } from './harness/random.js';
@@ -14,6 +15,8 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '1' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     case: { type: 'string', multiple: true, default: cases.map(({ name }) => name) },
+    pgbouncer: { type: 'boolean', default: false },
+    'redis-cluster': { type: 'boolean', default: false },
   },
 });
 
@@ -24,7 +27,16 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-const chosen = cases.filter(({ name }) => values.case.includes(name));
+const topology = { pgbouncer: values.pgbouncer, redisCluster: values['redis-cluster'] };
+const reasonAgainst = ({ leftOut }: FaultCase): string | undefined =>
+  (topology.pgbouncer ? leftOut?.pgbouncer : undefined) ??
+  (topology.redisCluster ? leftOut?.redisCluster : undefined);
+const asked = cases.filter(({ name }) => values.case.includes(name));
+const chosen = asked.filter((one) => reasonAgainst(one) === undefined);
+for (const one of asked) {
+  const reason = reasonAgainst(one);
+  if (reason !== undefined) console.log(`${one.name} is left out: ${reason}`);
+}
 console.log(
   `seed ${values.seed}, ${String(chosen.length)} cases, rounds of each: ${values.rounds}`,
 );
@@ -35,7 +47,7 @@ for (const one of chosen) {
   // Its own for each case: one that is run alone does the same as among the others.
   const random = new Random(Number(values.seed) + cases.indexOf(one) * 7_919);
   const start = performance.now();
-  const run = runCase(one, { dir, template, random, rounds: Number(values.rounds) });
+  const run = runCase(one, { dir, template, random, rounds: Number(values.rounds), topology });
   const outcome = await run.catch((error: unknown) => outcomeOfNone(one.name, error));
   outcomes.push(outcome);
   const seconds = ((performance.now() - start) / 1_000).toFixed();

@@ -9,13 +9,15 @@ import { runTask } from './tasks.mjs';
  * Compiles a suite that does to stores of its own what could not be done to given ones, and runs it
  * with our own arguments.
  * @param {string} name of its folder in `test`
- * @param {(command: [string, string[]]) => [string, string[]]} within what runs the command
+ * @param {{ needs?: () => Promise<void>, within?: (command: [string, string[]]) => [string, string[]] }}
+ *   options `needs` gets what it needs besides the stores; `within`: what runs the command
  */
-export function runSuite(name, within = (command) => command) {
+export function runSuite(name, { needs, within = (command) => command } = {}) {
   inOwnDirectory(
     async () => {
       requireNode();
       requireStores({});
+      await needs?.();
       await prepare(ROOT);
       const tsc = ['node_modules/typescript/bin/tsc', '-p', `test/${name}/tsconfig.json`];
       const { code } = await runTask(process.execPath, tsc, { cwd: ROOT });

@@ -1,5 +1,6 @@
 import type { Installation, Setup } from './installation.js';
 import type { Random } from './random.js';
+import type { Topology } from './topology.js';
 
 /** One kind of harm, and what is promised of it. */
 export interface FaultCase {
@@ -9,6 +10,8 @@ export interface FaultCase {
   /** Events a second. */
   rate?: number;
   setup?: Setup;
+  /** Why it makes no sense where stores are set up in another way. */
+  leftOut?: Partial<Record<keyof Topology, string>>;
   /**
    * What producers may notice: `nothing`, that there was no answer (`unanswered`), that the
    * service was `unavailable` (503 with Retry-After), or either.

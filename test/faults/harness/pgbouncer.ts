@@ -44,7 +44,9 @@ export class PgBouncer {
     // It finds its files in its working directory: further up it may not look.
     const options = { cwd: dir, ...user };
     const { exited } = programs.start('pgbouncer', 'pgbouncer', [SETTINGS], options);
-    void exited.then(() => link.close());
+    void exited.then(() => {
+      link.close();
+    });
     const started = new PgBouncer(postgres, port);
     await started.ready(programs);
     return started;

@@ -28,7 +28,7 @@ export class RedisCluster {
     const isNew = this.ports.length === 0;
     if (isNew) this.ports = await Promise.all(Array.from({ length: PRIMARIES }, nodePort));
     this.pids = this.ports.map((port) => this.launch(port));
-    await this.each(async (node) => void (await node.ping()));
+    await this.each((node) => node.ping());
     if (isNew) {
       const nodes = this.ports.map((port) => `127.0.0.1:${String(port)}`);
       const create = ['--cluster', 'create', ...nodes, '--cluster-yes'];
@@ -36,7 +36,7 @@ export class RedisCluster {
     }
     await this.each((node) =>
       until('the cluster is whole', async () =>
-        String(await node.cluster('INFO')).includes('cluster_state:ok'),
+        (await node.cluster('INFO')).includes('cluster_state:ok'),
       ),
     );
   }
@@ -49,7 +49,7 @@ export class RedisCluster {
   /** A command to every node. @returns the first one's answer */
   async command(name: string, ...args: string[]): Promise<unknown> {
     const answers: unknown[] = [];
-    await this.each(async (node) => void answers.push(await node.call(name, ...args)));
+    await this.each(async (node) => answers.push(await node.call(name, ...args)));
     return answers[0];
   }
 
@@ -88,7 +88,7 @@ export class RedisCluster {
     return this.programs.start(name, 'redis-server', args).pid;
   }
 
-  private async each(work: (node: Redis) => Promise<void>): Promise<void> {
+  private async each(work: (node: Redis) => Promise<unknown>): Promise<void> {
     for (const port of this.ports) {
       const node = new Redis(port, '127.0.0.1');
       // Until it has started: the call tells when that takes too long.

@@ -1,0 +1,57 @@
+import { accessSync, constants, existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Problem } from './problem.mjs';
+import { runTask } from './tasks.mjs';
+
+const WAIT_MS = 300_000;
+const RETRY_MS = 2_000;
+
+/** Whether a program is there to be run by its name. */
+export function onPath(program) {
+  return (process.env.PATH ?? '').split(delimiter).some((dir) => {
+    try {
+      accessSync(join(dir, program), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+export const canInstall = () => process.getuid?.() === 0 && existsSync('/usr/bin/apt-get');
+
+/**
+ * Installs a Debian package that has a program of the same name.
+ * @throws Problem when the program is still missing then
+ */
+export async function install(program) {
+  console.error(`installing ${program} (apt-get) …`);
+  // Old lists may be good enough, so it is the installation that decides.
+  await aptGet(program, 'update');
+  const { code, output } = await aptGet(
+    program,
+    ...['install', '-y', '--no-install-recommends', program],
+  );
+  if (onPath(program)) return;
+  console.error(output.trimEnd());
+  throw new Problem(`${program} could not be installed (apt-get exited with code ${code}).`);
+}
+
+/** apt waits for dpkg's lock when told so, but for the locks of its lists and archives never. */
+async function aptGet(program, ...args) {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' };
+  // An interrupted dpkg leaves a system that refuses every further installation.
+  const options = { env, uninterrupted: true };
+  const wait = ['-o', 'DPkg::Lock::Timeout=300'];
+  for (const deadline = Date.now() + WAIT_MS; ; await sleep(RETRY_MS)) {
+    const result = await runTask('apt-get', [...wait, ...args], options);
+    if (result.code === 0 || onPath(program)) return result;
+    if (result.output.includes('dpkg was interrupted')) {
+      await runTask('dpkg', ['--configure', '-a'], options);
+    } else if (!/could not get lock|unable to (lock|acquire)/i.test(result.output)) {
+      return result;
+    }
+    if (Date.now() > deadline) return result;
+  }
+}
