@@ -20,6 +20,9 @@ const FAILED = Buffer.from('HTTP/1.1 500 Failed\r\nContent-Length: 0\r\n\r\n');
 const MARK_EVERY = 100;
 
 let confirmed = 0;
+/** Calls that wait for their answer, and the most of them since the last reset. */
+let underWay = 0;
+let mostAtOnce = 0;
 let firstAt = 0;
 let lastAt = 0;
 let marks: number[] = [];
@@ -34,12 +37,13 @@ createHttpServer((request, response) => {
 
 function reset(): void {
   [confirmed, firstAt, lastAt, marks, latencies] = [0, 0, 0, [], []];
+  mostAtOnce = underWay;
   failedOnce.clear();
 }
 
 function received(withLatencies: boolean): Received {
   return {
-    ...{ confirmed, firstAt, lastAt, marks, markEvery: MARK_EVERY },
+    ...{ confirmed, firstAt, lastAt, marks, markEvery: MARK_EVERY, mostAtOnce },
     ...(withLatencies && { latencyUs: distributionOf(latencies) }),
   };
 }
@@ -73,8 +77,16 @@ function take(socket: Socket, head: string, body: Buffer, at: number): void {
     return;
   }
   const delayMs = way.startsWith('after-') ? Number(way.slice('after-'.length)) : 0;
-  if (delayMs > 0) setTimeout(() => confirm(socket, body, at), delayMs);
-  else confirm(socket, body, at);
+  if (delayMs === 0) {
+    confirm(socket, body, at);
+    return;
+  }
+  underWay += 1;
+  mostAtOnce = Math.max(mostAtOnce, underWay);
+  setTimeout(() => {
+    underWay -= 1;
+    confirm(socket, body, at);
+  }, delayMs);
 }
 
 function isFirst(head: string): boolean {

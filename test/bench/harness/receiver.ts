@@ -15,6 +15,8 @@ export interface Received {
   /** When every `markEvery`-th came. */
   marks: number[];
   markEvery: number;
+  /** Calls that waited for their answers at the same moment, of targets that take a while. */
+  mostAtOnce: number;
   /** From the time that an event says it was due at to the first byte of its notification. */
   latencyUs?: Distribution;
 }

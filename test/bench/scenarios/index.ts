@@ -2,6 +2,7 @@ import type { Scenario } from '../harness/scenario.js';
 import { batch, fanOut, latency, single } from './accept.js';
 import { applications } from './applications.js';
 import { coldStart } from './cold-start.js';
+import { oneSubscription } from './one-subscription.js';
 import { soak } from './soak.js';
 import { backlog, stored } from './stored.js';
 import { delays, hanging, retryStorm } from './targets.js';
@@ -16,6 +17,7 @@ export const scenarios: readonly Scenario[] = [
   hanging,
   applications,
   fanOut,
+  oneSubscription,
   delays,
   retryStorm,
   scaleOut,

@@ -72,7 +72,7 @@ export const hanging: Scenario = {
         what: 'p99 of the healthy, a tenth hanging / undisturbed',
         values: ratios(p99(measured.disturbed), p99(measured.undisturbed)),
         unit: '',
-        bound: { atMost: 1.5 },
+        bound: { atMost: 1.2 },
       },
       {
         what: 'p99 undisturbed',
@@ -106,6 +106,7 @@ export const retryStorm: Scenario = {
         what: 'attempts, each first one failing / none failing',
         values: ratios(measured.storm, measured.sound),
         unit: '',
+        bound: { atLeast: 0.8 },
       },
     ];
   },
