@@ -101,7 +101,9 @@ function gauge(url: string): Promise<number> {
     const asked = request(url, { agent: false }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-      response.on('end', () => resolve(Number(new RegExp(`^${GAUGE} (\\S+)$`, 'm').exec(text)?.[1])));
+      response.on('end', () =>
+        resolve(Number(new RegExp(`^${GAUGE} (\\S+)$`, 'm').exec(text)?.[1])),
+      );
     });
     asked.on('error', reject);
     asked.end();

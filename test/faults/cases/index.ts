@@ -3,7 +3,11 @@ import { burst } from './burst.js';
 import { clocksApart } from './clocks.js';
 import type { FaultCase } from '../harness/fault-case.js';
 import { oldestDueGauge } from './gauge.js';
-import { apiFrozen, linkHalfOpenInTransaction, workerFrozenInTransaction } from './in-transaction.js';
+import {
+  apiFrozen,
+  linkHalfOpenInTransaction,
+  workerFrozenInTransaction,
+} from './in-transaction.js';
 import { allKilled, apiKilled, killedBeforeRecord, workerKilled } from './kills.js';
 import { linksCut, linksHalfOpen, linksSlow } from './links.js';
 import {

@@ -127,7 +127,10 @@ export const lockedPartition: FaultCase = {
         locked = await watched(installation, () => sleep(LOCKED_MS));
       }),
     );
-    await until('what came meanwhile is delivered', async () => (await installation.pending()) < RATE);
+    await until(
+      'what came meanwhile is delivered',
+      async () => (await installation.pending()) < RATE,
+    );
     await sleep(SOON_MS);
     span = await watched(installation, () => sleep(AFTERWARDS_MS));
     span.waiting = locked?.waiting ?? 0;

@@ -78,6 +78,11 @@ async function drainRate(
   await sleep(WINDOW_MS);
   const rate = ((await sent()) - before) / ((performance.now() - start) / 1_000);
   await Promise.all(workers.map((worker) => worker.kill()));
+  // What they were at goes on without them.
+  await postgres.query(
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1',
+    [postgres.urlOf('worker').username],
+  );
   await redis.command('FLUSHALL');
   await postgres.query('TRUNCATE deliveries, attempts');
   await postgres.query('DELETE FROM webhooks WHERE id = ANY ($1)', [account.subscriptions]);

@@ -41,10 +41,7 @@ function customersOf(installation: Installation): Promise<Account[]> {
 }
 
 /** The p99 of the time from the report of an event until it arrived at each of the targets that do not hang. */
-async function delayOf(
-  customers: readonly Account[],
-  installation: Installation,
-): Promise<number> {
+async function delayOf(customers: readonly Account[], installation: Installation): Promise<number> {
   const { receiver } = installation;
   const from = receiver.arrivals.length;
   for (const { producer } of customers) producer.start(EVENTS_PER_S / ACCOUNTS);
