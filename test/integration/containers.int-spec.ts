@@ -10,6 +10,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { migrate, readConfig } from '#libs/kernel';
+import { TIME_LIMITS } from '../../libs/kernel/src/database/time-limits.js';
 import { configJsonSchema } from '../../libs/kernel/src/config/config.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { testDatabaseUrl } from '../support/environment.js';
@@ -177,7 +178,18 @@ describe('tools/database/roles.sql', () => {
       DATABASE_API_ROLE: `${name}_api`,
       DATABASE_WORKER_ROLE: `${name}_worker`,
     };
-    await migrate(readConfig({ DATABASE_URL: urlOf('migrate'), ...roles }));
+    const told: string[] = [];
+    const tell = (line: string) => told.push(line);
+    await migrate(readConfig({ DATABASE_URL: urlOf('migrate'), ...roles }), { tell });
+    expect(told).toEqual([]);
+    for (const process of ['api', 'worker'] as const) {
+      const limits = Object.entries(TIME_LIMITS).map(([limit, value]) => `${limit}=${value}`);
+      const settings = `SELECT setconfig FROM pg_db_role_setting s
+        JOIN pg_database d ON d.oid = s.setdatabase JOIN pg_roles r ON r.oid = s.setrole
+        WHERE d.datname = $1 AND r.rolname = $2`;
+      const { rows: found } = await admin.query(settings, [name, `${name}_${process}`]);
+      expect(found).toEqual([{ setconfig: limits }]);
+    }
     const running = await Promise.all([
       startApi({ DATABASE_URL: urlOf('api') }),
       startWorker({ DATABASE_URL: urlOf('worker') }),

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { migrate, readConfig } from '#libs/kernel';
+import { TIME_LIMITS } from '../../libs/kernel/src/database/time-limits.js';
 import { testDatabaseUrl } from './environment.js';
 
 const PREFIX = 'switchhook_test_';
@@ -38,6 +39,11 @@ export async function createTestDatabase(
     // Who creates it must be a member of its owner; a superuser is.
     `GRANT ${name} TO CURRENT_USER`,
     `CREATE DATABASE ${name} OWNER ${name}`,
+    ...[api, worker].flatMap((role) =>
+      Object.entries(TIME_LIMITS).map(
+        ([limit, value]) => `ALTER ROLE ${role} IN DATABASE ${name} SET ${limit} = '${value}'`,
+      ),
+    ),
   );
   const own = new URL(admin);
   Object.assign(own, { username: name, password, pathname: `/${name}` });

@@ -20,8 +20,7 @@ export async function describeFailure(error: unknown): Promise<string[]> {
   if (error instanceof CommanderError) return [];
   if (error instanceof CommandFailure) return [error.message];
   // Loaded here, since half a second is long for a command that needs no database.
-  const { codeOf, InvalidConfigError, isUnavailable, ValidationError } =
-    await import('#libs/kernel');
+  const { codeOf, InvalidConfigError, isAway, ValidationError } = await import('#libs/kernel');
   if (error instanceof InvalidConfigError) return [error.message];
   if (error instanceof ValidationError) {
     return error.faults.map(({ field, message }) =>
@@ -30,7 +29,7 @@ export async function describeFailure(error: unknown): Promise<string[]> {
     );
   }
   if (codeOf(error) === UNDEFINED_TABLE) return ['The database is not up to date: run migrate.'];
-  if (isUnavailable(error)) return [`PostgreSQL cannot be reached${reasonOf(error)}.`];
+  if (isAway(error)) return [`PostgreSQL cannot be reached${reasonOf(error)}.`];
   return [firstLine(error)];
 
   function reasonOf(unavailable: unknown): string {

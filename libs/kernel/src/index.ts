@@ -17,6 +17,7 @@ export { Turns } from './concurrency/turns.js';
 export { Database, type Statement } from './database/database.js';
 export {
   codeOf,
+  isAway,
   isDataError,
   isTransient,
   isUnavailable,

@@ -11,6 +11,9 @@ const LOST_CONNECTION = new Set([
   'ENETUNREACH',
 ]);
 
+/** The server's time limits: of a statement, and of a transaction that did nothing. */
+const BROKEN_OFF = new Set(['57014', '25P03']);
+
 /** The driver's own errors, which carry no code. */
 const LOST_CONNECTION_TEXT =
   /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|not queryable|pool after calling end/i;
@@ -33,7 +36,18 @@ export function isAway(error: unknown): boolean {
 
 /** Whether the same may succeed later, though not at once. */
 export function isUnavailable(error: unknown): boolean {
-  return isAway(error) || isTimedOut(error) || isMissingPartition(error);
+  return (
+    isAway(error) ||
+    isTimedOut(error) ||
+    isLockTimeout(error) ||
+    isMissingPartition(error) ||
+    BROKEN_OFF.has(codeOf(error))
+  );
+}
+
+/** Whether a lock was not to be had in time. */
+export function isLockTimeout(error: unknown): boolean {
+  return codeOf(error) === '55P03';
 }
 
 /** Whether the driver waits no longer for a statement, whose connection still does. */
@@ -44,7 +58,7 @@ export function isTimedOut(error: unknown): boolean {
 /** Whether the same transaction may succeed when it is simply repeated. */
 export function isTransient(error: unknown): boolean {
   const code = codeOf(error);
-  return code === '40001' || code === '40P01' || code === '55P03';
+  return code === '40001' || code === '40P01';
 }
 
 /**

@@ -8,7 +8,10 @@ import { isUnavailable } from './database-errors.js';
 import { Database } from './database.js';
 import { Transactions } from './transactions.js';
 
-/** A statement without an answer for so long has lost its server: its connection is dropped. */
+/**
+ * A statement without an answer for so long has lost its server, which would have broken it off by then
+ * (time-limits.ts): its connection is dropped.
+ */
 const QUERY_TIMEOUT_MS = 15_000;
 
 /** One pool of PostgreSQL connections for TypeORM and {@link Database}, and what stands on them. */

@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource, type EntityManager, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { type Config, InvalidConfigError } from '../config/config.js';
 import { dataSourceOptions } from './data-source-options.js';
-import { isTransient } from './database-errors.js';
+import { isLockTimeout, isTransient } from './database-errors.js';
 import { grantRights } from './grants.js';
+import { limitTimes, NO_TIME_LIMITS } from './time-limits.js';
 
 const PARTITION_DAYS_AHEAD = 7;
 
@@ -21,7 +22,7 @@ const PATIENCE_MS = 300_000;
 
 /** How {@link migrate} goes about it. */
 export interface MigrateOptions {
-  /** Is given a line when it has to wait. */
+  /** Is given a line when it has to wait, or when something is left to an administrator. */
   tell?: (line: string) => void;
   /** For how long a step is tried while others hold locks that it needs, in ms. */
   patienceMs?: number;
@@ -29,7 +30,7 @@ export interface MigrateOptions {
 
 /**
  * Brings the database up to this version, makes partitions a week ahead, and gives the roles of the
- * processes their rights. Safe to run at the same time from several processes: one migrates, the
+ * processes their rights and time limits. Safe to run at the same time from several processes: one migrates, the
  * others wait and find nothing to do.
  * @returns the names of the migrations that were carried out
  * @throws InvalidConfigError when a role that is named cannot be one of those
@@ -48,11 +49,14 @@ export async function migrate(
   const patiently = <Result>(step: () => Promise<Result>) =>
     retryWhileLocked(step, tell, patienceMs);
   try {
+    // The processes may share the role.
+    await runner.query(NO_TIME_LIMITS);
     await runner.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
     await runner.query(`SET lock_timeout = '${LOCK_TIMEOUT}'`);
     const done = await carryOut(source, runner, patiently);
     await patiently(() => runner.query('SELECT ensure_partitions($1)', [PARTITION_DAYS_AHEAD]));
     await patiently(() => runner.manager.transaction((manager) => decide(manager, config)));
+    await limitTimes(runner, await rolesOf(runner, config), tell);
     return done;
   } finally {
     // The lock must not outlive this function in a pooled connection.
@@ -85,7 +89,7 @@ async function retryWhileLocked<Result>(
     try {
       return await step();
     } catch (cause) {
-      if (!isTransient(cause)) throw cause;
+      if (!(isLockTimeout(cause) || isTransient(cause))) throw cause;
       if (performance.now() - start + waitMs > patienceMs) {
         const message =
           'Another transaction, such as that of a pg_dump, holds a lock that migrate needs: end it, ' +
@@ -108,6 +112,15 @@ async function decide(manager: EntityManager, config: Config): Promise<void> {
   await requireRole(manager, 'DATABASE_API_ROLE', api);
   await requireRole(manager, 'DATABASE_WORKER_ROLE', worker);
   await grantRights(manager, { ...(api && { api }), ...(worker && { worker }) });
+}
+
+/** Of API and worker: where none is named, it is that of migrate. */
+async function rolesOf(
+  runner: QueryRunner,
+  { DATABASE_API_ROLE, DATABASE_WORKER_ROLE }: Config,
+): Promise<Set<string>> {
+  const [row] = (await runner.query('SELECT current_user AS own')) as [{ own: string }];
+  return new Set([DATABASE_API_ROLE ?? row.own, DATABASE_WORKER_ROLE ?? row.own]);
 }
 
 async function requireRole(

@@ -8,6 +8,7 @@ import {
   isTransient,
   translateDatabaseError,
 } from './database-errors.js';
+import { UnavailableError } from '../errors/domain-error.js';
 import { Database, type Statement } from './database.js';
 
 const REPEATS = 3;
@@ -116,6 +117,8 @@ export class Transactions {
       result = await this.current.run(transaction, work);
       await runner.commitTransaction();
     } catch (error) {
+      // TypeORM lets go of a connection that is lost in between, and then says only that.
+      if (runner.isReleased) throw new UnavailableError(error);
       if (isTimedOut(error)) await close(runner);
       else await rollBack(runner);
       throw error;
