@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import pg from 'pg';
 import { listDeliveries } from '../../libs/webhooks/src/infrastructure/delivery.statements.js';
+import { LOOK } from '../../libs/webhooks/src/infrastructure/due-deliveries.statements.js';
+import { RECORD } from '../../libs/webhooks/src/infrastructure/outcome.statements.js';
 import {
   CLAIM,
   CLAIM_TESTS,
-  LOOK,
-  RECORD,
   RELEASE,
   TAKE,
 } from '../../libs/webhooks/src/infrastructure/pending-delivery.statements.js';

@@ -14,7 +14,7 @@ import {
   REDELIVER,
 } from '../../libs/webhooks/src/infrastructure/delivery.statements.js';
 import { dayOf } from '../../libs/webhooks/src/infrastructure/partition-days.js';
-import { LOOK } from '../../libs/webhooks/src/infrastructure/pending-delivery.statements.js';
+import { LOOK } from '../../libs/webhooks/src/infrastructure/due-deliveries.statements.js';
 import { PostgresPendingDeliveries } from '../../libs/webhooks/src/infrastructure/postgres-pending-deliveries.js';
 import { WORKER_ID } from '../../libs/webhooks/src/infrastructure/worker-id.js';
 import { asRole, createTestDatabase, type TestDatabase } from '../support/database.js';

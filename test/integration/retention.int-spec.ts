@@ -20,7 +20,6 @@ import { PostgresPendingDeliveries } from '../../libs/webhooks/src/infrastructur
 import { DETACH, DROP } from '../../libs/webhooks/src/infrastructure/retention.statements.js';
 import { Retention } from '../../libs/webhooks/src/infrastructure/retention.js';
 import { asRole, createTestDatabase, type TestDatabase } from '../support/database.js';
-import { testDatabaseUrl } from '../support/environment.js';
 import { eventually } from '../support/eventually.js';
 import { partitionsOf, pastDeliveries } from '../support/past.js';
 import { aSubscription, anAccount } from '../support/rows.js';
@@ -311,32 +310,6 @@ it('gives way to a transaction that reads for long, and lets nobody wait behind 
   await worker.run();
   await worker.run();
   expect(await partitions()).not.toContain(`deliveries_${old}`);
-});
-
-it('stays alone at it for longer than other transactions may do nothing', async () => {
-  await partitionsOf(database, DAYS + 2);
-  await pastDeliveries(database, webhook, { daysAgo: DAYS + 2, count: 1 });
-  const { username: role, pathname } = new URL(asRole(database.url, 'worker'));
-  const admin = await connected(testDatabaseUrl().toString());
-  await admin.query(
-    `ALTER ROLE ${role} IN DATABASE ${pathname.slice(1)}
-     SET idle_in_transaction_session_timeout = '100ms'`,
-  );
-  await admin.end();
-  const blocker = await connected(database.url);
-  await blocker.query('BEGIN; SELECT FROM event_keys FOR UPDATE');
-  const round = (await aWorker()).round();
-  await eventually(
-    () =>
-      database.query(
-        `SELECT FROM pg_stat_activity a JOIN pg_locks l USING (pid)
-         WHERE l.locktype = 'advisory' AND l.objid = 7770002
-           AND a.state = 'idle in transaction' AND now() - a.state_change > interval '500 ms'`,
-      ),
-    ({ length }) => length === 1,
-  );
-  await blocker.end();
-  await round;
 });
 
 async function connected(connectionString: string): Promise<pg.Client> {

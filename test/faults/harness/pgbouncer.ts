@@ -60,7 +60,9 @@ export class PgBouncer {
   }
 
   private async ready(programs: Programs): Promise<void> {
-    for (const deadline = Date.now() + READY_MS; Date.now() < deadline; await sleep(50)) {
+    const deadline = Date.now() + READY_MS;
+    while (Date.now() < deadline) {
+      await sleep(50);
       const client = new pg.Client({ connectionString: this.urlOf('api').toString() });
       client.on('error', () => undefined);
       const isThere = await client.connect().then(

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, Metrics } from '#libs/kernel';
 import { type Day, withinDays } from './partition-days.js';
 import { PendingDays } from './pending-days.js';
-import { LOOK } from './pending-delivery.statements.js';
+import { LOOK } from './due-deliveries.statements.js';
 
 /** What waits in PostgreSQL, as each worker tells it: workers are scaled by it. */
 @Injectable()

@@ -1,6 +1,6 @@
 import { type Span, within } from './partition-walk.js';
 
-type Lock = '' | 'FOR UPDATE' | 'FOR UPDATE SKIP LOCKED';
+type Lock = 'FOR UPDATE' | 'FOR UPDATE SKIP LOCKED';
 
 /**
  * Joins deliveries, as `d`, by their primary key; conditions on the row go into WHERE.
@@ -11,27 +11,10 @@ type Lock = '' | 'FOR UPDATE' | 'FOR UPDATE SKIP LOCKED';
  * which says nothing new, makes it expect so few that an UPDATE looks them up as well.
  *
  * @param id an expression of what is joined with
- * @param bounds what else is known of the id, as {@link withinBounds} says it
  * @param span the days of the deliveries
  */
-export function joinDeliveryByKey(
-  id: string,
-  { lock = '', bounds, span }: { lock?: Lock; bounds?: string; span?: Span } = {},
-): string {
-  const known = [bounds && `AND id ${bounds}`, span && `AND ${within('id', span)}`].join(' ');
-  return `JOIN LATERAL (SELECT * FROM deliveries WHERE id = ${id} ${known} LIMIT 1 ${lock}) d ON d.id = ${id}`;
-}
-
-/**
- * Tells PostgreSQL which partitions a statement is about, so that it opens no others: of 38, a third of
- * what the statement takes. It must not know when it plans, or it would plan anew for each value, which
- * takes longer. A function that is not immutable, as concat() is, has no value before the statement runs.
- *
- * @param least the parameter with the first of {@link boundsOf}
- * @param greatest that with the second
- */
-export function withinBounds(least: string, greatest: string): string {
-  return `BETWEEN concat(${least}::text)::uuid AND concat(${greatest}::text)::uuid`;
+export function joinDeliveryByKey(id: string, { lock, span }: { lock: Lock; span: Span }): string {
+  return `JOIN LATERAL (SELECT * FROM deliveries WHERE id = ${id} AND ${within('id', span)} LIMIT 1 ${lock}) d ON d.id = ${id}`;
 }
 
 /**

@@ -5,7 +5,7 @@ import { type DueClaim, DueSchedule, type DueWork } from '../domain/due-schedule
 import { type LeasedDelivery, PendingDeliveries } from '../domain/pending-deliveries.js';
 import { DeliveriesUnderWay } from './deliveries-under-way.js';
 import { type Day, dayOf } from './partition-days.js';
-import { BACKLOGGED, CLEAR_BACKLOG, LOOK, MARK_BACKLOG } from './pending-delivery.statements.js';
+import { BACKLOGGED, CLEAR_BACKLOG, LOOK, MARK_BACKLOG } from './due-deliveries.statements.js';
 import { PendingDays } from './pending-days.js';
 
 /** How often a worker looks for what is due, and the part of the time that this may take. */

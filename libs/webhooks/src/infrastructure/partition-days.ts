@@ -1,7 +1,11 @@
+import { keepNewest, type Statement } from '#libs/kernel';
+
 /** A day in UTC, counted from 1970-01-01: its events, deliveries and attempts share a partition each. */
 export type Day = number;
 
 export const DAY_MS = 86_400_000;
+/** Days of which something is kept in memory. */
+const MAX_DAYS = 100;
 
 /** The day of a UUIDv7, whose first 48 bits are ms since 1970. */
 export function dayOf(id: string): Day {
@@ -34,12 +38,18 @@ export function byDay<Item>(items: Iterable<Item>, idOf: (item: Item) => string)
   return days;
 }
 
+/** A statement about one day, prepared under a name of its own. */
+export function ofDay(name: string, text: (day: Day) => string): (day: Day) => Statement {
+  return eachDay((day) => ({ name: `${name}.${String(day)}`, text: text(day) }));
+}
+
 /** One of a kind for each day, made when it is first asked for. */
 export function eachDay<Kind>(make: (day: Day) => Kind): (day: Day) => Kind {
   const known = new Map<Day, Kind>();
   return (day) => {
     const one = known.get(day) ?? make(day);
     known.set(day, one);
+    keepNewest(known, MAX_DAYS);
     return one;
   };
 }

@@ -20,15 +20,14 @@ import { WebhookSecrets } from '../domain/webhook-secrets.js';
 import { inOrder } from './delivery-by-key.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
 import { type EventlessRow, leasedOf, type LeasedRow } from './leased-row.js';
+import { EXISTING, RECORD } from './outcome.statements.js';
 import { outcomeValues } from './outcome-values.js';
 import { type Day, dayOf, eachDay } from './partition-days.js';
 import {
   CLAIM,
   CLAIM_TESTS,
   END_WITHOUT_EVENT,
-  EXISTING,
   PROBE,
-  RECORD,
   RELEASE,
   TAKE,
 } from './pending-delivery.statements.js';
