@@ -9,7 +9,7 @@ import { type Environment, type RunningProcess, startWorker } from '../support/p
 import { type Receiver, startReceiver } from '../support/receiver.js';
 
 const loopback = { DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8' };
-/** Longer than it takes until a retry that is due, or what a feeder finds, is sent. */
+/** Longer than it takes until a retry that is due, or what a look finds, is sent. */
 const A_LITTLE_MS = 1_900;
 
 let demo: DemoAccount;

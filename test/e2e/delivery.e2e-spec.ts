@@ -10,7 +10,7 @@ import { type RunningProcess, startWorker } from '../support/processes.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { aSubscription, anAccount } from '../support/rows.js';
 
-/** Leaves everything to the feeder. */
+/** Keeps the queue from taking anything: all is claimed from PostgreSQL. */
 class NoQueue extends DeliveryQueue {
   hasRoom(): boolean {
     return false;

@@ -283,7 +283,7 @@ it('takes an attempt that is still on its way for the first one', async () => {
   await receiver.until((received) => received.length === 1);
   expect((await customer.post(`/v1/deliveries/${id}/cancel`)).status).toBe(200);
   expect(await ended(await replay(webhook))).toMatchObject({ replayed: 1 });
-  // Longer than the feeder takes to bring in what may be sent.
+  // Longer than a worker takes to find what may be sent.
   await new Promise((resolve) => setTimeout(resolve, 1_200));
   expect(receiver.received).toHaveLength(1);
   answer();

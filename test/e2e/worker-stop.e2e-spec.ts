@@ -8,7 +8,7 @@ import { aSubscription } from '../support/rows.js';
 
 const EVENTS = 300;
 const SUBSCRIPTIONS = 10;
-/** Less than a claim lasts: what is handed back does not wait for its end. */
+/** Less than a lease lasts: what is released does not wait for its end. */
 const SOON_MS = 20_000;
 
 let database: TestDatabase;

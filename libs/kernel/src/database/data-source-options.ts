@@ -5,6 +5,9 @@ import * as migrations from './migrations/index.js';
 /** How long a request waits for a connection before it is told that PostgreSQL is away. */
 const CONNECT_TIMEOUT_MS = 3_000;
 
+/** With a connection go its prepared statements, of which those of past days are used no more. */
+const CONNECTION_LIFETIME_S = 3_600;
+
 /** How TypeORM reaches PostgreSQL: no session state and no start-up parameters (PgBouncer). */
 export function dataSourceOptions(
   config: Config,
@@ -19,7 +22,12 @@ export function dataSourceOptions(
     installExtensions: false,
     // Carried out in the order of the numbers that their names end in.
     migrations,
-    extra: { connectionTimeoutMillis: CONNECT_TIMEOUT_MS, keepAlive: true, ...extra },
+    extra: {
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      maxLifetimeSeconds: CONNECTION_LIFETIME_S,
+      keepAlive: true,
+      ...extra,
+    },
     // An error on an idle connection: the pool has dropped it and will open another.
     poolErrorHandler: () => undefined,
   };
