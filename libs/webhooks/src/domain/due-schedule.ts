@@ -100,7 +100,7 @@ export class DueSchedule {
   replace(day: number, found: readonly DueWork[], begunAt: number): void {
     const keys = new Set(found.map(keyOf));
     for (const [key, entry] of this.entries) {
-      if (entry.day === day && entry.notedAt < begunAt && !keys.has(key)) this.remove(key);
+      if (entry.day === day && entry.notedAt <= begunAt && !keys.has(key)) this.remove(key);
     }
     for (const work of found) {
       const key = keyOf(work);
@@ -108,7 +108,7 @@ export class DueSchedule {
       const entry = this.entryOf(work, -Infinity);
       if (known) {
         const { most, notedAt } = known;
-        if (notedAt >= begunAt) entry.dueAt = Math.min(entry.dueAt, known.dueAt);
+        if (notedAt > begunAt) entry.dueAt = Math.min(entry.dueAt, known.dueAt);
         Object.assign(entry, { most, notedAt });
       }
       this.put(key, entry);
@@ -151,7 +151,7 @@ export class DueSchedule {
     const entry = this.entries.get(key);
     if (!entry) return;
     if (found === claim.most && !claim.probe) entry.most = Math.min(2 * entry.most, LARGEST_CLAIM);
-    else if (entry.notedAt < begunAt) this.remove(key);
+    else if (entry.notedAt <= begunAt) this.remove(key);
   }
 
   private entryOf(work: DueWork, notedAt: number): Entry {

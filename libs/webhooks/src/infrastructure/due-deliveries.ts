@@ -12,6 +12,8 @@ import { PendingDays } from './pending-days.js';
 const LOOKS = { everyMs: 500, share: 0.05 };
 /** Picking what to claim takes no more than this part of the time while it finds nothing. */
 const PICK_SHARE = 0.1;
+/** How long it waits for a place to be given back before it tries once more, ms: what is slow may change by itself. */
+const FULL_MS = 100;
 /** The pause after a claim that failed, ms. */
 const PAUSE_MS = 500;
 
@@ -36,6 +38,7 @@ export class DueDeliveries {
   private timer: NodeJS.Timeout | undefined;
   private claiming: Promise<void> | undefined;
   private restsUntil = 0;
+  private fullUntil = 0;
   private stopping = false;
 
   constructor(
@@ -51,7 +54,10 @@ export class DueDeliveries {
       await this.database.run(MARK_BACKLOG, [[...new Set(webhookIds)]]);
       return [];
     });
-    this.runner.slots.onRoom = () => this.wake();
+    this.runner.slots.onRoom = () => {
+      this.fullUntil = 0;
+      this.wake();
+    };
   }
 
   /** What is claimed while this ends is given back: the runner sends nothing any more. */
@@ -101,14 +107,15 @@ export class DueDeliveries {
   /** Claims what it can start, unless that is under way; else sees to it that it is woken. */
   private wake(): void {
     if (this.claiming || this.stopping) return;
-    const inMs = Math.max(this.schedule.dueInMs, this.restsUntil - performance.now());
+    const waitsUntil = Math.max(this.restsUntil, this.fullUntil);
+    const inMs = Math.max(this.schedule.dueInMs, waitsUntil - performance.now());
     clearTimeout(this.timer);
     if (inMs === Infinity) return;
     if (inMs > 0) {
       this.timer = setTimeout(() => this.wake(), Math.min(inMs, LOOKS.everyMs));
       return;
     }
-    this.claiming = this.claimAll().finally(() => {
+    this.claiming = this.claimAll().then(() => {
       this.claiming = undefined;
       this.wake();
     });
@@ -119,8 +126,9 @@ export class DueDeliveries {
       const begunAt = performance.now();
       const claims = this.pick();
       if (claims.length === 0) {
-        const tookMs = performance.now() - begunAt;
-        this.restsUntil = performance.now() + tookMs / PICK_SHARE;
+        const now = performance.now();
+        this.restsUntil = now + (now - begunAt) / PICK_SHARE;
+        this.fullUntil = now + FULL_MS;
         return;
       }
       const together = new Map<string, DueClaim[]>();

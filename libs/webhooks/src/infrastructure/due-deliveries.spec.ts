@@ -1,0 +1,173 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { BackgroundTasks, Database, TaskWork } from '#libs/kernel';
+import type { DeliveryRunner, RunResult } from '../domain/delivery-runner.js';
+import { DeliverySlots } from '../domain/delivery-slots.js';
+import type { DueClaim } from '../domain/due-schedule.js';
+import type { LeasedDelivery, PendingDeliveries } from '../domain/pending-deliveries.js';
+import type { DeliveriesUnderWay } from './deliveries-under-way.js';
+import { DueDeliveries } from './due-deliveries.js';
+import { BACKLOGGED, CLEAR_BACKLOG, LOOK, MARK_BACKLOG } from './due-deliveries.statements.js';
+import type { PendingDays } from './pending-days.js';
+
+const DAY = 20_779;
+const ID = '01a2026e-4c4d-77bc-8000-02138ca9fcd1';
+
+let found: { webhook_id: string; due_in_ms: number; probe?: boolean }[];
+let stored: LeasedDelivery[];
+let claims: DueClaim[];
+let flags: [what: unknown, webhooks: string[]][];
+let marked: string[];
+let slots: DeliverySlots;
+let outcome: (delivery: LeasedDelivery) => RunResult;
+let due: DueDeliveries;
+let look: TaskWork;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'setImmediate'] });
+  found = [];
+  stored = [];
+  claims = [];
+  flags = [];
+  marked = [];
+  slots = new DeliverySlots(8, 4);
+  outcome = (delivery) => ({ outcome: 'succeeded', delivery }) as RunResult;
+  const database = {
+    run: (statement: unknown, [webhooks]: [string[]]) => {
+      if (statement === LOOK(DAY)) return Promise.resolve(found.map(aRow));
+      if (statement === BACKLOGGED) return Promise.resolve(marked.map((id) => ({ id })));
+      flags.push([statement, webhooks]);
+      return Promise.resolve([]);
+    },
+  };
+  const pending = {
+    claim: async (_day: number, asked: DueClaim[]) => {
+      await Promise.resolve();
+      claims.push(...asked);
+      return asked.flatMap(({ webhookId, most }) => take(webhookId, most));
+    },
+  };
+  const run = (delivery: LeasedDelivery) => {
+    slots.release(delivery.webhookId, delivery.event.accountId);
+    return Promise.resolve(outcome(delivery));
+  };
+  const add = vi.fn<(name: string, options: object, work: TaskWork) => void>();
+  due = new DueDeliveries(
+    database as unknown as Database,
+    pending as unknown as PendingDeliveries,
+    { slots, run } as unknown as DeliveryRunner,
+    { run: (_: string, work: () => Promise<RunResult>) => work() } as DeliveriesUnderWay,
+    { all: () => Promise.resolve([DAY]) } as unknown as PendingDays,
+    { add } as unknown as BackgroundTasks,
+  );
+  look = add.mock.calls[0]![2];
+});
+afterEach(async () => {
+  await due.stop();
+  vi.useRealTimers();
+});
+
+const aRow = (row: object) => ({
+  account_id: 'a',
+  since: 'then',
+  probe: false,
+  tests: false,
+  ...row,
+});
+
+function take(webhookId: string, most: number): LeasedDelivery[] {
+  const taken = stored.filter((one) => one.webhookId === webhookId).slice(0, most);
+  stored = stored.filter((one) => !taken.includes(one));
+  return taken;
+}
+
+/** So many deliveries of a subscription wait. */
+function store(webhookId: string, count: number, backlog = false): void {
+  for (let n = 0; n < count; n += 1) {
+    const event = { accountId: 'a' };
+    stored.push({ id: ID, webhookId, event, subscription: { backlog } } as LeasedDelivery);
+  }
+  found.push({ webhook_id: webhookId, due_in_ms: 0 });
+}
+
+const looked = async () => {
+  await look(new AbortController().signal);
+  await vi.advanceTimersByTimeAsync(10);
+};
+
+it('claims what a look has found until there is no more', async () => {
+  store('1', 10);
+  await looked();
+  expect(stored).toEqual([]);
+  expect(claims.map(({ most }) => most)).toEqual([4, 4, 4]);
+});
+
+it('claims no more than it has places for, and goes on when one is given back', async () => {
+  store('1', 10);
+  expect(slots.hold('1', 'a', 4)).toBe(4);
+  await looked();
+  expect(claims).toEqual([]);
+  slots.release('1', 'a', 4);
+  await vi.advanceTimersByTimeAsync(10);
+  expect(stored).toEqual([]);
+});
+
+it('asks for places ten times a second at the most while there are none', async () => {
+  store('1', 10);
+  slots.hold('1', 'a', 4);
+  const hold = vi.spyOn(slots, 'isHungry');
+  await looked();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(hold.mock.calls.length).toBeLessThanOrEqual(12);
+});
+
+it('claims a retry when it is due, without a look', async () => {
+  outcome = (delivery) =>
+    ({ outcome: 'failed', delivery, conclusion: { state: 'pending', delayMs: 300 } }) as RunResult;
+  store('1', 1);
+  await looked();
+  store('1', 1);
+  await vi.advanceTimersByTimeAsync(280);
+  expect(stored).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(30);
+  expect(stored).toHaveLength(0);
+});
+
+it('marks a subscription of which something was released', async () => {
+  outcome = (delivery) => ({ outcome: 'released', delivery });
+  store('1', 1);
+  await looked();
+  expect(flags).toContainEqual([MARK_BACKLOG, ['1']]);
+});
+
+it('lifts the mark when a claim has found all there was, or a look nothing', async () => {
+  store('1', 1, true);
+  marked = ['2'];
+  await looked();
+  expect(flags).toEqual([
+    [CLEAR_BACKLOG, ['2']],
+    [CLEAR_BACKLOG, ['1']],
+  ]);
+});
+
+it('gives its places back and pauses when a claim fails', async () => {
+  store('1', 1);
+  const take4 = vi.spyOn(slots, 'hold');
+  stored = new Proxy([], {
+    get: () => {
+      throw new Error('PostgreSQL is away');
+    },
+  });
+  await looked();
+  expect(take4).toHaveBeenCalledTimes(1);
+  expect(slots.free).toBe(8);
+  stored = [];
+  await vi.advanceTimersByTimeAsync(500);
+  expect(take4.mock.calls.length).toBeGreaterThan(1);
+});
+
+it('claims nothing more once it is stopped', async () => {
+  await due.stop();
+  store('1', 1);
+  await looked();
+  expect(claims).toEqual([]);
+});
