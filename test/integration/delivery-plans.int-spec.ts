@@ -9,14 +9,11 @@ import {
   RELEASE,
   TAKE,
 } from '../../libs/webhooks/src/infrastructure/pending-delivery.statements.js';
-import {
-  type Day,
-  dayOf,
-  leastIdOf,
-} from '../../libs/webhooks/src/infrastructure/partition-days.js';
+import { type Day, dayOf } from '../../libs/webhooks/src/infrastructure/partition-days.js';
 import { dayAt, type Span } from '../../libs/webhooks/src/infrastructure/partition-walk.js';
 import {
   continueReplay,
+  findReplayable,
   findWaiting,
 } from '../../libs/webhooks/src/infrastructure/replay.statements.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -139,12 +136,14 @@ const QUEUED = `UPDATE deliveries SET claimed_until = now() + interval '1 hour'
 const LEASED = QUEUED.replace('SET', "SET takes = 1, next_attempt_at = now() + interval '1 hour',");
 
 const REPLAY = '019a0b1c-2d3e-7f40-8a51-b26c73d84e95';
+/** How far it came. */
+const NOTHING_YET = '00000000-0000-0000-0000-000000000000';
 /** Of the subscription, with all that waits for it now exhausted. */
 const REPLAYED = `UPDATE deliveries SET state = 'exhausted'
     WHERE state = 'pending' AND next_attempt_at <= now();
   INSERT INTO replays (id, webhook_id, account_id, generation, since, until, states, total, after)
   SELECT '${REPLAY}', max(id), 1, 1, now() - interval '20 days', now() + interval '1 s',
-    '{exhausted,cancelled}', 0, least_uuid(now() - interval '20 days') FROM webhooks`;
+    '{exhausted,cancelled}', 0, '${NOTHING_YET}' FROM webhooks`;
 
 const TODAY = dayAt(new Date());
 /** As many days as a statement may be about, with those of which there are no partitions yet. */
@@ -190,10 +189,16 @@ const STATEMENTS: StatementCase[] = [
   ...PATH,
   ['counts due', () => findWaiting(DAYS).text, 'SELECT', () => [webhook, WAITING]],
   [
+    'finds more of a replay of',
+    () => findReplayable(DAYS).text,
+    REPLAYED,
+    () => [webhook, NOTHING_YET, new Date().toISOString(), ['exhausted', 'cancelled'], WAITING],
+  ],
+  [
     'replays',
     () => continueReplay(DAYS).text,
     REPLAYED,
-    () => [REPLAY, WAITING, leastIdOf(DAYS.last + 1), true],
+    () => [REPLAY, NOTHING_YET, waiting, waiting.at(-1)!, true],
   ],
 ];
 

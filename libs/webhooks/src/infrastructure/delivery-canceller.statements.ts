@@ -1,11 +1,14 @@
 import type { Statement } from '#libs/kernel';
 import { joinDeliveryByKey } from './delivery-by-key.js';
-import { type Span, within } from './partition-walk.js';
+import { daysAtOnce, type Span, within } from './partition-walk.js';
 
 export const IS_ANY_CANCELLING = {
   name: 'canceller.any',
   text: 'SELECT id FROM webhooks WHERE cancelling LIMIT 1',
 };
+
+/** How many days {@link cancelOutdated} and {@link findOutdated} may be about. */
+export const DAYS_CANCELLED = daysAtOnce('deliveries', 'deliveries', 'deliveries');
 
 /** Neither a worker nor the queue has it. */
 const IS_FREE_TO_CHANGE = '(claimed_until IS NULL OR claimed_until <= now())';

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { BackgroundTasks, Database } from '#libs/kernel';
 import {
   cancelOutdated,
+  DAYS_CANCELLED,
   END_CANCELLING,
   findOutdated,
   IS_ANY_CANCELLING,
@@ -32,7 +33,7 @@ export class DeliveryCanceller {
   private async run(): Promise<void> {
     const cancelling = await this.database.run(IS_ANY_CANCELLING, []);
     if (cancelling.length === 0) return;
-    const spans = await this.pendingDays.spans();
+    const spans = await this.pendingDays.spans(DAYS_CANCELLED);
     const end = performance.now() + RUN_MS;
     for (const span of spans) await this.cancel(span, end);
     await this.endCancelling(spans);

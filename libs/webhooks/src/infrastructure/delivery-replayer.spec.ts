@@ -1,33 +1,33 @@
 import { expect, it, vi } from 'vitest';
-import type { BackgroundTasks, Database, TaskWork, Transactions } from '#libs/kernel';
+import type { BackgroundTasks, Database, TaskWork } from '#libs/kernel';
 import type { PendingDays } from './pending-days.js';
 import { DeliveryReplayer } from './delivery-replayer.js';
-import { READY_REPLAYS, TAKE_REPLAY } from './replay.statements.js';
+import { READY_REPLAYS } from './replay.statements.js';
 
+const NOTHING_YET = '019a0b1c-2d3e-7f40-8a51-b26c73d84e95';
 const locked = new Error('canceling statement due to lock timeout');
 
 /** One run over the replays a, b and c; the rows of b are locked. @returns those that went on */
 async function run(signal: AbortSignal): Promise<{ wentOn: string[]; failure: unknown }> {
   const wentOn: string[] = [];
-  const query = (statement: object, [id]: [string]) => {
-    if (statement === TAKE_REPLAY) {
-      if (id === 'b') return Promise.reject(locked);
-      wentOn.push(id);
-    }
+  const of = { webhook_id: '1', states: [], after: NOTHING_YET, until: new Date() };
+  const ready = ['a', 'b', 'c'].map((id) => ({ ...of, id }));
+  const continued = (id: unknown) => {
+    if (id === 'b') return Promise.reject(locked);
+    if (ready.some((replay) => replay.id === id)) wentOn.push(String(id));
     return Promise.resolve([]);
   };
-  const ready = ['a', 'b', 'c'].map((id) => ({ id }));
   const database = {
-    run: (statement: object) => Promise.resolve(statement === READY_REPLAYS ? ready : []),
+    run: (statement: object, [id]: unknown[]) =>
+      statement === READY_REPLAYS ? Promise.resolve(ready) : continued(id),
     query: () => Promise.resolve([]),
   };
-  const transactions = { query, run: (work: () => Promise<void>) => work() };
+  const days = { spans: () => Promise.resolve([]), note: () => undefined };
   const add = vi.fn<(name: string, options: object, work: TaskWork) => void>();
   new DeliveryReplayer(
     { add } as unknown as BackgroundTasks,
-    transactions as unknown as Transactions,
     database as unknown as Database,
-    {} as PendingDays,
+    days as unknown as PendingDays,
   );
   const [, , work] = add.mock.calls[0]!;
   const failure: unknown = await work(signal).catch((error: unknown) => error);

@@ -1,15 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks, Database, Transactions } from '#libs/kernel';
-import { type Day, dayOf, leastIdOf } from './partition-days.js';
-import { dayAt, daysOf } from './partition-walk.js';
+import { BackgroundTasks, Database } from '#libs/kernel';
+import { byDay, dayOf } from './partition-days.js';
+import { dayAt, daysOf, oldestFirst, readUpTo, spansOf } from './partition-walk.js';
 import { PendingDays } from './pending-days.js';
 import {
   continueReplay,
+  DAYS_FOUND,
+  DAYS_REPLAYED,
   END_REPLAYS,
+  findReplayable,
   findWaiting,
   READY_REPLAYS,
-  REPLAYED_DAYS,
-  TAKE_REPLAY,
 } from './replay.statements.js';
 
 const OPTIONS = { everyMs: 500, share: 0.25 };
@@ -19,6 +20,7 @@ const BATCH = 500;
 interface ReadyReplay {
   id: string;
   webhook_id: string;
+  states: string[];
   after: string;
   until: Date;
 }
@@ -32,7 +34,6 @@ interface ReadyReplay {
 export class DeliveryReplayer {
   constructor(
     tasks: BackgroundTasks,
-    private readonly transactions: Transactions,
     private readonly database: Database,
     private readonly pendingDays: PendingDays,
   ) {
@@ -41,51 +42,67 @@ export class DeliveryReplayer {
 
   private async replay(signal: AbortSignal): Promise<void> {
     await this.database.run(END_REPLAYS, []);
-    const ready = await this.database.run<{ id: string }>(READY_REPLAYS, []);
+    const ready = await this.database.run<ReadyReplay>(READY_REPLAYS, []);
     if (ready.length === 0) return;
-    const oldest = (await daysOf(this.database, 'deliveries')).at(-1);
+    const oldest = (await daysOf(this.database, 'deliveries')).at(-1) ?? 0;
     const failures: unknown[] = [];
-    for (const { id } of ready) {
+    for (const replay of ready) {
       // One whose rows somebody has locked keeps no other from going on.
-      await this.continueAll(id, oldest, signal).catch((error: unknown) => failures.push(error));
+      await this.continue(replay, oldest, signal).catch((error: unknown) => failures.push(error));
     }
     if (failures.length > 0) throw failures[0];
-  }
-
-  /** Days that have too few for a batch are followed by the next ones at once. */
-  private async continueAll(id: string, oldest: Day | undefined, signal: AbortSignal) {
-    do signal.throwIfAborted();
-    while (await this.continue(id, oldest));
-  }
-
-  /** @returns whether there is more to be done of it now */
-  private async continue(id: string, oldest = 0): Promise<boolean> {
-    const done = await this.transactions.run(async () => {
-      const [replay] = await this.transactions.query<ReadyReplay>(TAKE_REPLAY, [id]);
-      if (!replay || !(await this.hasRoom(replay))) return undefined;
-      const first = Math.max(dayOf(replay.after), oldest);
-      const end = dayAt(replay.until);
-      const span = { first, last: Math.min(first + REPLAYED_DAYS - 1, end) };
-      const isEnd = span.last >= end;
-      const values = [id, BATCH, leastIdOf(span.last + 1), isEnd];
-      const [row] = await this.transactions.query<{ found: number }>(continueReplay(span), values);
-      return { span, goesOn: !isEnd && row !== undefined && row.found < BATCH };
-    });
-    if (done) this.pendingDays.note(done.span);
-    return done?.goesOn ?? false;
   }
 
   /** Whether fewer than a batch of its subscription wait, and nothing is about to be cancelled. */
   private async hasRoom({ webhook_id: webhookId }: ReadyReplay): Promise<boolean> {
     let waiting = 0;
-    for (const span of await this.pendingDays.spans()) {
-      const [row] = await this.transactions.peek<{ due: number; outdated: boolean }>(
-        findWaiting(span),
-        [webhookId, BATCH],
-      );
+    for (const span of await this.pendingDays.spans(DAYS_FOUND)) {
+      const [row] = await this.database.run<{ due: number; outdated: boolean }>(findWaiting(span), [
+        webhookId,
+        BATCH,
+      ]);
       waiting += row?.due ?? 0;
       if (waiting >= BATCH || row?.outdated === true) return false;
     }
     return true;
+  }
+
+  private async continue(replay: ReadyReplay, oldest: number, signal: AbortSignal): Promise<void> {
+    if (!(await this.hasRoom(replay))) return;
+    const found = await this.next(replay, oldest);
+    const days = byDay(found, (id) => id);
+    // Nothing is found of one that is at its end, which is written down all the same.
+    const spans = spansOf([...days.keys()].reverse(), DAYS_REPLAYED).reverse();
+    if (spans.length === 0) spans.push({ first: oldest, last: oldest });
+    let { after } = replay;
+    for (const span of spans) {
+      signal.throwIfAborted();
+      const ids = [...days].flatMap(([day, of]) =>
+        day >= span.first && day <= span.last ? of : [],
+      );
+      const to = ids.at(-1) ?? after;
+      const isEnd = span === spans.at(-1) && found.length < BATCH;
+      const values = [replay.id, after, ids, to, isEnd];
+      const done = await this.database.run(continueReplay(span), values);
+      if (done.length === 0) return;
+      this.pendingDays.note(span);
+      after = to;
+    }
+  }
+
+  /** The deliveries that a batch is made of, oldest first. */
+  private async next(replay: ReadyReplay, oldest: number): Promise<string[]> {
+    const { webhook_id: webhookId, after, until, states } = replay;
+    const range = { first: Math.max(dayOf(after), oldest), last: dayAt(until) };
+    const rows = await readUpTo(BATCH, oldestFirst(range, DAYS_FOUND), (span, limit) =>
+      this.database.run<{ id: string }>(findReplayable(span), [
+        webhookId,
+        after,
+        until.toISOString(),
+        states,
+        limit,
+      ]),
+    );
+    return rows.map(({ id }) => id);
   }
 }

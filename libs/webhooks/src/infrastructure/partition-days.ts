@@ -55,7 +55,7 @@ export function eachDay<Kind>(make: (day: Day) => Kind): (day: Day) => Kind {
 }
 
 /** No id of the day is less. */
-export function leastIdOf(day: Day): string {
+function leastIdOf(day: Day): string {
   const hex = (day * DAY_MS).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }

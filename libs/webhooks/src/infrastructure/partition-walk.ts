@@ -37,7 +37,10 @@ export async function daysOf(reader: Reader, table: Table): Promise<Day[]> {
   return (await reader.query<{ day: Day }>(DAYS, [table])).map(({ day }) => day);
 }
 
-/** How many days a statement may read that is about these tables. */
+/**
+ * How many days a statement may be about that opens these tables. One that it reads, locks rows of and
+ * changes counts three times: each is a lock of its own.
+ */
 export function daysAtOnce(...tables: Table[]): number {
   const relations = tables.reduce((sum, table) => sum + RELATIONS[table], 0);
   return Math.floor(MAX_LOCKS / relations);
@@ -91,6 +94,15 @@ export async function* newestFirst(
   for (; first > oldest; first -= days) {
     yield { first: Math.max(first - days, oldest), last: first - 1 };
   }
+}
+
+/** The days of a range, the oldest first, so many at a time. */
+export function oldestFirst({ first, last }: Span, days: number): Span[] {
+  const spans: Span[] = [];
+  for (let day = first; day <= last; day += days) {
+    spans.push({ first: day, last: Math.min(day + days - 1, last) });
+  }
+  return spans;
 }
 
 /**

@@ -51,7 +51,7 @@ export class PendingDays {
   }
 
   /** Spans of so many days at the most, the newest first. */
-  async spans(days = DAYS): Promise<Span[]> {
+  async spans(days: number): Promise<Span[]> {
     return spansOf(await this.all(), days);
   }
 

@@ -8,7 +8,7 @@ import {
   countReplayable,
   END_OF_RANGE,
   FIND_REPLAY,
-  REPLAYED_DAYS,
+  DAYS_COUNTED,
   START_REPLAY,
 } from './replay.statements.js';
 
@@ -67,7 +67,7 @@ export class PostgresReplayStore extends ReplayStore {
     const reader = { query: this.transactions.peek.bind(this.transactions) };
     const days = { first: dayAt(range.since), last: dayAt(until) };
     let deliveries = 0;
-    for await (const span of newestFirst(reader, 'deliveries', REPLAYED_DAYS, days)) {
+    for await (const span of newestFirst(reader, 'deliveries', DAYS_COUNTED, days)) {
       const rows = await reader.query<{ deliveries: number }>(countReplayable(span), values);
       deliveries += rows[0]?.deliveries ?? 0;
     }

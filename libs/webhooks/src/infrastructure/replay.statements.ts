@@ -3,8 +3,14 @@ import { joinDeliveryByKey } from './delivery-by-key.js';
 import { daysAtOnce, type Span, within } from './partition-walk.js';
 import { IS_BLOCKED } from './webhook-flow.js';
 
-/** How many days {@link countReplayable} and {@link continueReplay} may be about. */
-export const REPLAYED_DAYS = daysAtOnce('deliveries', 'events');
+/** How many days {@link countReplayable} may be about. */
+export const DAYS_COUNTED = daysAtOnce('deliveries', 'events');
+
+/** How many days {@link findWaiting} and {@link findReplayable} may be about. */
+export const DAYS_FOUND = daysAtOnce('deliveries');
+
+/** How many days {@link continueReplay} may be about. */
+export const DAYS_REPLAYED = daysAtOnce('deliveries', 'deliveries', 'events');
 
 /** A query for each state, so that each has an index of its own; it finds nothing where not asked for. */
 function inStates(states: string, each: (condition: string) => string): string {
@@ -90,17 +96,17 @@ WHERE r.state = 'running' AND w.id = r.webhook_id
 
 /** Those that may go on: of each subscription the oldest, while it is on and not blocked. */
 const READY = `
-SELECT r.id, r.webhook_id, r.after, r.until FROM replays r JOIN webhooks w ON w.id = r.webhook_id
+FROM replays r JOIN webhooks w ON w.id = r.webhook_id
 WHERE r.state = 'running' AND w.enabled AND w.deleted_at IS NULL AND w.generation = r.generation
   AND NOT ${IS_BLOCKED}
   AND NOT EXISTS (
     SELECT FROM replays o WHERE o.webhook_id = r.webhook_id AND o.state = 'running' AND o.id < r.id
   )`;
 
-export const READY_REPLAYS = { name: 'replays.ready', text: `${READY} ORDER BY r.id` };
-
-/** Takes one of them, $1, for the transaction, unless another worker has it. */
-export const TAKE_REPLAY = { text: `${READY} AND r.id = $1::uuid FOR UPDATE OF r SKIP LOCKED` };
+export const READY_REPLAYS = {
+  name: 'replays.ready',
+  text: `SELECT r.id, r.webhook_id, r.states, r.after, r.until ${READY} ORDER BY r.id`,
+};
 
 /**
  * How many deliveries of subscription $1 are due and wait, $2 at the most, and whether any is about
@@ -126,34 +132,37 @@ FROM webhooks w WHERE w.id = $1`,
   };
 }
 
+/** The next deliveries of a replay, oldest first: $1 webhook, $2 after, $3 until, $4 states, $5 limit. */
+export function findReplayable(span: Span): { text: string } {
+  return {
+    text: `
+SELECT id FROM (
+    ${inStates(
+      '$4::text[]',
+      (condition) => `SELECT id FROM deliveries
+     WHERE webhook_id = $1 AND ${condition}
+       AND id > $2::uuid AND id < least_uuid($3::timestamptz) AND ${within('id', span)}
+     ORDER BY id LIMIT $5::integer`,
+    )}
+) found ORDER BY id LIMIT $5::integer`,
+  };
+}
+
 /**
- * Starts the schedules of the next $2 deliveries of replay $1 anew, oldest first, and remembers how
- * far it came. A statement of its own after {@link TAKE_REPLAY}: it sees what others did until then.
- * Where the days have fewer, it goes on after $3, the last id that they can have, or is at its end: $4.
- * @param span the days after those that it is done with
+ * Starts the schedules of deliveries $3 of replay $1 anew, if it may still go on and nobody else got
+ * further than $2, and remembers that it came to $4, or to its end: $5.
+ * @param span the days of the deliveries
+ * @returns nothing when it was for somebody else to do
  */
 export function continueReplay(span: Span): { text: string } {
   return {
     text: `
 WITH job AS MATERIALIZED (
-  SELECT r.*, w.generation AS present FROM replays r JOIN webhooks w ON w.id = r.webhook_id
-  WHERE r.id = $1
-),
-next AS MATERIALIZED (
-  SELECT d.id FROM job w CROSS JOIN LATERAL (
-    SELECT id FROM (
-    ${inStates(
-      'w.states',
-      (condition) => `SELECT id FROM deliveries
-     WHERE webhook_id = w.webhook_id AND ${condition}
-       AND id > w.after AND id < least_uuid(w.until) AND ${within('id', span)}
-     ORDER BY id LIMIT $2::integer`,
-    )}
-    ) found ORDER BY id LIMIT $2::integer
-  ) d
+  SELECT r.*, w.generation AS present ${READY} AND r.id = $1 AND r.after = $2
+  FOR UPDATE OF r SKIP LOCKED
 ),
 chosen AS MATERIALIZED (
-  SELECT d.id, job.present FROM job CROSS JOIN next n
+  SELECT d.id, job.present FROM job CROSS JOIN unnest($3::uuid[]) AS n(id)
   ${joinDeliveryByKey('n.id', { lock: 'FOR UPDATE', span })} ${joinNoTest(span)}
   WHERE d.state = ANY (job.states)
 ),
@@ -167,22 +176,18 @@ started AS (
   FROM chosen c WHERE d.id = c.id AND ${within('d.id', span)}
   RETURNING d.id
 ),
--- What is accepted now waits its turn.
+-- What is accepted now comes after it.
 marked AS (
   UPDATE webhooks w SET backlog = true FROM job
   WHERE w.id = job.webhook_id AND NOT w.backlog AND EXISTS (SELECT FROM started)
 )
 UPDATE replays r
-SET replayed = r.replayed + s.started,
-  after = CASE WHEN s.found < $2::integer THEN $3::uuid ELSE s.last END,
-  state = CASE WHEN s.found < $2::integer AND $4 THEN 'completed' ELSE r.state END,
-  completed_at = CASE WHEN s.found < $2::integer AND $4 THEN now() END
-FROM (
-  SELECT (SELECT count(*) FROM started) AS started, (SELECT count(*) FROM next) AS found,
-    (SELECT id FROM next ORDER BY id DESC LIMIT 1) AS last
-) s
-WHERE r.id = $1
-RETURNING s.found::integer AS found`,
+SET replayed = r.replayed + (SELECT count(*) FROM started),
+  after = $4,
+  state = CASE WHEN $5::boolean THEN 'completed' ELSE r.state END,
+  completed_at = CASE WHEN $5::boolean THEN now() END
+FROM job WHERE r.id = job.id
+RETURNING r.id`,
   };
 }
 

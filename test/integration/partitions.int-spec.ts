@@ -1,0 +1,289 @@
+import { DataSource } from 'typeorm';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import {
+  type BackgroundTasks,
+  type Config,
+  Database,
+  IdempotencyKeys,
+  Log,
+  Metrics,
+  readConfig,
+  type TaskWork,
+  Tracing,
+  Transactions,
+} from '#libs/kernel';
+import { DeliveryQueue } from '../../libs/webhooks/src/domain/delivery-queue.js';
+import { DeliveryCanceller } from '../../libs/webhooks/src/infrastructure/delivery-canceller.js';
+import type { DeliveryMetrics } from '../../libs/webhooks/src/infrastructure/delivery-metrics.js';
+import { DeliveryReplayer } from '../../libs/webhooks/src/infrastructure/delivery-replayer.js';
+import { PendingDays } from '../../libs/webhooks/src/infrastructure/pending-days.js';
+import { PostgresDeliveryStatisticsStore } from '../../libs/webhooks/src/infrastructure/postgres-delivery-statistics.store.js';
+import { PostgresDeliveryStore } from '../../libs/webhooks/src/infrastructure/postgres-delivery.store.js';
+import { PostgresEventStore } from '../../libs/webhooks/src/infrastructure/postgres-event.store.js';
+import { PostgresReplayStore } from '../../libs/webhooks/src/infrastructure/postgres-replay.store.js';
+import { Retention } from '../../libs/webhooks/src/infrastructure/retention.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { meterLocks } from '../support/locks.js';
+import { pastDeliveries } from '../support/past.js';
+import { aSubscription, anAccount } from '../support/rows.js';
+
+const DAYS = 1_100;
+/** The setting that PostgreSQL comes with; it has room for 64 locks of each connection. */
+const LOCKS_SETTING = '64';
+const BOUND = 200;
+
+/** Of a delivery each, in days. A month of them lies as dense as can be, the oldest is about to be removed. */
+const AGES = [0.5, ...Array.from({ length: 30 }, (_, ago) => 40 + ago), 400, DAYS - 0.5];
+
+const PARTITIONS = `
+CREATE PROCEDURE make_partitions(days integer) LANGUAGE plpgsql AS $$
+DECLARE
+  parent text;
+  day date;
+BEGIN
+  FOR ago IN 1..days LOOP
+    day := (now() AT TIME ZONE 'UTC')::date - ago;
+    FOREACH parent IN ARRAY ARRAY['events', 'deliveries', 'attempts'] LOOP
+      EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (%L)',
+        format('%s_%s', parent, to_char(day, 'YYYYMMDD')), parent,
+        least_uuid(day::timestamp AT TIME ZONE 'UTC'),
+        least_uuid((day + 1)::timestamp AT TIME ZONE 'UTC'));
+    END LOOP;
+    -- Making them all at once takes more locks than there are.
+    IF ago % 20 = 0 THEN COMMIT; END IF;
+  END LOOP;
+END $$`;
+
+class QueueOfNothing extends DeliveryQueue {
+  hasRoom(): boolean {
+    return true;
+  }
+  add(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+let database: TestDatabase;
+let source: DataSource;
+let locks: Map<string, number>;
+let config: Config;
+let statements: Database;
+let transactions: Transactions;
+let deliveries: PostgresDeliveryStore;
+let events: PostgresEventStore;
+let account: string;
+let webhook: { id: string; createdAt: Date };
+/** Of {@link AGES}, the newest first. */
+let past: string[];
+
+beforeAll(async () => {
+  database = await createTestDatabase({ RETENTION_DAYS: String(DAYS) });
+  await database.query(PARTITIONS);
+  await database.query(`CALL make_partitions(${String(DAYS + 1)})`);
+  account = await anAccount(database);
+  const createdAt = new Date(Date.now() - DAYS * 86_400_000);
+  webhook = { id: await aSubscription(database, account, { created_at: createdAt }), createdAt };
+  past = [];
+  for (const daysAgo of AGES)
+    past.push(...(await pastDeliveries(database, webhook.id, { daysAgo })));
+  source = await new DataSource({ type: 'postgres', url: database.url, poolSize: 4 }).initialize();
+  locks = meterLocks(source);
+  config = readConfig({
+    DATABASE_URL: database.url,
+    RETENTION_DAYS: String(DAYS),
+    LOG_LEVEL: 'silent',
+  });
+  statements = new Database(source, new Metrics(), new Log(config, 'test'), config);
+  transactions = new Transactions(source, statements);
+  const queue = new QueueOfNothing();
+  deliveries = new PostgresDeliveryStore(transactions, queue, new Tracing(), config);
+  events = new PostgresEventStore(statements, queue, new Tracing(), new Metrics(), config);
+}, 300_000);
+afterAll(async () => {
+  await source.destroy();
+  await database.drop();
+}, 60_000);
+
+/** What took too many locks while `work` was done, which must have taken some. */
+async function tooMany(work: () => Promise<void>): Promise<[string, number][]> {
+  locks.clear();
+  await work();
+  expect(locks.size).toBeGreaterThan(0);
+  return [...locks].filter(([, count]) => count >= BOUND);
+}
+
+const idsOf = (found: { id: string }[]) => found.map(({ id }) => id);
+
+/** Makes what has a background task. @returns that, and one run of it */
+function withTask<Made>(make: (tasks: BackgroundTasks) => Made): [Made, () => Promise<void>] {
+  const works: TaskWork[] = [];
+  const add = (_name: string, _options: object, work: TaskWork) => works.push(work);
+  const made = make({ add } as unknown as BackgroundTasks);
+  return [made, () => works[0]!(new AbortController().signal)];
+}
+
+const rowsOf = (ids: string[]) =>
+  database.query<{ state: string; attempts: number }>(
+    'SELECT state, attempts FROM deliveries WHERE id = ANY ($1) ORDER BY id DESC',
+    [ids],
+  );
+
+it('works with the locks that PostgreSQL comes with', async () => {
+  const [row] = await database.query('SHOW max_locks_per_transaction');
+  expect(row).toEqual({ max_locks_per_transaction: LOCKS_SETTING });
+});
+
+it('accepts and finds events', async () => {
+  let found: unknown;
+  const all = await tooMany(async () => {
+    const [accepted] = await events.accept([
+      { event: 'cdrCreated', resource: 'call', accountId: account, producerId: 'one', data: '{}' },
+    ]);
+    const { id } = accepted as { id: string };
+    found = [(await events.find(id, account))?.id === id, (await events.deliveriesOf(id)).length];
+  });
+  expect(found).toEqual([true, 1]);
+  expect(all).toEqual([]);
+});
+
+it('lists events of all days, of a time, after another, and of a key', async () => {
+  const page = { limit: 100 };
+  const listed: number[] = [];
+  const all = await tooMany(async () => {
+    const whole = await events.list(account, {}, page);
+    const oldest = whole.at(-1)!;
+    for (const [filter, place] of [
+      [{}, page],
+      [{ since: new Date(Date.now() - 20 * 86_400_000) }, page],
+      [{ until: new Date(Date.now() - 20 * 86_400_000) }, page],
+      [{}, { ...page, after: whole.at(-3)!.id }],
+      [{ producerId: oldest.producerId! }, page],
+    ] as const) {
+      listed.push((await events.list(account, filter, place)).length);
+    }
+  });
+  expect(listed).toEqual([AGES.length + 1, 2, AGES.length - 1, 2, 1]);
+  expect(all).toEqual([]);
+});
+
+it('lists deliveries in any state, and shows one with its attempts', async () => {
+  const listed: Record<string, string[]> = {};
+  const all = await tooMany(async () => {
+    for (const state of ['pending', 'parked', 'exhausted', 'cancelled', 'succeeded']) {
+      listed[state] = idsOf(await deliveries.list(webhook, { state }, { limit: 100 }));
+    }
+    const after = past[2]!;
+    listed.after = idsOf(await deliveries.list(webhook, {}, { limit: 1, after }));
+    const oldest = past.at(-1)!;
+    expect(await deliveries.find(oldest, account)).toMatchObject({ resource: 'call' });
+    expect(await deliveries.attemptsOf(oldest)).toHaveLength(1);
+  });
+  expect(listed).toMatchObject({ succeeded: past, after: [past[3]], exhausted: [], cancelled: [] });
+  expect(listed.pending).toHaveLength(1);
+  expect(all).toEqual([]);
+});
+
+it('tells statistics', async () => {
+  const store = new PostgresDeliveryStatisticsStore(statements);
+  const all = await tooMany(async () => {
+    expect(await store.of(webhook)).toMatchObject({
+      attempts: AGES.length,
+      outcomes: { '2xx': AGES.length },
+      waiting: { deliveries: 1, since: expect.any(Date) as Date },
+    });
+  });
+  expect(all).toEqual([]);
+});
+
+it('sends one again, cancels it, and makes a test', async () => {
+  const oldest = past.at(-1)!;
+  const all = await tooMany(async () => {
+    expect(await deliveries.redeliver(oldest)).toBe(true);
+    expect(await deliveries.cancel(oldest)).toBe(true);
+    const test = { webhookId: webhook.id, resource: 'call', data: '{}' };
+    expect(await deliveries.createTest(test)).toEqual(expect.any(String));
+  });
+  expect(await rowsOf([oldest])).toEqual([{ state: 'cancelled', attempts: 1 }]);
+  expect(all).toEqual([]);
+});
+
+it('counts, starts and carries out a replay of all days, each step of which gives its locks back', async () => {
+  const store = new PostgresReplayStore(transactions);
+  const range = { since: webhook.createdAt, states: ['succeeded', 'cancelled'] } as const;
+  const [days] = withTask((tasks) => new PendingDays(statements, tasks));
+  const [, carryOut] = withTask((tasks) => new DeliveryReplayer(tasks, statements, days));
+  let replay: unknown;
+  const all = await tooMany(async () => {
+    expect(await store.count(webhook.id, range)).toBe(AGES.length);
+    const id = await transactions.run(() => store.start(webhook.id, range));
+    await carryOut();
+    replay = await store.find(id!, account);
+  });
+  expect(replay).toMatchObject({ state: 'completed', total: AGES.length, replayed: AGES.length });
+  expect((await rowsOf(past)).map(({ state }) => state)).toEqual(AGES.map(() => 'pending'));
+  // What begins anew is known at once; the day of the oldest lies in no span of others.
+  const last = (await days.spans(1)).at(-1)!;
+  expect(last.first).toBe(Math.floor((Date.now() - (DAYS - 0.5) * 86_400_000) / 86_400_000));
+  expect(all).toEqual([]);
+});
+
+it('cancels what is pending of all days, and ends when nothing is left', async () => {
+  const held = past[1]!;
+  const switchedOff = `enabled = false, generation = generation + 1, cancelling = true,
+    updated_at = now() - interval '2 minutes'`;
+  await database.query(`UPDATE webhooks SET ${switchedOff} WHERE id = $1`, [webhook.id]);
+  const hold = (duration: string) =>
+    database.query(
+      `UPDATE deliveries SET claimed_until = CASE WHEN id = $1 THEN now() + $2::interval END
+       WHERE state = 'pending'`,
+      [held, duration],
+    );
+  await hold('1 minute');
+  const cancelling = async () =>
+    (await database.query<{ cancelling: boolean }>('SELECT cancelling FROM webhooks'))[0]
+      ?.cancelling;
+  const shown = async () => (await rowsOf(past)).map(({ state }) => state);
+  const [days] = withTask((tasks) => new PendingDays(statements, tasks));
+  const [, cancel] = withTask((tasks) => new DeliveryCanceller(tasks, statements, days));
+  const all = await tooMany(async () => {
+    await cancel();
+    // What somebody has is left to a later turn, and cancelling goes on until then.
+    expect(await shown()).toEqual(AGES.map((_, place) => (place === 1 ? 'pending' : 'cancelled')));
+    expect(await cancelling()).toBe(true);
+    await hold('0 s');
+    await cancel();
+  });
+  expect(await cancelling()).toBe(false);
+  expect(await shown()).toEqual(AGES.map(() => 'cancelled'));
+  expect(all).toEqual([]);
+});
+
+it('makes partitions ahead, ends what is too old, and removes the day', async () => {
+  const metrics = { ended: () => undefined } as unknown as DeliveryMetrics;
+  // As if it was kept for a day less, and its removal due.
+  await database.query(
+    `CREATE OR REPLACE FUNCTION retention_days() RETURNS integer LANGUAGE sql STABLE RETURN ${String(DAYS - 1)}`,
+  );
+  const kept = { ...config, RETENTION_DAYS: DAYS - 1 };
+  const log = new Log(config, 'test');
+  const keys = new IdempotencyKeys(transactions, statements);
+  const [, remove] = withTask(
+    (tasks) => new Retention(tasks, statements, keys, metrics, log, kept),
+  );
+  const partitions = async () =>
+    (await database.query(`SELECT 1 FROM pg_inherits WHERE inhparent = 'deliveries'::regclass`))
+      .length;
+  const before = await partitions();
+  const oldest = past.at(-1)!;
+  await database.query(
+    `UPDATE deliveries SET state = 'pending', next_attempt_at = now() WHERE id = $1`,
+    [oldest],
+  );
+  const all = await tooMany(async () => {
+    await statements.run({ text: 'SELECT ensure_partitions(8)' }, []);
+    await remove();
+  });
+  expect(await partitions()).toBe(before);
+  expect((await rowsOf([oldest]))[0]?.state).toBe('exhausted');
+  expect(all).toEqual([]);
+});
