@@ -17,7 +17,7 @@ export function meterLocks(source: DataSource): Map<string, number> {
   const { master } = source.driver as unknown as { master: Pool };
   const metered = new WeakSet<object>();
   master.on('acquire', (client) => {
-    if (!metered.has(client)) meter(client as unknown as Client, most);
+    if (!metered.has(client)) meter(client, most);
     metered.add(client);
   });
   return most;

@@ -3,6 +3,7 @@ import {
   dayAt,
   daysListed,
   newestFirst,
+  oldestFirst,
   type Reader,
   readUpTo,
   type Span,
@@ -67,6 +68,14 @@ it('narrows a page down to its days, which are days that an id can tell', () => 
   expect(daysListed({}, 'ffffffff-ffff-7fff-bfff-ffffffffffff')).toEqual(all);
   expect(dayAt(new Date(8.64e15))).toBe(all.last);
   expect(dayAt(new Date(-1))).toBe(0);
+});
+
+it('goes through a range from its oldest day', () => {
+  expect(oldestFirst({ first: 30, last: 50 }, 20)).toEqual([
+    { first: 30, last: 49 },
+    { first: 50, last: 50 },
+  ]);
+  expect(oldestFirst({ first: 3, last: 2 }, 20)).toEqual([]);
 });
 
 it('makes spans of days that are near each other', () => {

@@ -15,7 +15,7 @@ type Table = 'events' | 'deliveries' | 'attempts';
 /** What a statement locks of each day of a table: the partition and its indexes. */
 const RELATIONS: Record<Table, number> = { events: 3, deliveries: 6, attempts: 2 };
 /** Of partitions; with those of the tables and of what is joined, a statement takes fewer than 200. */
-const MAX_LOCKS = 160;
+const MAX_LOCKS = 140;
 /** The last day that an id can tell, in 48 bits of ms. */
 const END_OF_TIME: Day = Math.floor(2 ** 48 / DAY_MS) - 1;
 /** For so many days ahead partitions are made. */
