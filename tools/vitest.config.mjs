@@ -12,7 +12,7 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ['{apps,libs}/**/*spec.ts', 'test/{integration,e2e}/**/*spec.ts'],
+    include: ['{apps,libs}/**/*spec.ts', 'test/{integration,e2e,faults}/**/*spec.ts'],
     setupFiles: ['test/support/setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,

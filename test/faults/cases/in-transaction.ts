@@ -88,12 +88,12 @@ export const workerFrozenInTransaction: FaultCase = {
   about:
     'SIGSTOP of a worker for a minute, amid a statement or transaction if that can be met, beside ' +
     'targets that answer 429 and 410: the other worker goes on as if nothing were',
-  duplicates: 'late',
+  duplicates: 'explained',
   harm: async (installation, random) => {
     const worker = random.oneOf(installation.workers);
     await besideRefusing(installation, async (account) => {
       await sleep(2_000);
-      await installation.hindering(async () => {
+      await installation.harming('frozen', [worker], async () => {
         held = 'the worker was frozen outside of any transaction';
         for (let tries = 0; tries < TRIES; tries += 1) {
           worker.signal('SIGSTOP');
@@ -122,7 +122,7 @@ export const linkHalfOpenInTransaction: FaultCase = {
   about:
     'connections of an API to PostgreSQL are forgotten amid transactions that change ' +
     'subscriptions, then those of a worker amid its statements: nobody hears of it',
-  duplicates: 'late',
+  duplicates: 'explained',
   harm: async (installation, random) => {
     const [api] = installation.apis;
     const worker = random.oneOf(installation.workers);
@@ -145,7 +145,7 @@ export const linkHalfOpenInTransaction: FaultCase = {
       await changes.ended();
     });
     installation.frontDoor.letIn(api.port);
-    await installation.hindering(async () => {
+    await installation.harming('cut off', [worker], async () => {
       worker.postgres.forget();
       await sleep(UNTRUSTED_MS);
       worker.postgres.reset();

@@ -22,7 +22,7 @@ export const workerKilled: FaultCase = {
   name: 'worker-killed',
   about: 'kill -9 of a worker, again and again',
   producersNotice: 'nothing',
-  duplicates: 'unrecorded',
+  duplicates: 'explained',
   harm: killing(({ workers }, random) => [random.oneOf(workers)]),
 };
 
@@ -38,7 +38,7 @@ export const allKilled: FaultCase = {
   name: 'all-killed',
   about: 'kill -9 of every API and worker at the same moment, again and again',
   producersNotice: 'unanswered',
-  duplicates: 'unrecorded',
+  duplicates: 'explained',
   harm: killing(({ processes }) => processes),
 };
 
@@ -47,7 +47,7 @@ export const killedBeforeRecord: FaultCase = {
   name: 'killed-before-record',
   about: "kill -9 of the workers between a receiver's 200 and our record of it",
   producersNotice: 'nothing',
-  duplicates: 'unrecorded',
+  duplicates: 'explained',
   harm: async (installation, random) => {
     const { receiver, workers } = installation;
     for (let kill = 0; kill < KILLS; kill += 1) {

@@ -9,7 +9,7 @@ export const linksCut: FaultCase = {
   name: 'links-cut',
   about: 'links of workers to PostgreSQL and Redis: cut for some seconds, again and again',
   producersNotice: 'nothing',
-  duplicates: 'late',
+  duplicates: 'explained',
   harm: async (installation, random) => {
     for (let cut = 0; cut < 5; cut += 1) {
       const worker = random.oneOf(installation.workers);
@@ -19,7 +19,7 @@ export const linksCut: FaultCase = {
         await sleep(random.between(500, 4_000));
         link.open();
       };
-      await (link === worker.postgres ? installation.hindering(work) : work());
+      await (link === worker.postgres ? installation.harming('cut off', [worker], work) : work());
       await sleep(random.between(300, 1_000));
     }
   },
@@ -29,13 +29,13 @@ export const linksHalfOpen: FaultCase = {
   name: 'links-half-open',
   about: 'links of a worker to PostgreSQL and Redis: half open, so that nobody hears of the loss',
   producersNotice: 'nothing',
-  duplicates: 'late',
+  duplicates: 'explained',
   harm: async (installation, random) => {
     const worker = random.oneOf(installation.workers);
     worker.redis.halfOpen();
     await sleep(HALF_OPEN_MS);
     worker.redis.open();
-    await installation.hindering(async () => {
+    await installation.harming('cut off', [worker], async () => {
       worker.postgres.halfOpen();
       await sleep(HALF_OPEN_MS);
       worker.postgres.open();

@@ -113,7 +113,7 @@ export const lockedPartition: FaultCase = {
     'everything goes on by itself afterwards',
   rate: 25,
   producersNotice: 'unavailable',
-  duplicates: 'late',
+  duplicates: 'explained',
   setup: { paths: ['/other'] },
   harm: async (installation) => {
     const { postgres } = installation;
@@ -122,7 +122,7 @@ export const lockedPartition: FaultCase = {
     );
     const lock = `LOCK TABLE ${today?.name ?? ''} IN ACCESS EXCLUSIVE MODE`;
     let locked: Span | undefined;
-    await installation.hindering(() =>
+    await installation.harming('cut off', 'all', () =>
       asPsql(postgres, lock, [], async () => {
         locked = await watched(installation, () => sleep(LOCKED_MS));
       }),

@@ -30,11 +30,11 @@ export const postgresRestarted: FaultCase = {
   name: 'postgres-restarted',
   about: 'PostgreSQL: restarted, twice',
   producersNotice: 'unavailable',
-  duplicates: 'late',
+  duplicates: 'explained',
   harm: async (installation, random) => {
     const { postgres } = installation;
     for (let restart = 0; restart < 2; restart += 1) {
-      await installation.hindering(async () => {
+      await installation.harming('cut off', 'all', async () => {
         await postgres.stop();
         await postgres.start();
       });
@@ -47,11 +47,11 @@ export const postgresKilled: FaultCase = {
   name: 'postgres-killed',
   about: 'PostgreSQL: kill -9 of the server and all its processes, twice',
   producersNotice: 'unavailable',
-  duplicates: 'late',
+  duplicates: 'explained',
   harm: async (installation, random) => {
     const { postgres } = installation;
     for (let kill = 0; kill < 2; kill += 1) {
-      await installation.hindering(async () => {
+      await installation.harming('cut off', 'all', async () => {
         await postgres.kill();
         await sleep(random.between(0, 3_000));
         await postgres.start();
@@ -66,10 +66,10 @@ export const postgresAway: FaultCase = {
   about: 'PostgreSQL: away for a minute; 503 with Retry-After meanwhile',
   rate: 25,
   producersNotice: 'unavailable',
-  duplicates: 'late',
+  duplicates: 'explained',
   harm: async (installation) => {
     const { postgres } = installation;
-    await installation.hindering(async () => {
+    await installation.harming('cut off', 'all', async () => {
       await postgres.stop();
       await sleep(AWAY_MS);
       await postgres.start();
@@ -82,9 +82,9 @@ export const postgresCrowded: FaultCase = {
   name: 'postgres-crowded',
   about: 'PostgreSQL: out of connections, and those of the service are ended',
   producersNotice: 'unavailable',
-  duplicates: 'late',
+  duplicates: 'explained',
   harm: async (installation) => {
-    await installation.hindering(async () => {
+    await installation.harming('cut off', 'all', async () => {
       const crowd: pg.Client[] = [];
       const end = Date.now() + CROWDED_MS;
       while (Date.now() < end) {
@@ -171,7 +171,7 @@ export const diskFull: FaultCase = {
   name: 'postgres-disk-full',
   about: 'PostgreSQL: no space left on its disk, in the log and in the tables',
   producersNotice: 'unavailable',
-  duplicates: 'late',
+  duplicates: 'explained',
   setup: {
     beforeData: (dir) => {
       const data = join(dir, 'postgres');
@@ -181,7 +181,7 @@ export const diskFull: FaultCase = {
   },
   harm: async (installation) => {
     const { postgres } = installation;
-    await installation.hindering(async () => {
+    await installation.harming('cut off', 'all', async () => {
       const ballast = join(postgres.data, 'ballast');
       const end = Date.now() + FULL_MS;
       while (Date.now() < end) {

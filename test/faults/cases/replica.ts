@@ -38,7 +38,7 @@ export const replicaPromoted: FaultCase = {
     'PostgreSQL: kill -9 of the primary and promotion of its asynchronous replica: what had not ' +
     'been replicated is lost, and nothing else',
   producersNotice: 'unavailable',
-  duplicates: 'late',
+  duplicates: 'explained',
   // The receiver lives in the process that starts the replica, which holds it up.
   setup: { environment: () => ({ DELIVERY_TIMEOUT_MS: '8000' }) },
   harm: async (installation) => {
@@ -46,7 +46,7 @@ export const replicaPromoted: FaultCase = {
     const replica = await postgres.replicate(join(postgres.dir, 'replica'));
     await until('the replica has caught up', () => isInStep(postgres));
     await sleep(AFTERWARDS_MS);
-    await installation.hindering(async () => {
+    await installation.harming('cut off', 'all', async () => {
       await stopSending(postgres);
       await sleep(BEHIND_MS);
       await postgres.kill();

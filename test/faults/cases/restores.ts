@@ -27,12 +27,12 @@ export const postgresRestored: FaultCase = {
   about: "an older backup of PostgreSQL with today's Redis; producers report again what came after",
   rate: RATE,
   producersNotice: 'either',
-  duplicates: 'late',
+  duplicates: 'explained',
   harm: async (installation, random) => {
     const { postgres, processes, workers, producer } = installation;
     const backup = join(postgres.dir, 'backup');
     const since = Date.now();
-    await installation.hindering(async () => {
+    await installation.harming('cut off', 'all', async () => {
       await postgres.backUp(backup);
       await sleep(random.between(2_000, 4_000));
       await installation.noBacklog();

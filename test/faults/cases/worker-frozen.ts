@@ -15,7 +15,7 @@ export const workerFrozen: FaultCase = {
   name: 'worker-frozen',
   about: 'SIGSTOP of a worker past its claims, then SIGCONT: its late outcomes overwrite nothing',
   producersNotice: 'nothing',
-  duplicates: 'late',
+  duplicates: 'explained',
   harm: async (installation, random) => {
     const { receiver, workers } = installation;
     const underWay = new Map<Arrival, ServerResponse>();
@@ -27,7 +27,7 @@ export const workerFrozen: FaultCase = {
     };
     await sleep(1_000);
     const frozen = random.oneOf(workers);
-    await installation.hindering(async () => {
+    await installation.harming('frozen', [frozen], async () => {
       frozen.signal('SIGSTOP');
       for (const [arrival, response] of underWay) {
         if (random.isTrue(0.5)) confirm(arrival, response);

@@ -1,24 +1,39 @@
 import { request } from 'node:http';
 
-/** A request to an API, on a connection of its own. @throws Error when it is not answered with 200 */
-export function call<Answer>(
-  { url, auth }: { url: string; auth: string },
+/** Who is asked, and as whom. */
+export interface Caller {
+  url: string;
+  auth: string;
+}
+
+/** A request to an API, on a connection of its own. @throws Error when it is not answered */
+export function ask(
+  { url, auth }: Caller,
   method: string,
   path: string,
   body?: object,
-): Promise<Answer> {
+): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json', connection: 'close' };
     const asked = request(url + path, { method, headers, auth, agent: false }, (response) => {
       let text = '';
       response.on('error', reject);
       response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-      response.on('end', () => {
-        if (response.statusCode === 200) resolve(JSON.parse(text) as Answer);
-        else reject(new Error(`${method} ${path}: ${text}`));
-      });
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
     });
     asked.on('error', reject);
     asked.end(body && JSON.stringify(body));
   });
+}
+
+/** As {@link ask}. @throws Error when it is not answered with 200 */
+export async function call<Answer>(
+  caller: Caller,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<Answer> {
+  const { status, text } = await ask(caller, method, path, body);
+  if (status !== 200) throw new Error(`${method} ${path}: ${text}`);
+  return JSON.parse(text) as Answer;
 }

@@ -18,10 +18,12 @@ export interface FaultCase {
    */
   producersNotice: 'nothing' | 'unanswered' | 'unavailable' | 'either';
   /**
-   * Which notifications may come twice: those of which an answer was never recorded (`unrecorded`:
-   * its worker died), or was recorded too late as well (`late`: worker or PostgreSQL were away).
+   * Which notifications may come twice: those whose first answer could not be recorded, or not in
+   * time, as the history shows (`explained`), or none.
    */
-  duplicates: 'none' | 'unrecorded' | 'late';
+  duplicates: 'none' | 'explained';
+  /** How much later than due an attempt may start, ms; see history/history.ts. Default: any. */
+  latestMs?: number;
   /** Does the harm, and undoes it; load is on meanwhile. */
   harm: (installation: Installation, random: Random) => Promise<void>;
   /** Undoes what `setup` did to the directory. */

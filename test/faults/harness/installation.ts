@@ -1,10 +1,11 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { call } from './call.js';
+import { ask, call, type Caller } from './call.js';
 import { FrontDoor } from './front-door.js';
 import { Link } from './link.js';
 import { MemoryWatch } from './memory.js';
+import type { Action, Harm } from './history/history.js';
 import { PgBouncer } from './pgbouncer.js';
 import { Producer } from './producer.js';
 import { Programs } from '../../harness/programs.js';
@@ -14,22 +15,18 @@ import { CUSTOMER, PLATFORM, type Template } from './template.js';
 import type { Topology } from './topology.js';
 import { type Environment, ServiceProcess } from '../../harness/service-process.js';
 import { copy, Postgres, RedisStore } from '../../harness/stores.js';
-import { freePort } from '../../harness/tools.js';
+import { freePort, ROOT } from '../../harness/tools.js';
 import { until } from '../../harness/until.js';
 
 /** Claims end 15 s after that; short of it, an overloaded machine would be what is measured. */
 const TIMEOUT_MS = 3_000;
 /** Many attempts, soon after each other: nothing is given up because of a fault that passes. */
-const SCHEDULE = ['300ms', '600ms', ...Array<string>(60).fill('1s')].join(',');
+const SCHEDULE = [300, 600, ...Array<number>(60).fill(1_000)];
+/** Requests of processes then tell which one made them. */
+const WORKER_HEADER = ['--import', join(ROOT, 'test/faults/harness/worker-header.mjs')];
 
 /** Redis, whether it is one server or several. */
 type Redis = Pick<RedisStore, 'url' | 'start' | 'kill' | 'jobs' | 'command' | 'save'>;
-
-/** A span of time in which an answer of a receiver could be lost, or not be recorded; own clock, ms. */
-export interface Hindrance {
-  from: number;
-  to: number;
-}
 
 /** What a case may change of an installation. */
 export interface Setup {
@@ -37,6 +34,8 @@ export interface Setup {
   paths?: readonly string[];
   /** Where the subscription of a path leads. Default: to the receiver. */
   target?: (path: string, receiver: Receiver) => Promise<string>;
+  /** Delays before retries, ms. Default: many short ones. */
+  schedule?: readonly number[];
   /** Further variables of a process. */
   environment?: (name: string) => Environment;
   /** How many workers there are. Default: two. */
@@ -47,7 +46,10 @@ export interface Setup {
 
 /** PostgreSQL, Redis, two APIs behind a proxy, two workers, a receiver and a producer. */
 export class Installation {
-  readonly hindrances: Hindrance[] = [];
+  /** What kept outcomes of attempts from being recorded. */
+  readonly harms: Harm[] = [];
+  /** What customers asked for, by which their notifications are judged. */
+  readonly actions: Action[] = [];
   /** By path: the subscription's own path, and where it led at first. */
   readonly targets = new Map<string, { subscription: string; url: URL }>();
   readonly memory: MemoryWatch;
@@ -65,6 +67,7 @@ export class Installation {
     readonly paths: readonly string[],
     /** Where each process shows its metrics, by its name. */
     readonly metrics: ReadonlyMap<string, string>,
+    readonly schedule: readonly number[],
     /** Ends of processes that nobody here brought about. */
     readonly unexpectedEnds: readonly string[],
   ) {
@@ -81,6 +84,7 @@ export class Installation {
     await mkdir(dir, { recursive: true });
     setup.beforeData?.(dir);
     for (const name of ['postgres', 'postgres.json']) await copy(join(template.dir, name), dir);
+    const { paths = ['/first', '/second'], schedule = SCHEDULE } = setup;
     const programs = new Programs(join(dir, 'logs'));
     const postgres = new Postgres(dir, programs);
     const redis = topology.redisCluster
@@ -103,14 +107,15 @@ export class Installation {
         METRICS_PORT: metricsPort,
         DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
         DELIVERY_TIMEOUT_MS: String(TIMEOUT_MS),
-        DELIVERY_RETRY_SCHEDULE: SCHEDULE,
+        DELIVERY_RETRY_SCHEDULE: schedule.map((ms) => `${ms}ms`).join(','),
         ...(topology.pgbouncer && { DATABASE_PREPARED_STATEMENTS: 'false' }),
         ...(topology.redisCluster && { QUEUE_SHARDS: String(SHARDS) }),
         ...setup.environment?.(name),
       };
       const onEnd = (how: string) => void ends.push(how);
       const port = await freePort();
-      return new ServiceProcess(name, kind, port, ...links, programs, environment, onEnd);
+      const common = [programs, environment, onEnd, WORKER_HEADER] as const;
+      return new ServiceProcess(name, kind, port, ...links, ...common);
     };
     const several = (kind: 'api' | 'worker', count: number) =>
       Promise.all(Array.from({ length: count }, (_, index) => create(kind, index + 1)));
@@ -118,7 +123,6 @@ export class Installation {
     const workers = await several('worker', setup.workers ?? 2);
     const frontDoor = new FrontDoor(apis.map(({ port }) => port));
     const receiver = new Receiver();
-    const { paths = ['/first', '/second'] } = setup;
     const all = new Installation(
       programs,
       postgres,
@@ -129,6 +133,7 @@ export class Installation {
       receiver,
       paths,
       metrics,
+      schedule,
       ends,
     );
     try {
@@ -150,23 +155,35 @@ export class Installation {
   }
 
   /**
-   * Does harm by which an answer of a receiver may be lost or go unrecorded: what is sent twice
-   * because of it is explained.
+   * Does harm by which answers of receivers may go unrecorded, or be recorded late.
+   * @param processes whom it is done to; only workers record
    */
-  async hindering(harm: () => Promise<unknown>): Promise<void> {
+  async harming(
+    kind: Harm['kind'],
+    processes: readonly ServiceProcess[] | 'all',
+    harm: () => Promise<unknown>,
+  ): Promise<void> {
+    const workers =
+      processes === 'all'
+        ? [{}]
+        : processes
+            .filter((one) => one.kind === 'worker')
+            .map(({ pid }) => ({ worker: String(pid) }));
     const from = Date.now();
+    const lasting = workers.map((worker) => ({ kind, ...worker, from, to: Infinity }));
+    this.harms.push(...lasting);
     try {
       await harm();
     } finally {
-      this.hindrances.push({ from, to: Date.now() });
+      for (const one of lasting) one.to = Date.now();
     }
   }
 
   /** Kills processes at the same moment, and starts them again a while later, as a supervisor does. */
   async killAndRestart(processes: readonly ServiceProcess[], awayMs: number): Promise<void> {
-    await this.hindering(async () => {
-      await Promise.all(processes.map((process) => process.kill()));
-    });
+    await this.harming('killed', processes, () =>
+      Promise.all(processes.map((process) => process.kill())),
+    );
     await sleep(awayMs);
     await Promise.all(processes.map((process) => process.start()));
   }
@@ -177,6 +194,16 @@ export class Installation {
       `SELECT count(*)::integer AS count FROM deliveries WHERE state = 'pending'`,
     );
     return row?.count ?? 0;
+  }
+
+  /** Whether nothing is pending, on its way, or still to be replayed. */
+  async isQuiet(): Promise<boolean> {
+    if ((await this.pending()) > 0) return false;
+    const rows = await this.postgres.query(
+      `SELECT FROM deliveries WHERE claimed_until > now()
+       UNION ALL SELECT FROM replays WHERE state = 'running' LIMIT 1`,
+    );
+    return rows.length === 0;
   }
 
   /** Waits until what is accepted goes onto the queue at once, and does not wait its turn in PostgreSQL. */
@@ -193,7 +220,16 @@ export class Installation {
 
   /** A request of the customer. @throws Error when it is not answered with 200 */
   call<Answer>(method: string, path: string, body?: object): Promise<Answer> {
-    return call({ url: this.frontDoor.url, auth: CUSTOMER }, method, path, body);
+    return call(this.customer, method, path, body);
+  }
+
+  /** The same. @throws Error when it is not answered */
+  ask(method: string, path: string, body?: object): Promise<{ status: number; text: string }> {
+    return ask(this.customer, method, path, body);
+  }
+
+  private get customer(): Caller {
+    return { url: this.frontDoor.url, auth: CUSTOMER };
   }
 
   async end(): Promise<void> {

@@ -1,9 +1,13 @@
 import type { FaultCase } from './fault-case.js';
+import { judge, type Verdict } from './history/checker.js';
+import { callOf, historyOf } from './history/collect.js';
+import { grouped } from './history/grouped.js';
+import type { Call, Violation } from './history/history.js';
 import type { Installation } from './installation.js';
 import type { Arrival } from './receiver.js';
 
-/** An answer is on its way to the worker, or being recorded, no longer than this. */
-const RECORDING_MS = 3_000;
+/** Violations that are printed of each rule. */
+const PRINTED = 3;
 /** When PostgreSQL is back after a minute, 1,500 producers repeat at once: that takes 120 MB. */
 const MEMORY = { peakMb: 300, growthMb: 150 };
 
@@ -17,7 +21,7 @@ export interface Outcome {
   lost: number;
   /** Confirmations beyond the first one of a notification. */
   duplicates: number;
-  /** Those of which an answer could not be received or recorded. */
+  /** Those that could not be avoided, delivery by delivery; see history/checker.ts. */
   explained: number;
   /** Requests of producers without an answer, and with 503; all were repeated and accepted. */
   unanswered: number;
@@ -46,10 +50,10 @@ export async function outcomeOf(
   for (const key of (await faultCase.excused?.(installation)) ?? []) promised.delete(key);
   const confirmed = receiver.confirmed();
   const arrived = [...promised].filter((key) => confirmed.has(key)).length;
-  const recorded =
-    faultCase.duplicates === 'late' ? undefined : await recordedSuccesses(installation);
+  const calls = new Map(receiver.arrivals.map((arrival) => [arrival, callOf(arrival)]));
+  const verdict = await verdictOf(faultCase, installation, [...calls.values()]);
   const repeated = [...confirmed.values()].flatMap((arrivals) => arrivals.slice(0, -1));
-  const explained = repeated.filter((earlier) => isExplained(earlier, installation, recorded));
+  const explained = repeated.filter((earlier) => verdict.explained.has(calls.get(earlier)!));
   const outcome: Outcome = {
     name: faultCase.name,
     acknowledged: promised.size,
@@ -66,17 +70,24 @@ export async function outcomeOf(
     broken: [],
     evidence: [],
   };
+  const rules = grouped(verdict.violations, ({ rule }) => rule);
   outcome.broken = [
     ...brokenOf(faultCase, outcome),
+    ...[...rules].map(([rule, found]) => `${rule}: ${found.length}`),
     ...producer.failures.wrong.slice(0, 3).map((answer) => `a producer was answered ${answer}`),
     ...sharedIds(receiver.arrivals),
     ...installation.unexpectedEnds.map((how) => `a process needed a hand: ${how}`),
     ...((await faultCase.check?.(installation)) ?? []),
   ];
-  outcome.evidence = await evidenceOf(
-    repeated.filter((one) => !explained.includes(one)),
-    installation,
-  );
+  const unexplained = repeated.filter((one) => !explained.includes(one));
+  outcome.evidence = [
+    ...[...rules.values()].flatMap((found) => found.slice(0, PRINTED).map(sentence)),
+    ...(await evidenceOf(violating(verdict), installation)),
+    ...(await evidenceOf(
+      unexplained.map(({ id }) => id),
+      installation,
+    )),
+  ];
   return outcome;
 }
 
@@ -114,30 +125,22 @@ function brokenOf(faultCase: FaultCase, outcome: Outcome): string[] {
   return rules.filter(([holds]) => !holds).map(([, breach]) => breach);
 }
 
-/**
- * Whether an answer to a notification that came again could not be received or recorded in time:
- * something stood in the way at that moment, and where it cannot be recorded late, PostgreSQL
- * knows of fewer successes than the receiver.
- */
-function isExplained(
-  { id, confirmedAt = 0 }: Arrival,
-  { hindrances, receiver }: Installation,
-  recorded: ReadonlyMap<string, number> | undefined,
-): boolean {
-  const answers = receiver.arrivals.filter((one) => one.id === id && one.confirmedAt !== undefined);
-  return (
-    (!recorded || (recorded.get(id) ?? 0) < answers.length) &&
-    hindrances.some(({ from, to }) => confirmedAt <= to && confirmedAt + RECORDING_MS >= from)
-  );
+async function verdictOf(
+  { latestMs }: FaultCase,
+  installation: Installation,
+  calls: readonly Call[],
+): Promise<Verdict> {
+  const { schedule } = installation;
+  const history = await historyOf(installation, calls);
+  return judge(history, { schedule, ...(latestMs !== undefined && { latestMs }) });
 }
 
-/** How many attempts with 2xx are on record, by notification. */
-async function recordedSuccesses({ postgres }: Installation): Promise<Map<string, number>> {
-  const rows = await postgres.query<{ id: string; count: number }>(
-    `SELECT delivery_id AS id, count(*)::integer AS count FROM attempts
-     WHERE status BETWEEN 200 AND 299 GROUP BY delivery_id`,
-  );
-  return new Map(rows.map(({ id, count }) => [id, count]));
+function sentence({ rule, delivery, text }: Violation): string {
+  return `${rule}: ${text}${delivery === undefined ? '' : ` (${delivery})`}`;
+}
+
+function violating({ violations }: Verdict): string[] {
+  return [...new Set(violations.flatMap(({ delivery }) => delivery ?? []))];
 }
 
 /** An id that stands for two notifications would make a receiver drop one of them. */
@@ -151,19 +154,19 @@ function sharedIds(arrivals: readonly Arrival[]): string[] {
 }
 
 async function evidenceOf(
-  unexplained: readonly Arrival[],
+  ids: readonly string[],
   { receiver, postgres }: Installation,
 ): Promise<string[]> {
   const evidence: string[] = [];
-  for (const { id } of unexplained.slice(0, 3)) {
-    const arrived = receiver.arrivals.filter((one) => one.id === id);
+  for (const id of ids.slice(0, PRINTED)) {
+    const arrived = receiver.arrivals.filter((one) => one.id === id).map(callOf);
     const delivery = await postgres.query('SELECT * FROM deliveries WHERE id = $1', [id]);
     const attempts = await postgres.query(
-      `SELECT take, number, at, duration_ms, status, error FROM attempts WHERE delivery_id = $1`,
+      `SELECT take, number, at, duration_ms, status, error, worker FROM attempts
+       WHERE delivery_id = $1 ORDER BY take`,
       [id],
     );
-    const times = arrived.map(({ at }) => new Date(at).toISOString());
-    evidence.push(JSON.stringify({ id, arrived: times, delivery, attempts }));
+    evidence.push(JSON.stringify({ id, arrived, delivery, attempts }));
   }
   return evidence;
 }

@@ -6,14 +6,16 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 
 /** A notification as it came in. */
 export interface Arrival {
   /** Its id, the same on every attempt. */
   id: string;
-  /** Of the target: one of each subscription. */
+  /** Of the target, without a query: one of each subscription. */
   path: string;
+  /** Path and query. */
+  target: string;
   /** Of the event, as the producer counts. */
   number: number;
   /** How often this id came before. */
@@ -23,14 +25,24 @@ export interface Arrival {
   at: number;
   /** When we were through with an answer of 2xx, as far as we know. */
   confirmedAt?: number;
+  /** Whether it came on a connection that had been used before. */
+  reused: boolean;
+  /** Status of the answer, when there was one. */
+  answer?: number;
+  /** When the whole answer was written. */
+  writtenAt?: number;
+  /** When it was answered, or its connection ended. */
+  endedAt?: number;
 }
 
 /** What is done with a notification. A 2xx is given with {@link confirm}. */
 export type Answering = (arrival: Arrival, response: ServerResponse) => void;
 
-/** Answers 200, and notes that. */
+/** Answers 200, and notes that, unless the connection has ended. */
 export function confirm(arrival: Arrival, response: ServerResponse): void {
-  response.writeHead(200).end(() => (arrival.confirmedAt = Date.now()));
+  // Not by the callback of end(): that is called as well when there is nobody to answer.
+  response.once('finish', () => (arrival.confirmedAt = Date.now()));
+  response.writeHead(200).end();
 }
 
 /** The customer's web application: remembers what came, and how often it said yes. */
@@ -41,6 +53,7 @@ export class Receiver {
   /** Requests that were no notifications: where a redirect was followed, for one. */
   strays = 0;
   private readonly servers: ReturnType<typeof createServer>[] = [];
+  private readonly used = new WeakSet<Socket>();
 
   /** @param port any by default; may be called more than once */
   async listen(port = 0): Promise<void> {
@@ -97,17 +110,34 @@ export class Receiver {
         response.writeHead(405).end();
         return;
       }
-      const body = Buffer.concat(chunks).toString('utf8');
-      this.answering(this.note(request.url ?? '', request.headers, body), response);
+      const arrival = this.note(request, Buffer.concat(chunks).toString('utf8'));
+      response.on('finish', () => (arrival.writtenAt = Date.now()));
+      response.on('close', () => {
+        arrival.endedAt = Date.now();
+        if (response.headersSent) arrival.answer = response.statusCode;
+      });
+      this.answering(arrival, response);
     });
   }
 
-  private note(path: string, headers: IncomingHttpHeaders, body: string): Arrival {
+  private note({ url: target = '', headers, socket }: IncomingMessage, body: string): Arrival {
     const id = String(headers['webhook-id']);
     const earlier = this.counts.get(id) ?? 0;
     this.counts.set(id, earlier + 1);
+    const [path = ''] = target.split('?');
     const { data } = JSON.parse(body) as { data: { number: number } };
-    const arrival = { id, path, number: data.number, earlier, headers, at: Date.now() };
+    const reused = this.used.has(socket);
+    this.used.add(socket);
+    const arrival = {
+      id,
+      path,
+      target,
+      number: data.number,
+      earlier,
+      headers,
+      reused,
+      at: Date.now(),
+    };
     this.arrivals.push(arrival);
     return arrival;
   }

@@ -22,19 +22,16 @@ export async function runCase(
   const installation = await Installation.start(dir, at.template, faultCase.setup, at.topology);
   try {
     const failed: string[] = [];
+    const fail = (error: unknown) =>
+      void failed.push(error instanceof Error ? error.message : String(error));
     let recoveryMs = 0;
     for (let round = 1; round <= at.rounds; round += 1) {
       installation.producer.start(faultCase.rate ?? USUAL_RATE);
       await sleep(at.random.between(1_500, 3_000));
-      try {
-        await faultCase.harm(installation, at.random);
-      } catch (error) {
-        failed.push(error instanceof Error ? error.message : String(error));
-      }
+      await faultCase.harm(installation, at.random).catch(fail);
       const start = performance.now();
       await installation.producer.finish();
-      const left = await quiet(installation);
-      if (left > 0) failed.push(`${String(left)} deliveries were still pending after 120 s`);
+      await quiet(installation).catch(fail);
       recoveryMs = Math.max(recoveryMs, performance.now() - start);
     }
     await sleep(AFTERMATH_MS);
@@ -48,12 +45,13 @@ export async function runCase(
   }
 }
 
-/** Waits until nothing is pending. @returns how much still is when that takes too long */
-async function quiet(installation: Installation): Promise<number> {
+/** Waits until nothing is left to do. @throws Error when that takes too long */
+async function quiet(installation: Installation): Promise<void> {
   const deadline = Date.now() + QUIET_WITHIN_MS;
-  for (;;) {
-    const left = await installation.pending();
-    if (left === 0 || Date.now() > deadline) return left;
+  while (!(await installation.isQuiet())) {
+    if (Date.now() > deadline) {
+      throw new Error(`${await installation.pending()} deliveries were still pending after 120 s`);
+    }
     await sleep(100);
   }
 }

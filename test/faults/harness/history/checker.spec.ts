@@ -1,0 +1,632 @@
+import { describe, expect, it } from 'vitest';
+import { judge } from './checker.js';
+import type { Accepted, Action, Attempt, Call, Delivery, Harm, History } from './history.js';
+
+const START = Date.UTC(2026, 0, 1);
+/** Times in histories are ms since then. */
+const at = (ms: number): number => START + ms;
+const SCHEDULE = [1_000, 2_000];
+const expected = { schedule: SCHEDULE, latestMs: 20_000 };
+
+type Details = Partial<Attempt> & { call?: Partial<Call> };
+
+interface Sent {
+  call: Call;
+  attempt: Attempt;
+}
+
+/** One attempt: taken at `ms`, it arrived 5 ms later and was answered 5 ms after that. */
+function sent(number: number, ms: number, { call, ...attempt }: Details = {}): Sent {
+  const { status = 500, worker = '1' } = attempt;
+  return {
+    call: {
+      delivery: 'd',
+      target: '/t',
+      worker,
+      at: at(ms + 5),
+      signedAt: Math.floor(at(ms) / 1_000) * 1_000,
+      reused: false,
+      answer: status,
+      writtenAt: at(ms + 10),
+      endedAt: at(ms + 10),
+      ...call,
+    },
+    attempt: {
+      delivery: 'd',
+      take: number,
+      number,
+      at: at(ms),
+      durationMs: 12,
+      status,
+      worker,
+      ...attempt,
+    },
+  };
+}
+
+const succeeded = (number: number, ms: number, more?: Details): Sent =>
+  sent(number, ms, { status: 200, ...more });
+
+function action(kind: 'pause' | 'resume' | 'off' | 'on', from: number, to: number): Action {
+  return { kind, subscription: 's', from: at(from), to: at(to) };
+}
+
+const onDelivery = (kind: 'cancel' | 'redeliver', from: number, to: number): Action => ({
+  kind,
+  delivery: 'd',
+  from: at(from),
+  to: at(to),
+});
+
+const harm = (kind: Harm['kind'], from: number, to: number, worker?: string): Harm => ({
+  kind,
+  from: at(from),
+  to: at(to),
+  ...(worker !== undefined && { worker }),
+});
+
+interface Told {
+  sent?: Sent[];
+  /** Calls of which nothing is on record. */
+  unrecorded?: Sent[];
+  /** Attempts that never arrived. */
+  unsent?: Sent[];
+  delivery?: Partial<Delivery>;
+  deliveries?: Delivery[];
+  actions?: Action[];
+  harms?: Harm[];
+  accepted?: Accepted[];
+}
+
+/** The history of one delivery, which has succeeded unless it is told otherwise. */
+function historyOf(told: Told): History {
+  const { sent: whole = [], unrecorded = [], unsent = [], actions = [], harms = [] } = told;
+  const attempts = [...whole, ...unsent].map(({ attempt }) => attempt);
+  const delivery: Delivery = {
+    id: 'd',
+    eventId: 'e',
+    subscription: 's',
+    createdAt: at(-10),
+    state: 'succeeded',
+    attempts: Math.max(0, ...attempts.map(({ number }) => number)),
+    scheduleBase: 0,
+    ...told.delivery,
+  };
+  return {
+    subscriptions: [{ id: 's', target: '/t' }],
+    accepted: told.accepted ?? [{ eventId: 'e', from: at(-20), to: at(0) }],
+    calls: [...whole, ...unrecorded].map(({ call }) => call),
+    deliveries: told.deliveries ?? [delivery],
+    attempts,
+    actions,
+    harms,
+    endedAt: at(60_000),
+  };
+}
+
+const rulesOf = (told: Told): string[] => [
+  ...new Set(judge(historyOf(told), expected).violations.map(({ rule }) => rule)),
+];
+
+const EXHAUSTED = { state: 'exhausted', reason: 'no_attempts_left' };
+const CANCELLED = { state: 'cancelled', reason: 'requested' };
+const GONE_WORKER = harm('killed', 1_000, 1_100, '1');
+
+const NO_ANSWER = { status: undefined, error: 'reset' } as unknown as Partial<Attempt>;
+const UNANSWERED = { answer: undefined, writtenAt: undefined } as unknown as Partial<Call>;
+const BROKEN_OFF = { answer: 200, writtenAt: undefined } as unknown as Partial<Call>;
+const NEW_TARGET = { kind: 'target', subscription: 's', target: '/new' } as const;
+const replay = (states: string[], from: number, to: number): Action => ({
+  kind: 'replay',
+  subscription: 's',
+  states,
+  from: at(from),
+  to: at(to),
+});
+const aDelivery = (id: string, attempts: number): Delivery => ({
+  id,
+  eventId: 'e',
+  subscription: 's',
+  createdAt: at(-10),
+  state: attempts === 0 ? 'exhausted' : 'succeeded',
+  attempts,
+  scheduleBase: 0,
+});
+
+describe('a history that is as promised', () => {
+  const fine: [string, Told][] = [
+    ['a success at once', { sent: [succeeded(1, 0)] }],
+    ['a success by the second retry', { sent: [sent(1, 0), sent(2, 900), succeeded(3, 3_000)] }],
+    [
+      'the last retry failed',
+      { sent: [sent(1, 0), sent(2, 900), sent(3, 3_000)], delivery: EXHAUSTED },
+    ],
+    [
+      'no answer, and no call either',
+      { unsent: [sent(1, 1_000, NO_ANSWER)], sent: [succeeded(2, 1_900)] },
+    ],
+    [
+      'a worker was killed before it recorded',
+      {
+        unrecorded: [succeeded(1, 980)],
+        sent: [succeeded(1, 18_000, { worker: '2' })],
+        harms: [GONE_WORKER],
+      },
+    ],
+    [
+      'PostgreSQL was away before it was recorded',
+      {
+        unrecorded: [succeeded(1, 980)],
+        sent: [succeeded(1, 4_000)],
+        harms: [harm('cut off', 1_000, 3_000)],
+      },
+    ],
+    [
+      'a worker recorded a success after it was frozen, when another had sent it',
+      {
+        sent: [
+          succeeded(1, 500, { durationMs: 20_000, take: 1 }),
+          succeeded(1, 18_000, { take: 2, worker: '2' }),
+        ],
+        harms: [harm('frozen', 505, 20_500, '1')],
+      },
+    ],
+    [
+      'a worker was frozen between taking and sending, while another sent it',
+      {
+        sent: [
+          succeeded(1, 500, {
+            take: 1,
+            durationMs: 20_000,
+            call: { at: at(20_510), endedAt: at(20_520) },
+          }),
+          succeeded(1, 18_000, { take: 2, worker: '2' }),
+        ],
+        harms: [harm('frozen', 502, 20_500, '1')],
+      },
+    ],
+    [
+      'the worker gave up while it was being answered',
+      {
+        sent: [
+          sent(1, 0, {
+            ...NO_ANSWER,
+            durationMs: 3_000,
+            call: { answer: 200, writtenAt: at(2_990), endedAt: at(2_990) },
+          }),
+          succeeded(2, 4_000),
+        ],
+      },
+    ],
+    [
+      'an answer that broke off',
+      { sent: [sent(1, 0, { ...NO_ANSWER, call: BROKEN_OFF }), succeeded(2, 900)] },
+    ],
+    [
+      'a reused connection that ended before any answer, and the same attempt once more',
+      {
+        sent: [succeeded(1, 0, { durationMs: 30 })],
+        unrecorded: [
+          sent(1, 0, { call: { ...UNANSWERED, at: at(1), endedAt: at(2), reused: true } }),
+        ],
+      },
+    ],
+    [
+      'on its way while it was cancelled',
+      {
+        sent: [sent(1, 0, { call: { at: at(900), endedAt: at(910) }, durationMs: 920 })],
+        delivery: CANCELLED,
+        actions: [onDelivery('cancel', 5, 10)],
+      },
+    ],
+    [
+      'cancelled on its way, and succeeded all the same',
+      { sent: [succeeded(1, 0)], actions: [onDelivery('cancel', 6, 8)] },
+    ],
+    [
+      'cancelled while its worker was frozen, which sent it then',
+      {
+        sent: [
+          sent(1, 500, {
+            durationMs: 20_020,
+            call: { at: at(20_510), writtenAt: at(20_515), endedAt: at(20_515) },
+          }),
+        ],
+        delivery: CANCELLED,
+        actions: [onDelivery('cancel', 600, 610)],
+        harms: [harm('frozen', 505, 20_500, '1')],
+      },
+    ],
+    [
+      'accepted while it was being switched off and on at once',
+      {
+        sent: [sent(1, 0), succeeded(2, 1_100)],
+        actions: [action('off', -50, 5), action('on', -45, 10)],
+      },
+    ],
+    [
+      'nobody knows whether it was cancelled',
+      { sent: [sent(1, 0), succeeded(2, 1_100)], actions: [onDelivery('cancel', 20, Infinity)] },
+    ],
+    [
+      'cancelled, and sent again on demand',
+      {
+        sent: [sent(1, 0), succeeded(2, 2_020)],
+        delivery: { scheduleBase: 1 },
+        actions: [onDelivery('cancel', 20, 30), onDelivery('redeliver', 2_000, 2_010)],
+      },
+    ],
+    [
+      'sent again on demand after a success',
+      {
+        sent: [succeeded(1, 0), succeeded(2, 60)],
+        delivery: { scheduleBase: 1 },
+        actions: [onDelivery('redeliver', 50, 70)],
+      },
+    ],
+    [
+      'to be sent again, and cancelled before that',
+      {
+        sent: [succeeded(1, 0)],
+        delivery: { ...CANCELLED, scheduleBase: 1 },
+        actions: [onDelivery('redeliver', 1_000, 1_010), onDelivery('cancel', 1_020, 1_030)],
+      },
+    ],
+    [
+      'a schedule anew after a redelivery',
+      {
+        sent: [succeeded(1, 0), sent(2, 60), sent(3, 1_000), sent(4, 3_200)],
+        delivery: { ...EXHAUSTED, scheduleBase: 1 },
+        actions: [onDelivery('redeliver', 50, 70)],
+      },
+    ],
+    [
+      'replayed after a success',
+      {
+        sent: [succeeded(1, 0), succeeded(2, 5_000)],
+        delivery: { scheduleBase: 1 },
+        actions: [replay(['succeeded'], 100, 9_000)],
+      },
+    ],
+    ['taken just before a pause', { sent: [succeeded(1, 0)], actions: [action('pause', -5, 2)] }],
+    [
+      'taken while it was being resumed',
+      {
+        sent: [succeeded(1, 10_005)],
+        actions: [action('pause', -60, -50), action('resume', 10_000, 10_010)],
+      },
+    ],
+    [
+      'a pause and a resumption at the same time',
+      { sent: [succeeded(1, 100)], actions: [action('pause', 0, 50), action('resume', 40, 60)] },
+    ],
+    [
+      'a retry that waited for the end of a pause',
+      {
+        sent: [sent(1, 0), succeeded(2, 30_000)],
+        actions: [action('pause', 100, 120), action('resume', 29_900, 29_950)],
+      },
+    ],
+    [
+      'a retry that waited as long as it was asked to',
+      {
+        sent: [sent(1, 0, { status: 429, retryAfterMs: 9_000 }), succeeded(2, 9_100)],
+      },
+    ],
+    [
+      'on its way while it was switched off',
+      {
+        sent: [sent(1, 0)],
+        delivery: { ...CANCELLED, reason: 'disabled' },
+        actions: [action('off', 1, 20)],
+      },
+    ],
+    [
+      'accepted while it was being switched off',
+      { deliveries: [], actions: [action('off', -10, 5)] },
+    ],
+    ['accepted while it was off', { deliveries: [], actions: [action('off', -60, -50)] }],
+    [
+      'accepted after it was on again',
+      { sent: [succeeded(1, 0)], actions: [action('off', -90, -80), action('on', -60, -50)] },
+    ],
+    [
+      'switched off by its target',
+      {
+        sent: [sent(1, 0, { status: 410 })],
+        delivery: { state: 'exhausted', reason: 'gone' },
+      },
+    ],
+    [
+      'sent to the old target while it was being changed',
+      { sent: [succeeded(1, 0)], actions: [{ ...NEW_TARGET, from: at(-5), to: at(2) }] },
+    ],
+    [
+      'unknown to PostgreSQL, which was restored',
+      {
+        deliveries: [],
+        accepted: [],
+        unrecorded: [succeeded(1, 0)],
+        harms: [harm('cut off', -5, 9)],
+      },
+    ],
+  ];
+
+  it.each(fine)('%s', (_, told) => {
+    expect(judge(historyOf(told), expected).violations).toEqual([]);
+  });
+});
+
+describe('a history that is not', () => {
+  const wrong: [string, string[], Told][] = [
+    ['delivery missing', ['delivery missing'], { deliveries: [] }],
+    [
+      'a delivery made while its subscription was off',
+      ['delivery too many'],
+      {
+        sent: [succeeded(1, 0)],
+        actions: [action('off', -90, -80)],
+        delivery: { createdAt: at(-200) },
+      },
+    ],
+    [
+      'two deliveries of one event',
+      ['delivery too many'],
+      { sent: [succeeded(1, 0)], deliveries: [aDelivery('d', 1), aDelivery('other', 0)] },
+    ],
+    ['pending at the end', ['not finished'], { delivery: { state: 'pending' } }],
+    [
+      'leased at the end',
+      ['not finished'],
+      { sent: [succeeded(1, 0)], delivery: { leasedUntil: at(61_000) } },
+    ],
+    [
+      'a call that is not recorded',
+      ['call not recorded'],
+      { sent: [sent(1, 0), succeeded(2, 1_100)], unrecorded: [sent(1, 500)] },
+    ],
+    [
+      'a call that is not recorded, of another worker than the one that was killed',
+      ['call not recorded'],
+      {
+        unrecorded: [succeeded(1, 980, { worker: '2' })],
+        sent: [succeeded(1, 18_000, { worker: '2' })],
+        harms: [GONE_WORKER],
+      },
+    ],
+    [
+      'a call that is not recorded, long before its worker was killed',
+      ['call not recorded'],
+      {
+        unrecorded: [succeeded(1, -5_000)],
+        sent: [succeeded(1, 0, { worker: '2' })],
+        harms: [GONE_WORKER],
+      },
+    ],
+    [
+      'a call that is not recorded, after an attempt that never arrived',
+      ['call not recorded'],
+      {
+        unsent: [sent(1, 0, NO_ANSWER)],
+        unrecorded: [sent(2, 1_100)],
+        sent: [succeeded(2, 2_100)],
+      },
+    ],
+    ['an answer that nobody gave', ['attempt without a call'], { unsent: [succeeded(1, 0)] }],
+    [
+      'another answer than was given',
+      ['other outcome recorded'],
+      { sent: [sent(1, 0, { call: { answer: 200 } }), succeeded(2, 900)] },
+    ],
+    [
+      'an answer that was given in time and not recorded',
+      ['other outcome recorded'],
+      {
+        sent: [
+          sent(1, 0, { ...NO_ANSWER, durationMs: 3_000, call: { answer: 200 } }),
+          succeeded(2, 4_000),
+        ],
+      },
+    ],
+    [
+      'a success and another attempt',
+      ['sent after a success'],
+      { sent: [succeeded(1, 0), succeeded(2, 1_100)] },
+    ],
+    [
+      'a success of a killed worker that was on record, and another attempt',
+      ['sent after a success'],
+      { sent: [succeeded(1, 980), succeeded(2, 2_100, { worker: '2' })], harms: [GONE_WORKER] },
+    ],
+    [
+      'a success that a replay of others was to leave alone',
+      ['sent after a success'],
+      {
+        sent: [succeeded(1, 0), succeeded(2, 1_100)],
+        delivery: { scheduleBase: 1 },
+        actions: [replay(['exhausted'], 100, 2_000)],
+      },
+    ],
+    [
+      'a success and another attempt, before anybody asked for it',
+      ['sent after a success'],
+      {
+        sent: [succeeded(1, 0), succeeded(2, 1_100), succeeded(3, 5_100)],
+        delivery: { scheduleBase: 2 },
+        actions: [onDelivery('redeliver', 5_000, 5_010)],
+      },
+    ],
+    [
+      'sent after it was cancelled',
+      ['sent after it was cancelled'],
+      {
+        sent: [sent(1, 0), sent(2, 1_100)],
+        delivery: CANCELLED,
+        actions: [onDelivery('cancel', 20, 30)],
+      },
+    ],
+    [
+      'sent after its subscription was switched off, and on again',
+      ['sent after it was cancelled'],
+      {
+        sent: [sent(1, 0), succeeded(2, 1_100)],
+        actions: [action('off', 20, 30), action('on', 40, 50)],
+      },
+    ],
+    [
+      'sent within a pause',
+      ['sent within a pause'],
+      {
+        sent: [sent(1, 0), succeeded(2, 1_100)],
+        actions: [action('pause', 20, 30), action('resume', 1_200, 1_210)],
+      },
+    ],
+    [
+      'taken before a pause, and sent much later',
+      ['sent within a pause'],
+      {
+        sent: [succeeded(1, 0, { durationMs: 4_000, call: { at: at(3_900), endedAt: at(3_910) } })],
+        actions: [action('pause', 20, 30)],
+      },
+    ],
+    [
+      'sent to a former target',
+      ['sent to another target'],
+      { sent: [succeeded(1, 0)], actions: [{ ...NEW_TARGET, from: at(-50), to: at(-40) }] },
+    ],
+    [
+      'two calls at once',
+      ['call not recorded', 'two calls at once'],
+      {
+        sent: [
+          succeeded(1, 0, { durationMs: 900, call: { endedAt: at(890), writtenAt: at(890) } }),
+        ],
+        unrecorded: [succeeded(1, 300)],
+      },
+    ],
+    [
+      'a number twice',
+      ['number twice'],
+      {
+        sent: [
+          sent(1, 0, { take: 1 }),
+          sent(1, 1_200, { take: 2 }),
+          succeeded(2, 2_200, { take: 3 }),
+        ],
+      },
+    ],
+    ['a number left out', ['number missing'], { sent: [sent(1, 0), succeeded(3, 1_100)] }],
+    [
+      'a wrong count of attempts',
+      ['attempts miscounted'],
+      { sent: [sent(1, 0), succeeded(2, 1_100)], delivery: { attempts: 1 } },
+    ],
+    ['a retry that is too early', ['sent too early'], { sent: [sent(1, 0), succeeded(2, 700)] }],
+    [
+      'a retry before the time that was asked for',
+      ['sent too early'],
+      { sent: [sent(1, 0, { status: 503, retryAfterMs: 9_000 }), succeeded(2, 1_100)] },
+    ],
+    ['a retry that is too late', ['sent too late'], { sent: [sent(1, 0), succeeded(2, 21_500)] }],
+    ['a first attempt that is too late', ['sent too late'], { sent: [succeeded(1, 20_500)] }],
+    [
+      'a retry beyond the schedule',
+      ['sent after the last retry'],
+      { sent: [sent(1, 0), sent(2, 900), sent(3, 3_000), succeeded(4, 9_000)] },
+    ],
+    [
+      'given up too early',
+      ['retries skipped'],
+      { sent: [sent(1, 0), sent(2, 900)], delivery: EXHAUSTED },
+    ],
+    [
+      'begun anew, and given up with the schedule of before',
+      ['retries skipped'],
+      {
+        sent: [sent(1, 0), sent(2, 900), sent(3, 3_000, { durationMs: 500 })],
+        delivery: { ...EXHAUSTED, scheduleBase: 2 },
+        actions: [onDelivery('cancel', 3_050, 3_060), replay(['cancelled'], 3_100, 3_200)],
+      },
+    ],
+    [
+      'a success that was overwritten',
+      ['success overwritten'],
+      { sent: [succeeded(1, 0)], delivery: { state: 'exhausted', reason: 'expired' } },
+    ],
+    ['a success that nobody saw', ['success without an attempt'], { sent: [sent(1, 0)] }],
+    ['cancelled by nobody', ['cancelled by nobody'], { sent: [sent(1, 0)], delivery: CANCELLED }],
+    [
+      'gone without a 410',
+      ['gone without a 410'],
+      { sent: [sent(1, 0)], delivery: { state: 'exhausted', reason: 'gone' } },
+    ],
+    [
+      'a redelivery that was accepted and forgotten',
+      ['not sent again'],
+      { sent: [succeeded(1, 0)], actions: [onDelivery('redeliver', 1_000, 1_010)] },
+    ],
+    [
+      'a notification that PostgreSQL does not know',
+      ['unknown delivery'],
+      { deliveries: [], accepted: [], unrecorded: [succeeded(1, 0)] },
+    ],
+  ];
+
+  it.each(wrong)('%s', (_, rules, told) => {
+    expect(rulesOf(told)).toEqual(rules);
+  });
+});
+
+describe('a duplicate is explained', () => {
+  const explained: [string, number, Told][] = [
+    ['by nothing', 0, { sent: [succeeded(1, 0), succeeded(2, 1_100)] }],
+    ['by the death of its worker', 1, { unrecorded: [succeeded(1, 980)], harms: [GONE_WORKER] }],
+    [
+      'by nothing when its worker died after it was recorded',
+      0,
+      { sent: [succeeded(1, 980)], harms: [GONE_WORKER] },
+    ],
+    [
+      'by nothing when another worker died',
+      0,
+      { unrecorded: [succeeded(1, 980)], harms: [{ ...GONE_WORKER, worker: '2' }] },
+    ],
+    [
+      'by an answer that came too late',
+      1,
+      {
+        sent: [
+          sent(1, 0, {
+            ...NO_ANSWER,
+            durationMs: 3_000,
+            call: { answer: 200, writtenAt: at(2_990), endedAt: at(2_990) },
+          }),
+        ],
+      },
+    ],
+    [
+      'by a worker that was frozen between taking and sending, both of them',
+      2,
+      {
+        sent: [
+          succeeded(1, 500, {
+            take: 1,
+            durationMs: 20_020,
+            call: { at: at(20_510), writtenAt: at(20_515), endedAt: at(20_515) },
+          }),
+          succeeded(1, 18_000, { take: 2, worker: '2' }),
+        ],
+        harms: [harm('frozen', 502, 20_500, '1')],
+      },
+    ],
+    [
+      'by a redelivery, but for the last',
+      1,
+      { sent: [succeeded(1, 0), succeeded(2, 60)], actions: [onDelivery('redeliver', 50, 55)] },
+    ],
+  ];
+
+  it.each(explained)('%s', (_, count, told) => {
+    expect(judge(historyOf(told), expected).explained.size).toBe(count);
+  });
+});

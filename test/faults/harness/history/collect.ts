@@ -1,0 +1,108 @@
+import type { Installation } from '../installation.js';
+import type { Arrival } from '../receiver.js';
+import type { Attempt, Call, Delivery, History } from './history.js';
+
+/** What happened to the subscriptions that the installation was started with. */
+export async function historyOf(
+  installation: Installation,
+  calls: readonly Call[],
+): Promise<History> {
+  const { targets, producer, postgres, actions, harms } = installation;
+  return {
+    subscriptions: [...targets.values()].map(({ subscription, url }) => ({
+      id: subscription.slice(subscription.lastIndexOf('/') + 1),
+      target: url.pathname + url.search,
+    })),
+    accepted: [...producer.accepted.values()].map(({ eventId, reportedAt, at }) => ({
+      eventId,
+      from: reportedAt,
+      to: at,
+    })),
+    calls,
+    deliveries: (await postgres.query<DeliveryRow>(DELIVERIES)).map(deliveryOf),
+    attempts: (await postgres.query<AttemptRow>(ATTEMPTS)).map(attemptOf),
+    actions,
+    harms,
+    endedAt: Date.now(),
+  };
+}
+
+export function callOf(arrival: Arrival): Call {
+  const { id, target, headers, at, reused, answer, writtenAt, endedAt = Infinity } = arrival;
+  return {
+    delivery: id,
+    target,
+    worker: String(headers['x-process-id']),
+    at,
+    signedAt: Number(headers['webhook-timestamp']) * 1_000,
+    reused,
+    ...(answer !== undefined && { answer }),
+    ...(writtenAt !== undefined && { writtenAt }),
+    endedAt,
+  };
+}
+
+const DELIVERIES = `
+  SELECT id, event_id, webhook_id, created_at, state, reason, attempts, schedule_base, claimed_until
+  FROM deliveries`;
+
+interface DeliveryRow {
+  id: string;
+  event_id: string;
+  webhook_id: string;
+  created_at: Date;
+  state: string;
+  reason: string | null;
+  attempts: number;
+  schedule_base: number;
+  claimed_until: Date | null;
+}
+
+function deliveryOf(row: DeliveryRow): Delivery {
+  return {
+    id: row.id,
+    eventId: row.event_id,
+    subscription: row.webhook_id,
+    createdAt: row.created_at.getTime(),
+    state: row.state,
+    ...(row.reason !== null && { reason: row.reason }),
+    attempts: row.attempts,
+    scheduleBase: row.schedule_base,
+    ...(row.claimed_until && { leasedUntil: row.claimed_until.getTime() }),
+  };
+}
+
+// The second part of a worker's id is the id of its process.
+const ATTEMPTS = `
+  SELECT delivery_id, take, number, at, duration_ms, status, error,
+    split_part(worker, ':', 2) AS process,
+    CASE WHEN status IN (429, 503) THEN response_headers::json ->> 'retry-after' END AS retry_after
+  FROM attempts`;
+
+interface AttemptRow {
+  delivery_id: string;
+  take: number;
+  number: number;
+  at: Date;
+  duration_ms: number;
+  status: number | null;
+  error: string | null;
+  process: string | null;
+  retry_after: string | null;
+}
+
+function attemptOf(row: AttemptRow): Attempt {
+  // As a date it has no milliseconds, and by what it is meant is not known to the millisecond.
+  const seconds = /^\d+$/.test(row.retry_after ?? '') ? Number(row.retry_after) : undefined;
+  return {
+    delivery: row.delivery_id,
+    take: row.take,
+    number: row.number,
+    at: row.at.getTime(),
+    durationMs: row.duration_ms,
+    ...(row.status !== null && { status: row.status }),
+    ...(row.error !== null && { error: row.error }),
+    ...(row.process !== null && { worker: row.process }),
+    ...(seconds !== undefined && { retryAfterMs: seconds * 1_000 }),
+  };
+}

@@ -1,0 +1,98 @@
+import type { Action, Delivery, Expectations, History, Span } from './history.js';
+import { RECORDING_MS, type Sending } from './sendings.js';
+
+/** Something by which a finished delivery may have been begun anew. */
+export interface Restart extends Span {
+  kind: 'redeliver' | 'replay';
+  /** States of a delivery that it may have begun anew. */
+  states: readonly string[];
+}
+
+/** What is known of one delivery, and what customers asked for that touches it. */
+export interface Timeline {
+  delivery: Delivery;
+  /** In the order in which they were taken. */
+  sendings: readonly Sending[];
+  restarts: readonly Restart[];
+  /** Requests to cancel it, and to switch its subscription off after it was made. */
+  cancels: readonly (Action & { kind: 'cancel' | 'off' })[];
+  /** All that was asked for its subscription. */
+  actions: readonly Action[];
+  /** In which nothing of its subscription need be sent. */
+  blocked: readonly Span[];
+  /** Where its subscription led at first. */
+  target: string;
+  endedAt: number;
+  expected: Expectations;
+}
+
+export const FINISHED = ['succeeded', 'exhausted', 'cancelled'];
+
+/** @param actions that touch the delivery, as below */
+export function restartsOf(actions: readonly Action[]): Restart[] {
+  return actions.flatMap(({ kind, from, to, ...rest }): Restart[] => {
+    if (kind === 'redeliver') return [{ kind, from, to, states: FINISHED }];
+    return 'states' in rest ? [{ kind: 'replay', from, to, states: rest.states }] : [];
+  });
+}
+
+/** What may have cancelled it. */
+export function cancelsOf(delivery: Delivery, actions: readonly Action[]): Timeline['cancels'] {
+  return actions.filter(
+    (action): action is Timeline['cancels'][number] =>
+      action.kind === 'cancel' || (action.kind === 'off' && action.to >= delivery.createdAt),
+  );
+}
+
+/**
+ * Spans in which a subscription may have been paused, held by an answer with Retry-After, or without
+ * workers or PostgreSQL.
+ */
+export function blockedSpans(
+  actions: readonly Action[],
+  sendings: readonly Sending[],
+  harms: History['harms'],
+): Span[] {
+  const pauses = actions
+    .filter(({ kind }) => kind === 'pause')
+    .map((pause) => {
+      const resumed = actions
+        .filter(({ kind, from }) => kind === 'resume' && from > pause.to)
+        .map(({ to }) => to);
+      return { from: pause.from, to: Math.min(...resumed) };
+    });
+  const holds = sendings.flatMap(({ attempt }) => {
+    if (attempt?.retryAfterMs === undefined) return [];
+    const { at, durationMs, retryAfterMs } = attempt;
+    return [{ from: at, to: at + durationMs + retryAfterMs + RECORDING_MS }];
+  });
+  return [...pauses, ...holds, ...harms];
+}
+
+/** Whether it may have been begun anew from one of these states between two moments. */
+export function isRestarted(
+  { restarts }: Timeline,
+  states: readonly string[],
+  between: Span,
+): boolean {
+  return restarts.some(
+    (one) =>
+      one.from <= between.to &&
+      one.to >= between.from &&
+      one.states.some((state) => states.includes(state)),
+  );
+}
+
+/** How much of a span is covered by others, ms. */
+export function covered(span: Span, others: readonly Span[]): number {
+  let until = span.from;
+  let sum = 0;
+  for (const { from, to } of others.toSorted((one, other) => one.from - other.from)) {
+    const start = Math.max(from, until);
+    const end = Math.min(to, span.to);
+    if (end <= start) continue;
+    sum += end - start;
+    until = end;
+  }
+  return sum;
+}
