@@ -8,6 +8,7 @@ import {
   linkHalfOpenInTransaction,
   workerFrozenInTransaction,
 } from './in-transaction.js';
+import { historyFuzz } from './history-fuzz.js';
 import { allKilled, apiKilled, killedBeforeRecord, workerKilled } from './kills.js';
 import { linksCut, linksHalfOpen, linksSlow } from './links.js';
 import {
@@ -48,6 +49,7 @@ export const cases: readonly FaultCase[] = [
   receiversBroken,
   receiversRefusing,
   workerFrozen,
+  historyFuzz,
   clocksApart,
   linksCut,
   linksHalfOpen,
