@@ -46,7 +46,10 @@ export const manySubscriptions: FaultCase = {
     await producer.report(EVENTS_AFTERWARDS);
   },
   check: () =>
-    Promise.resolve(ratio() >= LEAST ? [] : [`many drained at ${ratio().toFixed(2)} of one`]),
+    Promise.resolve([
+      ...(rates.one > 0 ? [] : ['nothing was sent to the one subscription']),
+      ...(ratio() >= LEAST ? [] : [`many drained at ${ratio().toFixed(2)} of one`]),
+    ]),
   notes: () => [
     `out of a backlog of 3,000,000: ${rates.many.toFixed()} a second for 20,000 subscriptions, ` +
       `${rates.one.toFixed()} for one: ${ratio().toFixed(2)}`,
@@ -89,29 +92,28 @@ async function drainRate(
   return rate;
 }
 
+/** An event and its deliveries have ids of the same moment, as if they had been accepted in one statement. */
 async function makeDue(
   postgres: Postgres,
   { id, subscriptions }: { id: string; subscriptions: readonly string[] },
   dueEach: number,
 ): Promise<void> {
-  const [event] = await postgres.query<{ id: string }>(
+  const [event] = await postgres.query<{ id: string; at: string }>(
     `INSERT INTO events (id, account_id, event, resource, occurred_at, created_at, data)
      VALUES (new_uuid(now(), 0), $1, 'cdrCreated', 'call', now(), now(), '{"number": 0}')
-     RETURNING id`,
+     RETURNING id, created_at::text AS at`,
     [id],
   );
-  const ofEach = Math.min(dueEach, CHUNK);
-  const atOnce = Math.floor(CHUNK / ofEach);
-  for (let from = 0; from < subscriptions.length; from += atOnce) {
-    for (let made = 0; made < dueEach; made += ofEach) {
-      await postgres.query(
-        `INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation,
-           next_attempt_at, created_at)
-         SELECT new_uuid(now(), n), $1, w, $2, 'cdrCreated', 1, now(), now()
-         FROM generate_series(1, $4::integer) n, unnest($3::bigint[]) w`,
-        [event?.id, id, subscriptions.slice(from, from + atOnce), ofEach],
-      );
-    }
+  const all = subscriptions.length * dueEach;
+  for (let from = 0; from < all; from += CHUNK) {
+    await postgres.query(
+      `INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation,
+         next_attempt_at, created_at)
+       SELECT new_uuid($2::timestamptz, n), $1, ($4::bigint[])[1 + n / $5::integer], $3,
+         'cdrCreated', 1, now(), $2::timestamptz
+       FROM generate_series($6::integer, $7::integer) n`,
+      [event?.id, event?.at, id, subscriptions, dueEach, from, Math.min(from + CHUNK, all) - 1],
+    );
   }
   await postgres.query('VACUUM ANALYZE deliveries');
   await postgres.query('VACUUM ANALYZE webhooks');
