@@ -113,6 +113,9 @@ export const redisSlow: FaultCase = {
   ...harmless,
   name: 'redis-slow',
   about: 'Redis: every command and answer takes a quarter of a second longer',
+  leftOut: {
+    redisCluster: 'processes reach the nodes themselves, past the link that is made slow',
+  },
   harm: async ({ processes }) => {
     for (const { redis } of processes) redis.delay(SLOW_BY_MS);
     await sleep(SLOW_MS);
