@@ -13,14 +13,14 @@ const TIMEOUT_MS = 15_000;
 const QUIET_MS = 20_000;
 const WATCHED_MS = 50_000;
 const MOST_P99_MS = 2_000;
-/** A machine that 800 calls come to is not as quick as an idle one. */
+/** What the load of 800 calls may add on one machine. */
 const NOISE = { times: 3, ms: 50 };
 
 let quiet: Span;
 let disturbed: Span;
 let failedNumber: number;
 
-/** Without the one that failed: it waits for its own retry. */
+/** Without the event that failed: it waits for its own retry. */
 function experiences(installation: Installation): { before: Experience; beside: Experience } {
   const except = new Set([failedNumber]);
   return {
@@ -32,8 +32,8 @@ function experiences(installation: Installation): { before: Experience; beside: 
 export const blip: FaultCase = {
   name: 'blip',
   about:
-    '400 targets of an account hang for 14 s and fail; the one target of another fails once, and ' +
-    'its next notifications are in time all the same',
+    '400 targets of one account hang for 14 s and fail; the one target of another account fails ' +
+    'once: its next notifications are not delayed',
   rate: 0.5,
   producersNotice: 'nothing',
   duplicates: 'none',

@@ -8,7 +8,7 @@ const EVENTS = 100_000;
 const BATCH = 1_000;
 const CLIENTS = 4;
 const MOST = { p50Ms: 100, p99Ms: 500 };
-/** As with other cases in which processes do as much as they can. */
+/** As in other cases in which processes do as much as they can. */
 const BUSY_MEMORY = { peakMb: 400, growthMb: 250 };
 
 let span: Span;
@@ -19,15 +19,15 @@ const experience = (installation: Installation): Experience => experienceIn(span
 export const burst: FaultCase = {
   name: 'burst',
   about:
-    'an account reports 100,000 events in batches as fast as it can: lone events of another ' +
-    'arrive as ever, until all of them are delivered',
+    'one account reports 100,000 events in batches as fast as it can, another one event every ' +
+    '0.1 s: those are not delayed, until all are delivered',
   rate: 10,
   producersNotice: 'nothing',
   duplicates: 'none',
   memory: BUSY_MEMORY,
   setup: { paths: ['/other'] },
   harm: async (installation) => {
-    // In a process of its own: this one times the other account's.
+    // In a process of its own: this process measures the other account.
     const target = await Receiver.start(installation.programs);
     const account = await makeAccount(installation, 'bursting', ['/now/burst'], target.url);
     span = await watched(installation, async () => {

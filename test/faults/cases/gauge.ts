@@ -6,7 +6,7 @@ import type { Installation } from '../harness/installation.js';
 import { confirm } from '../harness/receiver.js';
 
 const GAUGE = 'switchhook_oldest_due_age_seconds';
-/** Some 16 a second: a minute's work that grows older while it is looked at. */
+/** About 16 a second: the backlog lasts a minute, and grows older meanwhile. */
 const CALLS_AT_ONCE = 4;
 const CALL_MS = 500;
 const BACKLOG = 1_000;
@@ -16,8 +16,8 @@ const LOOK_EVERY_MS = 500;
 const MOST_OFF_S = 1;
 
 /**
- * When the delivery has been due that waits longest for somebody to take it, of subscriptions that
- * nothing blocks. It says what the gauge is to say, and not how: by reading all that is pending.
+ * What the gauge should show, found by reading everything that is pending: how long the oldest
+ * delivery has been due that no worker has leased and whose subscription is not blocked.
  */
 const OLDEST_DUE = `
 SELECT coalesce(extract(epoch FROM clock_timestamp() - min(d.next_attempt_at)), 0)::float8 AS seconds

@@ -10,15 +10,17 @@ import {
 } from '../harness/bystander.js';
 import type { FaultCase } from '../harness/fault-case.js';
 import type { Installation } from '../harness/installation.js';
+import type { Link } from '../harness/link.js';
 import type { Random } from '../harness/random.js';
 import { besideRefusing, Changes, lockedFor } from '../harness/refusing.js';
+import type { ServiceProcess } from '../../harness/service-process.js';
 
 const RATE = 100;
 const FROZEN_MS = 62_000;
-/** A transaction that has not gone on for so long is one of a process that is frozen. */
+/** A transaction that makes no progress for so long belongs to a frozen process. */
 const STANDS_STILL_MS = 200;
 const TRIES = 60;
-/** It takes a process so long until it trusts none of its connections any more. */
+/** A process needs so long to give up all its silent connections. */
 const UNTRUSTED_MS = 20_000;
 
 let span: Span;
@@ -32,11 +34,11 @@ const experience = (installation: Installation): Experience => experienceIn(span
 const notes = (installation: Installation): string[] => [held, noteOf(experience(installation))];
 
 /**
- * Brings it about that a transaction of an API's PUT stands still, with rows of subscriptions
- * locked: `stop` is tried, and undone by `goOn`, until it is so.
- * @returns how many rows are locked
+ * Calls `stop`, and undoes it with `goOn`, until a PUT is stopped within its transaction and holds
+ * locks on subscriptions.
+ * @returns how many subscriptions are locked
  */
-async function amidChange(
+async function stopWithinPut(
   installation: Installation,
   account: Account,
   random: Random,
@@ -52,13 +54,13 @@ async function amidChange(
   throw new Error('no transaction of a PUT could be stopped');
 }
 
-/** A process that is frozen is for its load balancer to notice, and takes no requests here. */
+/** The load balancer has taken the API out of service: only what it holds in PostgreSQL can hurt others. */
 export const apiFrozen: FaultCase = {
   ...beside,
   name: 'api-frozen',
   about:
-    'SIGSTOP of an API for a minute, amid transactions that change subscriptions whose targets ' +
-    'answer 429 and 410: another account notices nothing',
+    'SIGSTOP of an API for a minute in the middle of transactions that change subscriptions whose ' +
+    'targets answer 429 and 410: another account notices nothing',
   duplicates: 'none',
   harm: async (installation, random) => {
     const [api] = installation.apis;
@@ -66,7 +68,7 @@ export const apiFrozen: FaultCase = {
     installation.frontDoor.withdraw(api.port);
     await besideRefusing(installation, async (account) => {
       const changes = new Changes(api, account);
-      const locked = await amidChange(installation, account, random, {
+      const locked = await stopWithinPut(installation, account, random, {
         stop: () => api.signal('SIGSTOP'),
         goOn: () => api.signal('SIGCONT'),
       });
@@ -86,8 +88,8 @@ export const workerFrozenInTransaction: FaultCase = {
   ...beside,
   name: 'worker-frozen-in-transaction',
   about:
-    'SIGSTOP of a worker for a minute, amid a statement or transaction if that can be met, beside ' +
-    'targets that answer 429 and 410: the other worker goes on as if nothing were',
+    'SIGSTOP of one of two workers for a minute, in the middle of a transaction if one can be ' +
+    'caught, beside targets that answer 429 and 410: another account notices nothing',
   duplicates: 'explained',
   harm: async (installation, random) => {
     const worker = random.oneOf(installation.workers);
@@ -97,7 +99,7 @@ export const workerFrozenInTransaction: FaultCase = {
         held = 'the worker was frozen outside of any transaction';
         for (let tries = 0; tries < TRIES; tries += 1) {
           worker.signal('SIGSTOP');
-          const open = await openFor(installation, STANDS_STILL_MS);
+          const open = await openFor(installation, worker, STANDS_STILL_MS);
           if (open > 0) held = `${String(open)} transactions of the worker stood still`;
           if (open > 0 || tries === TRIES - 1) break;
           worker.signal('SIGCONT');
@@ -115,13 +117,13 @@ export const workerFrozenInTransaction: FaultCase = {
   notes,
 };
 
-/** PostgreSQL does not hear of it, and has to end the transactions that do not go on. */
+/** PostgreSQL is not told, and has to end the abandoned transactions itself. */
 export const linkHalfOpenInTransaction: FaultCase = {
   ...beside,
   name: 'link-half-open-in-transaction',
   about:
-    'connections of an API to PostgreSQL are forgotten amid transactions that change ' +
-    'subscriptions, then those of a worker amid its statements: nobody hears of it',
+    'connections of an API to PostgreSQL go silent in the middle of transactions, then those of a ' +
+    'worker; both ends still believe in them',
   duplicates: 'explained',
   harm: async (installation, random) => {
     const [api] = installation.apis;
@@ -130,7 +132,7 @@ export const linkHalfOpenInTransaction: FaultCase = {
     installation.frontDoor.withdraw(api.port);
     await besideRefusing(installation, async (account) => {
       const changes = new Changes(api, account);
-      const locked = await amidChange(installation, account, random, {
+      const locked = await stopWithinPut(installation, account, random, {
         stop: () => api.postgres.forget(),
         goOn: () => api.postgres.reset(),
       });
@@ -154,18 +156,25 @@ export const linkHalfOpenInTransaction: FaultCase = {
   check: (installation) =>
     Promise.resolve([
       ...breachesOf(experience(installation)),
-      ...(stillLocked === 0 ? [] : ['PostgreSQL did not end a transaction that stood still']),
+      ...(stillLocked === 0
+        ? []
+        : ['an abandoned transaction still held its locks after a minute']),
     ]),
   notes,
 };
 
-/** How many transactions have been open for so long. */
-async function openFor({ postgres }: Installation, ms: number): Promise<number> {
+/** How many transactions of a worker have made no progress for so long; behind PgBouncer nobody can tell. */
+async function openFor(
+  { postgres }: Installation,
+  worker: ServiceProcess<Link>,
+  ms: number,
+): Promise<number> {
   await sleep(ms);
   const rows = await postgres.query(
     `SELECT FROM pg_stat_activity
-     WHERE usename = $1 AND state <> 'idle' AND state_change < now() - make_interval(secs => $2)`,
-    [postgres.urlOf('worker').username, (ms / 1_000) * 0.9],
+     WHERE client_port = ANY ($1) AND state <> 'idle'
+       AND state_change < now() - make_interval(secs => $2)`,
+    [worker.postgres.ports, (ms / 1_000) * 0.9],
   );
   return rows.length;
 }

@@ -17,9 +17,9 @@ import { until } from '../../harness/until.js';
 
 const RATE = 100;
 const LOCKED_MS = 60_000;
-/** So many at once, whose calls end one after the other: each meets other outcomes. */
+/** Their calls end one after the other, so each is recorded with other outcomes. */
 const LOCKED = 10;
-/** Calls take so long that their deliveries can be locked meanwhile. */
+/** Long enough to lock the deliveries before the first call ends. */
 const CALL_MS = { least: 1_000, each: 150 };
 
 let span: Span;
@@ -35,12 +35,12 @@ const beside = {
 
 let lost: () => number;
 
-/** Their calls end with 500 while they are locked: that can be recorded only a minute later. */
+/** Their calls end with 500 while they are locked, so the outcome can be recorded only a minute later. */
 export const lockedDelivery: FaultCase = {
   ...beside,
   name: 'locked-delivery',
   about:
-    "somebody's psql locks deliveries for a minute whose calls are on their way: nobody else waits",
+    'psql holds a lock on ten deliveries for a minute while their calls are on the way: nobody else waits',
   harm: async (installation) => {
     const { receiver, postgres } = installation;
     const account = await makeAccount(installation, 'locked', ['/locked']);
@@ -68,7 +68,7 @@ export const lockedDelivery: FaultCase = {
   notes,
 };
 
-/** Enough of each kind that every change which an answer can make to a subscription is tried. */
+/** Between them, every change that an answer can make to a subscription. */
 const REFUSING = ['429', '410', '500'].flatMap((status) =>
   ['a', 'b'].map((name) => `/refusing/${status}/${name}`),
 );
@@ -77,7 +77,7 @@ export const lockedSubscription: FaultCase = {
   ...beside,
   name: 'locked-subscription',
   about:
-    "somebody's psql locks for a minute subscriptions whose targets answer 429, 410 and 500: " +
+    'psql holds a lock on subscriptions for a minute while their targets answer 429, 410 and 500: ' +
     'another account notices nothing',
   harm: async (installation) => {
     const { receiver, postgres } = installation;
@@ -99,17 +99,17 @@ export const lockedSubscription: FaultCase = {
   notes,
 };
 
-/** Each process may have all its connections busy with that, and no more: PostgreSQL has 200. */
+/** Four processes with ten connections each: none may open more because the others wait. */
 const MOST_WAITING = 40;
-/** Producers come again after Retry-After, and PostgreSQL has a minute's events to take in. */
+/** Producers come back after Retry-After, with the events of a minute. */
 const SOON_MS = 10_000;
 const AFTERWARDS_MS = 10_000;
 
-/** Nothing of the day can be written, or read, meanwhile. */
+/** Nothing of the day can be written or read while the lock is held. */
 export const lockedPartition: FaultCase = {
   name: 'locked-partition',
   about:
-    "somebody's psql locks today's partition of deliveries for a minute: 503 meanwhile, and " +
+    "psql holds a lock on today's partition of deliveries for a minute: 503 meanwhile, and " +
     'everything goes on by itself afterwards',
   rate: 25,
   producersNotice: 'unavailable',

@@ -24,6 +24,11 @@ export class Link {
     return url.toString();
   }
 
+  /** The ports from which it reaches the store. */
+  get ports(): number[] {
+    return [...this.pairs].flatMap(({ far }) => far.localPort ?? []);
+  }
+
   /** Everything works again, but for connections that are half open: they stay silent for ever. */
   open(): void {
     this.state = 'open';
@@ -52,8 +57,8 @@ export class Link {
   }
 
   /**
-   * As when a firewall forgets its connections: both ends of each believe in it, what was begun on
-   * it is not ended, and nothing passes ever again. New ones are well.
+   * As when a firewall forgets its connections: both ends still believe in them, transactions stay
+   * open, and nothing passes ever again. New connections work.
    */
   forget(): void {
     for (const pair of this.pairs) {
@@ -65,7 +70,7 @@ export class Link {
     }
   }
 
-  /** The forgotten connections are reset, as when their ends find out. */
+  /** Resets the forgotten connections, as when their ends find out. */
   reset(): void {
     for (const { near, far } of this.forgotten) {
       near.resetAndDestroy();

@@ -1,10 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Programs } from '../../harness/programs.js';
 import type { Postgres } from '../../harness/stores.js';
 import { freePort } from '../../harness/tools.js';
+import { until } from '../../harness/until.js';
 import { Link } from './link.js';
 
 /** It refuses to be root, as PostgreSQL does. */
@@ -60,9 +60,7 @@ export class PgBouncer {
   }
 
   private async ready(programs: Programs): Promise<void> {
-    const deadline = Date.now() + READY_MS;
-    while (Date.now() < deadline) {
-      await sleep(50);
+    const answers = async () => {
       const client = new pg.Client({ connectionString: this.urlOf('api').toString() });
       client.on('error', () => undefined);
       const isThere = await client.connect().then(
@@ -70,8 +68,10 @@ export class PgBouncer {
         () => false,
       );
       await client.end().catch(() => undefined);
-      if (isThere) return;
-    }
-    throw programs.failure('pgbouncer', 'is not ready');
+      return isThere;
+    };
+    await until('PgBouncer answers', answers, READY_MS).catch(() => {
+      throw programs.failure('pgbouncer', 'is not ready');
+    });
   }
 }
