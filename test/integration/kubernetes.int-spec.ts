@@ -218,10 +218,7 @@ describe('the Kubernetes manifests', () => {
     const [metric] = ofKind('HorizontalPodAutoscaler').flatMap(({ spec }) =>
       (spec.metrics ?? []).flatMap(({ pods: ofPods }) => ofPods?.metric.name ?? []),
     );
-    const code = readFileSync(
-      `${ROOT}libs/webhooks/src/infrastructure/delivery-metrics.ts`,
-      'utf8',
-    );
+    const code = readFileSync(`${ROOT}libs/webhooks/src/infrastructure/backlog-metrics.ts`, 'utf8');
     expect(code).toContain(`'${metric ?? ''}'`);
   });
 

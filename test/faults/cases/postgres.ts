@@ -150,7 +150,7 @@ async function lockCrosswise(postgres: Postgres, openGate: () => void): Promise<
     await client.query(`SET deadlock_timeout = '2s'`);
     const lock = 'SELECT FROM deliveries WHERE id = ANY ($1) FOR UPDATE';
     const { rows } = await client.query<{ id: string }>(
-      `SELECT id FROM deliveries WHERE state = 'pending' AND taken ORDER BY id`,
+      `SELECT id FROM deliveries WHERE state = 'pending' AND claimed_until > now() ORDER BY id`,
     );
     const ids = rows.map(({ id }) => id);
     await client.query('BEGIN');

@@ -1,4 +1,5 @@
 import { ofDay, withinDays } from './partition-days.js';
+import { IS_STOPPED } from './webhook-flow.js';
 
 /** Which subscriptions have a backlog, so that what is accepted for them does not go onto the queue. */
 export const MARK_BACKLOG = {
@@ -19,9 +20,10 @@ UPDATE webhooks SET backlog = ${value} WHERE id = ANY (ARRAY(
 ))`;
 }
 
+/** Those that have one, as far as is known, and are sent to now. */
 export const BACKLOGGED = {
   name: 'pending.backlogged',
-  text: 'SELECT id FROM webhooks WHERE backlog',
+  text: `SELECT id FROM webhooks w WHERE backlog AND open_until IS NULL AND NOT ${IS_STOPPED}`,
 };
 
 /**

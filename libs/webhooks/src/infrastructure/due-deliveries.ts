@@ -89,6 +89,8 @@ export class DueDeliveries {
   }
 
   private async look(): Promise<void> {
+    // Before: whatever waits of these is found below.
+    const marked = await this.database.run<{ id: string }>(BACKLOGGED, []);
     for (const day of await this.days.all(this.schedule.days())) {
       const begunAt = performance.now();
       const rows = await this.database.run<LookRow>(LOOK(day), []);
@@ -99,7 +101,6 @@ export class DueDeliveries {
       );
     }
     const due = this.schedule.dueWebhooks();
-    const marked = await this.database.run<{ id: string }>(BACKLOGGED, []);
     await this.clear(marked.flatMap(({ id }) => (due.has(id) ? [] : id)));
     this.wake();
   }

@@ -30,8 +30,8 @@ ORDER BY webhook_id, next_attempt_at LIMIT 1)`,
 @Injectable()
 export class PendingDays {
   private found = new Set<Day>();
-  /** What was noted since the last look began. */
-  private noted = new Set<Day>();
+  /** When each day was noted, as long as no look has begun since. */
+  private readonly noted = new Map<Day, number>();
   private first: Promise<void> | undefined;
 
   constructor(
@@ -46,7 +46,14 @@ export class PendingDays {
     await (this.first ?? this.look());
     // What is accepted becomes pending today, by whichever clock.
     const today = dayAt(new Date());
-    const all = new Set([...this.found, ...this.noted, ...known, today - 1, today, today + 1]);
+    const all = new Set([
+      ...this.found,
+      ...this.noted.keys(),
+      ...known,
+      today - 1,
+      today,
+      today + 1,
+    ]);
     return [...all].sort((one, other) => other - one);
   }
 
@@ -57,7 +64,7 @@ export class PendingDays {
 
   /** Deliveries of these days became pending. */
   note({ first, last }: Span): void {
-    for (let day = first; day <= last; day += 1) this.noted.add(day);
+    for (let day = first; day <= last; day += 1) this.noted.set(day, performance.now());
   }
 
   private look(): Promise<void> {
@@ -70,20 +77,15 @@ export class PendingDays {
   }
 
   private async lookAtAll(): Promise<void> {
-    const noted = this.noted;
-    this.noted = new Set();
-    try {
-      const found = new Set<Day>();
-      const all = await daysOf(this.database, 'deliveries');
-      for (let place = 0; place < all.length; place += DAYS) {
-        const asked = pendingOf(all.slice(place, place + DAYS));
-        const rows = await this.database.query<{ day: Day }>(asked, []);
-        for (const { day } of rows) found.add(day);
-      }
-      this.found = found;
-    } catch (error) {
-      for (const day of noted) this.noted.add(day);
-      throw error;
+    const begunAt = performance.now();
+    const found = new Set<Day>();
+    const all = await daysOf(this.database, 'deliveries');
+    for (let place = 0; place < all.length; place += DAYS) {
+      const asked = pendingOf(all.slice(place, place + DAYS));
+      const rows = await this.database.query<{ day: Day }>(asked, []);
+      for (const { day } of rows) found.add(day);
     }
+    this.found = found;
+    for (const [day, at] of this.noted) if (at < begunAt) this.noted.delete(day);
   }
 }
