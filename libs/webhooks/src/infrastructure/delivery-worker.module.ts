@@ -55,10 +55,10 @@ export class DeliveryWorkerModule implements OnApplicationBootstrap {
         TargetResolver,
         OutboundDialer,
         WebhookSecrets,
+        { provide: TargetVerdicts, useClass: PostgresTargetVerdicts },
         { provide: AttemptTrace, useClass: TracedAttempts },
         { provide: PendingDeliveries, useClass: PostgresPendingDeliveries },
         { provide: TargetClient, useClass: UndiciTargetClient },
-        { provide: TargetVerdicts, useClass: PostgresTargetVerdicts },
         { provide: USER_AGENT, useValue: `Switchhook/${version}` },
       ],
     };
