@@ -2,6 +2,12 @@ import { daysAtOnce, type Span, within } from './partition-walk.js';
 import { IS_FREE } from './webhook-flow.js';
 
 /**
+ * Deliveries of one subscription that a statement puts onto the queue: as many as a worker has places
+ * for. With more, what is accepted for others would wait behind them; the rest is claimed from PostgreSQL.
+ */
+const MOST_AT_ONCE = 100;
+
+/**
  * Accepts a batch of events in one statement.
  *
  * $1…$7 arrays: event, resource, application, account, producer's key, occurred at, data
@@ -43,10 +49,10 @@ judged AS MATERIALIZED (
   FROM given
 ),
 matched AS MATERIALIZED (
-  SELECT j.*, m.webhooks, m.generations, m.at_once
+  SELECT j.*, m.webhooks, m.generations, m.are_free
   FROM judged j CROSS JOIN LATERAL (
     SELECT coalesce(array_agg(w.id), '{}') AS webhooks, array_agg(w.generation) AS generations,
-      array_agg($8::boolean AND ${IS_FREE}) AS at_once
+      array_agg($8::boolean AND ${IS_FREE}) AS are_free
     FROM (
       SELECT * FROM webhooks
       WHERE account_id = j.account_id AND application_id IS NULL AND deleted_at IS NULL
@@ -79,17 +85,29 @@ stored AS (
     traceparent, data
   FROM decided WHERE fresh
 ),
+fanned AS MATERIALIZED (
+  SELECT d.id AS event_id, d.account_id, d.event, m.webhook_id, m.generation, m.is_free,
+    m.is_free AND row_number() OVER (PARTITION BY m.webhook_id) <= ${MOST_AT_ONCE} AS at_once
+  FROM decided d
+  CROSS JOIN LATERAL unnest(d.webhooks, d.generations, d.are_free) m(webhook_id, generation, is_free)
+  WHERE d.fresh
+),
+crowded AS (
+  UPDATE webhooks SET backlog = true WHERE id = ANY (ARRAY(
+    SELECT id FROM webhooks
+    WHERE id = ANY (ARRAY(SELECT webhook_id FROM fanned WHERE is_free AND NOT at_once))
+    FOR NO KEY UPDATE SKIP LOCKED
+  ))
+),
 made AS (
   INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation,
     next_attempt_at, claimed_until, created_at)
-  SELECT new_uuid(now(), cardinality($1::text[]) + row_number() OVER ()), d.id, m.webhook_id,
-    d.account_id, d.event, m.generation, coalesce(l.ends, now()), l.ends, now()
-  FROM decided d
-  CROSS JOIN LATERAL unnest(d.webhooks, d.generations, d.at_once) m(webhook_id, generation, at_once)
+  SELECT new_uuid(now(), cardinality($1::text[]) + row_number() OVER ()), f.event_id, f.webhook_id,
+    f.account_id, f.event, f.generation, coalesce(l.ends, now()), l.ends, now()
+  FROM fanned f
   CROSS JOIN LATERAL (
-    SELECT CASE WHEN m.at_once THEN now() + make_interval(secs => $9::float8 / 1000) END AS ends
+    SELECT CASE WHEN f.at_once THEN now() + make_interval(secs => $9::float8 / 1000) END AS ends
   ) l
-  WHERE d.fresh
   RETURNING id, webhook_id, claimed_until IS NOT NULL AS claimed
 )
 SELECT ord::integer AS ord, refusal, id AS event_id, account_id, fresh,
