@@ -149,6 +149,14 @@ it('lifts the mark when a claim has found all there was, or a look nothing', asy
   ]);
 });
 
+it('asks once more for what was accepted until the mark was gone', async () => {
+  store('1', 1, true);
+  await looked();
+  store('1', 2);
+  await vi.advanceTimersByTimeAsync(30);
+  expect(stored).toEqual([]);
+});
+
 it('gives its places back and pauses when a claim fails', async () => {
   store('1', 1);
   const take4 = vi.spyOn(slots, 'hold');

@@ -14,6 +14,8 @@ const LOOKS = { everyMs: 500, share: 0.05 };
 const PICK_SHARE = 0.1;
 /** How long it waits for a place to be given back before it tries once more, ms: what is slow may change by itself. */
 const FULL_MS = 100;
+/** When a subscription whose mark is lifted is asked once more, ms. */
+const SOON_MS = 20;
 /** The pause after a claim that failed, ms. */
 const PAUSE_MS = 500;
 
@@ -129,7 +131,7 @@ export class DueDeliveries {
       if (claims.length === 0) {
         const now = performance.now();
         this.restsUntil = now + (now - begunAt) / PICK_SHARE;
-        this.fullUntil = now + FULL_MS;
+        if (this.schedule.dueInMs === 0) this.fullUntil = now + FULL_MS;
         return;
       }
       const together = new Map<string, DueClaim[]>();
@@ -167,7 +169,11 @@ export class DueDeliveries {
       this.giveBack(claim, claim.most - deliveries.length);
       this.schedule.claimed(claim, deliveries.length, begunAt);
       const wasMarked = deliveries.some(({ subscription }) => subscription.backlog);
-      if (wasMarked && deliveries.length < claim.most) drained.push(claim.webhookId);
+      if (wasMarked && deliveries.length < claim.most) {
+        drained.push(claim.webhookId);
+        // What is accepted until the mark is gone waits as well.
+        this.schedule.note({ ...claim, dueInMs: SOON_MS });
+      }
       for (const delivery of deliveries) void this.run(delivery);
     }
     void this.clear(drained).catch(() => undefined);
