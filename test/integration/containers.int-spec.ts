@@ -10,7 +10,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { migrate, readConfig } from '#libs/kernel';
-import { TIME_LIMITS } from '../../libs/kernel/src/database/time-limits.js';
+import { ROLE_SETTINGS } from '../../libs/kernel/src/database/time-limits.js';
 import { configJsonSchema } from '../../libs/kernel/src/config/config.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { testDatabaseUrl } from '../support/environment.js';
@@ -183,7 +183,7 @@ describe('tools/database/roles.sql', () => {
     await migrate(readConfig({ DATABASE_URL: urlOf('migrate'), ...roles }), { tell });
     expect(told).toEqual([]);
     for (const process of ['api', 'worker'] as const) {
-      const limits = Object.entries(TIME_LIMITS).map(([limit, value]) => `${limit}=${value}`);
+      const limits = Object.entries(ROLE_SETTINGS).map(([limit, value]) => `${limit}=${value}`);
       const settings = `SELECT setconfig FROM pg_db_role_setting s
         JOIN pg_database d ON d.oid = s.setdatabase JOIN pg_roles r ON r.oid = s.setrole
         WHERE d.datname = $1 AND r.rolname = $2`;

@@ -67,7 +67,7 @@ describe('migrate', () => {
     const variables = { DATABASE_API_ROLE: new URL(api()).username };
     const [line, ...others] = await migrateWith(variables);
     expect(others).toEqual([]);
-    const [, sql = ''] = /^The role \S+ has no time limits.* run: (.*)$/.exec(line!) ?? [];
+    const [, sql = ''] = /^The role \S+ lacks settings.* run: (.*)$/.exec(line!) ?? [];
     await run(testDatabaseUrl().toString(), sql);
     expect(await limitsAt(api())).toEqual(TIME_LIMITS);
     expect(await migrateWith(variables)).toEqual([]);

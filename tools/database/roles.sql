@@ -16,13 +16,17 @@ ALTER DATABASE :"database" OWNER TO switchhook_migrate;
 REVOKE ALL ON DATABASE :"database" FROM PUBLIC;
 GRANT CONNECT ON DATABASE :"database" TO switchhook_api, switchhook_worker;
 REVOKE CREATE ON SCHEMA public FROM PUBLIC;
--- So that no process that hangs keeps others waiting; libs/kernel/src/database/time-limits.ts has the same.
+-- So that no process that hangs keeps others waiting, and no plan reads a whole table; libs/kernel/src/database/time-limits.ts has the same.
 ALTER ROLE switchhook_api IN DATABASE :"database" SET statement_timeout = '14s';
 ALTER ROLE switchhook_api IN DATABASE :"database" SET lock_timeout = '5s';
 ALTER ROLE switchhook_api IN DATABASE :"database" SET idle_in_transaction_session_timeout = '10s';
+ALTER ROLE switchhook_api IN DATABASE :"database" SET enable_seqscan = 'off';
+ALTER ROLE switchhook_api IN DATABASE :"database" SET enable_sort = 'off';
 ALTER ROLE switchhook_worker IN DATABASE :"database" SET statement_timeout = '14s';
 ALTER ROLE switchhook_worker IN DATABASE :"database" SET lock_timeout = '5s';
 ALTER ROLE switchhook_worker IN DATABASE :"database" SET idle_in_transaction_session_timeout = '10s';
+ALTER ROLE switchhook_worker IN DATABASE :"database" SET enable_seqscan = 'off';
+ALTER ROLE switchhook_worker IN DATABASE :"database" SET enable_sort = 'off';
 GRANT ALL ON SCHEMA public TO switchhook_migrate;
 
 -- What an installation with a single role has so far.

@@ -16,12 +16,21 @@ export const TIME_LIMITS = {
   idle_in_transaction_session_timeout: '10s',
 };
 
-/** For a session of a role with limits that takes as long as it takes. */
-export const NO_TIME_LIMITS = Object.keys(TIME_LIMITS)
-  .map((name) => `SET ${name} = 0`)
-  .join('; ');
+/**
+ * What each role of a process has set. All that the processes ask for has an index in the order that they
+ * ask for. A plan that was made while a table was small would read it whole, or sort what it reads by
+ * another index, and stays until statistics come: claiming 50 of 100,000 deliveries took 140 ms instead
+ * of 2, for a minute.
+ */
+export const ROLE_SETTINGS = { ...TIME_LIMITS, enable_seqscan: 'off', enable_sort: 'off' };
 
-/** Those of its limits that the role $1 lacks in this database; what an administrator has set stays. */
+/** For a session of a role with such settings that takes as long as it takes. */
+export const NO_TIME_LIMITS = [
+  ...Object.keys(TIME_LIMITS).map((name) => `SET ${name} = 0`),
+  'SET enable_seqscan = on; SET enable_sort = on',
+].join('; ');
+
+/** Those of its settings that the role $1 lacks in this database; what an administrator has set stays. */
 const MISSING = `
 SELECT limits.name, quote_ident($1) AS role, quote_ident(current_database()) AS database
 FROM unnest($2::text[]) AS limits(name)
@@ -34,21 +43,21 @@ WHERE NOT EXISTS (
     AND split_part(setting, '=', 1) = limits.name
 )`;
 
-/** The statements that give a role those limits that it has not, in this database alone. */
+/** The statements that give a role those settings that it has not, in this database alone. */
 async function missingLimits(runner: QueryRunner, role: string): Promise<string[]> {
-  const rows = (await runner.query(MISSING, [role, Object.keys(TIME_LIMITS)])) as {
-    name: keyof typeof TIME_LIMITS;
+  const rows = (await runner.query(MISSING, [role, Object.keys(ROLE_SETTINGS)])) as {
+    name: keyof typeof ROLE_SETTINGS;
     role: string;
     database: string;
   }[];
   return rows.map(
     (row) =>
-      `ALTER ROLE ${row.role} IN DATABASE ${row.database} SET ${row.name} = '${TIME_LIMITS[row.name]}'`,
+      `ALTER ROLE ${row.role} IN DATABASE ${row.database} SET ${row.name} = '${ROLE_SETTINGS[row.name]}'`,
   );
 }
 
 /**
- * Gives the roles their limits.
+ * Gives the roles their limits, and keeps them from reading whole tables.
  * @param tell is told what an administrator has to do where this role may not
  */
 export async function limitTimes(
@@ -62,7 +71,7 @@ export async function limitTimes(
       for (const sql of missing) await runner.query(sql);
     } catch (error) {
       if (codeOf(error) !== INSUFFICIENT_PRIVILEGE) throw error;
-      const what = `The role ${role} has no time limits, and migrate may not set them.`;
+      const what = `The role ${role} lacks settings, and migrate may not give it them.`;
       tell(`${what} Let an administrator run: ${missing.join('; ')};`);
     }
   }
