@@ -48,7 +48,7 @@ export const workerAlone: Scenario = {
         what: 'a worker alone / bare Bull consumer',
         values: ratios(measured.ours, measured.bare),
         unit: '',
-        bound: { atLeast: 0.6 },
+        bound: { atLeast: 0.9 },
       },
       { what: 'deliveries of a worker alone', values: measured.ours, unit: '/s' },
     ];
