@@ -97,7 +97,7 @@ async function leasedTwice(): Promise<[stopped: LeasedDelivery, present: LeasedD
 
 async function record(delivery: LeasedDelivery, conclusion: Conclusion, afresh = conclusion) {
   const { lease, attempt: number, scheduleBase } = delivery;
-  const attempt = { number, at: delivery.clock(), durationMs: 5, truncated: false };
+  const attempt = { number, at: delivery.takenAt, durationMs: 5, truncated: false };
   await pending.record({ id: delivery.id, lease, attempt, conclusion, scheduleBase, afresh });
 }
 

@@ -75,7 +75,7 @@ function aLeasedDelivery(change: Partial<LeasedDelivery> = {}): LeasedDelivery {
     immediate: false,
     replayed: false,
     createdAt: new Date('2026-11-21T11:59:59Z'),
-    clock: () => NOW,
+    takenAt: NOW,
     event: {
       accountId: '1',
       event: 'smsdlr',

@@ -115,7 +115,7 @@ export class DeliveryRunner {
 
   private async send(delivery: LeasedDelivery): Promise<Attempt> {
     const { webhookId, subscription, event, immediate } = delivery;
-    const at = delivery.clock();
+    const at = delivery.takenAt;
     const { name, payload } = subscription;
     const body = notificationBody({
       ...event,

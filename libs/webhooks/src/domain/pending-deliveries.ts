@@ -20,8 +20,8 @@ export interface LeasedDelivery {
   /** It is sent again by a replay, of which its receiver is told. */
   replayed: boolean;
   createdAt: Date;
-  /** Now, by PostgreSQL's clock. */
-  clock: () => Date;
+  /** PostgreSQL's clock when the lease began: what is known of the subscription is from then. */
+  takenAt: Date;
   event: {
     accountId: string;
     applicationId?: string;

@@ -51,7 +51,6 @@ export interface EventlessRow {
  * @param askedAt when the statement was sent, in ms of this process' monotonic clock
  */
 export function leasedOf(row: LeasedRow, secrets: WebhookSecrets, askedAt: number): LeasedDelivery {
-  const answeredAt = performance.now();
   return {
     id: row.id,
     attempt: row.attempt,
@@ -62,7 +61,7 @@ export function leasedOf(row: LeasedRow, secrets: WebhookSecrets, askedAt: numbe
     immediate: row.immediate,
     replayed: row.replayed,
     createdAt: row.created_at,
-    clock: () => new Date(row.leased_at.getTime() + performance.now() - answeredAt),
+    takenAt: row.leased_at,
     event: {
       accountId: row.account_id,
       ...(row.application_id !== null && { applicationId: row.application_id }),

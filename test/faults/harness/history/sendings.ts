@@ -3,6 +3,9 @@ import type { Attempt, Call, Harm, Span } from './history.js';
 /** An answer is on its way to the worker, or being recorded, no longer than this. */
 export const RECORDING_MS = 3_000;
 
+/** A worker keeps what it has taken no longer than this before it calls; attempts begin when they are taken. */
+const WAITING_MS = 600;
+
 /** Times are cut to whole milliseconds. */
 export const PRECISION_MS = 2;
 
@@ -57,7 +60,7 @@ function mayBeOf(call: Call, attempt: Attempt): boolean {
 /** What a reused connection lost before any answer is sent once more, at once, in the same attempt. */
 function isSentOnceMore(call: Call, { call: first, attempt, isSecond }: Sending): boolean {
   if (!first?.reused || first.answer !== undefined || isSecond || !attempt) return false;
-  return call.at <= endOf(attempt);
+  return call.at <= endOf(attempt) + WAITING_MS;
 }
 
 function withHarm(sending: Omit<Sending, 'harm'>, harms: readonly Harm[]): Sending {
