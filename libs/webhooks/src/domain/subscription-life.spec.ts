@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  blockOf,
   circuitOf,
   decide,
   type Decision,
@@ -269,46 +268,5 @@ describe('what its customer does', () => {
 
   it('resumes it, and the days of failures begin anew', () => {
     expect(resumed({ failingSince: new Date() })).toEqual({ paused: false, failingSince: NOW });
-  });
-});
-
-describe('what blocks a subscription', () => {
-  const now = new Date(10_000);
-  const [past, soon, later] = [new Date(10_000), new Date(10_001), new Date(20_000)];
-  const free = { paused: false, holdUntil: null, openUntil: null };
-
-  it.each([
-    [free, undefined],
-    [{ ...free, holdUntil: past, openUntil: past }, undefined],
-    [
-      { ...free, holdUntil: soon },
-      { until: soon, reasons: ['hold'] },
-    ],
-    [
-      { ...free, openUntil: soon },
-      { until: soon, reasons: ['circuit'] },
-    ],
-    [
-      { ...free, holdUntil: soon, openUntil: past },
-      { until: soon, reasons: ['hold'] },
-    ],
-    [
-      { ...free, holdUntil: soon, openUntil: later },
-      { until: later, reasons: ['hold', 'circuit'] },
-    ],
-    [
-      { ...free, holdUntil: later, openUntil: soon },
-      { until: later, reasons: ['hold', 'circuit'] },
-    ],
-    [
-      { ...free, paused: true },
-      { until: null, reasons: ['paused'] },
-    ],
-    [
-      { paused: true, holdUntil: soon, openUntil: later },
-      { until: null, reasons: ['paused', 'hold', 'circuit'] },
-    ],
-  ])('%# is the last of its reasons', (webhook, block) => {
-    expect(blockOf(webhook, now)).toEqual(block);
   });
 });

@@ -214,29 +214,3 @@ export function resumed({ failingSince }: { failingSince: Date | null }) {
 
 /** What follows from a new target: it was the old one that failed, or asked for a hold. */
 export const RETARGETED = { targetVersion: NEXT, holdUntil: null, ...HEALTHY } as const;
-
-/** Why the deliveries of a subscription that is on are parked. */
-export type BlockReason = 'paused' | 'hold' | 'circuit';
-
-/** Nothing but tests is sent until then. A pause ends when the customer resumes it: `until` is null. */
-export interface Block {
-  until: Date | null;
-  reasons: BlockReason[];
-}
-
-/** What blocks a subscription now, if anything does. */
-export function blockOf(
-  webhook: { paused: boolean; holdUntil: Date | null; openUntil: Date | null },
-  now: Date,
-): Block | undefined {
-  const { paused, holdUntil, openUntil } = webhook;
-  const timed = [
-    { reason: 'hold', until: holdUntil },
-    { reason: 'circuit', until: openUntil },
-  ] as const;
-  const blocking = timed.filter(({ until }) => until !== null && until > now);
-  const reasons = [...(paused ? ['paused' as const] : []), ...blocking.map(({ reason }) => reason)];
-  if (reasons.length === 0) return undefined;
-  const last = Math.max(...blocking.map(({ until }) => until!.getTime()));
-  return { until: paused ? null : new Date(last), reasons };
-}
