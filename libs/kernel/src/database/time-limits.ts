@@ -18,9 +18,8 @@ export const TIME_LIMITS = {
 
 /**
  * What each role of a process has set. All that the processes ask for has an index in the order that they
- * ask for. A plan that was made while a table was small would read it whole, or sort what it reads by
- * another index, and stays until statistics come: claiming 50 of 100,000 deliveries took 140 ms instead
- * of 2, for a minute.
+ * ask for. A plan that is made while a table is small may read it whole, or sort what another index finds,
+ * and outlives that: without these, a burst of 100,000 deliveries took 59 s instead of 16.
  */
 export const ROLE_SETTINGS = { ...TIME_LIMITS, enable_seqscan: 'off', enable_sort: 'off' };
 
