@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import pg from 'pg';
 import { listDeliveries } from '../../libs/webhooks/src/infrastructure/delivery.statements.js';
-import { LOOK } from '../../libs/webhooks/src/infrastructure/due-deliveries.statements.js';
+import {
+  LOOK,
+  OLDEST_DUE,
+} from '../../libs/webhooks/src/infrastructure/due-deliveries.statements.js';
 import { RECORD } from '../../libs/webhooks/src/infrastructure/outcome.statements.js';
 import {
   CLAIM,
@@ -182,7 +185,8 @@ const PATH: StatementCase[] = [
     "UPDATE deliveries SET immediate = true WHERE state = 'pending' AND next_attempt_at <= now()",
     () => [[webhook], [WAITING], ['-infinity'], [], TIMEOUT_MS],
   ],
-  ['looks for', (day) => LOOK(day).text, 'SELECT', () => []],
+  ['looks for', (day) => LOOK(day).text, 'SELECT', () => ['0', 500]],
+  ['tells the age of', (day) => OLDEST_DUE(day).text, 'SELECT', () => []],
 ];
 
 const STATEMENTS: StatementCase[] = [
@@ -314,6 +318,7 @@ it('looks for what is due without reading what is done, though statistics tell o
   await database.query('VACUUM deliveries');
   const { rows } = await client.query<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }>(
     `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${LOOK(dayOf(waiting[0]!)).text}`,
+    ['0', 500],
   );
   const plan = rows[0]!['QUERY PLAN'][0]!.Plan;
   const [blocks] = await database.query<{ count: number }>(

@@ -335,17 +335,38 @@ describe('what is due', () => {
 
   it('is found by a look, which tells when the rest is due', async () => {
     const look = () =>
-      database.query<{ webhook_id: string; due_in_ms: number }>(LOOK(dayOf(id)).text, []);
+      database.query<{ webhook_id: string; due_in_ms: number }>(LOOK(dayOf(id)).text, ['0', 500]);
     expect(await look()).toMatchObject([{ webhook_id: webhook, probe: false }]);
     expect((await look())[0]!.due_in_ms).toBeLessThanOrEqual(0);
     await enqueue();
     expect((await look())[0]!.due_in_ms).toBeGreaterThan(25_000);
     await inWebhook('paused = true');
-    expect(await look()).toEqual([]);
+    expect(await look()).toMatchObject([{ webhook_id: webhook, account_id: null }]);
     await endLeases();
     await database.query('UPDATE deliveries SET immediate = true');
-    expect(await look()).toMatchObject([{ webhook_id: webhook, tests: true }]);
+    expect(await look()).toMatchObject([
+      { account_id: null },
+      { webhook_id: webhook, tests: true },
+    ]);
     expect(await claim({ tests: true })).toHaveLength(1);
+  });
+
+  it('is found by looks at so many subscriptions each', async () => {
+    const others = [webhook];
+    for (let more = 0; more < 3; more += 1) {
+      const other = await aSubscription(database, await anAccount(database));
+      await aPendingDelivery(database, other);
+      others.push(other);
+    }
+    const look = async (after: string) => {
+      const rows = await database.query<{ number: number; webhook_id: string }>(
+        LOOK(dayOf(id)).text,
+        [after, 3],
+      );
+      return rows.map(({ number, webhook_id }) => [number, webhook_id]);
+    };
+    expect(await look('0')).toEqual(others.slice(0, 3).map((other, at) => [at + 1, other]));
+    expect(await look(others[2]!)).toEqual([[1, others[3]]]);
   });
 });
 

@@ -13,6 +13,7 @@ export {
 export { ConfigModule } from './config/config.module.js';
 export { apiAddressFromEnvironment, configFromEnvironment } from './config/environment.js';
 export { keepNewest } from './collections/keep-newest.js';
+export { Recent } from './collections/recent.js';
 export { Turns } from './concurrency/turns.js';
 export { Database, type Statement } from './database/database.js';
 export {

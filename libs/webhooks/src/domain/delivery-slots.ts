@@ -1,3 +1,4 @@
+import { Recent } from '#libs/kernel';
 import { Subscription } from './subscription-calls.js';
 
 /** What an account may hold, as a multiple of the slots that are free. */
@@ -10,7 +11,7 @@ const FEW = 4;
 const SLOW_SHARE = 1 / 2;
 /** What the tests of one account may hold, as a part of the slots that are free. */
 const TEST_SHARE = 1 / 8;
-/** Subscriptions that are remembered: the ones called last. */
+/** Subscriptions without a place that are remembered: the ones called last. */
 const REMEMBERED = 10_000;
 
 /**
@@ -25,8 +26,9 @@ const REMEMBERED = 10_000;
 export class DeliverySlots {
   /** Called whenever a place was given back. */
   onRoom: () => void = () => undefined;
-  private readonly subscriptions = new Map<string, Subscription>();
-  private readonly holding = new Set<Subscription>();
+  /** Those without a place. */
+  private readonly others = new Recent<string, Subscription>(REMEMBERED);
+  private readonly holding = new Map<string, Subscription>();
   private readonly byAccount = new Map<string, number>();
   private readonly testsByAccount = new Map<string, number>();
   private readonly entering: (() => void)[] = [];
@@ -65,9 +67,8 @@ export class DeliverySlots {
 
   /** Takes up to `most` places. @returns how many it got */
   hold(webhookId: string, accountId: string, most = 1): number {
-    const subscription = this.of(webhookId);
-    const places = Math.max(0, Math.min(most, this.roomFor(subscription, accountId)));
-    if (places > 0) this.add(subscription, accountId, places);
+    const places = Math.max(0, Math.min(most, this.roomFor(this.of(webhookId), accountId)));
+    if (places > 0) this.add(webhookId, accountId, places);
     return places;
   }
 
@@ -80,7 +81,7 @@ export class DeliverySlots {
     const tests = this.testsByAccount.get(accountId) ?? 0;
     if (tests >= Math.ceil(this.free * TEST_SHARE)) return false;
     count(this.testsByAccount, accountId, 1);
-    this.add(this.of(webhookId), accountId, 1);
+    this.add(webhookId, accountId, 1);
     return true;
   }
 
@@ -88,7 +89,10 @@ export class DeliverySlots {
   release(webhookId: string, accountId: string, places = 1): void {
     const subscription = this.of(webhookId);
     subscription.places -= places;
-    if (subscription.places === 0) this.holding.delete(subscription);
+    if (subscription.places === 0) {
+      this.holding.delete(webhookId);
+      this.others.set(webhookId, subscription);
+    }
     count(this.byAccount, accountId, -places);
     this.giveBack(places);
   }
@@ -130,7 +134,7 @@ export class DeliverySlots {
 
   /** What waits for its call does not start any more. */
   stop(): void {
-    for (const subscription of this.holding) subscription.stop();
+    for (const subscription of this.holding.values()) subscription.stop();
   }
 
   /** Whether it is worth looking for what waits of a subscription: half of what may wait here has started. */
@@ -154,31 +158,22 @@ export class DeliverySlots {
 
   private heldBySlow(): number {
     let held = 0;
-    for (const each of this.holding) if (each.isSlow) held += each.places;
+    for (const each of this.holding.values()) if (each.isSlow) held += each.places;
     return held;
   }
 
   private of(webhookId: string): Subscription {
-    const known = this.subscriptions.get(webhookId);
+    const known = this.holding.get(webhookId) ?? this.others.get(webhookId);
     if (known) return known;
     const subscription = new Subscription(this.bound, this.now);
-    this.subscriptions.set(webhookId, subscription);
-    if (this.subscriptions.size > REMEMBERED) this.forgetOne();
+    this.others.set(webhookId, subscription);
     return subscription;
   }
 
-  /** The one that was met first, of those without a place. */
-  private forgetOne(): void {
-    for (const [webhookId, { places }] of this.subscriptions) {
-      if (places > 0) continue;
-      this.subscriptions.delete(webhookId);
-      return;
-    }
-  }
-
-  private add(subscription: Subscription, accountId: string, places: number): void {
+  private add(webhookId: string, accountId: string, places: number): void {
+    const subscription = this.of(webhookId);
     subscription.places += places;
-    this.holding.add(subscription);
+    this.holding.set(webhookId, subscription);
     count(this.byAccount, accountId, places);
     this.held += places;
   }

@@ -43,7 +43,13 @@ it('serves accounts one after the other, then their subscriptions', () => {
   for (const id of ['1', '2', '3']) schedule.note(work(id, { accountId: 'many' }));
   schedule.note(work('one', { accountId: 'few' }));
   expect(all()).toEqual(['1', 'one', '2', '3']);
-  expect(all().slice(0, 2)).toEqual(['one', '1']);
+});
+
+it('asks each subscription once for a claim', () => {
+  for (let id = 0; id < 9; id += 1) schedule.note(work(String(id), { accountId: String(id % 2) }));
+  for (let claim = 0; claim < 5; claim += 1) {
+    expect(all(1).toSorted()).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8']);
+  }
 });
 
 it('goes on with the next one where the last claim ended', () => {
@@ -85,33 +91,45 @@ it('keeps what was noted while a claim was under way', () => {
   expect(all()).toEqual(['1']);
 });
 
-it('believes a look at a day, but for what was noted since it began', () => {
-  schedule.note(work('gone'));
+it('knows what looks have found, and what was noted', () => {
   schedule.note(work('of another day', { day: 2 }));
-  const begunAt = (now += 5);
-  now += 5;
-  schedule.note(work('noted'));
-  schedule.replace(1, [work('found', { since: 'then' })], begunAt);
-  expect(all().toSorted()).toEqual(['found', 'noted', 'of another day']);
+  schedule.found([work('found', { since: 'then' })], now);
   expect(schedule.days()).toEqual(new Set([1, 2]));
-  expect(schedule.dueWebhooks()).toEqual(new Set(['of another day', 'noted', 'found']));
+  const picked = schedule.pick((_, most) => most);
+  expect(picked).toMatchObject([{ webhookId: 'of another day' }, { since: 'then' }]);
 });
 
 it('follows a look that says that what was due is due later', () => {
   schedule.note(work('1'));
   now += 5;
-  schedule.replace(1, [work('1', { dueInMs: 100 })], now);
+  schedule.found([work('1', { dueInMs: 100 })], now);
   expect(all()).toEqual([]);
   now += 100;
   expect(all()).toEqual(['1']);
 });
 
+it('follows no look as to what was noted since it began', () => {
+  const begunAt = now;
+  now += 5;
+  schedule.note(work('1'));
+  schedule.found([work('1', { dueInMs: 100, since: 'then' })], begunAt);
+  expect(schedule.pick((_, most) => most)).toMatchObject([{ since: undefined }]);
+});
+
+it('sees what becomes due 10 ms later at the most', () => {
+  for (const dueInMs of [1, 3]) schedule.note(work(String(dueInMs), { dueInMs }));
+  now += 1;
+  expect(all()).toEqual(['1']);
+  now += 10;
+  expect(all().toSorted()).toEqual(['1', '3']);
+});
+
 it('claims a single delivery as a probe', () => {
-  schedule.replace(1, [work('1', { probe: true })], now);
+  schedule.found([work('1', { probe: true })], now);
   expect(schedule.pick((_, most) => most)).toMatchObject([{ probe: true, most: 1 }]);
 });
 
 it('keeps tests apart, which nothing blocks', () => {
-  schedule.replace(1, [work('1', { dueInMs: 9_000 }), work('1', { tests: true })], now);
+  schedule.found([work('1', { dueInMs: 9_000 }), work('1', { tests: true })], now);
   expect(schedule.pick((_, most) => most)).toMatchObject([{ tests: true }]);
 });

@@ -1,3 +1,5 @@
+import { RoundRobin } from './round-robin.js';
+
 /** Something of a subscription waits in PostgreSQL, in one partition, and is due from a time on. */
 export interface DueWork {
   webhookId: string;
@@ -25,13 +27,11 @@ export interface DueClaim {
   tests: boolean;
 }
 
-interface Entry extends Required<Omit<DueWork, 'dueInMs' | 'since'>> {
-  since: string | undefined;
+interface Entry extends DueClaim {
+  key: string;
   dueAt: number;
   /** When this was last heard of, other than by a look. */
   notedAt: number;
-  /** So many are claimed next; doubled as long as there are more. */
-  most: number;
 }
 
 /** Deliveries of a subscription that are claimed first, when it is not known how many are due. */
@@ -43,18 +43,22 @@ const LARGEST_BATCH = 200;
 /** Subscriptions that are asked for room before a claim goes out. */
 const EXAMINED = 1_000;
 
+/** What has become due is seen so much later, ms: to see it is to look at all that is not. */
+const PROMOTE_MS = 10;
+
 /**
  * What a worker knows of the deliveries that wait in PostgreSQL: which subscriptions have some, and when
  * the oldest is due. It comes from looks at the index and from what the worker itself did, so it may
- * be wrong at any time, in either direction; the next look corrects it.
+ * be wrong at any time, in either direction: a look finds what it lacks, a claim what is gone.
  *
  * Accounts are served one after the other, and the subscriptions of an account as well.
  */
 export class DueSchedule {
   private readonly entries = new Map<string, Entry>();
-  /** Those that are due, by account; the next to be served first. */
-  private readonly due = new Map<string, Map<string, Entry>>();
-  /** Nothing that is not in `due` is due before. */
+  /** Those that are due, by account. */
+  private readonly due = new RoundRobin<string, RoundRobin<string, Entry>>();
+  private readonly later = new Set<Entry>();
+  /** Nothing in `later` is due before. */
   private nextDueAt = Infinity;
 
   constructor(private readonly now: () => number = () => performance.now()) {}
@@ -65,16 +69,6 @@ export class DueSchedule {
     return this.due.size > 0 ? 0 : Math.max(0, this.nextDueAt - this.now());
   }
 
-  /** The subscriptions that have something due. */
-  dueWebhooks(): Set<string> {
-    this.promote();
-    const webhooks = new Set<string>();
-    for (const ofAccount of this.due.values()) {
-      for (const entry of ofAccount.values()) webhooks.add(entry.webhookId);
-    }
-    return webhooks;
-  }
-
   /** The days of which something is known to wait. */
   days(): Set<number> {
     return new Set([...this.entries.values()].map(({ day }) => day));
@@ -82,36 +76,25 @@ export class DueSchedule {
 
   /** Something waits that no look has found yet. */
   note(work: DueWork): void {
-    const now = this.now();
-    const key = keyOf(work);
-    const known = this.entries.get(key);
-    const dueAt = now + work.dueInMs;
-    if (known) {
-      known.notedAt = now;
-      // It may have been due before all that is known of.
-      known.since = undefined;
-      if (dueAt < known.dueAt) this.put(key, { ...known, dueAt });
-      return;
-    }
-    this.put(key, this.entryOf(work, now));
+    const entry = this.entryOf(work);
+    entry.notedAt = this.now();
+    // It may have been due before all that is known of.
+    entry.since = undefined;
+    this.plan(entry, Math.min(entry.dueAt, this.now() + work.dueInMs));
   }
 
-  /** What a look at a day has found is all that waits there, but for what was noted since it began. */
-  replace(day: number, found: readonly DueWork[], begunAt: number): void {
-    const keys = new Set(found.map(keyOf));
-    for (const [key, entry] of this.entries) {
-      if (entry.day === day && entry.notedAt <= begunAt && !keys.has(key)) this.remove(key);
-    }
-    for (const work of found) {
-      const key = keyOf(work);
-      const known = this.entries.get(key);
-      const entry = this.entryOf(work, -Infinity);
-      if (known) {
-        const { most, notedAt } = known;
-        if (notedAt > begunAt) entry.dueAt = Math.min(entry.dueAt, known.dueAt);
-        Object.assign(entry, { most, notedAt });
+  /** What a look that began then has found. */
+  found(works: readonly DueWork[], begunAt: number): void {
+    for (const work of works) {
+      const entry = this.entryOf(work);
+      const dueAt = this.now() + work.dueInMs;
+      if (entry.notedAt > begunAt) {
+        this.plan(entry, Math.min(entry.dueAt, dueAt));
+        continue;
       }
-      this.put(key, entry);
+      entry.since = work.since;
+      entry.probe = work.probe ?? false;
+      this.plan(entry, dueAt);
     }
   }
 
@@ -119,27 +102,26 @@ export class DueSchedule {
    * What to claim next.
    * @param hold takes up to so many places for deliveries of a subscription, and tells how many it got
    */
-  pick(hold: (work: Omit<DueWork, 'dueInMs'>, most: number) => number): DueClaim[] {
+  pick(hold: (work: DueClaim, most: number) => number): DueClaim[] {
     this.promote();
     const claims: DueClaim[] = [];
-    const accounts = [...this.due.keys()];
-    const asked = new Map<string, number>();
+    const asked = new Set<Entry>();
     let picked = 0;
-    for (let n = 0; n < Math.min(accounts.length, EXAMINED) && picked < LARGEST_BATCH; n += 1) {
-      const accountId = accounts[n]!;
-      const ofAccount = this.due.get(accountId)!;
-      const [key, entry] = first(ofAccount);
-      moveBack(ofAccount, key);
-      moveBack(this.due, accountId);
-      const times = (asked.get(accountId) ?? 0) + 1;
-      asked.set(accountId, times);
-      // It comes again when all others had their opportunity, until all of its subscriptions had theirs.
-      if (times < ofAccount.size) accounts.push(accountId);
+    /** Accounts in a row of which all have been asked. */
+    let done = 0;
+    while (done < this.due.size && asked.size < EXAMINED && picked < LARGEST_BATCH) {
+      const entry = this.due.next()!.next()!;
+      if (asked.has(entry)) {
+        done += 1;
+        continue;
+      }
+      done = 0;
+      asked.add(entry);
       const wanted = entry.probe ? 1 : Math.min(entry.most, LARGEST_BATCH - picked);
       const most = hold(entry, wanted);
       if (most === 0) continue;
       picked += most;
-      const { webhookId, day, since, probe, tests } = entry;
+      const { webhookId, accountId, day, since, probe, tests } = entry;
       claims.push({ webhookId, accountId, day, most, since, probe, tests });
     }
     return claims;
@@ -147,55 +129,61 @@ export class DueSchedule {
 
   /** So many deliveries were found by a claim that began then: with fewer than asked for, there are no more. */
   claimed(claim: DueClaim, found: number, begunAt: number): void {
-    const key = keyOf(claim);
-    const entry = this.entries.get(key);
+    const entry = this.entries.get(keyOf(claim));
     if (!entry) return;
     if (found === claim.most && !claim.probe) entry.most = Math.min(2 * entry.most, LARGEST_CLAIM);
-    else if (entry.notedAt <= begunAt) this.remove(key);
+    else if (entry.notedAt <= begunAt) this.remove(entry);
   }
 
-  private entryOf(work: DueWork, notedAt: number): Entry {
-    const { webhookId, accountId, day, since, probe = false, tests = false, dueInMs } = work;
-    const dueAt = this.now() + dueInMs;
-    return { webhookId, accountId, day, since, probe, tests, dueAt, notedAt, most: FIRST_CLAIM };
-  }
-
-  private put(key: string, entry: Entry): void {
+  private entryOf(work: DueWork): Entry {
+    const key = keyOf(work);
+    const known = this.entries.get(key);
+    if (known) return known;
+    const { webhookId, accountId, day, since, probe = false, tests = false } = work;
+    const claim = { webhookId, accountId, day, since, probe, tests, most: FIRST_CLAIM };
+    const entry = { ...claim, key, dueAt: Infinity, notedAt: -Infinity };
     this.entries.set(key, entry);
-    const ofAccount = this.due.get(entry.accountId);
-    if (ofAccount?.has(key)) {
-      if (entry.dueAt <= this.now()) ofAccount.set(key, entry);
-      else this.withdraw(key, entry);
+    return entry;
+  }
+
+  private plan(entry: Entry, dueAt: number): void {
+    entry.dueAt = dueAt;
+    if (dueAt <= this.now()) {
+      this.later.delete(entry);
+      this.addDue(entry);
+    } else {
+      this.removeDue(entry);
+      this.later.add(entry);
+      this.nextDueAt = Math.min(this.nextDueAt, dueAt);
     }
-    this.nextDueAt = Math.min(this.nextDueAt, entry.dueAt);
   }
 
-  private remove(key: string): void {
-    const entry = this.entries.get(key);
-    if (!entry) return;
-    this.entries.delete(key);
-    this.withdraw(key, entry);
+  private remove(entry: Entry): void {
+    this.entries.delete(entry.key);
+    this.later.delete(entry);
+    this.removeDue(entry);
   }
 
-  private withdraw(key: string, { accountId }: Entry): void {
+  private addDue(entry: Entry): void {
+    const { accountId, key } = entry;
+    const ofAccount = this.due.get(accountId) ?? new RoundRobin<string, Entry>();
+    ofAccount.add(key, entry);
+    this.due.add(accountId, ofAccount);
+  }
+
+  private removeDue({ accountId, key }: Entry): void {
     const ofAccount = this.due.get(accountId);
-    ofAccount?.delete(key);
-    if (ofAccount?.size === 0) this.due.delete(accountId);
+    ofAccount?.remove(key);
+    if (ofAccount?.size === 0) this.due.remove(accountId);
   }
 
-  /** Moves what has become due to the end of its account's list. */
   private promote(): void {
     const now = this.now();
     if (this.nextDueAt > now) return;
     this.nextDueAt = Infinity;
-    for (const [key, entry] of this.entries) {
-      if (entry.dueAt > now) {
-        this.nextDueAt = Math.min(this.nextDueAt, entry.dueAt);
-        continue;
-      }
-      const ofAccount = this.due.get(entry.accountId) ?? new Map<string, Entry>();
-      if (!ofAccount.has(key)) ofAccount.set(key, entry);
-      this.due.set(entry.accountId, ofAccount);
+    for (const entry of this.later) {
+      if (entry.dueAt <= now) this.plan(entry, entry.dueAt);
+      else this.nextDueAt = Math.min(this.nextDueAt, Math.max(entry.dueAt, now + PROMOTE_MS));
     }
   }
 }
@@ -206,16 +194,4 @@ function keyOf({
   tests = false,
 }: Pick<DueWork, 'day' | 'webhookId' | 'tests'>): string {
   return `${webhookId} ${String(day)} ${tests ? 'tests' : ''}`;
-}
-
-function first<Key, Value>(map: Map<Key, Value>): [Key, Value] {
-  const [entry] = map;
-  if (!entry) throw new Error('the map is empty');
-  return entry;
-}
-
-function moveBack<Key, Value>(map: Map<Key, Value>, key: Key): void {
-  const value = map.get(key)!;
-  map.delete(key);
-  map.set(key, value);
 }

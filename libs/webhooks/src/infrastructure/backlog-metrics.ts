@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, Metrics } from '#libs/kernel';
 import { type Day, withinDays } from './partition-days.js';
 import { PendingDays } from './pending-days.js';
-import { LOOK } from './due-deliveries.statements.js';
+import { OLDEST_DUE } from './due-deliveries.statements.js';
 
 /** What waits in PostgreSQL, as each worker tells it: workers are scaled by it. */
 @Injectable()
@@ -25,12 +25,12 @@ export class BacklogMetrics {
   }
 
   private async oldestDueS(): Promise<number> {
-    let leastMs = 0;
+    let oldestMs = 0;
     for (const day of await this.days.all()) {
-      const rows = await this.database.query<{ due_in_ms: number }>(LOOK(day), []);
-      for (const { due_in_ms: dueInMs } of rows) leastMs = Math.min(leastMs, dueInMs);
+      const [row] = await this.database.query<{ age_ms: number | null }>(OLDEST_DUE(day), []);
+      oldestMs = Math.max(oldestMs, row?.age_ms ?? 0);
     }
-    return -leastMs / 1_000;
+    return oldestMs / 1_000;
   }
 
   private async pending(): Promise<number> {

@@ -96,6 +96,11 @@ export class DeliveryConsumer implements OnApplicationBootstrap, BeforeApplicati
     await this.runner.slots.enter();
     void this.underWay
       .run(job.id, () => this.runner.runJob(job))
-      .then((result) => this.due.follow(result));
+      .then((result) => {
+        this.due.follow(result);
+        if (result && 'delivery' in result && result.delivery.subscription.backlog) {
+          this.due.othersWait(result.delivery);
+        }
+      });
   }
 }

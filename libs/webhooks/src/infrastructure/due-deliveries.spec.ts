@@ -6,17 +6,18 @@ import type { DueClaim } from '../domain/due-schedule.js';
 import type { LeasedDelivery, PendingDeliveries } from '../domain/pending-deliveries.js';
 import type { DeliveriesUnderWay } from './deliveries-under-way.js';
 import { DueDeliveries } from './due-deliveries.js';
-import { BACKLOGGED, CLEAR_BACKLOG, LOOK, MARK_BACKLOG } from './due-deliveries.statements.js';
+import { CLEAR_BACKLOG, LOOK, MARK_BACKLOG } from './due-deliveries.statements.js';
 import type { PendingDays } from './pending-days.js';
 
 const DAY = 20_779;
 const ID = '01a2026e-4c4d-77bc-8000-02138ca9fcd1';
 
-let found: { webhook_id: string; due_in_ms: number; probe?: boolean }[];
+let found: { webhook_id: string; due_in_ms: number }[];
 let stored: LeasedDelivery[];
 let claims: DueClaim[];
 let flags: [what: unknown, webhooks: string[]][];
-let marked: string[];
+let places: unknown[][];
+let cleared: string[];
 let slots: DeliverySlots;
 let outcome: (delivery: LeasedDelivery) => RunResult;
 let due: DueDeliveries;
@@ -28,15 +29,18 @@ beforeEach(() => {
   stored = [];
   claims = [];
   flags = [];
-  marked = [];
+  places = [];
+  cleared = [];
   slots = new DeliverySlots(8, 4);
   outcome = (delivery) => ({ outcome: 'succeeded', delivery }) as RunResult;
   const database = {
-    run: (statement: unknown, [webhooks]: [string[]]) => {
-      if (statement === LOOK(DAY)) return Promise.resolve(found.map(aRow));
-      if (statement === BACKLOGGED) return Promise.resolve(marked.map((id) => ({ id })));
-      flags.push([statement, webhooks]);
-      return Promise.resolve([]);
+    run: (statement: unknown, values: unknown[]) => {
+      if (statement === LOOK(DAY)) {
+        places.push(values);
+        return Promise.resolve(found.map(aRow));
+      }
+      flags.push([statement, values[0] as string[]]);
+      return Promise.resolve(cleared.map((id) => ({ id })));
     },
   };
   const pending = {
@@ -66,7 +70,8 @@ afterEach(async () => {
   vi.useRealTimers();
 });
 
-const aRow = (row: object) => ({
+const aRow = (row: object, at: number) => ({
+  number: at + 1,
   account_id: 'a',
   since: 'then',
   probe: false,
@@ -139,21 +144,46 @@ it('marks a subscription of which something was released', async () => {
   expect(flags).toContainEqual([MARK_BACKLOG, ['1']]);
 });
 
-it('lifts the mark when a claim has found all there was, or a look nothing', async () => {
+it('lifts the mark when a claim has found all there was', async () => {
   store('1', 1, true);
-  marked = ['2'];
+  store('2', 0);
+  store('3', 1);
   await looked();
-  expect(flags).toEqual([
-    [CLEAR_BACKLOG, ['2']],
-    [CLEAR_BACKLOG, ['1']],
-  ]);
+  expect(flags).toEqual([[CLEAR_BACKLOG, ['1', '2']]]);
 });
 
 it('asks once more for what was accepted until the mark was gone', async () => {
+  cleared = ['1'];
   store('1', 1, true);
   await looked();
   store('1', 2);
   await vi.advanceTimersByTimeAsync(30);
+  expect(stored).toEqual([]);
+});
+
+it('goes on with a look where the one before has ended', async () => {
+  found = Array.from({ length: 500 }, (_, at) => ({ webhook_id: String(7 + at), due_in_ms: 1e6 }));
+  await looked();
+  found = found.slice(0, 20);
+  await looked();
+  await looked();
+  expect(places).toEqual([
+    ['0', 500],
+    ['506', 500],
+    ['0', 500],
+  ]);
+});
+
+it('claims nothing for a subscription to which nothing is sent', async () => {
+  found.push({ webhook_id: '1', due_in_ms: 0, account_id: null } as never);
+  await looked();
+  expect(claims).toEqual([]);
+});
+
+it('claims what waits behind a delivery that came from the queue', async () => {
+  store('1', 3);
+  due.othersWait({ id: ID, webhookId: '1', event: { accountId: 'a' } } as LeasedDelivery);
+  await vi.advanceTimersByTimeAsync(10);
   expect(stored).toEqual([]);
 });
 

@@ -1,5 +1,4 @@
-import { ofDay, withinDays } from './partition-days.js';
-import { IS_STOPPED } from './webhook-flow.js';
+import { type Day, ofDay, withinDays } from './partition-days.js';
 
 /** Which subscriptions have a backlog, so that what is accepted for them does not go onto the queue. */
 export const MARK_BACKLOG = {
@@ -17,41 +16,54 @@ function setBacklog(value: 'true' | 'false'): string {
 UPDATE webhooks SET backlog = ${value} WHERE id = ANY (ARRAY(
   SELECT id FROM webhooks WHERE id = ANY ($1::bigint[]) AND backlog <> ${value}
   FOR NO KEY UPDATE SKIP LOCKED
-))`;
+))
+RETURNING id`;
 }
 
-/** Those that have one, as far as is known, and are sent to now. */
-export const BACKLOGGED = {
-  name: 'pending.backlogged',
-  text: `SELECT id FROM webhooks w WHERE backlog AND open_until IS NULL AND NOT ${IS_STOPPED}`,
-};
-
-/**
- * Looks at a day for what is pending, a step in the index for each subscription. Nothing is said of one that is off or
- * paused; of one that is blocked until a time, that it is due then.
- */
-export const LOOK = ofDay(
-  'pending.look',
-  (day) => `
+/** Steps in the index on what is pending of a day, one for each subscription. */
+const steps = (day: Day, { from = '', until = '' }): string => `
 WITH RECURSIVE step AS (
-  (SELECT webhook_id, next_attempt_at FROM deliveries
-   WHERE state = 'pending' AND ${withinDays('id', day)}
+  (SELECT webhook_id, next_attempt_at, 1 AS number FROM deliveries
+   WHERE state = 'pending' AND ${withinDays('id', day)} ${from}
    ORDER BY webhook_id, next_attempt_at LIMIT 1)
   UNION ALL
-  SELECT next.webhook_id, next.next_attempt_at
+  SELECT next.webhook_id, next.next_attempt_at, step.number + 1
   FROM step CROSS JOIN LATERAL (
     SELECT webhook_id, next_attempt_at FROM deliveries
     WHERE state = 'pending' AND webhook_id > step.webhook_id AND ${withinDays('id', day)}
     ORDER BY webhook_id, next_attempt_at LIMIT 1
   ) next
-)
-SELECT w.id AS webhook_id, w.account_id, s.next_attempt_at::text AS since,
-  (extract(epoch FROM greatest(s.next_attempt_at, w.hold_until, w.open_until) - now()) * 1000)::float8
-    AS due_in_ms,
-  w.open_until IS NOT NULL AS probe, false AS tests
-FROM step s JOIN LATERAL (SELECT * FROM webhooks WHERE id = s.webhook_id LIMIT 1) w
-  ON w.enabled AND w.deleted_at IS NULL AND NOT w.paused
+  ${until}
+)`;
+
+const IS_SENT_TO = 'w.enabled AND w.deleted_at IS NULL AND NOT w.paused';
+const DUE_IN_MS = `(extract(epoch FROM greatest(s.next_attempt_at, w.hold_until, w.open_until) - now()) * 1000)::float8`;
+
+/**
+ * Looks at a day for what is pending, so many subscriptions of it. Of one that is off or paused there
+ * is nothing but its id; one that is blocked until a time is due then.
+ *
+ * $1 the subscription after which it begins, $2 how many subscriptions, and how many tests
+ */
+export const LOOK = ofDay(
+  'pending.look',
+  (day) => `
+${steps(day, { from: 'AND webhook_id > $1::bigint', until: 'WHERE step.number < $2::integer' })}
+SELECT s.number, s.webhook_id, w.account_id, s.next_attempt_at::text AS since,
+  ${DUE_IN_MS} AS due_in_ms, w.open_until IS NOT NULL AS probe, false AS tests
+FROM step s
+LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = s.webhook_id LIMIT 1) w ON ${IS_SENT_TO}
 UNION ALL
-SELECT d.webhook_id, d.account_id, d.next_attempt_at::text, 0, false, true FROM deliveries d
-WHERE d.state = 'pending' AND d.immediate AND d.next_attempt_at <= now() AND ${withinDays('d.id', day)}`,
+(SELECT 0, d.webhook_id, d.account_id, d.next_attempt_at::text, 0, false, true FROM deliveries d
+ WHERE d.state = 'pending' AND d.immediate AND d.next_attempt_at <= now() AND ${withinDays('d.id', day)}
+ LIMIT $2::integer)`,
+);
+
+/** For how long the delivery of a day that is due for longest has been due, in ms. */
+export const OLDEST_DUE = ofDay(
+  'pending.oldest-due',
+  (day) => `
+${steps(day, {})}
+SELECT max(-${DUE_IN_MS}) AS age_ms
+FROM step s JOIN LATERAL (SELECT * FROM webhooks WHERE id = s.webhook_id LIMIT 1) w ON ${IS_SENT_TO}`,
 );

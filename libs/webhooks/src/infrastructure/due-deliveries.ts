@@ -5,11 +5,15 @@ import { type DueClaim, DueSchedule, type DueWork } from '../domain/due-schedule
 import { type LeasedDelivery, PendingDeliveries } from '../domain/pending-deliveries.js';
 import { DeliveriesUnderWay } from './deliveries-under-way.js';
 import { type Day, dayOf } from './partition-days.js';
-import { BACKLOGGED, CLEAR_BACKLOG, LOOK, MARK_BACKLOG } from './due-deliveries.statements.js';
+import { CLEAR_BACKLOG, LOOK, MARK_BACKLOG } from './due-deliveries.statements.js';
 import { PendingDays } from './pending-days.js';
 
 /** How often a worker looks for what is due, and the part of the time that this may take. */
 const LOOKS = { everyMs: 500, share: 0.05 };
+/** Subscriptions that a look goes through; the next one goes on where it ended. */
+const LOOKED_AT = 500;
+/** Where looks begin once more when they have been everywhere. */
+const NEWEST = { day: Infinity, after: '0' };
 /** Picking what to claim takes no more than this part of the time while it finds nothing. */
 const PICK_SHARE = 0.1;
 /** How long it waits for a place to be given back before it tries once more, ms: what is slow may change by itself. */
@@ -20,8 +24,10 @@ const SOON_MS = 20;
 const PAUSE_MS = 500;
 
 interface LookRow {
+  number: number;
   webhook_id: string;
-  account_id: string;
+  /** Null of a subscription to which nothing is sent now. */
+  account_id: string | null;
   since: string;
   due_in_ms: number;
   probe: boolean;
@@ -39,6 +45,8 @@ export class DueDeliveries {
   private readonly marking: GroupCommit<string, undefined>;
   private timer: NodeJS.Timeout | undefined;
   private claiming: Promise<void> | undefined;
+  /** Where the next look begins. */
+  private place = NEWEST;
   private restsUntil = 0;
   private fullUntil = 0;
   private stopping = false;
@@ -79,6 +87,11 @@ export class DueDeliveries {
     }
   }
 
+  /** Others of its subscription wait in PostgreSQL: this came before them. */
+  othersWait(delivery: LeasedDelivery): void {
+    this.note({ delivery }, 0);
+  }
+
   private note({ delivery }: { delivery: LeasedDelivery }, dueInMs: number): void {
     const { id, webhookId, event, immediate: tests } = delivery;
     this.schedule.note({ webhookId, accountId: event.accountId, day: dayOf(id), dueInMs, tests });
@@ -91,20 +104,26 @@ export class DueDeliveries {
   }
 
   private async look(): Promise<void> {
-    // Before: whatever waits of these is found below.
-    const marked = await this.database.run<{ id: string }>(BACKLOGGED, []);
-    for (const day of await this.days.all(this.schedule.days())) {
+    const { day: from, after } = this.place;
+    const days = await this.days.all(this.schedule.days());
+    let left = LOOKED_AT;
+    for (const day of days.filter((each) => each <= from)) {
       const begunAt = performance.now();
-      const rows = await this.database.run<LookRow>(LOOK(day), []);
-      this.schedule.replace(
-        day,
-        rows.map((row) => workOf(day, row)),
+      const begin = [day === from ? after : '0', left];
+      const rows = await this.database.run<LookRow>(LOOK(day), begin);
+      this.schedule.found(
+        rows.flatMap((row) => workOf(day, row)),
         begunAt,
       );
+      this.wake();
+      const last = rows.find(({ number }) => number === left);
+      if (last) {
+        this.place = { day, after: last.webhook_id };
+        return;
+      }
+      left -= rows.filter(({ tests }) => !tests).length;
     }
-    const due = this.schedule.dueWebhooks();
-    await this.clear(marked.flatMap(({ id }) => (due.has(id) ? [] : id)));
-    this.wake();
+    this.place = NEWEST;
   }
 
   /** Claims what it can start, unless that is under way; else sees to it that it is woken. */
@@ -163,17 +182,13 @@ export class DueDeliveries {
       this.restsUntil = performance.now() + PAUSE_MS;
       return;
     }
-    const drained: string[] = [];
+    const drained: DueClaim[] = [];
     for (const claim of claims) {
       const deliveries = leased.filter(({ webhookId }) => webhookId === claim.webhookId);
       this.giveBack(claim, claim.most - deliveries.length);
       this.schedule.claimed(claim, deliveries.length, begunAt);
-      const wasMarked = deliveries.some(({ subscription }) => subscription.backlog);
-      if (wasMarked && deliveries.length < claim.most) {
-        drained.push(claim.webhookId);
-        // What is accepted until the mark is gone waits as well.
-        this.schedule.note({ ...claim, dueInMs: SOON_MS });
-      }
+      const isMarked = deliveries.every(({ subscription }) => subscription.backlog);
+      if (isMarked && deliveries.length < claim.most) drained.push(claim);
       for (const delivery of deliveries) void this.run(delivery);
     }
     void this.clear(drained).catch(() => undefined);
@@ -190,12 +205,22 @@ export class DueDeliveries {
   }
 
   /** Nothing of these waits any more: what is accepted for them may go onto the queue. */
-  private async clear(webhookIds: readonly string[]): Promise<void> {
-    if (webhookIds.length > 0) await this.database.run(CLEAR_BACKLOG, [webhookIds]);
+  private async clear(claims: readonly DueClaim[]): Promise<void> {
+    if (claims.length === 0) return;
+    const rows = await this.database.run<{ id: string }>(CLEAR_BACKLOG, [
+      claims.map(({ webhookId }) => webhookId),
+    ]);
+    const cleared = new Set(rows.map(({ id }) => id));
+    // What was accepted until then waits as well.
+    for (const claim of claims) {
+      if (cleared.has(claim.webhookId)) this.schedule.note({ ...claim, dueInMs: SOON_MS });
+    }
+    this.wake();
   }
 }
 
-function workOf(day: Day, row: LookRow): DueWork {
+function workOf(day: Day, row: LookRow): DueWork[] {
   const { webhook_id: webhookId, account_id: accountId, since, probe, tests } = row;
-  return { webhookId, accountId, day, dueInMs: row.due_in_ms, since, probe, tests };
+  if (accountId === null) return [];
+  return [{ webhookId, accountId, day, dueInMs: row.due_in_ms, since, probe, tests }];
 }

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { RoundRobin } from './round-robin.js';
+
+it('serves one after the other, again and again', () => {
+  const values = new RoundRobin<string, string>();
+  for (const each of ['a', 'b', 'c']) values.add(each, each);
+  const served = Array.from({ length: 7 }, () => values.next());
+  expect(served).toEqual(['a', 'b', 'c', 'a', 'b', 'c', 'a']);
+});
+
+it('serves what is added last in the round, and not what is removed', () => {
+  const values = new RoundRobin<string, string>();
+  for (const each of ['a', 'b', 'c']) values.add(each, each);
+  expect(values.next()).toBe('a');
+  values.remove('b');
+  values.remove('a');
+  values.add('d', 'd');
+  values.add('a', 'a');
+  expect(Array.from({ length: 5 }, () => values.next())).toEqual(['c', 'd', 'a', 'c', 'd']);
+});
+
+it('has nothing when all are removed, and goes on with the next that is added', () => {
+  const values = new RoundRobin<string, string>();
+  expect(values.next()).toBeUndefined();
+  values.add('a', 'a');
+  expect(values.next()).toBe('a');
+  values.remove('a');
+  expect(values.next()).toBeUndefined();
+  values.add('b', 'b');
+  expect([values.next(), values.size, values.get('b')]).toEqual(['b', 1, 'b']);
+});
