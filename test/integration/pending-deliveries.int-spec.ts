@@ -72,7 +72,7 @@ async function taken(): Promise<LeasedDelivery> {
 
 async function claim(change: Partial<DueClaim> = {}): Promise<LeasedDelivery[]> {
   const day = dayOf(id);
-  const asked = { webhookId: webhook, accountId: '1', day, most: 10, since: undefined };
+  const asked = { webhookId: webhook, accountId: '1', day, most: 10, dueForMs: Infinity };
   const kind = { probe: false, tests: false, ...change };
   return pending.claim(day, [{ ...asked, ...kind }], kind);
 }

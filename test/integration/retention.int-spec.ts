@@ -367,7 +367,7 @@ it('disturbs neither accepting nor delivering, and records nothing of a delivery
   const deliver = async () => {
     const claim = { webhookId: subscription, accountId: account, day: today, most: 50 };
     const deliveries = await pending.claim(today, [
-      { ...claim, since: undefined, probe: false, tests: false },
+      { ...claim, dueForMs: Infinity, probe: false, tests: false },
     ]);
     const attempt = {
       number: 1,

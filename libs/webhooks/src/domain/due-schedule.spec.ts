@@ -24,7 +24,7 @@ const claimOf = (webhookId: string, most: number): DueClaim => ({
   accountId: 'a',
   day: 1,
   most,
-  since: undefined,
+  dueForMs: Infinity,
   probe: false,
   tests: false,
 });
@@ -93,10 +93,10 @@ it('keeps what was noted while a claim was under way', () => {
 
 it('knows what looks have found, and what was noted', () => {
   schedule.note(work('of another day', { day: 2 }));
-  schedule.found([work('found', { since: 'then' })], now);
+  schedule.found([work('found', { oldestInMs: -70 })], now);
   expect(schedule.days()).toEqual(new Set([1, 2]));
   const picked = schedule.pick((_, most) => most);
-  expect(picked).toMatchObject([{ webhookId: 'of another day' }, { since: 'then' }]);
+  expect(picked).toMatchObject([{ webhookId: 'of another day' }, { dueForMs: 70 }]);
 });
 
 it('follows a look that says that what was due is due later', () => {
@@ -112,8 +112,8 @@ it('follows no look as to what was noted since it began', () => {
   const begunAt = now;
   now += 5;
   schedule.note(work('1'));
-  schedule.found([work('1', { dueInMs: 100, since: 'then' })], begunAt);
-  expect(schedule.pick((_, most) => most)).toMatchObject([{ since: undefined }]);
+  schedule.found([work('1', { dueInMs: 100, oldestInMs: 100 })], begunAt);
+  expect(schedule.pick((_, most) => most)).toMatchObject([{ dueForMs: Infinity }]);
 });
 
 it('sees what becomes due 10 ms later at the most', () => {
@@ -122,6 +122,18 @@ it('sees what becomes due 10 ms later at the most', () => {
   expect(all()).toEqual(['1']);
   now += 10;
   expect(all().toSorted()).toEqual(['1', '3']);
+});
+
+it('knows for how long the oldest may have been due, also of what was blocked', () => {
+  schedule.found([work('1', { dueInMs: 10, oldestInMs: -500 })], now);
+  schedule.note(work('2', { dueInMs: 10, oldestInMs: 10 }));
+  now += 10;
+  schedule.note(work('2', { dueInMs: 400, oldestInMs: 400 }));
+  const picked = schedule.pick((_, most) => most);
+  expect(picked.map(({ webhookId, dueForMs }) => [webhookId, dueForMs]).toSorted()).toEqual([
+    ['1', 510],
+    ['2', 0],
+  ]);
 });
 
 it('claims a single delivery as a probe', () => {

@@ -6,10 +6,10 @@ export interface DueWork {
   accountId: string;
   /** Of the partition. */
   day: number;
-  /** ms until the oldest is due; not above 0 if it is. */
+  /** ms until something may be sent; not above 0 if it may be now. */
   dueInMs: number;
-  /** When the oldest is due, as PostgreSQL writes it; undefined if that is not known. */
-  since?: string | undefined;
+  /** ms until the oldest is due, whatever may keep it from being sent; by default not known. */
+  oldestInMs?: number;
   /** Its circuit is open, and its time has come: one of them may go, as a probe. */
   probe?: boolean;
   /** Tests alone, which nothing blocks. */
@@ -22,14 +22,17 @@ export interface DueClaim {
   accountId: string;
   day: number;
   most: number;
-  since: string | undefined;
+  /** ms for which the oldest may have been due; Infinity if that is not known. */
+  dueForMs: number;
   probe: boolean;
   tests: boolean;
 }
 
-interface Entry extends DueClaim {
+interface Entry extends Omit<DueClaim, 'dueForMs'> {
   key: string;
   dueAt: number;
+  /** Nothing is due before. */
+  oldestAt: number;
   /** When this was last heard of, other than by a look. */
   notedAt: number;
 }
@@ -78,23 +81,17 @@ export class DueSchedule {
   note(work: DueWork): void {
     const entry = this.entryOf(work);
     entry.notedAt = this.now();
-    // It may have been due before all that is known of.
-    entry.since = undefined;
-    this.plan(entry, Math.min(entry.dueAt, this.now() + work.dueInMs));
+    this.bringForward(entry, work, this.now());
   }
 
   /** What a look that began then has found. */
   found(works: readonly DueWork[], begunAt: number): void {
     for (const work of works) {
       const entry = this.entryOf(work);
-      const dueAt = this.now() + work.dueInMs;
-      if (entry.notedAt > begunAt) {
-        this.plan(entry, Math.min(entry.dueAt, dueAt));
-        continue;
+      if (entry.notedAt <= begunAt) {
+        Object.assign(entry, { probe: work.probe ?? false, dueAt: Infinity, oldestAt: Infinity });
       }
-      entry.since = work.since;
-      entry.probe = work.probe ?? false;
-      this.plan(entry, dueAt);
+      this.bringForward(entry, work, begunAt);
     }
   }
 
@@ -102,7 +99,7 @@ export class DueSchedule {
    * What to claim next.
    * @param hold takes up to so many places for deliveries of a subscription, and tells how many it got
    */
-  pick(hold: (work: DueClaim, most: number) => number): DueClaim[] {
+  pick(hold: (work: Omit<DueClaim, 'dueForMs'>, most: number) => number): DueClaim[] {
     this.promote();
     const claims: DueClaim[] = [];
     const asked = new Set<Entry>();
@@ -121,8 +118,9 @@ export class DueSchedule {
       const most = hold(entry, wanted);
       if (most === 0) continue;
       picked += most;
-      const { webhookId, accountId, day, since, probe, tests } = entry;
-      claims.push({ webhookId, accountId, day, most, since, probe, tests });
+      const { webhookId, accountId, day, probe, tests } = entry;
+      const dueForMs = this.now() - entry.oldestAt;
+      claims.push({ webhookId, accountId, day, most, dueForMs, probe, tests });
     }
     return claims;
   }
@@ -139,11 +137,26 @@ export class DueSchedule {
     const key = keyOf(work);
     const known = this.entries.get(key);
     if (known) return known;
-    const { webhookId, accountId, day, since, probe = false, tests = false } = work;
-    const claim = { webhookId, accountId, day, since, probe, tests, most: FIRST_CLAIM };
-    const entry = { ...claim, key, dueAt: Infinity, notedAt: -Infinity };
+    const { webhookId, accountId, day, probe = false, tests = false } = work;
+    const entry: Entry = {
+      key,
+      webhookId,
+      accountId,
+      day,
+      most: FIRST_CLAIM,
+      probe,
+      tests,
+      dueAt: Infinity,
+      oldestAt: Infinity,
+      notedAt: -Infinity,
+    };
     this.entries.set(key, entry);
     return entry;
+  }
+
+  private bringForward(entry: Entry, { dueInMs, oldestInMs = -Infinity }: DueWork, at: number) {
+    entry.oldestAt = Math.min(entry.oldestAt, at + oldestInMs);
+    this.plan(entry, Math.min(entry.dueAt, at + dueInMs));
   }
 
   private plan(entry: Entry, dueAt: number): void {

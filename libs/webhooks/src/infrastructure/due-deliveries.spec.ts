@@ -73,7 +73,7 @@ afterEach(async () => {
 const aRow = (row: object, at: number) => ({
   number: at + 1,
   account_id: 'a',
-  since: 'then',
+  oldest_in_ms: 0,
   probe: false,
   tests: false,
   ...row,

@@ -37,7 +37,8 @@ WITH RECURSIVE step AS (
 )`;
 
 const IS_SENT_TO = 'w.enabled AND w.deleted_at IS NULL AND NOT w.paused';
-const DUE_IN_MS = `(extract(epoch FROM greatest(s.next_attempt_at, w.hold_until, w.open_until) - now()) * 1000)::float8`;
+const inMs = (time: string): string => `(extract(epoch FROM ${time} - now()) * 1000)::float8`;
+const DUE_IN_MS = inMs('greatest(s.next_attempt_at, w.hold_until, w.open_until)');
 
 /**
  * Looks at a day for what is pending, so many subscriptions of it. Of one that is off or paused there
@@ -49,12 +50,12 @@ export const LOOK = ofDay(
   'pending.look',
   (day) => `
 ${steps(day, { from: 'AND webhook_id > $1::bigint', until: 'WHERE step.number < $2::integer' })}
-SELECT s.number, s.webhook_id, w.account_id, s.next_attempt_at::text AS since,
-  ${DUE_IN_MS} AS due_in_ms, w.open_until IS NOT NULL AS probe, false AS tests
+SELECT s.number, s.webhook_id, w.account_id, ${DUE_IN_MS} AS due_in_ms,
+  ${inMs('s.next_attempt_at')} AS oldest_in_ms, w.open_until IS NOT NULL AS probe, false AS tests
 FROM step s
 LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = s.webhook_id LIMIT 1) w ON ${IS_SENT_TO}
 UNION ALL
-(SELECT 0, d.webhook_id, d.account_id, d.next_attempt_at::text, 0, false, true FROM deliveries d
+(SELECT 0, d.webhook_id, d.account_id, 0, '-Infinity', false, true FROM deliveries d
  WHERE d.state = 'pending' AND d.immediate AND d.next_attempt_at <= now() AND ${withinDays('d.id', day)}
  LIMIT $2::integer)`,
 );

@@ -28,8 +28,8 @@ interface LookRow {
   webhook_id: string;
   /** Null of a subscription to which nothing is sent now. */
   account_id: string | null;
-  since: string;
   due_in_ms: number;
+  oldest_in_ms: number;
   probe: boolean;
   tests: boolean;
 }
@@ -80,21 +80,25 @@ export class DueDeliveries {
   /** What follows from the end of a delivery in this worker: its retry, or that it is due again. */
   follow(result: RunResult | undefined): void {
     if (result?.outcome === 'released') {
-      this.note(result, 0);
+      this.note(result, { dueInMs: 0 });
       if (!this.stopping && !result.delivery.immediate) this.mark(result.delivery.webhookId);
     } else if (result?.outcome === 'failed' && result.conclusion.state === 'pending') {
-      this.note(result, result.conclusion.delayMs);
+      const { delayMs } = result.conclusion;
+      this.note(result, { dueInMs: delayMs, oldestInMs: delayMs });
     }
   }
 
   /** Others of its subscription wait in PostgreSQL: this came before them. */
   othersWait(delivery: LeasedDelivery): void {
-    this.note({ delivery }, 0);
+    this.note({ delivery }, { dueInMs: 0 });
   }
 
-  private note({ delivery }: { delivery: LeasedDelivery }, dueInMs: number): void {
+  private note(
+    { delivery }: { delivery: LeasedDelivery },
+    due: Pick<DueWork, 'dueInMs' | 'oldestInMs'>,
+  ): void {
     const { id, webhookId, event, immediate: tests } = delivery;
-    this.schedule.note({ webhookId, accountId: event.accountId, day: dayOf(id), dueInMs, tests });
+    this.schedule.note({ webhookId, accountId: event.accountId, day: dayOf(id), tests, ...due });
     this.wake();
   }
 
@@ -220,7 +224,8 @@ export class DueDeliveries {
 }
 
 function workOf(day: Day, row: LookRow): DueWork[] {
-  const { webhook_id: webhookId, account_id: accountId, since, probe, tests } = row;
+  const { webhook_id: webhookId, account_id: accountId, probe, tests } = row;
   if (accountId === null) return [];
-  return [{ webhookId, accountId, day, dueInMs: row.due_in_ms, since, probe, tests }];
+  const { due_in_ms: dueInMs, oldest_in_ms: oldestInMs } = row;
+  return [{ webhookId, accountId, day, dueInMs, oldestInMs, probe, tests }];
 }

@@ -108,8 +108,9 @@ RETURNING w.id`,
  * Leases what is due, straight to the worker that asks: of each subscription the oldest, as many as it says.
  * What others have locked is passed over.
  *
- * $1, $2, $3 arrays: subscription, how many, from when on there may be something due; $4 array: those whose
- * probe this is; $5 timeout of an attempt in ms
+ * $1, $2, $3 arrays: subscription, how many, for how many ms the oldest may have been due (what was due before is
+ * passed over: while a snapshot lasts, the index keeps all that is done); $4 array: those whose probe this is;
+ * $5 timeout of an attempt in ms
  */
 export const CLAIM = ofDay('pending.claim', (day) =>
   claim(
@@ -129,13 +130,13 @@ function claim(day: Day, isAskedFor: string, mayBeSent: string): string {
 WITH judged AS MATERIALIZED (
   SELECT d.id, ${IS_OFF} AS is_off, d.claimed_until IS NOT NULL AS is_expired
   -- Subqueries: knowing the arrays while it plans, PostgreSQL would plan anew each time.
-  FROM unnest((SELECT $1::bigint[]), (SELECT $2::integer[]), (SELECT $3::timestamptz[]))
-    AS a(webhook_id, most, since)
+  FROM unnest((SELECT $1::bigint[]), (SELECT $2::integer[]), (SELECT $3::float8[]))
+    AS a(webhook_id, most, due_for_ms)
   JOIN LATERAL (SELECT * FROM webhooks WHERE id = a.webhook_id LIMIT 1) w ON ${mayBeSent}
   CROSS JOIN LATERAL (
     SELECT id, generation, claimed_until FROM deliveries
     WHERE webhook_id = a.webhook_id AND state = 'pending' AND ${isAskedFor}
-      AND next_attempt_at <= now() AND next_attempt_at >= a.since
+      AND next_attempt_at <= now() AND next_attempt_at >= now() - make_interval(secs => a.due_for_ms / 1000)
       AND (claimed_until IS NULL OR claimed_until <= now()) AND ${withinDays('id', day)}
     ORDER BY next_attempt_at, id LIMIT a.most
     FOR NO KEY UPDATE SKIP LOCKED

@@ -37,6 +37,9 @@ const BATCH = { maxItems: 200 };
 /** How long an outcome is kept for a row that is locked, or a database that is away, ms. */
 const KEPT_MS = 120_000;
 const AGAIN_MS = 250;
+/** What was noted to be due then was due so much earlier at the most, as to record it took some time, ms. */
+const DUE_SPARE_MS = 1_000;
+const AGES_MS = 1e12;
 
 /** `is_expired`: its last lease ended without an outcome. */
 type ClaimedRow = (LeasedRow | EventlessRow) & { is_expired: boolean };
@@ -114,7 +117,7 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     const rows = await this.database.run<ClaimedRow>((tests ? CLAIM_TESTS : CLAIM)(day), [
       claims.map((claim) => claim.webhookId),
       claims.map((claim) => claim.most),
-      claims.map((claim) => claim.since ?? '-infinity'),
+      claims.map((claim) => Math.min(claim.dueForMs + DUE_SPARE_MS, AGES_MS)),
       probes,
       this.timeoutMs,
     ]);
