@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { keepNewest, RateLimitedError } from '#libs/kernel';
+import { RateLimitedError, Recent } from '#libs/kernel';
 import { type BasicCredentials, basicCredentialsOf } from './basic-credentials.js';
 import { CredentialUses } from './credential-uses.js';
 import { UnauthorizedError } from './identity-errors.js';
@@ -11,8 +11,8 @@ import type { Principal } from './principal.js';
 
 /** How old a look at a credential's row may be: this long a revoked one may still work. */
 const LOOK_VALID_MS = 1_000;
-/** Pairs remembered at the most: a few MB. */
-const MAX_REMEMBERED = 10_000;
+/** Pairs that are remembered, or twice as many: a few MB. */
+const REMEMBERED = 5_000;
 
 /** A pair that was verified. Times are `performance.now()`. */
 interface Verified {
@@ -30,7 +30,7 @@ interface Verified {
 @Injectable()
 export class Authenticator {
   private readonly key = randomBytes(32).toString('base64');
-  private readonly remembered = new Map<string, Verified>();
+  private readonly remembered = new Recent<string, Verified>(REMEMBERED);
   private readonly verifying = new Map<string, Promise<Verified | undefined>>();
 
   constructor(
@@ -69,12 +69,10 @@ export class Authenticator {
     const principal = await this.logins.principalOf(entry.credentialId);
     // Another request may have put a newer entry in its place meanwhile.
     const isCurrent = this.remembered.get(key) === entry;
-    if (isCurrent) this.remembered.delete(key);
+    if (isCurrent && !principal) this.remembered.delete(key);
     if (!principal) return undefined;
     entry.principal = principal;
     entry.lookedAt = lookedAt;
-    // At the end of the map: what is in use is dropped last.
-    if (isCurrent) this.remembered.set(key, entry);
     this.uses.note(entry.credentialId);
     return entry;
   }
@@ -102,7 +100,7 @@ export class Authenticator {
     const match = await this.attempt(pair, address);
     if (!match) return undefined;
     const entry: Verified = { ...match, lookedAt };
-    this.remember(key, entry);
+    this.remembered.set(key, entry);
     this.uses.note(entry.credentialId);
     // Under load the computation waits its turn, and the row may have changed since.
     return isFresh(entry) ? entry : this.look(key, entry);
@@ -124,11 +122,6 @@ export class Authenticator {
     } finally {
       this.failures.end(login, outcome);
     }
-  }
-
-  private remember(key: string, entry: Verified): void {
-    this.remembered.set(key, entry);
-    keepNewest(this.remembered, MAX_REMEMBERED);
   }
 }
 

@@ -1,4 +1,4 @@
-import { keepNewest } from '#libs/kernel';
+import { Recent } from '#libs/kernel';
 import {
   ATTEMPTS_PENDING_MS,
   FAILURE_WINDOW_MS,
@@ -7,8 +7,8 @@ import {
   type LoginOutcome,
 } from './login-failures.js';
 
-/** More than fail in a window: each attempt costs a computation of the hash. Some 20 MB. */
-const MAX_COUNTS = 100_000;
+/** Or twice as many: more than fail in a window, as each attempt costs a computation of the hash. Some 20 MB. */
+const REMEMBERED = 50_000;
 
 interface Count {
   attempts: number;
@@ -19,7 +19,7 @@ interface Count {
 
 /** Failed logins as this process alone has seen them. */
 export class LocalLoginFailures extends LoginFailures {
-  private readonly counts = new Map<string, Count>();
+  private readonly counts = new Recent<string, Count>(REMEMBERED);
 
   override begin(login: string): Promise<number> {
     const count = this.current(login);
@@ -44,9 +44,7 @@ export class LocalLoginFailures extends LoginFailures {
     const known = this.counts.get(login);
     if (known && known.until > now) return known;
     const count = { attempts: 0, failures: 0, until: now + FAILURE_WINDOW_MS };
-    this.counts.delete(login);
     this.counts.set(login, count);
-    keepNewest(this.counts, MAX_COUNTS);
     return count;
   }
 }

@@ -1,13 +1,13 @@
-import { keepNewest, type RateLimit } from '#libs/kernel';
+import { type RateLimit, Recent } from '#libs/kernel';
 import { type Allowance, RateLimiter } from './rate-limiter.js';
 
-/** Those that asked for something lately; one that is dropped has a full bucket. Some 10 MB. */
-const MAX_ACCOUNTS = 100_000;
+/** Those that asked for something lately, or twice as many; one that is dropped has a full bucket. Some 10 MB. */
+const REMEMBERED = 50_000;
 
 /** Requests of accounts as this process alone has seen them. */
 export class LocalRateLimiter extends RateLimiter {
   /** When the bucket of an account is full again, in µs of `performance.now()`. */
-  private readonly fullAt = new Map<string, number>();
+  private readonly fullAt = new Recent<string, number>(REMEMBERED);
 
   override take(accountId: string, { quota, windowMs }: RateLimit): Promise<Allowance> {
     const now = Math.floor(performance.now() * 1_000);
@@ -17,9 +17,7 @@ export class LocalRateLimiter extends RateLimiter {
     const allowed = room >= interval;
     if (allowed) {
       room -= interval;
-      this.fullAt.delete(accountId);
       this.fullAt.set(accountId, fullAt + interval);
-      keepNewest(this.fullAt, MAX_ACCOUNTS);
     }
     const remaining = Math.floor(room / interval);
     const nextMs = Math.ceil((interval * (remaining + 1) - room) / 1_000);

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks, Database, keepNewest } from '#libs/kernel';
+import { BackgroundTasks, Database, Recent } from '#libs/kernel';
 import { CredentialUses } from '../domain/credential-uses.js';
 
 const WRITTEN_EVERY_MS = 60_000;
@@ -25,7 +25,7 @@ const USED = {
 @Injectable()
 export class PostgresCredentialUses extends CredentialUses {
   /** When a credential was last written, or is to be, as `performance.now()`. */
-  private readonly notedAt = new Map<string, number>();
+  private readonly notedAt = new Recent<string, number>(MAX_KNOWN);
   private readonly unwritten = new Set<string>();
 
   constructor(
@@ -39,9 +39,7 @@ export class PostgresCredentialUses extends CredentialUses {
   override note(credentialId: string): void {
     const now = performance.now();
     if (now - (this.notedAt.get(credentialId) ?? -Infinity) < WRITTEN_EVERY_MS) return;
-    this.notedAt.delete(credentialId);
     this.notedAt.set(credentialId, now);
-    keepNewest(this.notedAt, MAX_KNOWN);
     this.unwritten.add(credentialId);
   }
 

@@ -24,4 +24,7 @@ it('has the latest value of a key', () => {
   recent.set('b', 1);
   recent.set('a', 2);
   expect([recent.get('a'), recent.get('b')]).toEqual([2, 1]);
+  recent.delete('a');
+  recent.delete('b');
+  expect([recent.get('a'), recent.get('b')]).toEqual([undefined, undefined]);
 });

@@ -23,4 +23,9 @@ export class Recent<Key, Value> {
     }
     this.recent.set(key, value);
   }
+
+  delete(key: Key): void {
+    this.recent.delete(key);
+    this.earlier.delete(key);
+  }
 }

@@ -6,6 +6,7 @@ import {
   randomBytes,
   sign,
 } from 'node:crypto';
+import { Recent } from '#libs/kernel';
 
 /** How notifications can be signed, by the names of RFC 9421. */
 export const SIGNATURES = ['hmac-sha256', 'ed25519'] as const;
@@ -50,8 +51,7 @@ const bytesOf = (secret: string): Buffer =>
   Buffer.from(secret.slice(secret.indexOf('_') + 1), 'base64');
 
 /** Making one of its text takes as long as a signature. */
-const privateKeys = new Map<string, KeyObject>();
-const REMEMBERED = 1_000;
+const privateKeys = new Recent<string, KeyObject>(1_000);
 
 function privateKeyOf(secret: string): KeyObject {
   const known = privateKeys.get(secret);
@@ -62,6 +62,5 @@ function privateKeyOf(secret: string): KeyObject {
   // As JWK (RFC 8037): OpenSSL takes ten times as long for PKCS #8.
   const key = createPrivateKey({ key: { kty: 'OKP', crv: 'Ed25519', d, x }, format: 'jwk' });
   privateKeys.set(secret, key);
-  if (privateKeys.size > REMEMBERED) privateKeys.delete(privateKeys.keys().next().value ?? '');
   return key;
 }
