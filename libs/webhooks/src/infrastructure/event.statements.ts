@@ -5,7 +5,7 @@ import { IS_FREE } from './webhook-flow.js';
  * Deliveries of one subscription that a statement puts onto the queue: as many as a worker has places
  * for. With more, what is accepted for others would wait behind them; the rest is claimed from PostgreSQL.
  */
-const MOST_AT_ONCE = 100;
+const MOST_AT_ONCE = 20;
 
 /**
  * Accepts a batch of events in one statement.

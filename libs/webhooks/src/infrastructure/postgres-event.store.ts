@@ -37,7 +37,8 @@ import {
 import { byDay } from './partition-days.js';
 import { daysListed, newestFirst, readUpTo, spansOf } from './partition-walk.js';
 
-const MAX_BATCH_EVENTS = 200;
+/** Events of a request that are many: others do not wait for their statement, which takes long. */
+const MANY_EVENTS = 20;
 const MAX_BATCH_CHARACTERS = 4 << 20;
 /** The number of the lease under which a new delivery is on the queue: no worker has had it. */
 const FIRST_LEASE = 0;
@@ -76,7 +77,8 @@ interface KeyRow {
 /** Events in PostgreSQL: concurrent acceptances share a statement, and a commit. */
 @Injectable()
 export class PostgresEventStore extends EventStore {
-  private readonly acceptances: GroupCommit<TracedEvent, Acceptance | UnavailableError>;
+  private readonly few: GroupCommit<TracedEvent, Acceptance | UnavailableError>;
+  private readonly many: GroupCommit<TracedEvent, Acceptance | UnavailableError>;
   private readonly lease: number;
   private readonly results;
 
@@ -94,19 +96,20 @@ export class PostgresEventStore extends EventStore {
       { event: EVENT_KINDS, result: ['accepted', 'duplicate', 'refused'] },
     );
     this.lease = leaseMs(config);
-    this.acceptances = new GroupCommit((events) => this.acceptBatch(events), {
-      maxItems: MAX_BATCH_EVENTS,
+    const accept = (events: readonly TracedEvent[]) => this.acceptBatch(events);
+    const limits = {
       maxWeight: MAX_BATCH_CHARACTERS,
-      weigh: (event) => event.data.length,
-      atOnce: 2,
-    });
+      weigh: (event: TracedEvent) => event.data.length,
+    };
+    this.few = new GroupCommit(accept, { ...limits, maxItems: 200, atOnce: 2 });
+    // One at once: two would take all of a small PostgreSQL.
+    this.many = new GroupCommit(accept, { ...limits, maxItems: 500 });
   }
 
   async accept(events: readonly ReportedEvent[]): Promise<(Acceptance | UnavailableError)[]> {
     try {
-      const results = await this.tracing.span(PUBLISH_SPAN, () =>
-        this.acceptances.run(this.inTrace(events)),
-      );
+      const group = events.length < MANY_EVENTS ? this.few : this.many;
+      const results = await this.tracing.span(PUBLISH_SPAN, () => group.run(this.inTrace(events)));
       results.forEach((result, index) => this.count(events[index]?.event, result));
       return results;
     } catch (error) {
