@@ -12,8 +12,10 @@ const QUICK = { durationMs: 5, answered: true };
 const HANGING = { durationMs: 15_000, answered: false };
 
 /** Takes all places that there are for a subscription. */
-const fill = (slots: DeliverySlots, webhookId = '1', accountId = '1'): number =>
-  slots.hold(webhookId, accountId, 1_000);
+function fill(slots: DeliverySlots, webhookId = '1', accountId = '1'): number {
+  const places = slots.hold(webhookId, accountId, 1_000);
+  return places === 0 ? 0 : places + fill(slots, webhookId, accountId);
+}
 
 /** Makes calls that end like this, one after the other. */
 async function call(slots: DeliverySlots, how: typeof QUICK, times = 1, webhookId = '1') {
@@ -126,6 +128,12 @@ it('gives all slow subscriptions together half of the slots', async () => {
   let held = 0;
   for (let id = 0; id < 300; id += 1) held += fill(slots, `slow-${id}`, `account-${id}`);
   expect(held).toBe(200);
+});
+
+it('gives a slow subscription one place at a time', async () => {
+  const slots = new DeliverySlots(400, 50);
+  await call(slots, { durationMs: 5_000, answered: true }, 20);
+  expect([slots.hold('1', '1', 8), slots.hold('1', '1', 8)]).toEqual([1, 1]);
 });
 
 it('takes a subscription for slow as soon as a call has hung for a second', async () => {

@@ -65,9 +65,11 @@ export class DeliverySlots {
     return held;
   }
 
-  /** Takes up to `most` places. @returns how many it got */
+  /** Takes up to `most` places, and for what is slow one at a time. @returns how many it got */
   hold(webhookId: string, accountId: string, most = 1): number {
-    const places = Math.max(0, Math.min(most, this.roomFor(this.of(webhookId), accountId)));
+    const subscription = this.of(webhookId);
+    const wanted = subscription.isSlow ? 1 : most;
+    const places = Math.max(0, Math.min(wanted, this.roomFor(subscription, accountId)));
     if (places > 0) this.add(webhookId, accountId, places);
     return places;
   }
