@@ -47,11 +47,12 @@ export async function outcomeOf(
 ): Promise<Outcome> {
   const { producer, receiver, memory } = installation;
   const promised = producer.promised(installation.paths);
-  for (const key of (await faultCase.excused?.(installation)) ?? []) promised.delete(key);
+  const excused = (await faultCase.excused?.(installation)) ?? new Set<string>();
+  for (const key of excused) promised.delete(key);
   const confirmed = receiver.confirmed();
   const arrived = [...promised].filter((key) => confirmed.has(key)).length;
   const calls = new Map(receiver.arrivals.map((arrival) => [arrival, callOf(arrival)]));
-  const verdict = await verdictOf(faultCase, installation, [...calls.values()]);
+  const verdict = await verdictOf(faultCase, installation, { calls: [...calls.values()], excused });
   const repeated = [...confirmed.values()].flatMap((arrivals) => arrivals.slice(0, -1));
   const explained = repeated.filter((earlier) => verdict.explained.has(calls.get(earlier)!));
   const outcome: Outcome = {
@@ -128,10 +129,10 @@ function brokenOf(faultCase: FaultCase, outcome: Outcome): string[] {
 async function verdictOf(
   { latestMs }: FaultCase,
   installation: Installation,
-  calls: readonly Call[],
+  seen: { calls: readonly Call[]; excused: ReadonlySet<string> },
 ): Promise<Verdict> {
   const { schedule } = installation;
-  const history = await historyOf(installation, calls);
+  const history = await historyOf(installation, seen);
   return judge(history, { schedule, ...(latestMs !== undefined && { latestMs }) });
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FaultCase } from './fault-case.js';
 import { Installation } from './installation.js';
-import { type Outcome, outcomeOf } from './outcome.js';
+import { type Outcome, outcomeOf, outcomeOfNone } from './outcome.js';
 import type { Random } from './random.js';
 import type { Template } from './template.js';
 import type { Topology } from './topology.js';
@@ -35,7 +35,9 @@ export async function runCase(
       recoveryMs = Math.max(recoveryMs, performance.now() - start);
     }
     await sleep(AFTERMATH_MS);
-    const outcome = await outcomeOf(faultCase, installation, recoveryMs / 1_000);
+    const outcome = await outcomeOf(faultCase, installation, recoveryMs / 1_000).catch(
+      (error: unknown) => outcomeOfNone(faultCase.name, error),
+    );
     outcome.broken.push(...failed);
     return outcome;
   } finally {

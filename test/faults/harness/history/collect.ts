@@ -1,19 +1,24 @@
 import type { Installation } from '../installation.js';
-import type { Arrival } from '../receiver.js';
+import { type Arrival, keyOf } from '../receiver.js';
 import type { Attempt, Call, Delivery, History } from './history.js';
 
-/** What happened to the subscriptions that the installation was started with. */
+/**
+ * What happened to the subscriptions that the installation was started with.
+ * @param excused notifications that need not arrive: where none of an event need, it may be lost
+ */
 export async function historyOf(
   installation: Installation,
-  calls: readonly Call[],
+  { calls, excused }: { calls: readonly Call[]; excused: ReadonlySet<string> },
 ): Promise<History> {
-  const { targets, producer, postgres, actions, harms } = installation;
+  const { targets, paths, producer, postgres, actions, harms } = installation;
+  const mayBeLost = (number: number) => paths.every((path) => excused.has(keyOf({ path, number })));
+  const accepted = [...producer.accepted].filter(([number]) => !mayBeLost(number));
   return {
     subscriptions: [...targets.values()].map(({ subscription, url }) => ({
       id: subscription.slice(subscription.lastIndexOf('/') + 1),
       target: url.pathname + url.search,
     })),
-    accepted: [...producer.accepted.values()].map(({ eventId, reportedAt, at }) => ({
+    accepted: accepted.map(([, { eventId, reportedAt, at }]) => ({
       eventId,
       from: reportedAt,
       to: at,
