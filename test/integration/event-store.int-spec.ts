@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { Database, Metrics, readConfig, Tracing, Log } from '#libs/kernel';
@@ -174,6 +176,41 @@ it('leaves deliveries unclaimed while the queue has no room, or their subscripti
   expect(rows).toHaveLength(4);
   expect(rows.filter((row) => row.claimed)).toHaveLength(1);
   expect(rows.some((row) => row.claimed && row.webhook_id === backlogged)).toBe(false);
+});
+
+it('puts twenty of a subscription onto the queue at once, and marks that others wait', async () => {
+  const webhook = await aSubscription(database, account);
+  const few = await aSubscription(database, account, { event: 'cdrRated' });
+  const many = Array.from({ length: 25 }, () => anEvent());
+  await store.accept([...many, anEvent({ event: 'cdrRated' })]);
+  const queuedFor = (id: string) => queue.added.filter(({ webhookId }) => webhookId === id);
+  expect([queuedFor(webhook), queuedFor(few)].map(({ length }) => length)).toEqual([20, 1]);
+  const rows = await database.query<{ id: string }>('SELECT id FROM webhooks WHERE backlog');
+  expect(rows).toContainEqual({ id: webhook });
+  expect(rows).not.toContainEqual({ id: few });
+});
+
+it('stores a single event beside a large batch, not behind it', async () => {
+  const reported = anEvent({ producerId: randomUUID() });
+  const somebody = new pg.Client({ connectionString: database.url });
+  await somebody.connect();
+  await somebody.query('BEGIN');
+  await somebody.query(
+    `INSERT INTO event_keys (account_id, event, producer_id, event_id, deliveries)
+     VALUES ($1, 'cdrCreated', $2, gen_random_uuid(), 0)`,
+    [account, reported.producerId],
+  );
+  let isStored = false;
+  // Waits for what somebody makes of its key.
+  const batch = store
+    .accept([reported, ...Array.from({ length: 30 }, () => anEvent())])
+    .finally(() => (isStored = true));
+  await sleep(100);
+  expect(await store.accept([anEvent()])).toMatchObject([{ accepted: true }]);
+  expect(isStored).toBe(false);
+  await somebody.query('ROLLBACK');
+  await somebody.end();
+  expect(await batch).toHaveLength(31);
 });
 
 it('matches every combination of event, resources, level and switch as the contract says', async () => {
