@@ -108,6 +108,15 @@ it('follows a look that says that what was due is due later', () => {
   expect(all()).toEqual(['1']);
 });
 
+it('claims nothing before its time, however long a look took, and passes over nothing', () => {
+  now += 5;
+  schedule.found([work('1', { dueInMs: 100, oldestInMs: 100 })], now - 5);
+  now += 99;
+  expect(all()).toEqual([]);
+  now += 1;
+  expect(schedule.pick((_, most) => most)).toMatchObject([{ dueForMs: 5 }]);
+});
+
 it('follows no look as to what was noted since it began', () => {
   const begunAt = now;
   now += 5;

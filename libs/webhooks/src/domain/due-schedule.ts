@@ -154,9 +154,14 @@ export class DueSchedule {
     return entry;
   }
 
-  private bringForward(entry: Entry, { dueInMs, oldestInMs = -Infinity }: DueWork, at: number) {
-    entry.oldestAt = Math.min(entry.oldestAt, at + oldestInMs);
-    this.plan(entry, Math.min(entry.dueAt, at + dueInMs));
+  /** Of a look it is known that PostgreSQL answered between `askedAt` and now: the safe end of both. */
+  private bringForward(
+    entry: Entry,
+    { dueInMs, oldestInMs = -Infinity }: DueWork,
+    askedAt: number,
+  ) {
+    entry.oldestAt = Math.min(entry.oldestAt, askedAt + oldestInMs);
+    this.plan(entry, Math.min(entry.dueAt, this.now() + dueInMs));
   }
 
   private plan(entry: Entry, dueAt: number): void {
