@@ -6,8 +6,6 @@ import { confirm } from '../harness/receiver.js';
 import { until } from '../../harness/until.js';
 
 const BURST = 150;
-/** So few that all of them go onto the queue. */
-const AT_ONCE = 10;
 const AWAY_MS = 60_000;
 const FULL_MS = 12_000;
 const SLOW_MS = 12_000;
@@ -41,7 +39,7 @@ async function whileOccupied(
   );
   for (const worker of workers) worker.signal('SIGSTOP');
   try {
-    for (let sent = 0; sent < BURST; sent += AT_ONCE) await producer.report(AT_ONCE);
+    await producer.reportInPieces(BURST);
     await until('deliveries wait in Redis, and are under way', async () => {
       const { waiting, active } = await redis.jobs();
       return waiting > 0 && active > 0;

@@ -37,7 +37,7 @@ export const postgresRestored: FaultCase = {
       await sleep(random.between(2_000, 4_000));
       await installation.noBacklog();
       await Promise.all(workers.map((worker) => worker.kill()));
-      await producer.report(WAITING);
+      await producer.reportInPieces(WAITING);
       await Promise.all(processes.map((process) => process.kill()));
       await postgres.stop();
       await postgres.restore(backup);
@@ -61,11 +61,11 @@ export const redisRestored: FaultCase = {
     const { postgres, redis, workers, producer } = installation;
     await installation.noBacklog();
     await Promise.all(workers.map((worker) => worker.terminate()));
-    await producer.report(WAITING);
+    await producer.reportInPieces(WAITING);
     await until('jobs wait in Redis', async () => (await redis.jobs()).waiting >= WAITING);
     await redis.save();
     await Promise.all(workers.map((worker) => worker.start()));
-    await producer.report(WAITING);
+    await producer.reportInPieces(WAITING);
     await sleep(3_000);
     await redis.kill();
     await redis.start();

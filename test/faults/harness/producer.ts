@@ -6,6 +6,7 @@ import { keyOf } from './receiver.js';
 const PATIENCE_MS = 25_000;
 const AGAIN_MS = 300;
 const BATCH = 200;
+const PIECE = 10;
 
 /** How often requests failed, by how. */
 export interface Failures {
@@ -60,6 +61,12 @@ export class Producer {
   /** Reports some at once; resolves when they are accepted. */
   async report(events: number): Promise<void> {
     await Promise.all(Array.from({ length: events }, () => this.next()));
+  }
+
+  /** Reports some, so few at once that all of them go onto the queue; resolves when they are accepted. */
+  async reportInPieces(count: number): Promise<void> {
+    for (let made = 0; made < count; made += PIECE)
+      await this.report(Math.min(PIECE, count - made));
   }
 
   /** Reports many, a batch after the other; resolves when they are accepted. @throws when one is not */
