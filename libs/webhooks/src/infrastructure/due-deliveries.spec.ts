@@ -180,7 +180,7 @@ it('claims nothing for a subscription to which nothing is sent', async () => {
   expect(claims).toEqual([]);
 });
 
-it('claims what waits behind a delivery that came from the queue', async () => {
+it('claims the rest of a backlog when told of it by a queued delivery', async () => {
   store('1', 3);
   due.othersWait({ id: ID, webhookId: '1', event: { accountId: 'a' } } as LeasedDelivery);
   await vi.advanceTimersByTimeAsync(10);
