@@ -1,8 +1,8 @@
-import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { testRedisUrl } from '../support/environment.js';
+import { forgetLogins } from '../support/forget-logins.js';
 import { basic, type Call, type Client, clientOf } from '../support/http.js';
 import { expectProblem } from '../support/problem.js';
 import { type RunningProcess, startApi } from '../support/processes.js';
@@ -19,7 +19,6 @@ let one: Client;
 let other: Client;
 
 beforeAll(async () => {
-  await forgetLogins();
   database = await createTestDatabase();
   redis = await proxyTo(testRedisUrl().toString());
   const environment = {
@@ -35,16 +34,9 @@ afterAll(async () => {
   await Promise.all(apis.map((api) => api.stop()));
   await redis.close();
   await database.drop();
-  await forgetLogins();
 });
-
-/** The tests of other files have used the same usernames. */
-async function forgetLogins(): Promise<void> {
-  const client = new Redis(testRedisUrl().toString());
-  const keys = await client.keys('switchhook:login:*');
-  if (keys.length > 0) await client.del(keys);
-  client.disconnect();
-}
+// The tests call from one address, whose failures would add up.
+beforeEach(forgetLogins);
 
 const from = (address: string): Call => ({ headers: { 'x-forwarded-for': address } });
 
@@ -119,6 +111,44 @@ describe('after ten failures in fifteen minutes', () => {
     const tried = statuses.filter((status) => status === 401).length;
     expect(tried).toBeGreaterThan(0);
     expect(tried).toBeLessThanOrEqual(10);
+  });
+});
+
+describe('after a hundred failures in fifteen minutes', () => {
+  it('an address is refused on every process, whatever the username, and no other address is', async () => {
+    const { auth } = await createUser(database, 'neighbour');
+    const { auth: known } = await createUser(database, 'known-neighbour');
+    const flooded = from('198.51.100.7');
+    for (const client of [one, other]) {
+      expect((await client.get(PATH, { ...flooded, auth: known })).status).toBe(200);
+    }
+    const statuses = await Promise.all(
+      Array.from({ length: 120 }, async (_, index) => {
+        const pair = `guessed-${index % 60}:wrong ${index}`;
+        return (await (index % 2 ? one : other).get(PATH, { ...flooded, auth: pair })).status;
+      }),
+    );
+    expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(100);
+    await fail(one, 'rest', 10, flooded);
+    await fail(one, 'more', 10, flooded);
+    for (const client of [one, other]) {
+      const refused = await client.get(PATH, { ...flooded, auth });
+      expectProblem(refused, tooMany);
+      expect(Number(refused.headers['retry-after'])).toBeGreaterThan(WINDOW_S - 120);
+      expect((await client.get(PATH, { ...flooded, auth: known })).status).toBe(200);
+    }
+    expect((await one.get(PATH, { ...from('198.51.100.8'), auth })).status).toBe(200);
+  });
+
+  it('a right password among the wrong ones does not let it go on', async () => {
+    const { auth } = await createUser(database, 'accomplice');
+    const flooded = from('198.51.100.9');
+    for (let round = 0; round < 12; round += 1) {
+      await fail(one, `victim-${round}`, 9, flooded);
+      // On another process it is a first login each time.
+      await other.get(PATH, { ...flooded, auth });
+    }
+    expectProblem(await one.get(PATH, { ...flooded, auth: 'victim:x' }), tooMany);
   });
 });
 

@@ -1,5 +1,8 @@
 import 'reflect-metadata';
-import { afterAll } from 'vitest';
+import { afterAll, beforeAll } from 'vitest';
+import { forgetLogins } from './forget-logins.js';
 import { endLeftOvers } from './processes.js';
 
+// All test files call from one address, whose failed logins would add up.
+beforeAll(forgetLogins);
 afterAll(endLeftOvers);

@@ -266,17 +266,44 @@ it('computes one hash at a time, and refuses what would wait too long', async ()
     computing.clear();
     return fakeHash(password, given);
   });
-  const all = Array.from({ length: 150 }, (_, index) => authenticate(header(`user${index}:x`)));
+  const all = Array.from({ length: 150 }, (_, index) =>
+    authenticate(header(`user${index}:x`), `192.0.2.${index}`),
+  );
   const endings = Promise.allSettled(all);
   await vi.advanceTimersByTimeAsync(6_000);
   const reasons = (await endings).map((ending) =>
     ending.status === 'rejected' ? (ending.reason as Error) : undefined,
   );
   expect(most).toBe(1);
-  // One hundred may wait, and for five seconds.
-  expect(reasons.slice(101).every((reason) => reason instanceof BusyError)).toBe(true);
+  // They may wait for five seconds.
   expect(reasons.filter((reason) => reason instanceof UnauthorizedError)).toHaveLength(50);
   expect(reasons.filter((reason) => reason instanceof BusyError)).toHaveLength(100);
+});
+
+it('takes turns over addresses, and has no more than a hundred of one under way', async () => {
+  vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
+  aLogin('demo', 'demo-secret');
+  vi.spyOn(hasher, 'hash').mockImplementation(async (password, given) => {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    return fakeHash(password, given);
+  });
+  const flood = Array.from({ length: 120 }, (_, index) => authenticate(header(`user${index}:x`)));
+  const endings = Promise.allSettled(flood);
+  let answered = false;
+  const other = authenticate(DEMO, '192.0.2.2').then(() => {
+    answered = true;
+  });
+  await vi.advanceTimersByTimeAsync(30);
+  expect(answered).toBe(true);
+  await vi.advanceTimersByTimeAsync(2_000);
+  await other;
+  const refusals = (await endings).map((ending) =>
+    ending.status === 'rejected' ? (ending.reason as Error).constructor : undefined,
+  );
+  expect(refusals.filter((refusal) => refusal === UnauthorizedError)).toHaveLength(100);
+  expect(refusals.filter((refusal) => refusal === RateLimitedError)).toHaveLength(20);
+  const another = authenticate(header('demo:wrong'));
+  await expect(another).rejects.toThrow('Too many logins have failed from this address.');
 });
 
 it('tells of the use of a credential with each look at it, and of no refused one', async () => {

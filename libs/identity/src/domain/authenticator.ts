@@ -4,7 +4,13 @@ import { RateLimitedError, Recent } from '#libs/kernel';
 import { type BasicCredentials, basicCredentialsOf } from './basic-credentials.js';
 import { CredentialUses } from './credential-uses.js';
 import { UnauthorizedError } from './identity-errors.js';
-import { LoginFailures, loginKey, type LoginOutcome } from './login-failures.js';
+import {
+  addressCounter,
+  type LoginCounter,
+  LoginFailures,
+  type LoginOutcome,
+  pairCounter,
+} from './login-failures.js';
 import { Logins } from './logins.js';
 import { type Match, PasswordCheck } from './password-check.js';
 import type { Principal } from './principal.js';
@@ -107,20 +113,36 @@ export class Authenticator {
   }
 
   /** Checks the password, unless too many were wrong before. */
-  private async attempt(pair: BasicCredentials, address: string): Promise<Match | undefined> {
-    const login = loginKey(pair.username, address);
-    const waitMs = await this.failures.begin(login);
-    if (waitMs > 0) {
-      const message = 'Too many logins with this username have failed from this address.';
-      throw new RateLimitedError(message, waitMs);
-    }
+  private attempt(pair: BasicCredentials, address: string): Promise<Match | undefined> {
+    const ofPair = 'Too many logins with this username have failed from this address.';
+    const ofAddress = 'Too many logins have failed from this address.';
+    return this.counted(addressCounter(address), ofAddress, 'undecided', () =>
+      this.counted(pairCounter(pair.username, address), ofPair, 'succeeded', () =>
+        this.check.match(pair, address),
+      ),
+    );
+  }
+
+  /**
+   * @param refusal what is answered when too many have failed
+   * @param success what a success is to this counter: who has one account may not make it forget what
+   * was tried with others
+   */
+  private async counted(
+    counter: LoginCounter,
+    refusal: string,
+    success: 'succeeded' | 'undecided',
+    attempt: () => Promise<Match | undefined>,
+  ): Promise<Match | undefined> {
+    const waitMs = await this.failures.begin(counter);
+    if (waitMs > 0) throw new RateLimitedError(refusal, waitMs);
     let outcome: LoginOutcome = 'undecided';
     try {
-      const match = await this.check.match(pair);
-      outcome = match ? 'succeeded' : 'failed';
+      const match = await attempt();
+      outcome = match ? success : 'failed';
       return match;
     } finally {
-      this.failures.end(login, outcome);
+      this.failures.end(counter, outcome);
     }
   }
 }

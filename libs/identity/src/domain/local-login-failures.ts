@@ -2,7 +2,7 @@ import { Recent } from '#libs/kernel';
 import {
   ATTEMPTS_PENDING_MS,
   FAILURE_WINDOW_MS,
-  FAILURES_ALLOWED,
+  type LoginCounter,
   LoginFailures,
   type LoginOutcome,
 } from './login-failures.js';
@@ -21,30 +21,30 @@ interface Count {
 export class LocalLoginFailures extends LoginFailures {
   private readonly counts = new Recent<string, Count>(REMEMBERED);
 
-  override begin(login: string): Promise<number> {
-    const count = this.current(login);
-    if (count.attempts < FAILURES_ALLOWED) {
+  override begin({ key, allowed }: LoginCounter): Promise<number> {
+    const count = this.current(key);
+    if (count.attempts < allowed) {
       count.attempts += 1;
       return Promise.resolve(0);
     }
-    const isDecided = count.failures >= FAILURES_ALLOWED;
+    const isDecided = count.failures >= allowed;
     return Promise.resolve(isDecided ? count.until - performance.now() : ATTEMPTS_PENDING_MS);
   }
 
-  override end(login: string, outcome: LoginOutcome): void {
-    const count = this.counts.get(login);
+  override end({ key }: LoginCounter, outcome: LoginOutcome): void {
+    const count = this.counts.get(key);
     if (!count) return;
     if (outcome === 'failed') count.failures += 1;
     if (outcome === 'undecided') count.attempts -= 1;
-    if (outcome === 'succeeded' || count.attempts === 0) this.counts.delete(login);
+    if (outcome === 'succeeded' || count.attempts === 0) this.counts.delete(key);
   }
 
-  private current(login: string): Count {
+  private current(key: string): Count {
     const now = performance.now();
-    const known = this.counts.get(login);
+    const known = this.counts.get(key);
     if (known && known.until > now) return known;
     const count = { attempts: 0, failures: 0, until: now + FAILURE_WINDOW_MS };
-    this.counts.set(login, count);
+    this.counts.set(key, count);
     return count;
   }
 }

@@ -10,10 +10,11 @@ import { isUsername } from './username.js';
 
 /**
  * One check at a time, so that a flood of wrong passwords takes one core and leaves the others to
- * everybody else (docs/decisions/2026-11-21-limits.md). A hundred wait about a second; five, where a
- * machine is short of everything.
+ * everybody else (docs/decisions/2026-11-21-limits.md), and one of each address in turn. A hundred, as
+ * many as an address may have under way, wait about a second; five, where a machine is short of
+ * everything.
  */
-const LIMITS = { atOnce: 1, waiting: 100, waitMs: 5_000 };
+const LIMITS = { atOnce: 1, waitMs: 5_000 };
 
 /** Which credential a password turned out to be, and whose. */
 export interface Match {
@@ -28,7 +29,10 @@ export interface Match {
 @Injectable()
 export class PasswordCheck {
   private readonly saltKey = randomBytes(32);
-  private readonly turns = new Turns(LIMITS);
+  private readonly turns = new Turns(
+    LIMITS,
+    () => new BusyError('Too many passwords wait to be checked now.'),
+  );
 
   constructor(
     private readonly logins: Logins,
@@ -36,12 +40,12 @@ export class PasswordCheck {
   ) {}
 
   /**
+   * @param address whose turn it takes
    * @returns undefined for an unknown user, a wrong or expired password and a locked user
    * @throws BusyError when too many wait, or after too long a wait
    */
-  match(pair: BasicCredentials): Promise<Match | undefined> {
-    const refusal = () => new BusyError('Too many passwords wait to be checked now.');
-    return this.turns.run(() => this.check(pair), refusal);
+  match(pair: BasicCredentials, address: string): Promise<Match | undefined> {
+    return this.turns.run(() => this.check(pair), address);
   }
 
   private async check({ username, password }: BasicCredentials): Promise<Match | undefined> {

@@ -13,17 +13,19 @@ const PARAMETERS = {
 };
 
 /** Callers bound themselves how many checks wait; new passwords are few, and wait behind one check. */
-const LIMITS = { atOnce: 1, waiting: 100 };
+const LIMITS = { atOnce: 1, waitingOfOne: 100 };
 
 /** Argon2id, one computation at a time: it takes a core. */
 @Injectable()
 export class Argon2PasswordHasher extends PasswordHasher {
-  private readonly turns = new Turns(LIMITS);
+  private readonly turns = new Turns(
+    LIMITS,
+    () => new BusyError('Too many passwords wait to be stored now.'),
+  );
 
   override hash(password: string, salt: Buffer): Promise<Buffer> {
     // One password, however its accents were typed (RFC 7617, section 2.1).
     const text = password.normalize('NFC');
-    const refusal = () => new BusyError('Too many passwords wait to be stored now.');
-    return this.turns.run(() => hashRaw(text, { ...PARAMETERS, salt }), refusal);
+    return this.turns.run(() => hashRaw(text, { ...PARAMETERS, salt }));
   }
 }

@@ -4,7 +4,7 @@ import { LocalLoginFailures } from '../domain/local-login-failures.js';
 import {
   ATTEMPTS_PENDING_MS,
   FAILURE_WINDOW_MS,
-  FAILURES_ALLOWED,
+  type LoginCounter,
   LoginFailures,
   type LoginOutcome,
 } from '../domain/login-failures.js';
@@ -39,21 +39,21 @@ export class RedisLoginFailures extends LoginFailures {
     super();
   }
 
-  override async begin(login: string): Promise<number> {
-    const values = [FAILURES_ALLOWED, FAILURE_WINDOW_MS, ATTEMPTS_PENDING_MS];
-    const wait = await this.redis.run(BEGIN, keyOf(login), values);
+  override async begin(counter: LoginCounter): Promise<number> {
+    const values = [counter.allowed, FAILURE_WINDOW_MS, ATTEMPTS_PENDING_MS];
+    const wait = await this.redis.run(BEGIN, keyOf(counter), values);
     if (wait !== undefined && wait !== 0) return Number(wait);
     // What got through counts here as well, so that a Redis that comes and goes forgets nothing.
-    const waitAlone = await this.alone.begin(login);
+    const waitAlone = await this.alone.begin(counter);
     return wait === undefined ? waitAlone : 0;
   }
 
-  override end(login: string, outcome: LoginOutcome): void {
-    this.alone.end(login, outcome);
-    void this.redis.run(END, keyOf(login), [outcome]);
+  override end(counter: LoginCounter, outcome: LoginOutcome): void {
+    this.alone.end(counter, outcome);
+    void this.redis.run(END, keyOf(counter), [outcome]);
   }
 }
 
-function keyOf(login: string): string {
-  return `switchhook:login:${login}`;
+function keyOf({ key }: LoginCounter): string {
+  return `switchhook:login:${key}`;
 }

@@ -21,9 +21,9 @@ function heldWork() {
 }
 
 it('runs no more than its bound at once, and everything in the end', async () => {
-  const turns = new Turns({ atOnce: 2, waiting: 10 });
+  const turns = new Turns({ atOnce: 2, waitingOfOne: 10 }, refusal);
   const held = heldWork();
-  const all = Array.from({ length: 5 }, () => turns.run(held.work, refusal));
+  const all = Array.from({ length: 5 }, () => turns.run(held.work));
   await Promise.resolve();
   expect(held.started).toHaveLength(2);
   held.release();
@@ -32,31 +32,31 @@ it('runs no more than its bound at once, and everything in the end', async () =>
 });
 
 it('refuses when too many wait, and takes more once there is room', async () => {
-  const turns = new Turns({ atOnce: 1, waiting: 1 });
+  const turns = new Turns({ atOnce: 1, waitingOfOne: 1 }, refusal);
   const held = heldWork();
-  const all = [turns.run(held.work, refusal), turns.run(held.work, refusal)];
-  await expect(turns.run(held.work, refusal)).rejects.toThrow('too many');
+  const all = [turns.run(held.work), turns.run(held.work)];
+  await expect(turns.run(held.work)).rejects.toThrow('too many');
   held.release();
   await Promise.all(all);
-  expect(await turns.run(() => Promise.resolve('done'), refusal)).toBe('done');
+  expect(await turns.run(() => Promise.resolve('done'))).toBe('done');
 });
 
 it('goes on after work that failed', async () => {
-  const turns = new Turns({ atOnce: 1, waiting: 1 });
-  const failing = turns.run(() => Promise.reject(new Error('no')), refusal);
-  const after = turns.run(() => Promise.resolve('done'), refusal);
+  const turns = new Turns({ atOnce: 1, waitingOfOne: 1 }, refusal);
+  const failing = turns.run(() => Promise.reject(new Error('no')));
+  const after = turns.run(() => Promise.resolve('done'));
   await expect(failing).rejects.toThrow('no');
   expect(await after).toBe('done');
 });
 
 it('refuses what has waited too long, and goes on with the others', async () => {
   vi.useFakeTimers();
-  const turns = new Turns({ atOnce: 1, waitMs: 1_000 });
+  const turns = new Turns({ atOnce: 1, waitMs: 1_000 }, refusal);
   const held = heldWork();
-  const first = turns.run(held.work, refusal);
-  const late = expect(turns.run(held.work, refusal)).rejects.toThrow('too many');
+  const first = turns.run(held.work);
+  const late = expect(turns.run(held.work)).rejects.toThrow('too many');
   await vi.advanceTimersByTimeAsync(999);
-  const last = turns.run(() => Promise.resolve('done'), refusal);
+  const last = turns.run(() => Promise.resolve('done'));
   await vi.advanceTimersByTimeAsync(1);
   await late;
   held.release();
@@ -64,4 +64,40 @@ it('refuses what has waited too long, and goes on with the others', async () => 
   expect(await last).toBe('done');
   await vi.advanceTimersByTimeAsync(1_000);
   expect(held.started).toHaveLength(1);
+});
+
+it('takes turns over parties, and keeps the order within one', async () => {
+  const turns = new Turns({ atOnce: 1 }, refusal);
+  const held = heldWork();
+  const first = turns.run(held.work, 'many');
+  const order: string[] = [];
+  const later = ['many 1', 'many 2', 'many 3', 'one 1', 'two 1', 'two 2'].map((name) =>
+    turns.run(() => Promise.resolve(void order.push(name)), name.split(' ')[0]),
+  );
+  held.release();
+  await Promise.all([first, ...later]);
+  expect(order).toEqual(['many 1', 'one 1', 'two 1', 'many 2', 'two 2', 'many 3']);
+});
+
+it('runs no more of one party than its bound, and leaves the rest to others', async () => {
+  const turns = new Turns({ atOnce: 3, atOnceOfOne: 2 }, refusal);
+  const held = heldWork();
+  const many = Array.from({ length: 5 }, () => turns.run(held.work, 'many'));
+  await Promise.resolve();
+  expect(held.started).toHaveLength(2);
+  expect(await turns.run(() => Promise.resolve('done'), 'other')).toBe('done');
+  held.release();
+  await Promise.all(many);
+  expect(held.started).toHaveLength(5);
+});
+
+it('bounds what waits of each party by itself', async () => {
+  const turns = new Turns({ atOnce: 1, waitingOfOne: 1 }, refusal);
+  const held = heldWork();
+  const all = [turns.run(held.work, 'many'), turns.run(held.work, 'many')];
+  await expect(turns.run(held.work, 'many')).rejects.toThrow('too many');
+  const other = turns.run(() => Promise.resolve('done'), 'other');
+  held.release();
+  await Promise.all(all);
+  expect(await other).toBe('done');
 });

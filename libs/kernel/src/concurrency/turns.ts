@@ -1,49 +1,93 @@
-/** How many run at once; how many may wait, and for how long: by default any number, for ever. */
+import { RoundRobin } from '../collections/round-robin.js';
+
+/** How much runs at once, and how much may wait and for how long: without a number any, for ever. */
 export interface TurnLimits {
   atOnce: number;
-  waiting?: number;
+  /** Of one party. */
+  atOnceOfOne?: number;
+  /** Of one party. */
+  waitingOfOne?: number;
   waitMs?: number;
 }
 
-/** Lets some pieces of work run at once, in the order in which they came; the others wait. */
+/** Somebody for whom something waits. */
+interface Party {
+  name: string;
+  waiting: (() => void)[];
+}
+
+/**
+ * Lets some pieces of work run at once. The others wait: parties take turns, and what is done for one
+ * begins in the order in which it came.
+ */
 export class Turns {
+  private readonly parties = new RoundRobin<string, Party>();
+  private readonly runningOf = new Map<string, number>();
   private running = 0;
-  private readonly waiting: (() => void)[] = [];
 
-  constructor(private readonly limits: TurnLimits) {}
+  /** @param refusal what is thrown when too much waits already, and after too long a wait */
+  constructor(
+    private readonly limits: TurnLimits,
+    private readonly refusal = () => new Error('too much waits'),
+  ) {}
 
-  /** @param refusal what is thrown when too many wait already, and after too long a wait */
-  async run<Result>(
-    work: () => Promise<Result>,
-    refusal = () => new Error('too many wait'),
-  ): Promise<Result> {
-    const { atOnce, waiting = Infinity } = this.limits;
-    if (this.running < atOnce) this.running += 1;
-    else if (this.waiting.length >= waiting) throw refusal();
-    else await this.turn(refusal);
+  /** @param party whom it is done for */
+  async run<Result>(work: () => Promise<Result>, party = ''): Promise<Result> {
+    if (this.mayBegin(party)) this.count(party, 1);
+    else await this.turn(party);
     try {
       return await work();
     } finally {
-      // The turn is handed on, so nobody who comes now can take it from those who wait.
-      const next = this.waiting.shift();
-      if (next) next();
-      else this.running -= 1;
+      this.count(party, -1);
+      this.beginNext();
     }
   }
 
-  private turn(refusal: () => Error): Promise<void> {
-    const { waitMs } = this.limits;
+  private mayBegin(party: string): boolean {
+    const { atOnce, atOnceOfOne = Infinity } = this.limits;
+    return this.running < atOnce && (this.runningOf.get(party) ?? 0) < atOnceOfOne;
+  }
+
+  private count(party: string, change: 1 | -1): void {
+    this.running += change;
+    const running = (this.runningOf.get(party) ?? 0) + change;
+    if (running === 0) this.runningOf.delete(party);
+    else this.runningOf.set(party, running);
+  }
+
+  private turn(name: string): Promise<void> {
+    const { waitingOfOne = Infinity, waitMs } = this.limits;
+    const party = this.parties.get(name) ?? { name, waiting: [] };
+    if (party.waiting.length >= waitingOfOne) throw this.refusal();
+    this.parties.add(name, party);
     return new Promise((resolve, reject) => {
       const giveUp = (): void => {
-        this.waiting.splice(this.waiting.indexOf(begin), 1);
-        reject(refusal());
+        this.remove(party, begin);
+        reject(this.refusal());
       };
       const timer = waitMs === undefined ? undefined : setTimeout(giveUp, waitMs);
       const begin = (): void => {
         clearTimeout(timer);
+        this.remove(party, begin);
+        // Before anybody else can come, who would overtake it.
+        this.count(name, 1);
         resolve();
       };
-      this.waiting.push(begin);
+      party.waiting.push(begin);
     });
+  }
+
+  private remove({ name, waiting }: Party, begin: () => void): void {
+    waiting.splice(waiting.indexOf(begin), 1);
+    if (waiting.length === 0) this.parties.remove(name);
+  }
+
+  private beginNext(): void {
+    for (let tries = this.parties.size; tries > 0; tries -= 1) {
+      const party = this.parties.next();
+      if (!party || !this.mayBegin(party.name)) continue;
+      party.waiting[0]?.();
+      return;
+    }
   }
 }

@@ -1,4 +1,4 @@
-import { RoundRobin } from './round-robin.js';
+import { RoundRobin } from '#libs/kernel';
 
 /** Something of a subscription waits in PostgreSQL, in one partition, and is due from a time on. */
 export interface DueWork {

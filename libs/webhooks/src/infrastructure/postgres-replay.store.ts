@@ -26,12 +26,15 @@ interface ReplayRow {
 }
 
 /** Counting may read millions of rows: whoever asks for it again and again shall not have all connections. */
-const COUNTS = { atOnce: 2, waitMs: 2_000 };
+const COUNTS = { atOnce: 2, atOnceOfOne: 1, waitMs: 2_000 };
 
 /** Replays in PostgreSQL. */
 @Injectable()
 export class PostgresReplayStore extends ReplayStore {
-  private readonly counts = new Turns(COUNTS);
+  private readonly counts = new Turns(
+    COUNTS,
+    () => new BusyError('Too many replays are being counted now.'),
+  );
 
   constructor(private readonly transactions: Transactions) {
     super();
@@ -52,10 +55,7 @@ export class PostgresReplayStore extends ReplayStore {
     webhookId: string,
     range: ReplayRange,
   ): Promise<{ until: Date; deliveries: number }> {
-    return this.counts.run(
-      () => this.countAll(webhookId, range),
-      () => new BusyError('Too many replays are being counted now.'),
-    );
+    return this.counts.run(() => this.countAll(webhookId, range), webhookId);
   }
 
   private async countAll(webhookId: string, range: ReplayRange) {
