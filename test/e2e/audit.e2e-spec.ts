@@ -421,3 +421,30 @@ describe('GET /v1/audit', () => {
     }
   });
 });
+
+describe('of many entries', () => {
+  beforeAll(async () => {
+    // Of the command line, whose name the database takes as it is.
+    await demo.database.query(
+      `INSERT INTO audit (actor, account_id, action, resource_id)
+       SELECT 'cli', $1, CASE WHEN n = 1 THEN 'a.rare' ELSE 'a.usual' END, CASE WHEN n = 1 THEN 'rare' ELSE 'usual' END
+       FROM generate_series(1, 10500) n`,
+      [demo.id],
+    );
+  });
+
+  it('ten thousand are looked at for a filter, and the next page goes on', async () => {
+    const first = await demo.client.get('/v1/audit?action=a.rare');
+    expect(first.json()).toEqual([]);
+    const next = /<([^>]+)>; rel="next"/.exec(String(first.headers.link))?.[1] ?? '';
+    const second = await demo.client.get(next.slice(demo.api.url.length));
+    expect(second.json()).toMatchObject([{ action: 'a.rare' }]);
+    expect(second.headers.link).toBeUndefined();
+  });
+
+  it('those of a resource are found at once', async () => {
+    const answer = await demo.client.get('/v1/audit?resourceId=rare');
+    expect(answer.json()).toMatchObject([{ action: 'a.rare' }]);
+    expect(answer.headers.link).toBeUndefined();
+  });
+});

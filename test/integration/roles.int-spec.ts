@@ -1,11 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrate, readConfig } from '#libs/kernel';
-import {
-  FUNCTION_RIGHTS,
-  SEQUENCE_RIGHTS,
-  TABLE_RIGHTS,
-} from '../../libs/kernel/src/database/grants.js';
+import { FUNCTION_RIGHTS, TABLE_RIGHTS } from '../../libs/kernel/src/database/grants.js';
 import { asRole, createTestDatabase, type TestDatabase } from '../support/database.js';
 import { testDatabaseUrl } from '../support/environment.js';
 import { partitionsOf } from '../support/past.js';
@@ -81,23 +77,20 @@ describe('what stands in libs/kernel/src/database/grants.ts', () => {
     }
   });
 
-  it('names sequences that there are', async () => {
-    const sequences = await names(`SELECT relname AS name FROM pg_class WHERE relkind = 'S'`);
-    expect(sequences).toEqual(expect.arrayContaining(Object.keys(SEQUENCE_RIGHTS)));
-  });
-
   it('is what the roles have after each migrate, no more and no less', async () => {
     const rights = () =>
       names(
         `SELECT relname || ' ' || coalesce(relacl::text, '') || ' '
            || coalesce((SELECT string_agg(attname || attacl::text, ' ' ORDER BY attname)
              FROM pg_attribute WHERE attrelid = c.oid AND attacl IS NOT NULL), '') AS name
-         FROM pg_class c WHERE relname = ANY ('{events,attempts,users}') ORDER BY relname`,
+         FROM pg_class c
+         WHERE relname = ANY ('{events,attempts,users,applications_id_seq}') ORDER BY relname`,
       );
     const before = await rights();
     const role = new URL(asRole(database.url, 'worker')).username;
     await database.query(`GRANT DELETE ON events TO ${role}`);
     await database.query(`GRANT UPDATE (role) ON users TO ${role}`);
+    await database.query(`GRANT UPDATE ON SEQUENCE applications_id_seq TO ${role}`);
     await database.query(`REVOKE INSERT ON attempts FROM ${role}`);
     expect(await rights()).not.toEqual(before);
     await migrateAs({ DATABASE_WORKER_ROLE: role });
@@ -180,8 +173,13 @@ const ALIKE: [what: string, statement: () => string][] = [
   ['make a user a platform user', () => `UPDATE users SET role = 'platform'`],
   ['change a password', () => `UPDATE credentials SET hash = ''`],
   ['delete users', () => 'DELETE FROM users'],
+  ['sign in the name of nobody', () => forged(`user_id`, `'-1'`)],
+  ['move the numbers of applications', () => `SELECT setval('applications_id_seq', 1)`],
   ['forget a migration', () => 'DELETE FROM migrations'],
 ];
+/** An entry of the audit, with one more column. */
+const forged = (column: string, value: string) =>
+  `INSERT INTO audit (actor, action, resource_id, ${column}) VALUES ('demo', 'a.b', '1', ${value})`;
 const FOREVER_YOUNG = `CREATE OR REPLACE FUNCTION retention_days() RETURNS integer
   LANGUAGE sql STABLE RETURN -3`;
 
@@ -195,6 +193,7 @@ const OF_API: typeof ALIKE = [
 ];
 
 const OF_WORKER: typeof ALIKE = [
+  ['record something in the name of a user', () => forged('user_id', `'1'`)],
   ['read users', () => 'SELECT FROM users'],
   ['read passwords', () => 'SELECT FROM credentials'],
   ['read applications', () => 'SELECT FROM applications'],
@@ -204,8 +203,8 @@ const OF_WORKER: typeof ALIKE = [
   ['give a subscription to another account', () => 'UPDATE webhooks SET account_id = 1'],
   ['answer for a request that was made', () => `UPDATE idempotency_keys SET href = 'http://mine/'`],
   ['report events', () => 'INSERT INTO events SELECT FROM events'],
+  ['pass numbers of applications over', () => 'SELECT raise_application_ids()'],
   ['make deliveries', () => 'INSERT INTO deliveries SELECT FROM deliveries'],
-  ['move the numbers of applications', () => `SELECT setval('applications_id_seq', 1)`],
 ];
 
 describe.each<[Role, typeof ALIKE]>([
@@ -215,6 +214,35 @@ describe.each<[Role, typeof ALIKE]>([
   it.each(statements)('cannot %s', async (_what, statement) => {
     await expect(as(role, statement())).rejects.toMatchObject({ code: REFUSED });
   });
+});
+
+it('an entry of the audit has its author and its time from the database, whatever is claimed', async () => {
+  const account = await anAccount(database);
+  const [user] = await database.query<{ name: string }>(
+    'SELECT username AS name FROM users WHERE id = $1',
+    [account],
+  );
+  const entry = (resource: string, actor: string, userId = 'NULL') =>
+    `INSERT INTO audit (id, created_at, actor, user_id, address, action, resource_id)
+     VALUES (new_uuid('2001-01-01', 1), '2001-01-01', '${actor}', ${userId}, '192.0.2.1', 'a.b',
+       '${resource}')`;
+  await as('api', entry('of-user', 'admin', account));
+  await as('api', entry('of-api', 'admin'));
+  await as('api', entry('of-command-line', 'cli'));
+  await as('worker', entry('of-worker', 'cli'));
+  const rows = await database.query<Record<string, unknown>>(
+    `SELECT resource_id, actor, address, created_at > now() - interval '1 minute' AS is_now,
+       id > least_uuid(created_at - interval '2 ms')
+         AND id < least_uuid(created_at + interval '2 ms') AS has_its_id
+     FROM audit WHERE resource_id LIKE 'of-%' ORDER BY id`,
+  );
+  const truth = { is_now: true, has_its_id: true };
+  expect(rows).toEqual([
+    { resource_id: 'of-user', actor: user!.name, address: '192.0.2.1', ...truth },
+    { resource_id: 'of-api', actor: 'system', address: null, ...truth },
+    { resource_id: 'of-command-line', actor: 'cli', address: null, ...truth },
+    { resource_id: 'of-worker', actor: 'system', address: null, ...truth },
+  ]);
 });
 
 describe('the functions by which partitions are kept', () => {

@@ -6,11 +6,6 @@ import { ApplicationImports, type ImportedApplication } from '../domain/applicat
 /** PostgreSQL takes 65,535 parameters in a statement: enough for 65 columns. */
 const ROWS_PER_STATEMENT = 1_000;
 
-// ">=": the first number of a sequence that was never asked is its last_value, too.
-const RAISE_SEQUENCE = `
-SELECT setval('applications_id_seq', max(id)) FROM applications
-HAVING max(id) >= (SELECT last_value FROM applications_id_seq)`;
-
 /** Brings applications into PostgreSQL in bulk. */
 @Injectable()
 export class TypeOrmApplicationImports extends ApplicationImports {
@@ -36,7 +31,7 @@ export class TypeOrmApplicationImports extends ApplicationImports {
   ): Promise<{ id: string; userId: string }[]> {
     // The chosen ids first: only then can the sequence give out others.
     const chosen = await this.insert(applications.filter(({ id }) => id !== undefined));
-    await this.transactions.manager.query(RAISE_SEQUENCE);
+    await this.transactions.manager.query('SELECT raise_application_ids()');
     const others = await this.insert(applications.filter(({ id }) => id === undefined));
     return [...chosen, ...others];
   }

@@ -1,4 +1,4 @@
-import type { Page } from '#libs/kernel';
+import type { Found, Page } from '#libs/kernel';
 
 /** Who did what, when, and from where. */
 export interface AuditRecord {
@@ -43,5 +43,5 @@ export abstract class AuditLog {
     viewer: string | undefined,
     filter: AuditFilter,
     page: Page,
-  ): Promise<AuditRecord[]>;
+  ): Promise<Found<AuditRecord>>;
 }

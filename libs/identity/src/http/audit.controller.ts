@@ -1,7 +1,7 @@
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { isNumericId, type Page } from '#libs/kernel';
-import { answerPage, QueryReader, textsOf, timesOf } from '#libs/kernel/http';
+import { answerList, QueryReader, textsOf, timesOf } from '#libs/kernel/http';
 import { type AuditFilter, AuditLog } from '../domain/audit-log.js';
 import type { Principal } from '../domain/principal.js';
 import { showAuditRecord } from './audit.view.js';
@@ -24,7 +24,7 @@ export class AuditController {
     query.done();
     const viewer = role === 'platform' ? undefined : userId;
     const read = (of: Page) => this.log.list(viewer, filter, of);
-    await answerPage(request, response, page, read, showAuditRecord);
+    await answerList(request, response, page, read, showAuditRecord);
   }
 }
 

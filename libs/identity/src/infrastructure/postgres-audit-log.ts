@@ -1,28 +1,42 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Page } from '#libs/kernel';
+import { Database, type Found, type Page } from '#libs/kernel';
 import { type AuditFilter, AuditLog, type AuditRecord } from '../domain/audit-log.js';
+
+/** How many entries a statement looks at: what a filter costs is bounded by that. */
+const LOOKED_AT = 10_000;
 
 /**
  * $1 viewer, $2 after, $3 limit, $4 account, $5 action, $6 resource, $7 its id, $8 since, $9 until.
  * Without a name: the best plan depends on which of them are given. A customer is not told where
  * the operators of the service sit.
+ *
+ * @param by the index that is looked into: that of the resource if its id is given, else that of the
+ * account; written so that the other one does not fit
  */
-const LIST = {
-  text: `
-SELECT id, created_at, account_id, user_id, actor, request_id, action,
-  CASE WHEN $1::bigint IS NULL OR user_id = $1 THEN address END AS address,
-  split_part(action, '.', 1) AS resource, resource_id, fields
-FROM audit
-WHERE ($1::bigint IS NULL OR account_id = $1)
-  AND ($2::uuid IS NULL OR id < $2)
-  AND ($4::bigint IS NULL OR account_id = $4)
-  AND ($5::text IS NULL OR action = $5)
-  AND ($6::text IS NULL OR split_part(action, '.', 1) = $6)
-  AND ($7::text IS NULL OR resource_id = $7)
-  AND ($8::timestamptz IS NULL OR (created_at >= $8 AND id >= least_uuid($8)))
-  AND ($9::timestamptz IS NULL OR (created_at < $9 AND id < least_uuid($9 + interval '1 ms')))
+function list(by: 'resource' | 'account'): { text: string } {
+  const isOf = by === 'resource' ? 'IS NOT DISTINCT FROM' : '=';
+  return {
+    text: `
+SELECT * FROM (
+  SELECT id, created_at, account_id, user_id, actor, request_id, action,
+    CASE WHEN $1::bigint IS NULL OR user_id = $1 THEN address END AS address,
+    split_part(action, '.', 1) AS resource, resource_id, fields,
+    row_number() OVER (ORDER BY id DESC)::integer AS place,
+    ($5::text IS NULL OR action = $5)
+      AND ($6::text IS NULL OR split_part(action, '.', 1) = $6) AS matches
+  FROM audit
+  WHERE ($1::bigint IS NULL OR account_id ${isOf} $1)
+    AND ($2::uuid IS NULL OR id < $2)
+    AND ($4::bigint IS NULL OR account_id ${isOf} $4)
+    AND ($7::text IS NULL OR resource_id = $7)
+    AND ($8::timestamptz IS NULL OR (created_at >= $8 AND id >= least_uuid($8)))
+    AND ($9::timestamptz IS NULL OR (created_at < $9 AND id < least_uuid($9 + interval '1 ms')))
+  ORDER BY id DESC LIMIT ${LOOKED_AT}
+) AS looked_at
+WHERE matches OR place = ${LOOKED_AT}
 ORDER BY id DESC LIMIT $3`,
-};
+  };
+}
 
 interface AuditRow {
   id: string;
@@ -36,6 +50,9 @@ interface AuditRow {
   resource: string;
   resource_id: string;
   fields: string[];
+  /** Which one it is of those that were looked at. */
+  place: number;
+  matches: boolean;
 }
 
 /** The audit in PostgreSQL; `AuditTrail` of the kernel writes it. */
@@ -49,8 +66,9 @@ export class PostgresAuditLog extends AuditLog {
     viewer: string | undefined,
     filter: AuditFilter,
     { after, limit }: Page,
-  ): Promise<AuditRecord[]> {
-    const rows = await this.database.query<AuditRow>(LIST, [
+  ): Promise<Found<AuditRecord>> {
+    const by = filter.resourceId === undefined ? 'account' : 'resource';
+    const rows = await this.database.query<AuditRow>(list(by), [
       viewer ?? null,
       after ?? null,
       limit,
@@ -61,7 +79,10 @@ export class PostgresAuditLog extends AuditLog {
       filter.since?.toISOString() ?? null,
       filter.until?.toISOString() ?? null,
     ]);
-    return rows.map(recordOf);
+    const found = rows.filter(({ matches }) => matches).map(recordOf);
+    const last = rows.at(-1);
+    const isCutShort = last?.place === LOOKED_AT && found.length < limit;
+    return { rows: found, ...(isCutShort && { stoppedAt: last.id }) };
   }
 }
 

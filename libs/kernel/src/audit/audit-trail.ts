@@ -16,16 +16,16 @@ export interface AuditEntry {
 const RECORD = {
   name: 'audit.record',
   text: `
-INSERT INTO audit (id, created_at, account_id, user_id, actor, address, request_id, action,
-  resource_id, fields)
-SELECT new_uuid(at, n), at, (entry ->> 'accountId')::bigint, $2, $3, $4, $5, entry ->> 'action',
-  entry ->> 'resourceId', ARRAY(SELECT jsonb_array_elements_text(entry -> 'fields'))
--- Not now(), when the transaction began: it may have waited for another, whose entry comes before.
-FROM (SELECT clock_timestamp() AS at) clock
-CROSS JOIN jsonb_array_elements($1::jsonb) WITH ORDINALITY AS e(entry, n)`,
+INSERT INTO audit (account_id, user_id, actor, address, request_id, action, resource_id, fields)
+SELECT (entry ->> 'accountId')::bigint, $2, $3, $4, $5, entry ->> 'action', entry ->> 'resourceId',
+  ARRAY(SELECT jsonb_array_elements_text(entry -> 'fields'))
+FROM jsonb_array_elements($1::jsonb) AS entry`,
 };
 
-/** Writes down who changed what, in the transaction of the change: both are there, or neither. */
+/**
+ * Writes down who changed what, in the transaction of the change: both are there, or neither. The
+ * database says when, and has the name of the user.
+ */
 @Injectable()
 export class AuditTrail {
   constructor(private readonly transactions: Transactions) {}
@@ -38,7 +38,34 @@ export class AuditTrail {
     const values = [JSON.stringify(entries), userId, name, address, requestId];
     await this.transactions.query(RECORD, values);
   }
+
+  /**
+   * Whether something was done to a resource so many times in a time that has just passed.
+   * @returns ms until the oldest of them is past; 0 if it was done less often
+   */
+  async msUntilFewer(
+    { action, resourceId }: Pick<AuditEntry, 'action' | 'resourceId'>,
+    { times, withinMs }: { times: number; withinMs: number },
+  ): Promise<number> {
+    const values = [action, resourceId, withinMs, times];
+    const [oldest] = await this.transactions.query<{ ago_ms: number }>(OLDEST_OF, values);
+    return oldest ? Math.max(withinMs - oldest.ago_ms, 1) : 0;
+  }
 }
+
+/**
+ * $1 action, $2 resource, $3 time to look back in ms, $4 how many. Returns how long ago the oldest of so
+ * many was, in ms.
+ */
+const OLDEST_OF = {
+  name: 'audit.oldest-of',
+  text: `
+SELECT (extract(epoch FROM clock_timestamp() - created_at) * 1000)::float8 AS ago_ms
+FROM audit
+WHERE resource_id = $2 AND action = $1
+  AND id >= least_uuid(clock_timestamp() - make_interval(secs => $3::float8 / 1000))
+ORDER BY id DESC OFFSET $4::integer - 1 LIMIT 1`,
+};
 
 /**
  * SQL that records, within the statement that does it, what the service does to subscriptions by
@@ -49,8 +76,7 @@ export function recordBySystem(
   { action, fields }: Required<Pick<AuditEntry, 'action' | 'fields'>>,
   source: string,
 ): string {
-  return `INSERT INTO audit (id, created_at, account_id, actor, action, resource_id, fields)
-  SELECT new_uuid(now(), row_number() OVER ()), now(), account_id, 'system', '${action}', id::text,
-    '{${fields.join(',')}}'
+  return `INSERT INTO audit (account_id, actor, action, resource_id, fields)
+  SELECT account_id, 'system', '${action}', id::text, '{${fields.join(',')}}'
   FROM ${source}`;
 }

@@ -48,17 +48,14 @@ export const TABLE_RIGHTS: Readonly<Record<string, Rights>> = {
   migrations: {},
 };
 
-/** The sequence moves past the ids that an import brings. All others move by themselves. */
-export const SEQUENCE_RIGHTS: Readonly<Record<string, Rights>> = {
-  applications_id_seq: { api: 'SELECT, UPDATE' },
-};
-
 /** Functions that run with their owner's rights: nobody else may call them. */
 export const FUNCTION_RIGHTS: Readonly<Record<string, Rights>> = {
   'ensure_partitions(integer)': { api: 'EXECUTE', worker: 'EXECUTE' },
   'due_deliveries(integer)': { worker: 'EXECUTE' },
   'detach_partition(text)': { worker: 'EXECUTE' },
   'drop_partition(text)': { worker: 'EXECUTE' },
+  // The sequence moves past the ids that an import brings. All others move by themselves.
+  'raise_application_ids()': { api: 'EXECUTE' },
 };
 
 /**
@@ -73,9 +70,9 @@ export async function grantRights(
 ): Promise<void> {
   const named = Object.entries(roles) as [Process, string][];
   if (named.length > 0) await revokeTemporary(manager, Object.values(roles).map(quoted));
+  await revokeSequences(manager, Object.values(roles).map(quoted));
   const kinds = [
     ['TABLE', TABLE_RIGHTS],
-    ['SEQUENCE', SEQUENCE_RIGHTS],
     ['FUNCTION', FUNCTION_RIGHTS],
   ] as const;
   for (const [kind, rightsOf] of kinds) {
@@ -104,6 +101,16 @@ async function revokeTemporary(manager: EntityManager, roles: readonly string[])
   if (!database) return;
   const all = ['PUBLIC', ...roles].join(', ');
   await manager.query(`REVOKE TEMPORARY ON DATABASE ${database.name} FROM ${all}`);
+}
+
+/** Columns with an identity move theirs by themselves. */
+async function revokeSequences(manager: EntityManager, roles: readonly string[]): Promise<void> {
+  const [schema] = await manager.query<{ name: string }[]>(
+    'SELECT quote_ident(current_schema()) AS name',
+  );
+  for (const role of roles) {
+    await manager.query(`REVOKE ALL ON ALL SEQUENCES IN SCHEMA ${schema?.name} FROM ${role}`);
+  }
 }
 
 function quoted(role: string): string {

@@ -7,3 +7,5 @@ export { Idempotency1763700000006 } from './0006-idempotency.js';
 export { Audit1763700000007 } from './0007-audit.js';
 export { Roles1763700000008 } from './0008-roles.js';
 export { AttemptWorker1763700000009 } from './0009-attempt-worker.js';
+export { NarrowRights1763700000010 } from './0010-narrow-rights.js';
+export { AuditByResource1763700000011 } from './0011-audit-by-resource.js';
