@@ -32,6 +32,7 @@ interface Service {
   healthcheck?: { test: string[] };
   depends_on?: Record<string, { condition: string }>;
   volumes?: string[];
+  networks?: string[];
 }
 
 const compose = parse(read('docker-compose.yml'), { merge: true }) as Compose;
@@ -68,7 +69,8 @@ describe('docker-compose.yml', () => {
     ] as const) {
       const { environment = {} } = services[service]!;
       expect(environment.DATABASE_URL).toMatch(`//${role(process)}:$`);
-      expect(passwordsIn(environment)).toEqual([`${process.toUpperCase()}_PASSWORD`]);
+      const own = passwordsIn(environment).filter((name) => name !== 'REDIS_PASSWORD');
+      expect(own).toEqual([`${process.toUpperCase()}_PASSWORD`]);
     }
     expect(services.migrate!.environment).toMatchObject({
       DATABASE_API_ROLE: role('api'),
@@ -87,6 +89,27 @@ describe('docker-compose.yml', () => {
         cap_drop: ['ALL'],
         security_opt: ['no-new-privileges:true'],
       });
+    }
+  });
+
+  it('gives Redis a password, which its users have', () => {
+    const password = '${REDIS_PASSWORD:?choose a password}';
+    const { command = [], environment = {} } = services.redis!;
+    expect(command[command.indexOf('--requirepass') + 1]).toBe(password);
+    expect(environment.REDISCLI_AUTH).toBe(password);
+    for (const { environment: own } of [services.api!, services.worker!, services.cli!]) {
+      expect(own!.REDIS_URL).toBe(`redis://:${password}@redis:6379`);
+    }
+  });
+
+  it('has each store in a network of its own, with those alone who need it', () => {
+    const within = (network: string) =>
+      Object.keys(services).filter((name) => services[name]!.networks?.includes(network));
+    expect(within('redis')).toEqual(['redis', 'api', 'worker', 'cli']);
+    expect(within('postgres')).toEqual(['postgres', 'migrate', 'api', 'worker', 'cli']);
+    for (const store of ['redis', 'postgres']) {
+      expect(services[store]!.networks).toEqual([store]);
+      expect(compose.networks?.[store]).toEqual({ internal: true });
     }
   });
 
@@ -202,6 +225,13 @@ describe('tools/database/roles.sql', () => {
       [name],
     );
     expect(rows).toEqual([{ connects: false, powers: false }]);
+    const { rows: open } = await admin.query<{ name: string }>(
+      `SELECT datname AS name FROM pg_database
+       WHERE datname IN ('postgres', 'template1')
+         AND has_database_privilege($1 || '_worker', datname, 'CONNECT, TEMPORARY')`,
+      [name],
+    );
+    expect(open).toEqual([]);
     const api = new pg.Client({ connectionString: urlOf('api') });
     await api.connect();
     for (const statement of [

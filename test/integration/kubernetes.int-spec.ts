@@ -3,10 +3,13 @@ import { fileURLToPath } from 'node:url';
 import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
 import { Deployment } from 'kubernetes-models/apps/v1';
 import { Job } from 'kubernetes-models/batch/v1';
+import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { type IContainer, type IPodSpec, type IProbe, Service } from 'kubernetes-models/v1';
+import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
+import { isCallableAddress, readConfig } from '#libs/kernel';
 import { configJsonSchema } from '../../libs/kernel/src/config/config.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -14,7 +17,14 @@ const MANIFESTS = `${ROOT}tools/kubernetes/`;
 /** Of PostgreSQL, by default: `max_connections` less `superuser_reserved_connections`. */
 const CONNECTIONS = 97;
 
-const MODELS = { Deployment, HorizontalPodAutoscaler, Job, PodDisruptionBudget, Service };
+const MODELS = {
+  Deployment,
+  HorizontalPodAutoscaler,
+  Job,
+  NetworkPolicy,
+  PodDisruptionBudget,
+  Service,
+};
 type Kind = keyof typeof MODELS;
 type Manifest = { [K in Kind]: InstanceType<(typeof MODELS)[K]> }[Kind];
 
@@ -26,9 +36,11 @@ interface Kustomization {
 const read = (path: string): string => readFileSync(`${MANIFESTS}${path}`, 'utf8');
 const base = parse(read('base/kustomization.yaml')) as Kustomization;
 const migrate = parse(read('migrate/kustomization.yaml')) as Kustomization;
+const network = parse(read('network/kustomization.yaml')) as Kustomization;
 const documents = [
   ...base.resources.map((file) => `base/${file}`),
   ...migrate.resources.map((file) => `migrate/${file}`),
+  ...network.resources.map((file) => `network/${file}`),
 ].flatMap((path) =>
   parseAllDocuments(read(path)).map((document) => document.toJS() as { kind: Kind }),
 );
@@ -89,10 +101,11 @@ function podOf(name: string): IPodSpec {
 
 describe('the Kubernetes manifests', () => {
   it('are all named by a kustomization', () => {
-    const files = ['base', 'migrate'].flatMap((folder) => readdirSync(`${MANIFESTS}${folder}`));
-    const named = [...base.resources, ...migrate.resources];
+    const folders = ['base', 'migrate', 'network'];
+    const files = folders.flatMap((folder) => readdirSync(`${MANIFESTS}${folder}`));
+    const named = [...base.resources, ...migrate.resources, ...network.resources];
     expect(files.filter((file) => file !== 'kustomization.yaml').sort()).toEqual(named.sort());
-    expect(documents).toHaveLength(8);
+    expect(documents).toHaveLength(12);
   });
 
   it.each(documents.map((document) => [document.kind, document] as const))(
@@ -200,6 +213,64 @@ describe('the Kubernetes manifests', () => {
       });
       expect(Object.keys(resources?.requests ?? {})).toEqual(['cpu', 'memory']);
       expect(Object.keys(resources?.limits ?? {})).toEqual(['memory']);
+    }
+  });
+
+  describe('of the network', () => {
+    const policies = ofKind('NetworkPolicy');
+    const policyOf = (name: string) =>
+      policies.find(({ metadata }) => metadata?.name === `switchhook-${name}`)!.spec!;
+    const blocks = policyOf('worker').egress!.flatMap(({ to = [] }) =>
+      to.flatMap(({ ipBlock }) => ipBlock ?? []),
+    );
+
+    it('are about all pods, in both directions, and about ports that they have', () => {
+      for (const { metadata, spec } of pods) {
+        const component = metadata!.labels!['app.kubernetes.io/component']!;
+        const { podSelector, policyTypes, ingress = [] } = policyOf(component);
+        expect(podSelector?.matchLabels).toEqual(metadata!.labels);
+        expect(policyTypes).toEqual(['Ingress', 'Egress']);
+        const ports = spec!.containers[0]!.ports?.map(({ name }) => name);
+        for (const { port } of ingress.flatMap((rule) => rule.ports ?? [])) {
+          expect(ports).toContain(port);
+        }
+      }
+    });
+
+    it('let only pods of Switchhook, and their likes, reach the stores', () => {
+      const { ingress = [] } = policyOf('stores');
+      const from = ingress.map(({ from: peers }) =>
+        peers?.map((peer) => peer.podSelector?.matchLabels),
+      );
+      expect(from).toEqual([
+        [{ 'app.kubernetes.io/name': 'switchhook' }, { 'switchhook/store': 'true' }],
+      ]);
+    });
+
+    it.each([
+      ...['10.96.0.1', '172.20.0.9', '192.168.1.1', '100.64.0.1', '169.254.169.254', '127.0.0.1'],
+      ...['168.63.129.16', '0.0.0.0', '224.0.0.1', '255.255.255.255', 'fd00::1', 'fe80::1', '::1'],
+    ])('let no worker reach %s, as the worker itself does not', (address) => {
+      expect(isReached(address)).toBe(false);
+      expect(isCallableAddress(address, readConfig({ DATABASE_URL: 'postgres://unused' }))).toBe(
+        false,
+      );
+    });
+
+    it.each(['93.184.215.14', '172.32.0.1', '2606:4700::1111'])(
+      'let workers reach %s',
+      (address) => {
+        expect(isReached(address)).toBe(true);
+      },
+    );
+
+    function isReached(address: string): boolean {
+      const isIn = (cidr: string) => {
+        const ip = ipaddr.parse(address);
+        const network = ipaddr.parseCIDR(cidr);
+        return ip.kind() === network[0].kind() && ip.match(network);
+      };
+      return blocks.some(({ cidr, except = [] }) => isIn(cidr) && !except.some(isIn));
     }
   });
 

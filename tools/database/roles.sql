@@ -16,6 +16,28 @@ ALTER DATABASE :"database" OWNER TO switchhook_migrate;
 REVOKE ALL ON DATABASE :"database" FROM PUBLIC;
 GRANT CONNECT ON DATABASE :"database" TO switchhook_api, switchhook_worker;
 REVOKE CREATE ON SCHEMA public FROM PUBLIC;
+-- Everybody may connect to the databases that every server has, and fill its disk with temporary tables.
+DO $$
+DECLARE
+  database text;
+BEGIN
+  FOR database IN
+    SELECT quote_ident(datname) FROM pg_database
+    WHERE datname IN ('postgres', 'template1') AND datname <> current_database()
+      AND pg_has_role(datdba, 'USAGE')
+  LOOP
+    EXECUTE format('REVOKE CONNECT, TEMPORARY ON DATABASE %s FROM PUBLIC', database);
+  END LOOP;
+  -- Those of others are theirs to close: here, or in pg_hba.conf.
+  FOR database IN
+    SELECT datname FROM pg_database
+    WHERE datallowconn AND datname <> current_database()
+      AND has_database_privilege('switchhook_api', oid, 'CONNECT')
+  LOOP
+    RAISE NOTICE 'the processes may still connect to the database %', database;
+  END LOOP;
+END
+$$;
 -- So that no process that hangs keeps others waiting, and no plan reads a whole table; libs/kernel/src/database/time-limits.ts has the same.
 ALTER ROLE switchhook_api IN DATABASE :"database" SET statement_timeout = '14s';
 ALTER ROLE switchhook_api IN DATABASE :"database" SET lock_timeout = '5s';
