@@ -147,6 +147,9 @@ describe('headers of a subscription', () => {
       'X-Real-IP',
       'Via',
     ],
+    ...['True-Client-IP', 'X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override'],
+    // As CGI and its heirs read them.
+    ...['X_Forwarded_For', 'Content_Length', 'Webhook_Signature', 'x_Real-ip', 'True_Client_IP'],
   ])('cannot be called %s', async (name) => {
     expect(faultsOf(await create({ [name]: 'v' }))).toEqual([`/headers/${name} not_allowed`]);
   });

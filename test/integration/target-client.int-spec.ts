@@ -52,6 +52,10 @@ it.each([
   ],
   [`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(60_000)}\r\n\r\n`, { status: 200 }],
   [`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(70_000)}\r\n\r\n`, { error: 'protocol' }],
+  [
+    `${'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(16)}HTTP/1.1 204 No Content\r\n\r\n`,
+    { status: 204 },
+  ],
   ['SSH-2.0-OpenSSH_9.2\r\n', { error: 'protocol' }],
   ['HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\ncut', { status: 200, truncated: true }],
 ] as const)('understands %j', async (answer, expected) => {
@@ -97,6 +101,33 @@ it.each<[what: string, pieces: string[], body: string]>([
       const answer = await post(`http://127.0.0.1:${String(port)}/`);
       expect(answer).toMatchObject({ status: 200, responseBody: body, truncated: false });
     }
+  } finally {
+    server.close();
+  }
+});
+
+it.each([
+  ['100 Continue', 'HTTP/1.1 100 Continue\r\n\r\n'],
+  ['103 Early Hints', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
+  ['long ones', `HTTP/1.1 103 Early Hints\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`],
+])('gives up a target that answers without end by %s', async (_, interim) => {
+  let written = 0;
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => {
+      const flood = (): void => {
+        while (!socket.destroyed && socket.write(interim)) written += interim.length;
+        if (!socket.destroyed) socket.once('drain', flood);
+      };
+      flood();
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    const { port } = server.address() as AddressInfo;
+    expect(await post(`http://127.0.0.1:${String(port)}/`)).toMatchObject({ error: 'protocol' });
+    // What the kernel and the reading ahead take, and not what a second of it would be.
+    expect(written).toBeLessThan(16 << 20);
   } finally {
     server.close();
   }

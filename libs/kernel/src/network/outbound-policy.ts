@@ -46,6 +46,11 @@ export function isCallableAddress(address: string, policy: OutboundPolicy): bool
   return ipaddr.isValid(address) && isCallable(ipaddr.parse(address), policy);
 }
 
+/** Whether an IP address is one of the public internet. */
+export function isPublicAddress(address: string): boolean {
+  return ipaddr.isValid(address) && isPublic(ipaddr.parse(address));
+}
+
 function isCallable(ip: Ip, policy: OutboundPolicy): boolean {
   const { DELIVERY_ALLOWED_NETWORKS: allowed, DELIVERY_DENIED_NETWORKS: denied } = policy;
   if (isIn(denied, ip)) return false;

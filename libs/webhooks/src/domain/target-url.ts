@@ -64,6 +64,12 @@ export function hasTargetHost(url: string, policy: OutboundPolicy): boolean {
   return !IPV4.test(host) || allows(host);
 }
 
+/** Whether a target's address names that IP address itself, and no name that resolved to it. */
+export function namesAddress(url: string, address: string): boolean {
+  const host = targetHost(url);
+  return host === address || host === `[${address}]`;
+}
+
 /** The host of a target's address: 127.1, 0x7f000001, %31… and full-width digits in one form. */
 export function targetHost(url: string): string {
   return new URL(inHttp(url)).hostname;

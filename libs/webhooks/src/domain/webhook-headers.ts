@@ -12,11 +12,11 @@ export const HEADER_NAME = `^[!#$%&'*+.^_\`|~0-9A-Za-z-]{1,${MAX_HEADER_NAME}}$`
 export const HEADER_VALUE = '^[!-~](?:[ -~]*[!-~])?$';
 
 /**
- * What we say ourselves, what belongs to the connection, and what a proxy in front of a target may
- * trust to come from another proxy.
+ * What we say ourselves, what belongs to the connection, what a proxy in front of a target may trust to
+ * come from another proxy, and what makes a POST something else.
  */
 const RESERVED =
-  /^(?:connection|expect|forwarded|host|http2-settings|keep-alive|te|trace(?:parent|state)|trailer|transfer-encoding|upgrade|user-agent|via|x-real-ip|(?:content|proxy|webhook|x-forwarded)-.*)$/i;
+  /^(?:connection|expect|forwarded|host|http2-settings|keep-alive|te|trace(?:parent|state)|trailer|transfer-encoding|true-client-ip|upgrade|user-agent|via|x-http-method(?:-override)?|x-method-override|x-real-ip|(?:content|proxy|webhook|x-forwarded)-.*)$/i;
 
 const name = new RegExp(HEADER_NAME);
 const value = new RegExp(HEADER_VALUE);
@@ -31,9 +31,10 @@ export function isHeaderValue(text: string): boolean {
   return value.test(text);
 }
 
-/** Whether a header of that name is not a customer's to set. */
+/** Whether a header of that name, as many servers read it, is not a customer's to set. */
 export function isReservedHeader(text: string): boolean {
-  return RESERVED.test(text);
+  // CGI and all that came after it tell `X_Real_IP` and `X-Real-IP` apart no more.
+  return RESERVED.test(text.replaceAll('_', '-'));
 }
 
 /** Values by name, sealed or not. */
