@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createUser } from '../support/accounts.js';
 import { type DemoAccount, faultsOf, startDemoAccount } from '../support/demo-account.js';
+import { clientOf } from '../support/http.js';
+import { expectProblem } from '../support/problem.js';
 
 let demo: DemoAccount;
 
@@ -109,11 +112,49 @@ describe('If-Match', () => {
     const statuses = answers.map(({ status }) => status).sort();
     expect(statuses).toEqual([200, ...Array<number>(9).fill(412)]);
   });
+});
 
-  it('is no match for If-None-Match, which is ignored', async () => {
+describe('If-None-Match', () => {
+  const absent = { headers: { 'if-none-match': '*' } };
+  const present = { status: 412, code: 'precondition_failed' };
+
+  it('is ignored by what reads', async () => {
     const path = await demo.anApplication();
     const { etag } = (await demo.client.get(path)).headers;
-    expect((await demo.client.get(path, { headers: { 'if-none-match': etag! } })).status).toBe(200);
+    for (const tag of [etag!, '*']) {
+      const answer = await demo.client.get(path, { headers: { 'if-none-match': tag } });
+      expect(answer.status).toBe(200);
+    }
+  });
+
+  it('lets nothing that is there be changed or deleted by *', async () => {
+    const application = await demo.anApplication();
+    const webhook = await demo.aSubscription();
+    for (const path of [application, webhook]) {
+      expectProblem(await demo.client.put(path, {}, absent), present);
+      expectProblem(await demo.client.delete(path, absent), present);
+      expect((await demo.client.get(path)).status).toBe(200);
+    }
+    const missing = { status: 404, code: 'not_found' };
+    expectProblem(
+      await demo.client.put('/v1/applications/999999999', { name: 'x' }, absent),
+      missing,
+    );
+    expectProblem(await demo.client.delete('/v1/webhooks/999999999', absent), missing);
+    const tagged = { headers: { 'if-none-match': '"1"' } };
+    expect((await demo.client.put(application, { name: 'x' }, tagged)).status).toBe(200);
+  });
+
+  it('lets no user and no credential that is there be changed by *', async () => {
+    const { auth } = await createUser(demo.database, 'switch', 'platform');
+    const platform = clientOf(demo.api.url, auth);
+    expectProblem(await platform.put('/v1/users/demo', { status: 'locked' }, absent), present);
+    const { credentials } = (await platform.get('/v1/users/demo')).json<{
+      credentials: { id: string }[];
+    }>();
+    const path = `/v1/users/demo/credentials/${credentials[0]!.id}`;
+    expectProblem(await platform.delete(path, absent), present);
+    expect((await demo.client.get('/v1/applications')).status).toBe(200);
   });
 });
 

@@ -1,10 +1,11 @@
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, beforeEach, afterEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, it } from 'vitest';
 import type { Schemas } from '#libs/client';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { type Client, clientOf } from '../support/http.js';
+import { expectProblem } from '../support/problem.js';
 import { freePort, type RunningProcess, startApi, startWorker } from '../support/processes.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 
@@ -73,6 +74,9 @@ async function deliveriesOf(webhook: string, query = ''): Promise<Shown[]> {
   const answer = await customer.get(`/v1/webhooks/${webhook}/deliveries${query}`);
   return answer.json<Shown[]>();
 }
+
+const range = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
 async function shown(id: string) {
   return (await customer.get(`/v1/deliveries/${id}`)).json<Schemas['DeliveryWithAttempts']>();
@@ -145,6 +149,76 @@ it('shows each attempt of a delivery, and nothing of it to others', async () => 
     expect((await stranger.get(path)).status).toBe(404);
     expect((await platform.get(path)).status).toBe(404);
   }
+});
+
+describe('of a delivery with 250 attempts', () => {
+  let id: string;
+
+  beforeEach(async () => {
+    const webhook = await subscribe();
+    await report();
+    ({ id } = await onlyDelivery(webhook, 'succeeded'));
+    // Each answer as long as one may be: what escapes them makes megabytes of them.
+    await database.query(
+      `INSERT INTO attempts (delivery_id, take, number, at, duration_ms, status, address,
+         response_body)
+       SELECT $1, 2 * n, n, now(), 1, 500, '192.168.7.7', repeat(chr(1), 4096)
+       FROM generate_series(2, 250) n`,
+      [id],
+    );
+    await database.query('UPDATE deliveries SET attempts = 250 WHERE id = $1', [id]);
+  });
+
+  it('the newest hundred are shown with it, and all of them in pages', async () => {
+    const { attemptLog } = await shown(id);
+    expect(attemptLog.map(({ number }) => number)).toEqual(range(151, 250));
+    const pages: number[][] = [];
+    let path = `/v1/deliveries/${id}/attempts?limit=120`;
+    while (path !== '') {
+      const answer = await customer.get(path);
+      const page = answer.json<Schemas['Attempt'][]>();
+      expect(page.every(({ responseBody = '' }) => [0, 4_096].includes(responseBody.length))).toBe(
+        true,
+      );
+      pages.push(page.map(({ number }) => number));
+      const next = /<([^>]+)>; rel="next"/.exec(String(answer.headers.link))?.[1] ?? '';
+      path = next.slice(api.url.length);
+    }
+    expect(pages).toEqual([range(1, 120), range(121, 240), range(241, 250)]);
+  });
+
+  it('attempts are nobody else’s, and begin after a number', async () => {
+    const path = `/v1/deliveries/${id}/attempts`;
+    expect((await stranger.get(path)).status).toBe(404);
+    expect((await customer.get(`${path}?after=x`)).status).toBe(400);
+    expect((await customer.get(`${path}?after=250`)).json()).toEqual([]);
+  });
+
+  it('an address that is not public is not told, unless the target names it', async () => {
+    const [first, second] = (await customer.get(`/v1/deliveries/${id}/attempts?limit=2`)).json<
+      Schemas['Attempt'][]
+    >();
+    expect([first?.address, second?.address]).toEqual(['127.0.0.1', undefined]);
+  });
+});
+
+it('sends a delivery again twenty times in an hour, and then says how long to wait', async () => {
+  const [first, second] = [await subscribe(), await subscribe()];
+  await report();
+  const [{ id }, { id: other }] = [
+    await onlyDelivery(first, 'succeeded'),
+    await onlyDelivery(second, 'succeeded'),
+  ];
+  const redeliver = async (which = id) => customer.post(`/v1/deliveries/${which}/redeliver`);
+  for (let time = 0; time < 20; time += 1) {
+    expect((await redeliver()).status).toBe(202);
+    await onlyDelivery(first, 'succeeded');
+  }
+  const refused = await redeliver();
+  expectProblem(refused, { status: 429, code: 'rate_limited' });
+  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(3_000);
+  expect(await shown(id)).toMatchObject({ state: 'succeeded', attempts: 21 });
+  expect((await redeliver(other)).status).toBe(202);
 });
 
 it('lists deliveries newest first, in pages, filtered', async () => {

@@ -970,8 +970,6 @@ describe('a method', () => {
     const [method = '', path = ''] = route.split(' ');
     (KNOWN[path] ??= []).push(...(method === 'GET' ? ['GET', 'HEAD'] : [method]));
   }
-  // A GET of it is that of an event whose id is "batch".
-  KNOWN['/v1/events/batch']!.push('GET', 'HEAD');
   const METHODS = [
     ...['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND', 'LOCK'],
     ...['MKCOL', 'COPY', 'PURGE', 'SEARCH', 'REPORT', 'M-SEARCH'],

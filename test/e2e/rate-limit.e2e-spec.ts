@@ -25,10 +25,6 @@ afterAll(async () => {
   await forgetRates();
 });
 
-function rates(): Promise<string[]> {
-  return withRedis((redis) => redis.keys('switchhook:rate:*'));
-}
-
 /** Accounts of other databases have the same ids. */
 function forgetRates(): Promise<void> {
   return withRedis(async (redis) => {
@@ -115,14 +111,17 @@ it('the platform, and paths for everybody, have no limit, and tell of none', asy
   }
 });
 
-it('without RATE_LIMIT there is no limit, and nothing is asked of Redis', async () => {
-  await forgetRates();
-  const api = await startApi({ DATABASE_URL: database.url, RATE_LIMIT: '' });
-  const { auth } = await createUser(database, 'free');
-  for (let time = 0; time < 8; time += 1) {
-    const answer = await clientOf(api.url, auth).get('/v1/applications');
-    expect([answer.status, ...fields(answer)]).toEqual([200, undefined, undefined]);
+it('without RATE_LIMIT it is 60,000 in a minute, and Redis is asked for sixty at a time', async () => {
+  const api = await startApi({ DATABASE_URL: database.url });
+  const { auth } = await createUser(database, 'usual');
+  const client = clientOf(api.url, auth);
+  for (let time = 0; time < 61; time += 1) {
+    // Sixty requests go by what was taken with the first.
+    await forgetRates();
+    const answer = await client.get('/v1/applications');
+    const [policy, limit] = fields(answer);
+    expect([answer.status, policy]).toEqual([200, '"account";q=60000;w=60']);
+    expect(String(limit)).toBe(`"account";r=${59_999 - (time % 60)};t=1`);
   }
-  expect(await rates()).toEqual([]);
   await api.stop();
 });

@@ -1,10 +1,12 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { basic, type Client, clientOf } from '../support/http.js';
+import { expectProblem } from '../support/problem.js';
 import { type RunningProcess, startApi } from '../support/processes.js';
 import { proxyTo, type TcpProxy } from '../support/tcp-proxy.js';
 
@@ -45,15 +47,24 @@ afterAll(async () => {
   await database.drop();
 });
 
+/** Memory of the API, MB. */
+function residentMb(): number {
+  const status = readFileSync(`/proc/${api.pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024;
+}
+
 /** A client that asks for the whole list and then does not read it, once it has begun. */
-async function aStalledReader(): Promise<Socket> {
+const aStalledReader = () => aReader(true);
+
+async function aReader(awaitsStart: boolean): Promise<Socket> {
   const { hostname, port } = new URL(api.url);
   const socket = connect(Number(port), hostname);
   readers.push(socket);
   socket.write(
     `GET /v1/webhooks?scope=all HTTP/1.1\r\nHost: x\r\nAuthorization: ${basic(auth)}\r\n\r\n`,
   );
-  await once(socket, 'readable');
+  if (awaitsStart) await once(socket, 'readable');
+  else socket.pause();
   return socket;
 }
 
@@ -81,6 +92,33 @@ it('holds no connection to the database while clients are slow to read a list', 
   expect(list).toMatch(/^HTTP\/1\.1 200 /);
   expect(list.match(/"payload":/g)).toHaveLength(APPLICATIONS * 10);
   expect(list.endsWith('0\r\n\r\n')).toBe(true);
+});
+
+it('answers a page of megabytes in pieces, whole, with the address of the next one', async () => {
+  const first = await client.get('/v1/webhooks?scope=all&limit=1000');
+  const all = first.json<{ id: string }[]>();
+  expect(all).toHaveLength(1_000);
+  expect(first.headers['content-length']).toBeUndefined();
+  expect(first.headers.link).toContain(`after=${all.at(-1)!.id}`);
+  const small = await client.get('/v1/webhooks?scope=all&limit=5');
+  expect(small.headers['content-length']).toBe(String(Buffer.byteLength(small.text)));
+  const second = await client.get(`/v1/webhooks?scope=all&limit=1000&after=${all.at(-1)!.id}`);
+  const ids = new Set([...all, ...second.json<{ id: string }[]>()].map(({ id }) => id));
+  expect(ids.size).toBe(2_000);
+});
+
+it('grows little by clients that read nothing, and refuses their account more of them in the end', async () => {
+  const before = residentMb();
+  const unread = await Promise.all(Array.from({ length: 210 }, () => aReader(false)));
+  await delay(1_500);
+  expect(residentMb() - before).toBeLessThan(150);
+  const refused = await client.get('/v1/applications?limit=1');
+  expectProblem(refused, { status: 429, code: 'rate_limited' });
+  expect(refused.headers['retry-after']).toBe('1');
+  const other = await createUser(database, 'another');
+  expect((await clientOf(api.url, other.auth).get('/v1/webhooks')).status).toBe(200);
+  for (const socket of unread) socket.destroy();
+  await expect.poll(async () => (await client.get('/v1/applications?limit=1')).status).toBe(200);
 });
 
 it('cuts the connection when the database goes away in the middle of a list', async () => {

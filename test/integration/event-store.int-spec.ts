@@ -90,6 +90,30 @@ it('makes one delivery for every matching subscription, and queues it', async ()
   expect(deliveries.every((delivery) => delivery.state === 'pending')).toBe(true);
 });
 
+it('looks at ten thousand events for a filter at the most, and says where it stopped', async () => {
+  const made = async (count: number, resource: string) => {
+    await database.query(
+      `INSERT INTO events (id, account_id, event, resource, test, occurred_at, created_at, data)
+       SELECT new_uuid(clock_timestamp(), n), $1, 'cdrCreated', $2, false, now(), now(), '{}'
+       FROM generate_series(1, $3::integer) n`,
+      [account, resource, count],
+    );
+  };
+  await made(2, 'sms');
+  await made(10_500, 'call');
+  const first = await store.list(account, { resource: 'sms' }, { limit: 10 });
+  expect(first).toEqual({ rows: [], stoppedAt: expect.any(String) as string });
+  const second = await store.list(
+    account,
+    { resource: 'sms' },
+    { limit: 10, after: first.stoppedAt! },
+  );
+  expect(second.rows).toHaveLength(2);
+  expect(second.stoppedAt).toBeUndefined();
+  const enough = await store.list(account, { resource: 'call' }, { limit: 10 });
+  expect([enough.rows.length, enough.stoppedAt]).toEqual([10, undefined]);
+});
+
 it('keeps the data byte for byte', async () => {
   const data = '{ "n":12345678901234567890, "n": 1.0e5,"é\\u0000\\ud800":"\\"\\\\", "z":[ {} ]}';
   const [result] = await store.accept([anEvent({ data })]);

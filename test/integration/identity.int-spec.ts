@@ -163,6 +163,29 @@ describe('users', () => {
     expect((await users.show(one.id, platform)).credentials).toHaveLength(1);
   });
 
+  it('lets no platform user lock itself, or take away its own last credential', async () => {
+    const { user } = await users.create({ username: aName(), role: 'platform' });
+    const self = { userId: user.id, username: user.username, role: 'platform' } as const;
+    const refusal = { code: 'own_access', kind: 'conflict' };
+    await expect(users.setStatus(user.id, 'locked', self)).rejects.toMatchObject(refusal);
+    await users.setStatus(user.id, 'active', self);
+    const { credentials } = await users.show(user.id, platform);
+    const first = credentials[0]!.id;
+    await expect(users.removeCredential(user.id, first, self)).rejects.toMatchObject(refusal);
+    const { credential } = await users.addCredential(user.id);
+    // Each leaves the other one: one of them has to be refused.
+    const both = await Promise.allSettled([
+      users.removeCredential(user.id, first, self),
+      users.removeCredential(user.id, credential.id, self),
+    ]);
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect((await users.show(user.id, platform)).credentials).toHaveLength(1);
+    // Somebody else may, and so may the command line.
+    await users.setStatus(user.id, 'locked', platform);
+    const [left] = (await users.show(user.id, platform)).credentials;
+    await users.removeCredential(user.id, left!.id);
+  });
+
   it('shows a user to itself and to the platform alone', async () => {
     const { user } = await users.create({ username: aName(), role: 'account' });
     const self = { userId: user.id, username: user.username, role: 'account' } as const;

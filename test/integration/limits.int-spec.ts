@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { addressGroup, readConfig, RedisLimits } from '#libs/kernel';
 import { LocalLoginFailures } from '../../libs/identity/src/domain/local-login-failures.js';
 import { LocalRateLimiter } from '../../libs/identity/src/domain/local-rate-limiter.js';
-import { loginKey } from '../../libs/identity/src/domain/login-failures.js';
+import { addressCounter, pairCounter } from '../../libs/identity/src/domain/login-failures.js';
 import { RedisLoginFailures } from '../../libs/identity/src/infrastructure/redis-login-failures.js';
 import { RedisRateLimiter } from '../../libs/identity/src/infrastructure/redis-rate-limiter.js';
 import { loginFailuresContract } from '../support/contracts/login-failures-contract.js';
@@ -76,7 +76,7 @@ describe('failed logins in Redis', () => {
   it('leave no key that stays, and none for what nobody decided', async () => {
     await forgetAll();
     const failures = new RedisLoginFailures(limits);
-    const [failed, undecided] = [loginKey('demo', '192.0.2.1'), loginKey('demo', '192.0.2.2')];
+    const [failed, undecided] = [pairCounter('demo', '192.0.2.1'), addressCounter('192.0.2.2')];
     for (const login of [failed, undecided]) await failures.begin(login);
     failures.end(undecided, 'undecided');
     failures.end(failed, 'failed');
@@ -96,16 +96,21 @@ describe('failed logins in Redis', () => {
     expect(page).toContain('\n    redis-cli del "switchhook:login:$login"\n');
     for (const address of ['192.0.2.7', addressGroup('2001:db8::7')]) {
       const script = `${recipe.replace('192.0.2.7', address)}\nprintf %s "$login"`;
-      expect(execFileSync('sh', ['-c', script]).toString()).toBe(loginKey('demo', address));
+      expect(execFileSync('sh', ['-c', script]).toString()).toBe(pairCounter('demo', address).key);
+      const ofAddress = script.replace(' demo)', ')');
+      const key = execFileSync('sh', ['-c', ofAddress]).toString();
+      expect(key).toBe(addressCounter(address).key);
     }
     expect(page).toContain(`\`${addressGroup('2001:db8::7')}\``);
   });
 
   it('tell neither the username nor the address', async () => {
     await forgetAll();
-    await new RedisLoginFailures(limits).begin(loginKey('telling-name', '192.0.2.77'));
+    const failures = new RedisLoginFailures(limits);
+    await failures.begin(pairCounter('telling-name', '192.0.2.77'));
+    await failures.begin(addressCounter('192.0.2.77'));
     const keys = await redis.keys('*');
-    expect(keys.filter((key) => key.startsWith('switchhook:login:'))).toHaveLength(1);
+    expect(keys.filter((key) => key.startsWith('switchhook:login:'))).toHaveLength(2);
     expect(keys.join()).not.toMatch(/telling-name|192\.0\.2\.77/);
   });
 });
@@ -143,21 +148,22 @@ describe('alone', () => {
 
     it('of fifty thousand logins are remembered, and the oldest dropped', async () => {
       const many = new LocalLoginFailures();
+      const ten = (key: string) => ({ key, allowed: 10 });
       const failTen = async (login: string): Promise<void> => {
         for (let time = 0; time < 10; time += 1) {
-          await many.begin(login);
-          many.end(login, 'failed');
+          await many.begin(ten(login));
+          many.end(ten(login), 'failed');
         }
       };
       const others = async (prefix: string) => {
-        for (let n = 0; n < REMEMBERED; n += 1) await many.begin(`${prefix}${String(n)}`);
+        for (let n = 0; n < REMEMBERED; n += 1) await many.begin(ten(`${prefix}${String(n)}`));
       };
       for (const login of ['used', 'unused']) await failTen(login);
       await others('a');
-      expect(await many.begin('used')).toBeGreaterThan(1_000);
+      expect(await many.begin(ten('used'))).toBeGreaterThan(1_000);
       await others('b');
-      expect(await many.begin('used')).toBeGreaterThan(1_000);
-      expect(await many.begin('unused')).toBe(0);
+      expect(await many.begin(ten('used'))).toBeGreaterThan(1_000);
+      expect(await many.begin(ten('unused'))).toBe(0);
     });
   });
 
@@ -215,7 +221,7 @@ describe.each<[how: string, cut: () => void]>([
   it('a process knows the failed logins that it saw before', async () => {
     const made = await connected(proxy.address);
     const failures = new RedisLoginFailures(made);
-    const login = `while-${how}`;
+    const login = { key: `while-${how}`, allowed: 10 };
     for (let time = 0; time < 10; time += 1) {
       expect(await failures.begin(login)).toBe(0);
       failures.end(login, 'failed');

@@ -150,7 +150,7 @@ it('lists events of all days, of a time, after another, and of a key', async () 
   const page = { limit: 100 };
   const listed: number[] = [];
   const all = await tooMany(async () => {
-    const whole = await events.list(account, {}, page);
+    const { rows: whole } = await events.list(account, {}, page);
     const oldest = whole.at(-1)!;
     for (const [filter, place] of [
       [{}, page],
@@ -159,7 +159,7 @@ it('lists events of all days, of a time, after another, and of a key', async () 
       [{}, { ...page, after: whole.at(-3)!.id }],
       [{ producerId: oldest.producerId! }, page],
     ] as const) {
-      listed.push((await events.list(account, filter, place)).length);
+      listed.push((await events.list(account, filter, place)).rows.length);
     }
   });
   expect(listed).toEqual([AGES.length + 1, 2, AGES.length - 1, 2, 1]);
@@ -170,13 +170,13 @@ it('lists deliveries in any state, and shows one with its attempts', async () =>
   const listed: Record<string, string[]> = {};
   const all = await tooMany(async () => {
     for (const state of ['pending', 'parked', 'exhausted', 'cancelled', 'succeeded']) {
-      listed[state] = idsOf(await deliveries.list(webhook, { state }, { limit: 100 }));
+      listed[state] = idsOf((await deliveries.list(webhook, { state }, { limit: 100 })).rows);
     }
     const after = past[2]!;
-    listed.after = idsOf(await deliveries.list(webhook, {}, { limit: 1, after }));
+    listed.after = idsOf((await deliveries.list(webhook, {}, { limit: 1, after })).rows);
     const oldest = past.at(-1)!;
     expect(await deliveries.find(oldest, account)).toMatchObject({ resource: 'call' });
-    expect(await deliveries.attemptsOf(oldest)).toHaveLength(1);
+    expect(await deliveries.attemptsOf(oldest, 0, 100)).toHaveLength(1);
   });
   expect(listed).toMatchObject({ succeeded: past, after: [past[3]], exhausted: [], cancelled: [] });
   expect(listed.pending).toHaveLength(1);

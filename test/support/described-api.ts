@@ -162,10 +162,8 @@ export class DescribedApi {
   /** The operation of a path, if one is described. */
   operationOf(method: string, path: string): ApiOperation | undefined {
     const name = method === 'HEAD' ? 'get' : method.toLowerCase();
-    return this.paths
-      .filter(({ pattern }) => pattern.test(path))
-      .map(({ template }) => this.document.paths[template]?.[name])
-      .find((operation) => operation !== undefined);
+    const known = this.paths.find(({ pattern }) => pattern.test(path));
+    return known && this.document.paths[known.template]?.[name];
   }
 
   /** What a reference stands for, if it is one. */

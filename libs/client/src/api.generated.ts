@@ -398,9 +398,32 @@ export interface paths {
         };
         /**
          * Show a delivery
-         * @description A delivery and its attempts; also after its subscription is gone.
+         * @description A delivery and its newest attempts; also after its subscription is gone.
          */
         get: operations["deliveriesShow"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/deliveries/{id}/attempts": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A name for the request, for both our logs. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List a delivery's attempts
+         * @description All of them, in the order in which they were made.
+         */
+        get: operations["deliveriesAttempts"];
         put?: never;
         post?: never;
         delete?: never;
@@ -423,7 +446,7 @@ export interface paths {
         put?: never;
         /**
          * Deliver again
-         * @description Starts a finished delivery anew: the same id, and a full schedule of attempts.
+         * @description Starts a finished delivery anew: the same id, and a full schedule of attempts. At most 20 times in an hour.
          */
         post: operations["deliveriesRedeliver"];
         delete?: never;
@@ -1007,7 +1030,7 @@ export interface components {
              */
             error?: "dns" | "refused" | "reset" | "timeout" | "tls" | "blocked" | "protocol";
             /**
-             * @description The address that was called.
+             * @description The address that was called; not one that is not public, where a name led to it.
              * @example 203.0.113.7
              */
             address?: string;
@@ -1201,7 +1224,7 @@ export interface components {
              */
             event: "smsdlr" | "cdrCreated" | "cdrRated";
             /**
-             * @description Values by name, sent with every notification. Names are tokens that differ in more than case; those of HTTP itself (`Content-…`, `Proxy-…`, `Host`, `Connection` and such), `User-Agent`, `Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `Via` and `Trace…` cannot be set, and `Authorization` not beside user information in `targetUrl`. On PUT, `null` clears it.
+             * @description Values by name, sent with every notification. Names are tokens that differ in more than case; those of HTTP itself (`Content-…`, `Proxy-…`, `Host`, `Connection` and such), `User-Agent`, `Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `True-Client-IP`, `Via`, `Trace…` and `X-HTTP-Method-Override` cannot be set, with `_` in place of `-` neither, and `Authorization` not beside user information in `targetUrl`. On PUT, `null` clears it.
              * @example {
              *       "X-Api-Key": "f2c1a0b9"
              *     }
@@ -1610,6 +1633,7 @@ export interface components {
              * @example false
              */
             test: boolean;
+            /** @description The newest 100 attempts, in the order in which they were made. */
             attemptLog: components["schemas"]["Attempt"][];
         };
         Environment: {
@@ -1902,7 +1926,7 @@ export interface components {
              * @example malformed_json
              * @enum {string}
              */
-            code: "malformed_json" | "validation_failed" | "unauthorized" | "forbidden" | "webhook_limit_reached" | "not_found" | "method_not_allowed" | "delivery_finished" | "delivery_not_finished" | "subscription_inactive" | "replay_finished" | "idempotency_key_in_use" | "idempotency_key_reused" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "request_timeout" | "rate_limited" | "unavailable" | "internal_error";
+            code: "malformed_json" | "validation_failed" | "unauthorized" | "forbidden" | "webhook_limit_reached" | "not_found" | "method_not_allowed" | "delivery_finished" | "delivery_not_finished" | "subscription_inactive" | "replay_finished" | "own_access" | "idempotency_key_in_use" | "idempotency_key_reused" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "request_timeout" | "rate_limited" | "unavailable" | "internal_error";
             /**
              * @description The same sentence as `detail`.
              * @example There is no such resource.
@@ -2195,7 +2219,7 @@ export interface components {
              */
             event?: "smsdlr" | "cdrCreated" | "cdrRated";
             /**
-             * @description Values by name, sent with every notification. Names are tokens that differ in more than case; those of HTTP itself (`Content-…`, `Proxy-…`, `Host`, `Connection` and such), `User-Agent`, `Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `Via` and `Trace…` cannot be set, and `Authorization` not beside user information in `targetUrl`. They replace all that were there; one as it is shown is unchanged. On PUT, `null` clears it.
+             * @description Values by name, sent with every notification. Names are tokens that differ in more than case; those of HTTP itself (`Content-…`, `Proxy-…`, `Host`, `Connection` and such), `User-Agent`, `Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `True-Client-IP`, `Via`, `Trace…` and `X-HTTP-Method-Override` cannot be set, with `_` in place of `-` neither, and `Authorization` not beside user information in `targetUrl`. They replace all that were there; one as it is shown is unchanged. On PUT, `null` clears it.
              * @example {
              *       "X-Api-Key": "f2c1a0b9"
              *     }
@@ -2709,7 +2733,24 @@ export interface components {
                 };
             };
         };
-        /** @description `precondition_failed`: The resource was changed since the version that `If-Match` names. */
+        /** @description `own_access`: A platform user would lock itself, or take away its own last credential. */
+        OwnAccess: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @constant */
+                    status?: 409;
+                    /** @enum {unknown} */
+                    code?: "own_access";
+                };
+            };
+        };
+        /** @description `precondition_failed`: The resource was changed since the version that `If-Match` names, or is there with `If-None-Match: *`. */
         PreconditionFailed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2726,7 +2767,7 @@ export interface components {
                 };
             };
         };
-        /** @description `rate_limited`: The account asked more than it may in a time, or too many logins of a username failed from one address. `Retry-After` says when to ask again. */
+        /** @description `rate_limited`: The account asked more than it may in a time or at once, or too many logins of a username, or of any, failed from one address. `Retry-After` says when to ask again. */
         RateLimited: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3955,6 +3996,47 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    deliveriesAttempts: {
+        parameters: {
+            query?: {
+                /** @description Answers so many at the most. */
+                limit?: number;
+                /** @description Answers those that come after the one with this number. */
+                after?: number;
+            };
+            header?: {
+                /** @description A name for the request, for both our logs. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /** @description The id of a delivery. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Attempt"][];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     deliveriesRedeliver: {
         parameters: {
             query?: never;
@@ -4099,6 +4181,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4352,6 +4436,8 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["OwnAccess"];
+            412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -4427,6 +4513,8 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["OwnAccess"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -14,6 +14,7 @@ export { ConfigModule } from './config/config.module.js';
 export { apiAddressFromEnvironment, configFromEnvironment } from './config/environment.js';
 export { keepNewest } from './collections/keep-newest.js';
 export { Recent } from './collections/recent.js';
+export { RoundRobin } from './collections/round-robin.js';
 export { Turns } from './concurrency/turns.js';
 export { Database, type Statement } from './database/database.js';
 export {
@@ -45,7 +46,7 @@ export { IdempotencyKeys } from './idempotency/idempotency-keys.js';
 export { KernelModule } from './kernel.module.js';
 export { Log } from './logging/log.js';
 export { Presence } from './logging/presence.js';
-export type { Page } from './paging/page.js';
+export type { Found, Page } from './paging/page.js';
 export { isRedisUnavailable } from './redis/redis-errors.js';
 export { connectRedis, type RedisConnection } from './redis/redis.js';
 export { RedisLimits } from './redis/redis-limits.js';
@@ -69,6 +70,7 @@ export {
   isCallableAddress,
   isCallablePort,
   type OutboundPolicy,
+  isPublicAddress,
 } from './network/outbound-policy.js';
 export { Metrics } from './telemetry/metrics.js';
 export { type Span, type SpanStart, Tracing } from './telemetry/tracing.js';

@@ -8,6 +8,11 @@ export function isExpiry(time: Date): boolean {
   return time.getTime() > Date.now();
 }
 
+/** Whether a credential has ended. */
+export function isExpired({ expiresAt }: { expiresAt: Date | null }): boolean {
+  return expiresAt !== null && !isExpiry(expiresAt);
+}
+
 /** @throws ValidationError unless a credential may end then */
 export function requireExpiry(time: Date): void {
   if (isExpiry(time)) return;

@@ -7,6 +7,13 @@ export class UnauthorizedError extends DomainError {
   }
 }
 
+/** A platform user would shut itself out. */
+export class OwnAccessError extends DomainError {
+  constructor(what: string) {
+    super('conflict', 'own_access', `You cannot ${what}.`);
+  }
+}
+
 /** Another user has the username. */
 export class UsernameTaken extends ValidationError {
   constructor() {

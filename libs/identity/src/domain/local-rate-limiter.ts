@@ -9,15 +9,16 @@ export class LocalRateLimiter extends RateLimiter {
   /** When the bucket of an account is full again, in µs of `performance.now()`. */
   private readonly fullAt = new Recent<string, number>(REMEMBERED);
 
-  override take(accountId: string, { quota, windowMs }: RateLimit): Promise<Allowance> {
+  /** @param count requests that are allowed together, or not at all */
+  override take(accountId: string, { quota, windowMs }: RateLimit, count = 1): Promise<Allowance> {
     const now = Math.floor(performance.now() * 1_000);
     const interval = Math.floor((windowMs * 1_000) / quota);
     const fullAt = Math.max(this.fullAt.get(accountId) ?? 0, now);
     let room = interval * quota - (fullAt - now);
-    const allowed = room >= interval;
+    const allowed = room >= count * interval;
     if (allowed) {
-      room -= interval;
-      this.fullAt.set(accountId, fullAt + interval);
+      room -= count * interval;
+      this.fullAt.set(accountId, fullAt + count * interval);
     }
     const remaining = Math.floor(room / interval);
     const nextMs = Math.ceil((interval * (remaining + 1) - room) / 1_000);

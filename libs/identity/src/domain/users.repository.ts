@@ -12,6 +12,8 @@ export abstract class UsersRepository {
   abstract page(page: Page): Promise<User[]>;
   /** @throws UsernameTaken */
   abstract insert(user: NewUser): Promise<User>;
+  /** Keeps others who hold it waiting until the transaction ends. */
+  abstract hold(id: string): Promise<void>;
   /** @returns whether it had another one */
   abstract setStatus(id: string, status: User['status']): Promise<boolean>;
 }

@@ -3,7 +3,8 @@ import { Injectable } from '@nestjs/common';
 import { AuditTrail, isNumericId, NotFoundError, type Page, Transactions } from '#libs/kernel';
 import type { Credential } from './credential.js';
 import { CredentialsRepository } from './credentials.repository.js';
-import { requireExpiry } from './expiry.js';
+import { isExpired, requireExpiry } from './expiry.js';
+import { OwnAccessError } from './identity-errors.js';
 import { generatePassword, requirePassword } from './password.js';
 import { PasswordHasher } from './password-hasher.js';
 import type { Principal } from './principal.js';
@@ -87,11 +88,13 @@ export class UsersService {
 
   /**
    * @param status undefined changes nothing
-   * @throws NotFoundError
+   * @param by who does it; absent for the command line
+   * @throws NotFoundError, OwnAccessError
    */
-  async setStatus(user: string, status: Status | undefined): Promise<User> {
+  async setStatus(user: string, status: Status | undefined, by?: Principal): Promise<User> {
     return this.transactions.run(async () => {
       const found = await this.required(user);
+      if (status === 'locked' && by?.userId === found.id) throw new OwnAccessError('lock yourself');
       if (status !== undefined && (await this.users.setStatus(found.id, status))) {
         const action = status === 'locked' ? 'user.lock' : 'user.unlock';
         await this.audit.record({ action, resourceId: found.id, accountId: found.id });
@@ -127,15 +130,21 @@ export class UsersService {
   }
 
   /**
-   * Takes a credential away, the last one too: the user then waits for another.
-   * @throws NotFoundError
+   * Takes a credential away, the last one too, unless it is one's own: the user then waits for another.
+   * @param by who does it; absent for the command line
+   * @throws NotFoundError, OwnAccessError
    */
-  async removeCredential(user: string, credentialId: string): Promise<void> {
+  async removeCredential(user: string, credentialId: string, by?: Principal): Promise<void> {
     const { id } = await this.required(user);
+    const isOwn = by?.userId === id;
     await this.transactions.run(async () => {
+      // Two at once would each leave the other one's.
+      if (isOwn) await this.users.hold(id);
       const removed =
         isNumericId(credentialId) && (await this.credentials.remove(id, credentialId));
       if (!removed) throw new NotFoundError('credential');
+      const isLast = isOwn && (await this.credentials.ofUser(id)).every(isExpired);
+      if (isLast) throw new OwnAccessError('take away your own last credential');
       await this.audit.record({
         action: 'credential.delete',
         resourceId: credentialId,

@@ -55,6 +55,7 @@ const usersRoutes = describeRoutes(UsersController, {
       about: 'For the role `platform`. A lock works within a second.',
       examples: { lock: { status: 'locked' }, unlock: { status: 'active' } },
       answer: AddressSchema,
+      errors: ['own_access', 'precondition_failed'],
     },
     showCredential: {
       summary: 'Show a credential',
@@ -76,6 +77,7 @@ const usersRoutes = describeRoutes(UsersController, {
       summary: 'Revoke a credential',
       about: 'For the role `platform`. It stops working within a second.',
       answer: DeletedSchema,
+      errors: ['own_access', 'precondition_failed'],
     },
   },
 });

@@ -1,38 +1,42 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { CONFIG, type Config, type RateLimit, RateLimitedError } from '#libs/kernel';
+import { InFlight } from '#libs/kernel/http';
 import { RateLimiter } from '../domain/rate-limiter.js';
 
 /** The name of the policy in the header fields. */
 const POLICY = '"account"';
 
 /**
- * Bounds how much an account asks, where `RATE_LIMIT` is set, and tells of it in the fields of
- * draft-ietf-httpapi-ratelimit-headers-11. The role `platform`, which reports the events, has no
- * bound. Runs after the {@link BasicAuthGuard}, and before anything is known of the path.
+ * Bounds how much an account asks (`RATE_LIMIT`), and tells of it in the fields of
+ * draft-ietf-httpapi-ratelimit-headers-11; and what it has under way here. The role `platform`, which
+ * reports the events, has no bound. Runs after the {@link BasicAuthGuard}, and before anything is known
+ * of the path.
  */
 @Injectable()
 export class RateLimitGuard implements CanActivate {
-  private readonly limit: RateLimit | undefined;
+  private readonly limit: RateLimit;
 
   constructor(
     @Inject(CONFIG) config: Config,
     private readonly limiter: RateLimiter,
+    private readonly inFlight: InFlight,
   ) {
     this.limit = config.RATE_LIMIT;
   }
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    if (!this.limit) return true;
     const http = context.switchToHttp();
-    const { principal } = http.getRequest<Request>();
-    if (principal?.role !== 'account') return true;
-    return this.take(principal.userId, this.limit, http.getResponse<Response>());
+    const request = http.getRequest<Request>();
+    if (request.principal?.role !== 'account') return true;
+    const response = http.getResponse<Response>();
+    this.inFlight.begin(request.principal.userId, request, response);
+    return this.take(request.principal.userId, response);
   }
 
-  private async take(accountId: string, limit: RateLimit, response: Response): Promise<boolean> {
-    const { allowed, remaining, nextMs } = await this.limiter.take(accountId, limit);
-    const { quota, windowMs } = limit;
+  private async take(accountId: string, response: Response): Promise<boolean> {
+    const { quota, windowMs } = this.limit;
+    const { allowed, remaining, nextMs } = await this.limiter.take(accountId, this.limit);
     const window = windowMs / 1_000;
     response.setHeader('RateLimit-Policy', `${POLICY};q=${quota};w=${window}`);
     response.setHeader('RateLimit', `${POLICY};r=${remaining};t=${Math.ceil(nextMs / 1_000)}`);

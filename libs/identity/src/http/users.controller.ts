@@ -1,9 +1,11 @@
 import { Controller, Delete, Get, HttpCode, Param, Post, Put, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import {
+  type AbsenceCheck,
   answerList,
   Href,
   type HrefBuilder,
+  IfAbsent,
   JsonBody,
   parseTime,
   QueryReader,
@@ -73,9 +75,12 @@ export class UsersController {
   async update(
     @Param('user') name: string,
     @JsonBody(UpdateUserDto) { status }: UpdateUserDto,
+    @CurrentUser() by: Principal,
+    @IfAbsent() refuse: AbsenceCheck,
     @Href() href: HrefBuilder,
   ): Promise<object> {
-    const user = await this.users.setStatus(name, status);
+    await refuse(() => this.users.show(name, by));
+    const user = await this.users.setStatus(name, status, by);
     return { href: href('users', user.id) };
   }
 
@@ -112,8 +117,11 @@ export class UsersController {
   async removeCredential(
     @Param('user') name: string,
     @Param('credential') id: string,
+    @CurrentUser() by: Principal,
+    @IfAbsent() refuse: AbsenceCheck,
   ): Promise<object> {
-    await this.users.removeCredential(name, id);
+    await refuse(() => this.users.showCredential(name, id, by));
+    await this.users.removeCredential(name, id, by);
     return { message: 'delete successful' };
   }
 }

@@ -1,11 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { type RateLimit, RedisLimits } from '#libs/kernel';
+import { type RateLimit, Recent, RedisLimits } from '#libs/kernel';
 import { LocalRateLimiter } from '../domain/local-rate-limiter.js';
 import { type Allowance, RateLimiter } from '../domain/rate-limiter.js';
 
+/** A process takes so many parts of a quota at once: one that is asked for much asks Redis seldom. */
+const PARTS = 1_000;
+/** Accounts whose parts are kept, or twice as many. */
+const REMEMBERED = 10_000;
+
 /**
- * ARGV: quota, ms of the window. The key holds when the bucket is full again, in µs of Redis' own
- * clock, and is gone by then. Whole numbers throughout: the time as such leaves a double no digits.
+ * ARGV: quota, ms of the window, how many are wanted. The key holds when the bucket is full again, in µs
+ * of Redis' own clock, and is gone by then. Whole numbers throughout: the time as such leaves a double
+ * no digits.
  */
 const TAKE = `
 local time = redis.call('TIME')
@@ -14,33 +20,74 @@ local interval = math.floor(ARGV[2] * 1000 / ARGV[1])
 local full = interval * ARGV[1]
 local full_at = math.max(tonumber(redis.call('GET', KEYS[1]) or 0), now)
 local room = full - (full_at - now)
-local allowed = 0
-if room >= interval then
-  allowed = 1
-  full_at = full_at + interval
-  room = room - interval
+local taken = math.min(math.floor(room / interval), tonumber(ARGV[3]))
+if taken > 0 then
+  full_at = full_at + taken * interval
+  room = room - taken * interval
   redis.call('SET', KEYS[1], string.format('%.0f', full_at), 'PX', math.ceil((full_at - now) / 1000))
 end
 local remaining = math.floor(room / interval)
-return { allowed, remaining, math.ceil((interval * (remaining + 1) - room) / 1000) }
+return { taken, remaining, math.ceil((interval * (remaining + 1) - room) / 1000) }
 `;
+
+/** Requests that were taken for an account, and not used yet. */
+interface Stock extends Omit<Allowance, 'allowed'> {
+  left: number;
+  /** Under way: how many it brings. */
+  refill?: Promise<number>;
+}
 
 /** Requests of accounts as all processes have seen them; with Redis away each counts alone. */
 @Injectable()
 export class RedisRateLimiter extends RateLimiter {
   private readonly alone = new LocalRateLimiter();
+  private readonly stocks = new Recent<string, Stock>(REMEMBERED);
 
   constructor(private readonly redis: RedisLimits) {
     super();
   }
 
   override async take(accountId: string, limit: RateLimit): Promise<Allowance> {
+    const wanted = Math.floor(limit.quota / PARTS);
+    const stock = this.stockOf(accountId, wanted > 1);
+    while (stock.left === 0) {
+      stock.refill ??= this.refill(stock, accountId, limit, Math.max(wanted, 1)).finally(() => {
+        delete stock.refill;
+      });
+      const isRefused = (await stock.refill) === 0;
+      if (isRefused) return { allowed: false, remaining: stock.remaining, nextMs: stock.nextMs };
+    }
+    stock.left -= 1;
+    return { allowed: true, remaining: stock.remaining + stock.left, nextMs: stock.nextMs };
+  }
+
+  /** Where one is taken at a time, nobody waits for another. */
+  private stockOf(accountId: string, isShared: boolean): Stock {
+    const known = isShared ? this.stocks.get(accountId) : undefined;
+    if (known) return known;
+    const stock: Stock = { left: 0, remaining: 0, nextMs: 0 };
+    if (isShared) this.stocks.set(accountId, stock);
+    return stock;
+  }
+
+  private async refill(
+    stock: Stock,
+    accountId: string,
+    limit: RateLimit,
+    wanted: number,
+  ): Promise<number> {
     const { quota, windowMs } = limit;
-    const answer = await this.redis.run(TAKE, `switchhook:rate:${accountId}`, [quota, windowMs]);
-    if (answer === undefined) return this.alone.take(accountId, limit);
-    const [allowed, remaining, nextMs] = answer as [number, number, number];
+    const values = [quota, windowMs, wanted];
+    const answer = await this.redis.run(TAKE, `switchhook:rate:${accountId}`, values);
+    if (answer === undefined) {
+      const { allowed, ...allowance } = await this.alone.take(accountId, limit);
+      Object.assign(stock, { ...allowance, left: Number(allowed) });
+      return stock.left;
+    }
+    const [taken, remaining, nextMs] = answer as [number, number, number];
     // Counted here as well, so that a Redis that comes and goes gives nobody a second quota.
-    if (allowed === 1) await this.alone.take(accountId, limit);
-    return { allowed: allowed === 1, remaining, nextMs };
+    await this.alone.take(accountId, limit, taken);
+    Object.assign(stock, { left: taken, remaining, nextMs });
+    return taken;
   }
 }

@@ -44,6 +44,12 @@ export class TypeOrmUsersRepository extends UsersRepository {
     }
   }
 
+  override async hold(id: string): Promise<void> {
+    await this.transactions.use((manager) =>
+      manager.query('SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE', [id]),
+    );
+  }
+
   override async setStatus(id: string, status: User['status']): Promise<boolean> {
     const { affected } = await this.transactions.use((manager) =>
       manager.update(User, { id, status: Not(status) }, { status }),

@@ -56,13 +56,13 @@ describe('readConfig', () => {
       WORKER_CONCURRENCY: 400,
       QUEUE_SHARDS: 1,
       RETENTION_DAYS: 30,
+      RATE_LIMIT: { quota: 60_000, windowMs: 60_000 },
       LOG_LEVEL: 'info',
       LOG_EVENTS: 'summary',
       NODE_ENV: 'development',
       SECRETS_KEYS: [],
     });
     expect(config.PUBLIC_BASE_URL).toBeUndefined();
-    expect(config.RATE_LIMIT).toBeUndefined();
     expect(config.MIGRATION_DATABASE_URL).toBeUndefined();
     expect(config.DELIVERY_PROXY_URL).toBeUndefined();
   });

@@ -192,10 +192,8 @@ const schema = z.object({
   MAX_BODY_BYTES: wholeNumber(1_024, 64 << 20, 256 << 10).describe('of a request body'),
   MAX_BATCH_BYTES: wholeNumber(1_024, 64 << 20, 8 << 20).describe('of the body of an event batch'),
   RATE_LIMIT: rate
-    .optional()
-    .describe(
-      'requests of an account, such as `10/s`, `600/m` or `36000/h`; without it any number',
-    ),
+    .prefault('60000/m')
+    .describe('requests of an account, such as `10/s`, `600/m` or `36000/h`'),
   MAX_CONNECTIONS: wholeNumber(1, 1_000_000, 10_000).describe(
     'of clients to a process; what comes beyond is dropped',
   ),

@@ -1,5 +1,11 @@
 export { OPEN_TO, type OpenTo, Public, PublicOutsideV1, RefusesWith } from './access.js';
-export { entityTag, IfMatch, type VersionCheck } from './entity-tag.js';
+export {
+  type AbsenceCheck,
+  entityTag,
+  IfAbsent,
+  IfMatch,
+  type VersionCheck,
+} from './entity-tag.js';
 export {
   Check,
   Field,
@@ -25,11 +31,12 @@ export { createHttpApplication } from './http-application.js';
 export { Idempotent, type Once } from './idempotent.js';
 export { KernelHttpModule } from './kernel-http.module.js';
 export { JsonBody, RawJsonBody } from './json-body.js';
-export { answerJson, answerList, answerPage, type Shown } from './list-answer.js';
+export { InFlight } from './in-flight.js';
+export { answerJson, answerList, answerPieces, arrayPieces, type Shown } from './list-answer.js';
 export { ProblemFilter } from './problem.filter.js';
 export * from './openapi/index.js';
 export { parseTime, QueryReader, TIME_RULE, textsOf, timesOf } from './query.js';
 export { type JsonText, MAX_DEPTH } from './read-body.js';
 export { pathOf } from './request.js';
 export { RequestLog } from './request-log.js';
-export { UnknownRouteModule } from './unknown-route.module.js';
+export { refuseMethod, UnknownRouteModule } from './unknown-route.module.js';

@@ -10,14 +10,20 @@ interface Layer {
 /** The path of the route that takes what no other does. */
 export const EVERY_PATH = '/{*path}';
 
-/** The methods that the path of a request is known with; none if it is unknown. */
+/**
+ * The methods that the path of a request is known with; none if it is unknown. One that is a route as
+ * it stands (`/v1/events/batch`) is no id of another.
+ */
 export function methodsOf(request: Request): string[] {
   const { stack } = (request.app as unknown as { router: { stack: Layer[] } }).router;
   const path = pathOf(request);
+  const routes = stack.flatMap((layer) =>
+    layer.route && layer.route.path !== EVERY_PATH && layer.match(path) ? layer.route : [],
+  );
+  const literal = routes.filter((route) => !route.path.includes(':'));
   const methods = new Set<string>();
-  for (const layer of stack) {
-    if (!layer.route || layer.route.path === EVERY_PATH || !layer.match(path)) continue;
-    for (const method of Object.keys(layer.route.methods)) methods.add(method.toUpperCase());
+  for (const route of literal.length > 0 ? literal : routes) {
+    for (const method of Object.keys(route.methods)) methods.add(method.toUpperCase());
   }
   if (methods.has('GET')) methods.add('HEAD');
   return [...methods].sort();

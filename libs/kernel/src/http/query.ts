@@ -66,10 +66,10 @@ export class QueryReader {
     return { ...(limit !== undefined && { limit }), ...(after !== undefined && { after }) };
   }
 
-  /** `limit` and `after` of a list whose ids are UUIDs. */
-  page(): Page {
+  /** `limit` and `after` of a list that is only answered in pages. @param isId what its ids look like */
+  page(isId = isUuid): Page {
     const after = this.text('after');
-    if (after !== undefined && !isUuid(after)) this.fault('after', 'format', 'must be an id');
+    if (after !== undefined && !isId(after)) this.fault('after', 'format', 'must be an id');
     return { limit: this.limit() ?? DEFAULT_LIMIT, ...(after !== undefined && { after }) };
   }
 

@@ -122,11 +122,27 @@ type Reject = (error: DomainError) => void;
 function readPlain(request: Request, limit: number, resolve: Resolve, reject: Reject): void {
   const chunks: Buffer[] = [];
   let size = 0;
+  let isRefused = false;
+  // What the client still sends is read and thrown away, so that it hears our answer.
+  const refuse = (reason: DomainError): void => {
+    isRefused = true;
+    chunks.length = 0;
+    request.inFlight?.hold(0);
+    reject(reason);
+  };
   request.on('data', (chunk: Buffer) => {
+    if (isRefused) return;
     size += chunk.length;
-    // What the client still sends is read and thrown away, so that it hears our answer.
-    if (size > limit) reject(tooLarge(limit));
-    else chunks.push(chunk);
+    if (size > limit) {
+      refuse(tooLarge(limit));
+      return;
+    }
+    chunks.push(chunk);
+    try {
+      request.inFlight?.hold(size);
+    } catch (error) {
+      refuse(error as DomainError);
+    }
   });
   request.once('end', () => {
     const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
@@ -143,6 +159,8 @@ function readCompressed(request: Request, limit: number, resolve: Resolve, rejec
     read = bodyParser.raw({ limit, type: () => true });
     readers.set(limit, read);
   }
+  // What it will be when it is inflated cannot be told before.
+  request.inFlight?.hold(limit);
   void read(request, {} as Response, (error?: unknown) => {
     if (error) {
       request.resume();

@@ -31,7 +31,7 @@ export function requestMiddleware(config: Config): RequestHandler {
     response.setHeader('X-Request-Id', requestId);
     cutUnlessTaken(response, config.REQUEST_TIMEOUT_MS);
     // Express would answer 304 for it, and published clients know only 200.
-    delete request.headers['if-none-match'];
+    if (isRead(request)) delete request.headers['if-none-match'];
     const ambiguity = ambiguityIn(request);
     useOriginForm(request);
     escapeBrokenEscapes(request);
@@ -72,10 +72,13 @@ function actUntilAnswered(actor: Actor, response: Response, next: NextFunction):
   });
 }
 
+function isRead({ method }: Request): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
 /** Whether the audit may have to be told who it was. Events, which come by the thousand, are no change. */
 function mayChange(request: Request): boolean {
-  const { method } = request;
-  return method !== 'GET' && method !== 'HEAD' && !pathOf(request).startsWith('/v1/events');
+  return !isRead(request) && !pathOf(request).startsWith('/v1/events');
 }
 
 /** `GET http://host/path` (RFC 9112, section 3.2.2) means `/path` on that host. */

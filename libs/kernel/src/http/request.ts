@@ -1,11 +1,14 @@
 import type { Request } from 'express';
 import type { Config } from '../config/config.js';
+import type { RequestInFlight } from './in-flight.js';
 
 /** What our middleware leaves on a request. */
 export interface RequestState {
   /** The caller's `X-Request-Id` if it is sane, else ours. */
   requestId: string;
   config: Config;
+  /** Set by the guard on requests of accounts. */
+  inFlight: RequestInFlight;
 }
 
 declare module 'express-serve-static-core' {

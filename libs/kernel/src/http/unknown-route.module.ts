@@ -13,15 +13,20 @@ import { EVERY_PATH, methodsOf } from './known-methods.js';
 class UnknownRouteController {
   @All(EVERY_PATH)
   refuse(@Req() request: Request, @Res({ passthrough: true }) response: Response): never {
-    const methods = methodsOf(request);
-    if (methods.length === 0) throw new NotFoundError('path');
-    response.setHeader('Allow', methods.join(', '));
-    throw new DomainError(
-      'method_not_allowed',
-      'method_not_allowed',
-      `The method ${request.method} is not allowed here; ${methods.join(', ')} are.`,
-    );
+    refuseMethod(request, response);
   }
+}
+
+/** @throws DomainError 405 with the methods that the path has, else 404 */
+export function refuseMethod(request: Request, response: Response): never {
+  const methods = methodsOf(request);
+  if (methods.length === 0) throw new NotFoundError('path');
+  response.setHeader('Allow', methods.join(', '));
+  throw new DomainError(
+    'method_not_allowed',
+    'method_not_allowed',
+    `The method ${request.method} is not allowed here; ${methods.join(', ')} are.`,
+  );
 }
 
 @Module({ controllers: [UnknownRouteController] })

@@ -5,3 +5,10 @@ export interface Page {
   /** Rows at the most. */
   limit: number;
 }
+
+/** What was found of a page. */
+export interface Found<Row> {
+  rows: Row[];
+  /** Where a look ended that had gone through as many rows as it may, before it had found enough. */
+  stoppedAt?: string;
+}

@@ -2,9 +2,11 @@ import { Injectable } from '@nestjs/common';
 import {
   AuditTrail,
   DomainError,
+  type Found,
   isUuid,
   NotFoundError,
   type Page,
+  RateLimitedError,
   Transactions,
 } from '#libs/kernel';
 import type { Attempt, Delivery } from './delivery.js';
@@ -33,6 +35,9 @@ export class DeliveryFinishedError extends DomainError {
   }
 }
 
+/** How often a delivery is sent again for whoever asks for it. */
+const REDELIVERIES = { times: 20, withinMs: 3_600_000 };
+
 /** Shows customers what was delivered to them, sends it again, or no more. */
 @Injectable()
 export class DeliveriesService {
@@ -48,26 +53,39 @@ export class DeliveriesService {
     accountId: string,
     webhookId: string,
     filter: DeliveryFilter,
-  ): Promise<(page: Page) => Promise<Delivery[]>> {
+  ): Promise<(page: Page) => Promise<Found<Delivery>>> {
     const webhook = await this.webhooks.get(accountId, webhookId);
     return (page) => this.store.list(webhook, filter, page);
   }
 
   /** Readable after the subscription is gone. @throws NotFoundError */
-  async show(accountId: string, id: string): Promise<{ delivery: Delivery; attempts: Attempt[] }> {
-    const delivery = await this.get(accountId, id);
-    return { delivery, attempts: await this.store.attemptsOf(id) };
+  async get(accountId: string, id: string): Promise<Delivery> {
+    const delivery = isUuid(id) ? await this.store.find(id, accountId) : undefined;
+    if (!delivery) throw new NotFoundError('delivery');
+    return delivery;
+  }
+
+  /** In the order in which they were made. @param after the number of the one before; 0 for the first */
+  attempts({ id }: Pick<Delivery, 'id'>, after: number, limit: number): Promise<Attempt[]> {
+    return this.store.attemptsOf(id, after, limit);
   }
 
   /**
    * Sends a finished delivery again, with a full schedule.
-   * @throws NotFoundError, DeliveryNotFinishedError, SubscriptionInactiveError
+   * @throws NotFoundError, DeliveryNotFinishedError, SubscriptionInactiveError, RateLimitedError
    */
   async redeliver(accountId: string, id: string): Promise<void> {
     await this.transactions.run(async () => {
       const { webhookId } = await this.get(accountId, id);
       if (!(await this.store.redeliver(id))) throw await this.refusal(accountId, webhookId);
-      await this.audit.record({ action: 'delivery.redeliver', resourceId: id, accountId });
+      const change = { action: 'delivery.redeliver', resourceId: id, accountId } as const;
+      // Its row is locked by now: whoever else sends it again has recorded that, or waits.
+      const waitMs = await this.audit.msUntilFewer(change, REDELIVERIES);
+      if (waitMs > 0) {
+        const message = `A delivery is sent again at most ${REDELIVERIES.times} times in an hour.`;
+        throw new RateLimitedError(message, waitMs);
+      }
+      await this.audit.record(change);
     });
   }
 
@@ -114,11 +132,5 @@ export class DeliveriesService {
       await this.audit.record({ action: 'delivery.test', resourceId: id, accountId });
       return id;
     });
-  }
-
-  private async get(accountId: string, id: string): Promise<Delivery> {
-    const delivery = isUuid(id) ? await this.store.find(id, accountId) : undefined;
-    if (!delivery) throw new NotFoundError('delivery');
-    return delivery;
   }
 }

@@ -1,4 +1,4 @@
-import type { Page } from '#libs/kernel';
+import type { Found, Page } from '#libs/kernel';
 import type { Attempt, Delivery } from './delivery.js';
 import type { Webhook } from './webhook.js';
 
@@ -19,12 +19,12 @@ export abstract class DeliveryStore {
     webhook: Pick<Webhook, 'id' | 'createdAt'>,
     filter: DeliveryFilter,
     page: Page,
-  ): Promise<Delivery[]>;
+  ): Promise<Found<Delivery>>;
 
   abstract find(id: string, accountId: string): Promise<Delivery | undefined>;
 
-  /** In the order in which they were made. */
-  abstract attemptsOf(id: string): Promise<Attempt[]>;
+  /** In the order in which they were made. @param after the number of the one before; 0 for the first */
+  abstract attemptsOf(id: string, after: number, limit: number): Promise<Attempt[]>;
 
   /**
    * Starts the schedule of a finished delivery anew.

@@ -1,4 +1,4 @@
-import type { Page, UnavailableError } from '#libs/kernel';
+import type { Found, Page, UnavailableError } from '#libs/kernel';
 import type { Delivery } from './delivery.js';
 import type { Acceptance, EventFilter, EventHead, ReportedEvent, StoredEvent } from './event.js';
 
@@ -20,7 +20,7 @@ export abstract class EventStore {
     accountId: string | undefined,
     filter: EventFilter,
     page: Page,
-  ): Promise<EventHead[]>;
+  ): Promise<Found<EventHead>>;
 
   /** The deliveries that were made when the event was accepted, oldest first. */
   abstract deliveriesOf(eventId: string): Promise<Delivery[]>;

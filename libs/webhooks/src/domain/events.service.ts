@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { isUuid, NotFoundError, type Page, type UnavailableError } from '#libs/kernel';
+import { type Found, isUuid, NotFoundError, type Page, type UnavailableError } from '#libs/kernel';
 import type { Delivery } from './delivery.js';
 import type { Acceptance, EventFilter, EventHead, ReportedEvent, StoredEvent } from './event.js';
 import { EventStore } from './event-store.js';
@@ -10,8 +10,8 @@ import { WebhooksService } from './webhooks.service.js';
 export interface EventReport {
   event: StoredEvent;
   deliveries: Delivery[];
-  /** Absent for a test, which is for one subscription alone. */
-  unmatched?: Unmatched[];
+  /** Of a test there are none: it is for one subscription alone. */
+  unmatched: Unmatched[];
 }
 
 /** Takes in what happened on the platform and tells what became of it. */
@@ -28,7 +28,7 @@ export class EventsService {
   }
 
   /** Newest first. @param accountId whose events; undefined: everybody's */
-  list(accountId: string | undefined, filter: EventFilter, page: Page): Promise<EventHead[]> {
+  list(accountId: string | undefined, filter: EventFilter, page: Page): Promise<Found<EventHead>> {
     return this.store.list(accountId, filter, page);
   }
 
@@ -40,8 +40,8 @@ export class EventsService {
     const event = isUuid(id) ? await this.store.find(id, accountId) : undefined;
     if (!event) throw new NotFoundError('event');
     const deliveries = await this.store.deliveriesOf(id);
-    if (event.test) return { event, deliveries };
-    return { event, deliveries, unmatched: await this.unmatched(event, deliveries) };
+    const unmatched = event.test ? [] : await this.unmatched(event, deliveries);
+    return { event, deliveries, unmatched };
   }
 
   private async unmatched(

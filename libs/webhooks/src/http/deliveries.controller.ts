@@ -1,7 +1,10 @@
 import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import type { Page } from '#libs/kernel';
 import {
-  answerPage,
+  answerList,
+  answerPieces,
+  arrayPieces,
   Href,
   type HrefBuilder,
   Idempotent,
@@ -14,8 +17,9 @@ import type { Principal } from '#libs/identity';
 import { CurrentUser } from '#libs/identity/http';
 import { DeliveriesService } from '../domain/deliveries.service.js';
 import { DeliveryStatisticsService } from '../domain/delivery-statistics.js';
+import type { Attempt, Delivery } from '../domain/delivery.js';
 import type { DeliveryFilter } from '../domain/delivery-store.js';
-import { deliveryView, deliveryWithAttempts } from './delivery.view.js';
+import { attemptView, deliveryView, LOGGED } from './delivery.view.js';
 import { located } from './located.js';
 
 /** What was delivered to a customer, and how it went. */
@@ -39,7 +43,7 @@ export class DeliveriesController {
     const filter = filterOf(query);
     query.done();
     const read = await this.deliveries.list(user.userId, webhookId, filter);
-    await answerPage(request, response, page, read, (delivery) => deliveryView(delivery, href));
+    await answerList(request, response, page, read, (delivery) => deliveryView(delivery, href));
   }
 
   @Get('webhooks/:id/stats')
@@ -52,9 +56,41 @@ export class DeliveriesController {
     @Param('id') id: string,
     @CurrentUser() user: Principal,
     @Href() href: HrefBuilder,
-  ): Promise<object> {
-    const { delivery, attempts } = await this.deliveries.show(user.userId, id);
-    return deliveryWithAttempts(delivery, attempts, href);
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const delivery = await this.deliveries.get(user.userId, id);
+    const before = Math.max(delivery.attempts - LOGGED, 0);
+    const log = arrayPieces(request, this.attemptsOf(delivery, user), String(before));
+    const text = JSON.stringify(deliveryView(delivery, href));
+    await answerPieces(request, response, withMember(text, 'attemptLog', log));
+  }
+
+  @Get('deliveries/:id/attempts')
+  async attempts(
+    @Param('id') id: string,
+    @CurrentUser() user: Principal,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const query = new QueryReader(request);
+    const page = query.page(isAttemptNumber);
+    query.done();
+    const delivery = await this.deliveries.get(user.userId, id);
+    const { read, show } = this.attemptsOf(delivery, user);
+    await answerList(request, response, page, read, show);
+  }
+
+  /** The attempts of a delivery, whose ids are their numbers. */
+  private attemptsOf(delivery: Delivery, viewer: Principal) {
+    return {
+      read: async ({ after = '0', limit }: Page) =>
+        (await this.deliveries.attempts(delivery, Number(after), limit)).map((attempt) => ({
+          id: String(attempt.number),
+          attempt,
+        })),
+      show: ({ attempt }: { attempt: Attempt }) => attemptView(attempt, delivery, viewer),
+    };
   }
 
   @Post('deliveries/:id/redeliver')
@@ -93,6 +129,21 @@ export class DeliveriesController {
   ): Promise<object> {
     return once(async () => href('deliveries', await this.deliveries.test(user.userId, webhookId)));
   }
+}
+
+/** The text of an object with one more member, the last. */
+async function* withMember(
+  object: string,
+  name: string,
+  value: AsyncGenerator<string>,
+): AsyncGenerator<string> {
+  yield `${object.slice(0, -1)},"${name}":`;
+  yield* value;
+  yield '}';
+}
+
+function isAttemptNumber(text: string): boolean {
+  return /^\d{1,9}$/.test(text);
 }
 
 function filterOf(query: QueryReader): DeliveryFilter {

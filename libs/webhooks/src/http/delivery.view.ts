@@ -1,3 +1,5 @@
+import { isPublicAddress } from '#libs/kernel';
+import type { Principal } from '#libs/identity';
 import { type HrefBuilder, schema } from '#libs/kernel/http';
 import type {
   Attempt,
@@ -7,6 +9,7 @@ import type {
   DeliveryState,
 } from '../domain/delivery.js';
 import { EVENT_KINDS, RESOURCES } from '../domain/event-kinds.js';
+import { namesAddress } from '../domain/target-url.js';
 
 /** Each with what it means; without a default, so that none is left out. */
 const STATES: Record<DeliveryState, string> = {
@@ -36,6 +39,9 @@ const ATTEMPT_ERRORS: Record<AttemptError, string> = {
   blocked: 'the address, or the port, is not one that may be called',
   protocol: 'the answer was not valid HTTP',
 };
+
+/** Attempts that are shown with their delivery. */
+export const LOGGED = 100;
 
 const delivery = {
   id: schema.uuid("Its id, and the notification's `webhook-id`."),
@@ -68,7 +74,8 @@ export const DeliverySchema = schema.named(
   schema.object(delivery, { optional: absent }),
 );
 
-const AttemptSchema = schema.named(
+/** What {@link attemptView} shows. */
+export const AttemptSchema = schema.named(
   'Attempt',
   schema.object(
     {
@@ -77,7 +84,10 @@ const AttemptSchema = schema.named(
       durationMs: schema.integer('Until the headers of the answer, or the failure, in ms.', 123),
       status: schema.integer("The status of the target's answer, if there was one.", 410),
       error: schema.meanings('Why there was no answer.', ATTEMPT_ERRORS, 'timeout'),
-      address: schema.text('The address that was called.', '203.0.113.7'),
+      address: schema.text(
+        'The address that was called; not one that is not public, where a name led to it.',
+        '203.0.113.7',
+      ),
       responseHeaders: {
         type: 'object',
         description: "The headers of the target's answer.",
@@ -93,10 +103,19 @@ const AttemptSchema = schema.named(
   ),
 );
 
-/** What {@link deliveryWithAttempts} shows. */
+/** A delivery as it is shown alone: {@link deliveryView} with its attempts. */
 export const DeliveryWithAttemptsSchema = schema.named(
   'DeliveryWithAttempts',
-  schema.object({ ...delivery, attemptLog: schema.arrayOf(AttemptSchema) }, { optional: absent }),
+  schema.object(
+    {
+      ...delivery,
+      attemptLog: {
+        ...schema.arrayOf(AttemptSchema),
+        description: `The newest ${LOGGED} attempts, in the order in which they were made.`,
+      },
+    },
+    { optional: absent },
+  ),
 );
 
 /** A delivery as it is shown in lists. */
@@ -121,11 +140,20 @@ export function deliveryView(delivery: Delivery, href: HrefBuilder): object {
   };
 }
 
-/** A delivery as it is shown alone: with every attempt. */
-export function deliveryWithAttempts(
-  delivery: Delivery,
-  attempts: readonly Attempt[],
-  href: HrefBuilder,
-): object {
-  return { ...deliveryView(delivery, href), attemptLog: attempts };
+/**
+ * An attempt as it is shown. Where a name led to an address that is not public, that address tells of
+ * the operator's network: to the platform alone.
+ */
+export function attemptView(
+  attempt: Attempt,
+  { targetUrl }: Pick<Delivery, 'targetUrl'>,
+  viewer: Pick<Principal, 'role'>,
+): Attempt {
+  const { address, ...others } = attempt;
+  const isShown =
+    address === undefined ||
+    viewer.role === 'platform' ||
+    isPublicAddress(address) ||
+    namesAddress(targetUrl, address);
+  return isShown ? attempt : others;
 }

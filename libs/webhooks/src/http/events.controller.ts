@@ -12,13 +12,14 @@ import {
 } from '#libs/kernel';
 import {
   answerJson,
-  answerPage,
+  answerList,
   Href,
   type HrefBuilder,
   type JsonText,
   MAX_DEPTH,
   QueryReader,
   RawJsonBody,
+  refuseMethod,
   textsOf,
   timesOf,
 } from '#libs/kernel/http';
@@ -87,7 +88,7 @@ export class EventsController {
     const filter = filterOf(query);
     query.done();
     const read = (of: Page) => this.events.list(ownerOf(user), filter, of);
-    await answerPage(request, response, page, read, (event) => eventView(event, href));
+    await answerList(request, response, page, read, (event) => eventView(event, href));
   }
 
   @Get(':id')
@@ -95,8 +96,11 @@ export class EventsController {
     @Param('id') id: string,
     @CurrentUser() user: Principal,
     @Href() href: HrefBuilder,
+    @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
+    // The router knows of one method at a time.
+    if (id === 'batch') refuseMethod(request, response);
     answerJson(response, eventText(await this.events.show(id, ownerOf(user)), href));
   }
 }

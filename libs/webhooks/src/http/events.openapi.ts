@@ -1,6 +1,6 @@
 import { AddressSchema, describeRoutes, NEWEST_PAGE, schema, TIMES } from '#libs/kernel/http';
 import { DeliveriesController } from './deliveries.controller.js';
-import { DeliverySchema, DeliveryWithAttemptsSchema } from './delivery.view.js';
+import { AttemptSchema, DeliverySchema, DeliveryWithAttemptsSchema } from './delivery.view.js';
 import { EventBatchSchema, ReportedEventSchema } from './event-body.schema.js';
 import {
   AcceptedEventSchema,
@@ -110,12 +110,27 @@ const deliveriesRoutes = describeRoutes(DeliveriesController, {
     },
     show: {
       summary: 'Show a delivery',
-      about: 'A delivery and its attempts; also after its subscription is gone.',
+      about: 'A delivery and its newest attempts; also after its subscription is gone.',
       answer: DeliveryWithAttemptsSchema,
+    },
+    attempts: {
+      summary: "List a delivery's attempts",
+      about: 'All of them, in the order in which they were made.',
+      query: {
+        limit: NEWEST_PAGE.limit!,
+        after: {
+          about: 'Answers those that come after the one with this number.',
+          schema: { ...schema.integer('', 100), minimum: 0, maximum: 999_999_999 },
+        },
+      },
+      answer: schema.arrayOf(AttemptSchema),
+      headers: ['Link'],
     },
     redeliver: {
       summary: 'Deliver again',
-      about: 'Starts a finished delivery anew: the same id, and a full schedule of attempts.',
+      about:
+        'Starts a finished delivery anew: the same id, and a full schedule of attempts. At most ' +
+        '20 times in an hour.',
       answer: AddressSchema,
       headers: ['Location'],
       errors: ['delivery_not_finished', 'subscription_inactive'],

@@ -90,8 +90,9 @@ const HEADERS = {
   about:
     'Values by name, sent with every notification. Names are tokens that differ in more than case; ' +
     'those of HTTP itself (`Content-…`, `Proxy-…`, `Host`, `Connection` and such), `User-Agent`, ' +
-    '`Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `Via` and `Trace…` cannot be set, and ' +
-    '`Authorization` not beside user information in `targetUrl`.',
+    '`Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `True-Client-IP`, `Via`, `Trace…` and ' +
+    '`X-HTTP-Method-Override` cannot be set, with `_` in place of `-` neither, and `Authorization` ' +
+    'not beside user information in `targetUrl`.',
   example: { 'X-Api-Key': 'f2c1a0b9' },
 };
 

@@ -1,8 +1,11 @@
 import type { Delivery, DeliveryReason, DeliveryState } from '../domain/delivery.js';
 import type { EventKind, Resource } from '../domain/event-kinds.js';
 import { shownTargetUrl } from '../domain/target-url.js';
-import { daysAtOnce, type Span, within } from './partition-walk.js';
-import { IS_FREE, IS_BLOCKED } from './webhook-flow.js';
+import { daysAtOnce, LOOKED_AT, type Span, within } from './partition-walk.js';
+import { IS_BLOCKED, IS_FREE, OFF_REASON } from './webhook-flow.js';
+
+/** Whether the subscription of a pending delivery was switched off, or deleted, since it was made. */
+const IS_OUTDATED = 'w.generation IS NULL OR d.generation < w.generation';
 
 /**
  * The state that is shown: a pending delivery counts as cancelled as soon as its subscription
@@ -11,26 +14,35 @@ import { IS_FREE, IS_BLOCKED } from './webhook-flow.js';
  */
 const SHOWN_STATE = `CASE
     WHEN d.state <> 'pending' THEN d.state
-    WHEN w.generation IS NULL OR d.generation < w.generation THEN 'cancelled'
+    WHEN ${IS_OUTDATED} THEN 'cancelled'
     WHEN ${IS_BLOCKED} AND NOT d.immediate THEN 'parked'
     ELSE 'pending'
   END`;
 
+/** What is shown of a delivery's end: one that counts as cancelled is complete before its row says so. */
+const END = `CASE WHEN d.state = 'pending' AND (${IS_OUTDATED}) THEN ${OFF_REASON} ELSE d.reason END AS reason,
+    CASE WHEN d.state = 'pending' AND (${IS_OUTDATED})
+      THEN coalesce(w.deleted_at, w.disabled_at, w.updated_at, d.created_at) ELSE d.completed_at
+    END AS completed_at`;
+
 /** Whether a worker has it, or the queue: until then nobody else may send it. */
 const IS_LEASED = `coalesce(d.claimed_until > now(), false)`;
 
-/** @param ofEvent bounds of the event's id `e.id`: those of the delivery's do not keep other partitions shut */
-function shown(ofEvent: string): string {
+/**
+ * @param ofEvent bounds of the event's id `e.id`: those of the delivery's do not keep other partitions shut
+ * @param from what has the deliveries
+ * @param columns of it that are told as well
+ */
+function shown(ofEvent: string, from = 'deliveries', columns = ''): string {
   return `
-SELECT * FROM (
-  SELECT d.id, d.event_id, d.webhook_id, d.account_id, d.event, e.resource, e.application_id,
-    w.target_url, ${SHOWN_STATE} AS state, d.reason, d.attempts,
+  SELECT ${columns} d.id, d.event_id, d.webhook_id, d.account_id, d.event, e.resource, e.application_id,
+    w.target_url, ${SHOWN_STATE} AS state, d.attempts,
     CASE WHEN ${IS_LEASED} THEN NULL
       WHEN d.immediate THEN d.next_attempt_at
       WHEN NOT w.paused THEN greatest(d.next_attempt_at, w.hold_until, w.open_until)
     END AS next_attempt_at,
-    d.created_at, d.completed_at, coalesce(e.test, false) AS test
-  FROM deliveries d
+    d.created_at, ${END}, coalesce(e.test, false) AS test
+  FROM ${from} d
   LEFT JOIN webhooks w ON w.id = d.webhook_id
   LEFT JOIN events e ON e.id = d.event_id AND ${ofEvent}`;
 }
@@ -40,14 +52,14 @@ SELECT * FROM (
 
 /** $1 event, $2 and $3 the bounds of the ids that its statement made. */
 export const DELIVERIES_OF_EVENT = {
-  text: `${shown('e.id = $1')} WHERE d.id BETWEEN $2::uuid AND $3::uuid AND d.event_id = $1
-) AS shown ORDER BY id`,
+  text: `${shown('e.id = $1')}
+  WHERE d.id BETWEEN $2::uuid AND $3::uuid AND d.event_id = $1 ORDER BY d.id`,
 };
 
 /** $1 delivery, $2 account, $3 and $4 the bounds of the ids that its statement made. */
 export const FIND_DELIVERY = {
-  text: `${shown('e.id BETWEEN $3::uuid AND $4::uuid')} WHERE d.id = $1 AND d.account_id = $2
-) AS shown`,
+  text: `${shown('e.id BETWEEN $3::uuid AND $4::uuid')}
+  WHERE d.id = $1 AND d.account_id = $2`,
 };
 
 /** What is stored of deliveries that are shown in a state, each as an index is made for it. */
@@ -65,20 +77,35 @@ export const DAYS_LISTED = daysAtOnce('deliveries', 'events');
 /**
  * $1 webhook, $2 after, $3 limit, $4 state, $5 event, $6 since, $7 until. Without a name: a plan
  * for any limit and any filter sorts all deliveries of the subscription.
- * @param state as $4, undefined for all
+ *
+ * For a state there are indexes. A kind of event, which most deliveries of a subscription share, is looked
+ * for among so many.
+ * @param filter.state as $4, undefined for all
+ * @param filter.event as $5
  */
-export function listDeliveries(state: DeliveryState | undefined, span: Span): { text: string } {
+export function listDeliveries(
+  { state, event }: { state?: DeliveryState | undefined; event?: string | undefined },
+  span: Span,
+): { text: string } {
+  const wanted = (columns: string): string => `
+    SELECT d.*, ${columns}
+    FROM deliveries d LEFT JOIN webhooks w ON w.id = d.webhook_id
+    WHERE d.webhook_id = $1 AND ${within('d.id', span)}
+      ${state === undefined ? '' : `AND ${STORED_AS[state]}`}
+      AND ($4::text IS NULL OR ${SHOWN_STATE} = $4)
+      AND ($2::uuid IS NULL OR d.id < $2)
+      AND ($6::timestamptz IS NULL OR (d.created_at >= $6 AND d.id >= least_uuid($6)))
+      AND ($7::timestamptz IS NULL OR (d.created_at < $7 AND d.id < least_uuid($7 + interval '1 ms')))
+    ORDER BY d.id DESC`;
+  const place = 'row_number() OVER (ORDER BY d.id DESC)::integer AS place';
+  const found =
+    event === undefined
+      ? `${wanted('0 AS place, $5::text IS NULL AS matches')} LIMIT $3`
+      : `SELECT * FROM (${wanted(`${place}, d.event = $5 AS matches`)} LIMIT ${LOOKED_AT}) AS looked_at
+    WHERE matches OR place = ${LOOKED_AT} ORDER BY id DESC LIMIT $3`;
   return {
-    text: `${shown(within('e.id', span))}
-  WHERE d.webhook_id = $1 AND ${within('d.id', span)}
-    ${state === undefined ? '' : `AND ${STORED_AS[state]}`}
-    AND ($2::uuid IS NULL OR d.id < $2)
-    AND ($5::text IS NULL OR d.event = $5)
-    AND ($6::timestamptz IS NULL OR (d.created_at >= $6 AND d.id >= least_uuid($6)))
-    AND ($7::timestamptz IS NULL OR (d.created_at < $7 AND d.id < least_uuid($7 + interval '1 ms')))
-) AS shown
-WHERE $4::text IS NULL OR state = $4
-ORDER BY id DESC LIMIT $3`,
+    text: `${shown(within('e.id', span), `(${found})`, 'd.place, d.matches,')}
+  ORDER BY d.id DESC`,
   };
 }
 
@@ -87,10 +114,11 @@ export function isDeliveryState(text: string): text is DeliveryState {
   return Object.hasOwn(STORED_AS, text);
 }
 
+/** $1 delivery, $2 the number of the attempt before, $3 limit. No lease has had a lower number than its attempt. */
 export const LIST_ATTEMPTS = {
   text: `
 SELECT number, at, duration_ms, status, error, address, response_headers, response_body, truncated
-FROM attempts WHERE delivery_id = $1 ORDER BY number, take`,
+FROM attempts WHERE delivery_id = $1 AND take >= $2 AND number > $2 ORDER BY take LIMIT $3`,
 };
 
 /**

@@ -1,4 +1,4 @@
-import { daysAtOnce, type Span, within } from './partition-walk.js';
+import { daysAtOnce, LOOKED_AT, type Span, within } from './partition-walk.js';
 import { IS_FREE } from './webhook-flow.js';
 
 /**
@@ -145,18 +145,23 @@ export const EVENT_DAYS_LISTED = daysAtOnce('events');
 export function listEvents(span: Span): { text: string } {
   return {
     text: `
-SELECT id, account_id, application_id, event, resource, producer_id, test, occurred_at, created_at
-FROM events
-WHERE ${within('id', span)}
-  AND ($1::bigint IS NULL OR account_id = $1)
-  AND ($2::uuid IS NULL OR id < $2)
-  AND ($4::text IS NULL OR event = $4)
-  AND ($5::text IS NULL OR resource = $5)
-  AND ($6::bigint IS NULL OR application_id = $6)
-  AND ($7::timestamptz IS NULL OR (created_at >= $7 AND id >= least_uuid($7)))
-  AND ($8::timestamptz IS NULL OR (created_at < $8 AND id < least_uuid($8 + interval '1 ms')))
-  AND ($9::uuid[] IS NULL OR id = ANY ($9))
-  AND NOT test
+SELECT * FROM (
+  SELECT id, account_id, application_id, event, resource, producer_id, test, occurred_at, created_at,
+    row_number() OVER (ORDER BY id DESC)::integer AS place,
+    NOT test
+      AND ($4::text IS NULL OR event = $4)
+      AND ($5::text IS NULL OR resource = $5)
+      AND coalesce($6::bigint IS NULL OR application_id = $6, false) AS matches
+  FROM events
+  WHERE ${within('id', span)}
+    AND ($1::bigint IS NULL OR account_id = $1)
+    AND ($2::uuid IS NULL OR id < $2)
+    AND ($7::timestamptz IS NULL OR (created_at >= $7 AND id >= least_uuid($7)))
+    AND ($8::timestamptz IS NULL OR (created_at < $8 AND id < least_uuid($8 + interval '1 ms')))
+    AND ($9::uuid[] IS NULL OR id = ANY ($9))
+  ORDER BY id DESC LIMIT ${LOOKED_AT}
+) AS looked_at
+WHERE matches OR place = ${LOOKED_AT}
 ORDER BY id DESC LIMIT $3`,
   };
 }

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type Config, type Page, Tracing, Transactions } from '#libs/kernel';
+import { CONFIG, type Config, type Found, type Page, Tracing, Transactions } from '#libs/kernel';
 import type { Attempt, AttemptError, Delivery } from '../domain/delivery.js';
 import { DeliveryQueue, type QueuedDelivery } from '../domain/delivery-queue.js';
 import { type DeliveryFilter, DeliveryStore, type TestEvent } from '../domain/delivery-store.js';
@@ -19,7 +19,7 @@ import {
   listDeliveries,
   REDELIVER,
 } from './delivery.statements.js';
-import { daysListed, firstDayOf, newestFirst, readUpTo } from './partition-walk.js';
+import { daysListed, firstDayOf, type LookedAt, lookUpTo, newestFirst } from './partition-walk.js';
 
 /** A delivery that begins, anew or for the first time. */
 interface StartedRow {
@@ -49,26 +49,29 @@ export class PostgresDeliveryStore extends DeliveryStore {
     webhook: Pick<Webhook, 'id' | 'createdAt'>,
     filter: DeliveryFilter,
     page: Page,
-  ): Promise<Delivery[]> {
+  ): Promise<Found<Delivery>> {
     const { state } = filter;
-    if (state !== undefined && !isDeliveryState(state)) return [];
+    if (state !== undefined && !isDeliveryState(state)) return { rows: [] };
     const { first, last } = daysListed(filter, page.after);
     const spans = newestFirst(this.transactions, 'deliveries', DAYS_LISTED, {
       first: Math.max(first, firstDayOf(webhook)),
       last,
     });
-    const rows = await readUpTo(page.limit, spans, (span, limit) =>
-      this.transactions.query<DeliveryRow>(listDeliveries(state, span), [
-        webhook.id,
-        page.after ?? null,
-        limit,
-        state ?? null,
-        filter.event ?? null,
-        filter.since?.toISOString() ?? null,
-        filter.until?.toISOString() ?? null,
-      ]),
+    const found = await lookUpTo(page.limit, spans, (span, limit) =>
+      this.transactions.query<DeliveryRow & LookedAt>(
+        listDeliveries({ state, event: filter.event }, span),
+        [
+          webhook.id,
+          page.after ?? null,
+          limit,
+          state ?? null,
+          filter.event ?? null,
+          filter.since?.toISOString() ?? null,
+          filter.until?.toISOString() ?? null,
+        ],
+      ),
     );
-    return rows.map(deliveryOf);
+    return { ...found, rows: found.rows.map(deliveryOf) };
   }
 
   async find(id: string, accountId: string): Promise<Delivery | undefined> {
@@ -77,8 +80,9 @@ export class PostgresDeliveryStore extends DeliveryStore {
     return row && deliveryOf(row);
   }
 
-  async attemptsOf(id: string): Promise<Attempt[]> {
-    return (await this.transactions.query<AttemptRow>(LIST_ATTEMPTS, [id])).map(attemptOf);
+  async attemptsOf(id: string, after: number, limit: number): Promise<Attempt[]> {
+    const values = [id, after, limit];
+    return (await this.transactions.query<AttemptRow>(LIST_ATTEMPTS, values)).map(attemptOf);
   }
 
   async redeliver(id: string): Promise<boolean> {

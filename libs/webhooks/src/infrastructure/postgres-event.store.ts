@@ -3,6 +3,7 @@ import {
   CONFIG,
   type Config,
   Database,
+  type Found,
   GroupCommit,
   Metrics,
   type Page,
@@ -35,7 +36,7 @@ import {
   listEvents,
 } from './event.statements.js';
 import { byDay } from './partition-days.js';
-import { daysListed, newestFirst, readUpTo, spansOf } from './partition-walk.js';
+import { daysListed, type LookedAt, lookUpTo, newestFirst, spansOf } from './partition-walk.js';
 
 /** Events of a request that are many: others do not wait for their statement, which takes long. */
 const MANY_EVENTS = 20;
@@ -122,13 +123,17 @@ export class PostgresEventStore extends EventStore {
     return row && { ...eventOf(row), data: row.data };
   }
 
-  async list(accountId: string | undefined, filter: EventFilter, page: Page): Promise<EventHead[]> {
+  async list(
+    accountId: string | undefined,
+    filter: EventFilter,
+    page: Page,
+  ): Promise<Found<EventHead>> {
     const ids = await this.idsOf(filter.producerId, accountId);
     const spans = ids
       ? spansOf([...byDay(ids, (id) => id).keys()], EVENT_DAYS_LISTED)
       : newestFirst(this.database, 'events', EVENT_DAYS_LISTED, daysListed(filter, page.after));
-    const rows = await readUpTo(page.limit, spans, (span, limit) =>
-      this.database.query<EventHeadRow>(listEvents(span), [
+    const found = await lookUpTo(page.limit, spans, (span, limit) =>
+      this.database.query<EventHeadRow & LookedAt>(listEvents(span), [
         accountId ?? null,
         page.after ?? null,
         limit,
@@ -140,7 +145,7 @@ export class PostgresEventStore extends EventStore {
         ids ?? null,
       ]),
     );
-    return rows.map(eventOf);
+    return { ...found, rows: found.rows.map(eventOf) };
   }
 
   /** The events of a producer's key, the newest first; undefined where any will do. */

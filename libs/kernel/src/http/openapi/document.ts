@@ -188,13 +188,13 @@ function successOf({ operation, status, isOpen, takesKey }: Route, components: C
   };
 }
 
-function othersOf({ operation }: Route, components: Components): Json {
+function othersOf({ operation, isOpen }: Route, components: Components): Json {
   return Object.fromEntries(
     Object.entries(operation.others ?? {}).map(([status, { about, schema }]) => [
       status,
       {
         description: about,
-        headers: components.headersOf([]),
+        headers: components.headersOf(isOpen ? [] : RATE_LIMIT_HEADERS),
         content: jsonContent(schema, components),
       },
     ]),

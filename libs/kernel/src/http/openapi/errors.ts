@@ -76,6 +76,11 @@ export const ERRORS: Readonly<Record<ErrorCode, ErrorDescription>> = {
     when: 'The replay is completed: there is nothing left to cancel.',
     says: 'The replay is completed.',
   },
+  own_access: {
+    kind: 'conflict',
+    when: 'A platform user would lock itself, or take away its own last credential.',
+    says: 'You cannot lock yourself.',
+  },
   idempotency_key_in_use: {
     kind: 'conflict',
     when: 'A request with the same `Idempotency-Key` is still under way.',
@@ -88,7 +93,9 @@ export const ERRORS: Readonly<Record<ErrorCode, ErrorDescription>> = {
   },
   precondition_failed: {
     kind: 'precondition_failed',
-    when: 'The resource was changed since the version that `If-Match` names.',
+    when:
+      'The resource was changed since the version that `If-Match` names, or is there with ' +
+      '`If-None-Match: *`.',
     says: 'The resource was changed since the version that If-Match names.',
   },
   body_too_large: {
@@ -109,8 +116,8 @@ export const ERRORS: Readonly<Record<ErrorCode, ErrorDescription>> = {
   rate_limited: {
     kind: 'rate_limited',
     when:
-      'The account asked more than it may in a time, or too many logins of a username failed ' +
-      'from one address. `Retry-After` says when to ask again.',
+      'The account asked more than it may in a time or at once, or too many logins of a username, or ' +
+      'of any, failed from one address. `Retry-After` says when to ask again.',
     says: 'The account may make 600 requests in 60 seconds.',
   },
   unavailable: {

@@ -1,0 +1,78 @@
+import { EventEmitter } from 'node:events';
+import type { Request, Response } from 'express';
+import { expect, it } from 'vitest';
+import { readConfig } from '../config/config.js';
+import { RateLimitedError } from '../errors/domain-error.js';
+import { InFlight } from './in-flight.js';
+
+const MB = 1 << 20;
+
+class FakeResponse extends EventEmitter {
+  /** Bytes that the client has not taken. */
+  writableLength = 0;
+}
+
+function begin(inFlight: InFlight, account: string) {
+  const request = {} as Request;
+  const response = new FakeResponse();
+  inFlight.begin(account, request, response as unknown as Response);
+  return { request, response, end: () => response.emit('close') };
+}
+
+const started = (pool = 10) =>
+  new InFlight(readConfig({ DATABASE_URL: 'postgres://unused', DATABASE_POOL_SIZE: String(pool) }));
+
+it('has two hundred requests of an account under way, and any number of others', () => {
+  const inFlight = started();
+  const all = Array.from({ length: 200 }, () => begin(inFlight, '1'));
+  expect(() => begin(inFlight, '1')).toThrow(RateLimitedError);
+  begin(inFlight, '2');
+  all[0]!.end();
+  begin(inFlight, '1');
+});
+
+it('refuses more while 16 MB of the answers of an account are not taken', () => {
+  const inFlight = started();
+  const [one, other] = [begin(inFlight, '1'), begin(inFlight, '1')];
+  one.response.writableLength = 10 * MB;
+  other.response.writableLength = 7 * MB;
+  expect(() => begin(inFlight, '1')).toThrow(RateLimitedError);
+  begin(inFlight, '2');
+  one.response.writableLength = 0;
+  begin(inFlight, '1');
+});
+
+it('refuses the body that brings its account beyond 16 MB', () => {
+  const inFlight = started();
+  const [one, other] = [begin(inFlight, '1'), begin(inFlight, '1')];
+  one.request.inFlight!.hold(12 * MB);
+  expect(() => other.request.inFlight!.hold(5 * MB)).toThrow(RateLimitedError);
+  other.request.inFlight!.hold(0);
+  begin(inFlight, '1');
+  one.end();
+  other.request.inFlight!.hold(5 * MB);
+});
+
+it('has two reads of an account under way, and in all half of the connections', async () => {
+  const inFlight = started(6);
+  const began: string[] = [];
+  const ends: (() => void)[] = [];
+  const read = (account: string) =>
+    begin(inFlight, account).request.inFlight!.read(async () => {
+      began.push(account);
+      await new Promise<void>((resolve) => ends.push(resolve));
+    });
+  const all = ['1', '1', '1', '2', '2', '3'].map(read);
+  expect(began).toEqual(['1', '1', '2']);
+  ends[2]!();
+  await all[3];
+  // Accounts take turns.
+  expect(began.slice(3)).toHaveLength(1);
+  expect(began[3]).not.toBe('1');
+  for (let at = 0; at < ends.length; at += 1) {
+    ends[at]!();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await Promise.all(all);
+  expect(began.sort()).toEqual(['1', '1', '1', '2', '2', '3']);
+});

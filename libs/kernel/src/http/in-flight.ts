@@ -1,0 +1,68 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { Turns } from '../concurrency/turns.js';
+import { CONFIG, type Config } from '../config/config.js';
+import { RateLimitedError } from '../errors/domain-error.js';
+
+/** What an account may have under way at a process: no honest client comes near. */
+const MAX_REQUESTS = 200;
+const MAX_BYTES = 16 << 20;
+/** Reads of lists that an account may have under way in the database. */
+const READS_OF_ONE = 2;
+const AGAIN_MS = 1_000;
+
+/** A request of an account, until its answer is taken. */
+export interface RequestInFlight {
+  /** Reads something that is not found by its key: accounts take turns at half of the connections. */
+  read: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  /**
+   * Says how many bytes of the body are in memory now.
+   * @throws RateLimitedError
+   */
+  hold: (bytes: number) => void;
+}
+
+/**
+ * Bounds what an account has under way at this process: requests, bodies that come in, answers that
+ * the client does not take, reads of lists.
+ */
+@Injectable()
+export class InFlight {
+  private readonly accounts = new Map<string, Map<Response, number>>();
+  private readonly reads: Turns;
+
+  constructor(@Inject(CONFIG) { DATABASE_POOL_SIZE }: Config) {
+    this.reads = new Turns({ atOnce: DATABASE_POOL_SIZE >> 1, atOnceOfOne: READS_OF_ONE });
+  }
+
+  /** @throws RateLimitedError */
+  begin(accountId: string, request: Request, response: Response): void {
+    const account = this.accounts.get(accountId) ?? new Map<Response, number>();
+    const refuse = (): never => {
+      const message = 'The account has too many requests, or bytes of them, under way.';
+      throw new RateLimitedError(message, AGAIN_MS);
+    };
+    if (account.size >= MAX_REQUESTS || bytesOf(account) > MAX_BYTES) refuse();
+    this.accounts.set(accountId, account);
+    account.set(response, 0);
+    response.once('close', () => {
+      account.delete(response);
+      if (account.size === 0) this.accounts.delete(accountId);
+    });
+    request.inFlight = {
+      read: (work) => this.reads.run(work, accountId),
+      hold: (bytes) => {
+        if (!account.has(response)) return;
+        account.set(response, bytes);
+        if (bytesOf(account) > MAX_BYTES) refuse();
+      },
+    };
+  }
+}
+
+/** Bodies in memory, and what of the answers the clients have not taken. */
+function bytesOf(account: ReadonlyMap<Response, number>): number {
+  let bytes = 0;
+  for (const [response, ofBody] of account) bytes += ofBody + response.writableLength;
+  return bytes;
+}
