@@ -104,6 +104,19 @@ async function open(): Promise<void> {
   await healthIs('open');
 }
 
+/** Until the worker knows what PostgreSQL knows: what it leased before that may still begin. */
+async function settled(): Promise<void> {
+  let seen = -1;
+  await eventually(
+    async () => {
+      seen = receiver.received.length;
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      return inFlight;
+    },
+    (calls) => calls === 0 && receiver.received.length === seen,
+  );
+}
+
 it('leaves a dead target alone, probes it, and sends what waited once it is back', async () => {
   expect(await shown()).toMatchObject({ health: { state: 'ok' } });
   await report(EVENTS);
@@ -111,10 +124,7 @@ it('leaves a dead target alone, probes it, and sends what waited once it is back
   const { health } = await shown();
   expect(Date.parse(health!.until!)).toBeGreaterThan(Date.now() + 20_000);
   expect(Date.parse(health!.disablesAt!) - Date.parse(health!.since!)).toBe(5 * 86_400_000);
-  await eventually(
-    () => Promise.resolve(inFlight),
-    (calls) => calls === 0,
-  );
+  await settled();
 
   // Nothing is sent, and all waits unharmed: of most deliveries not one attempt was spent.
   const before = receiver.received.length;
