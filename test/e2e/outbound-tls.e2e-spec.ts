@@ -29,6 +29,8 @@ beforeAll(async () => {
   const authority = join(directory, 'authority.pem');
   await writeFile(authority, certificate.cert);
   demo = await startDemoAccount(LOOPBACK);
+  // Who is shown the addresses that names lead to.
+  await demo.database.query(`UPDATE users SET role = 'platform' WHERE id = $1`, [demo.id]);
   careless = {
     ...LOOPBACK,
     DATABASE_URL: demo.database.url,

@@ -78,7 +78,12 @@ export function unexplainedIn(request: FuzzRequest, answer: Answer, rules: Rules
   if (asHead || isOddHeader || body?.isBeyondLimits === true) return [];
   // The id may be one that nothing has.
   if (status === 404 && operation.path.includes('{')) return [];
-  if (status === 412 && names.includes('if-match')) return [];
+  const isConditional = headers.some(
+    ([name, value]) =>
+      name.toLowerCase() === 'if-match' ||
+      (name.toLowerCase() === 'if-none-match' && value === '*'),
+  );
+  if (status === 412 && isConditional) return [];
   if (status === 422 && names.includes('idempotency-key')) return [];
   if (status === 409 || (status === 403 && answer.text.includes('webhook_limit_reached')))
     return [];

@@ -58,8 +58,9 @@ export function rateLimiterContract({ limiter, pass }: RateLimiterUnderTest): vo
   );
 
   it('gives no more of a quota that is taken in parts, however many come at once', async () => {
-    const limit = { quota: 2_500, windowMs: HOUR_MS };
-    const all = Array.from({ length: 2_600 }, () => take('in parts', limit));
+    const limit = { quota: 2_500, windowMs: 1_000 * HOUR_MS };
+    const one = limiter();
+    const all = Array.from({ length: 2_600 }, () => one.take('in parts', limit));
     const allowed = (await Promise.all(all)).filter((allowance) => allowance.allowed);
     expect(allowed).toHaveLength(2_500);
   });

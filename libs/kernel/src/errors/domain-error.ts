@@ -91,12 +91,8 @@ export class ForbiddenError extends DomainError {
 
 /** The `If-Match` of the request names another version than the stored one. */
 export class PreconditionFailedError extends DomainError {
-  constructor() {
-    super(
-      'precondition_failed',
-      'precondition_failed',
-      'The resource was changed since the version that If-Match names.',
-    );
+  constructor(message = 'The resource was changed since the version that If-Match names.') {
+    super('precondition_failed', 'precondition_failed', message);
   }
 }
 

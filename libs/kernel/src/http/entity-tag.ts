@@ -43,7 +43,7 @@ function mustBeAbsent({ headers }: Request): boolean {
 }
 
 function refuse(): never {
-  throw new PreconditionFailedError();
+  throw new PreconditionFailedError('The resource is there, and If-None-Match is *.');
 }
 
 export function versionCheck(header: string | undefined): VersionCheck {
