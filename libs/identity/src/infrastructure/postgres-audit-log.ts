@@ -10,8 +10,8 @@ const LOOKED_AT = 10_000;
  * Without a name: the best plan depends on which of them are given. A customer is not told where
  * the operators of the service sit.
  *
- * @param by the index that is looked into: that of the resource if its id is given, else that of the
- * account; written so that the other one does not fit
+ * @param by which index to use: by resource when its id is given, otherwise by account. The condition is
+ * written so that PostgreSQL cannot use the other one
  */
 function list(by: 'resource' | 'account'): { text: string } {
   const isOf = by === 'resource' ? 'IS NOT DISTINCT FROM' : '=';

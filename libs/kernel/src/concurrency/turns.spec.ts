@@ -91,7 +91,7 @@ it('runs no more of one party than its bound, and leaves the rest to others', as
   expect(held.started).toHaveLength(5);
 });
 
-it('bounds what waits of each party by itself', async () => {
+it('limits how many may wait for each party separately', async () => {
   const turns = new Turns({ atOnce: 1, waitingOfOne: 1 }, refusal);
   const held = heldWork();
   const all = [turns.run(held.work, 'many'), turns.run(held.work, 'many')];

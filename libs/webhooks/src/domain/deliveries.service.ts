@@ -35,7 +35,7 @@ export class DeliveryFinishedError extends DomainError {
   }
 }
 
-/** How often a delivery is sent again for whoever asks for it. */
+/** How often a delivery may be redelivered. */
 const REDELIVERIES = { times: 20, withinMs: 3_600_000 };
 
 /** Shows customers what was delivered to them, sends it again, or no more. */
@@ -79,7 +79,7 @@ export class DeliveriesService {
       const { webhookId } = await this.get(accountId, id);
       if (!(await this.store.redeliver(id))) throw await this.refusal(accountId, webhookId);
       const change = { action: 'delivery.redeliver', resourceId: id, accountId } as const;
-      // Its row is locked by now: whoever else sends it again has recorded that, or waits.
+      // Its row is locked, so every other redelivery is either recorded already or still waiting.
       const waitMs = await this.audit.msUntilFewer(change, REDELIVERIES);
       if (waitMs > 0) {
         const message = `A delivery is sent again at most ${REDELIVERIES.times} times in an hour.`;
