@@ -15,6 +15,7 @@ export { apiAddressFromEnvironment, configFromEnvironment } from './config/envir
 export { keepNewest } from './collections/keep-newest.js';
 export { Recent } from './collections/recent.js';
 export { RoundRobin } from './collections/round-robin.js';
+export { LoopTurns } from './concurrency/loop-turns.js';
 export { Turns } from './concurrency/turns.js';
 export { Database, type Statement } from './database/database.js';
 export {

@@ -1,3 +1,4 @@
+import { setImmediate as nextLoopTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { readConfig, UnreadableSecretError } from '#libs/kernel';
 import { AttemptTrace } from './attempt-trace.js';
@@ -160,6 +161,31 @@ it('retries after no answer, by the schedule', async () => {
   const { delayMs } = conclusion as { delayMs: number };
   expect(delayMs).toBeGreaterThanOrEqual(8_000);
   expect(delayMs).toBeLessThanOrEqual(12_000);
+});
+
+it('begins calls in turns of accounts, however many of one may begin', async () => {
+  runner = runnerWith({ DELIVERY_CONCURRENCY: 50 });
+  target.whilePosting = () => nextLoopTurn();
+  const { event } = aLeasedDelivery();
+  const of = (accountId: string) =>
+    aLeasedDelivery({ id: accountId, webhookId: accountId, event: { ...event, accountId } });
+  const all = ['busy', 'busy', 'busy', 'busy', 'lone'].map((accountId) =>
+    runner.run(of(accountId)),
+  );
+  await Promise.all(all);
+  const ids = target.requests.map(({ headers }) => headers['webhook-id']);
+  expect(ids.indexOf('lone')).toBe(1);
+});
+
+it('records outcomes together while calls still wait to begin', async () => {
+  runner = runnerWith({ DELIVERY_CONCURRENCY: 50 });
+  const requestsAtRecord: number[] = [];
+  vi.spyOn(pending, 'record').mockImplementation(() => {
+    requestsAtRecord.push(target.requests.length);
+    return Promise.resolve();
+  });
+  await Promise.all([1, 2, 3, 4].map(() => runner.run(aLeasedDelivery())));
+  expect(requestsAtRecord).toEqual([4, 4, 4, 4]);
 });
 
 it('is exhausted when the schedule is used up, counted from its last beginning', async () => {

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type Config } from '#libs/kernel';
+import { CONFIG, type Config, LoopTurns } from '#libs/kernel';
 import { AttemptTrace } from './attempt-trace.js';
 import type { Attempt, DeliveryJob } from './delivery.js';
 import { DeliverySlots } from './delivery-slots.js';
@@ -36,6 +36,7 @@ export const USER_AGENT = Symbol('UserAgent');
 export class DeliveryRunner {
   /** The calls that this worker has in flight. */
   readonly slots: DeliverySlots;
+  private readonly turns = new LoopTurns();
   private stopping = false;
 
   constructor(
@@ -100,6 +101,7 @@ export class DeliveryRunner {
   }
 
   private async attempt(delivery: LeasedDelivery): Promise<RunResult> {
+    await this.turns.next(delivery.event.accountId);
     const attempt = await this.send(delivery);
     const verdict = verdictOf(attempt, delivery.immediate);
     // Before the outcome is recorded: the next probe starts when it is.
@@ -108,6 +110,8 @@ export class DeliveryRunner {
     const restarted = { ...delivery, scheduleBase: delivery.attempt - 1, immediate: false };
     const afresh = this.conclude(restarted, verdict);
     const { id, lease, scheduleBase } = delivery;
+    // Nobody waits for the record, and many outcomes cost little more than one.
+    await this.turns.rest();
     await this.pending.record({ id, lease, attempt, conclusion, scheduleBase, afresh });
     const outcome = verdict.kind === 'succeeded' ? 'succeeded' : 'failed';
     return { outcome, delivery, attempt, conclusion };
