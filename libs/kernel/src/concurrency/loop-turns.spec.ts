@@ -1,9 +1,21 @@
 import { setImmediate as nextLoopTurn } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { LoopTurns } from './loop-turns.js';
 
+let now: number;
+let turns: LoopTurns;
+beforeEach(() => {
+  now = 0;
+  turns = new LoopTurns(() => now);
+});
+
+/** Two parties have had work. */
+async function share(): Promise<void> {
+  await Promise.all([turns.next('busy'), turns.next('lone')]);
+}
+
 /** Begins work for some parties at the same time. @returns for whom it began, by turn of the loop */
-async function turnsOf(turns: LoopTurns, parties: readonly string[]): Promise<string[]> {
+async function begin(parties: readonly string[]): Promise<string[]> {
   const began: string[] = [];
   const all = parties.map(async (party) => {
     await turns.next(party);
@@ -18,30 +30,37 @@ async function turnsOf(turns: LoopTurns, parties: readonly string[]): Promise<st
   return byTurn.filter((turn) => turn !== '');
 }
 
-it('begins one piece of work in each turn of the event loop', async () => {
-  expect(await turnsOf(new LoopTurns(), ['one', 'one', 'one'])).toEqual(['one', 'one', 'one']);
+it('begins few pieces of work in each turn of the event loop, for parties in turns', async () => {
+  await share();
+  const parties = ['busy', 'busy', 'busy', 'busy', 'lone'];
+  expect(await begin(parties)).toEqual(['busy lone', 'busy busy', 'busy']);
 });
 
-it('lets parties take turns, however much one of them has', async () => {
-  const parties = ['busy', 'busy', 'busy', 'busy', 'lone'];
-  expect(await turnsOf(new LoopTurns(), parties)).toEqual(['busy', 'lone', 'busy', 'busy', 'busy']);
+it('begins everything at once for a party that is alone, a second after the last other', async () => {
+  expect(await begin(['busy', 'busy', 'busy'])).toEqual(['busy busy busy']);
+  await share();
+  await turns.next('busy');
+  now = 999;
+  expect(await begin(['busy', 'busy', 'busy'])).toEqual(['busy busy', 'busy']);
+  now = 1_000;
+  expect(await begin(['busy', 'busy', 'busy'])).toEqual(['busy busy busy']);
 });
 
 it('rests until nothing waits for its turn', async () => {
-  const turns = new LoopTurns();
   await turns.rest();
+  await share();
   const order: string[] = [];
-  const all = [
+  await Promise.all([
     turns.next('one').then(() => order.push('first')),
-    turns.next('one').then(() => order.push('second')),
     turns.rest().then(() => order.push('rested')),
-  ];
-  await Promise.all(all);
-  expect(order).toEqual(['first', 'second', 'rested']);
+    turns.next('one').then(() => order.push('second')),
+    turns.next('one').then(() => order.push('third')),
+  ]);
+  expect(order).toEqual(['first', 'second', 'third', 'rested']);
 });
 
 it('rests no longer when a hundred do', async () => {
-  const turns = new LoopTurns();
+  await share();
   let isWaiting = true;
   const last = Promise.all(Array.from({ length: 1_000 }, () => turns.next('one'))).then(() => {
     isWaiting = false;

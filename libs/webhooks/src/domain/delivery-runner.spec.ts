@@ -163,29 +163,33 @@ it('retries after no answer, by the schedule', async () => {
   expect(delayMs).toBeLessThanOrEqual(12_000);
 });
 
-it('begins calls in turns of accounts, however many of one may begin', async () => {
-  runner = runnerWith({ DELIVERY_CONCURRENCY: 50 });
-  target.whilePosting = () => nextLoopTurn();
+describe('when several accounts have deliveries', () => {
   const { event } = aLeasedDelivery();
   const of = (accountId: string) =>
     aLeasedDelivery({ id: accountId, webhookId: accountId, event: { ...event, accountId } });
-  const all = ['busy', 'busy', 'busy', 'busy', 'lone'].map((accountId) =>
-    runner.run(of(accountId)),
-  );
-  await Promise.all(all);
-  const ids = target.requests.map(({ headers }) => headers['webhook-id']);
-  expect(ids.indexOf('lone')).toBe(1);
-});
-
-it('records outcomes together while calls still wait to begin', async () => {
-  runner = runnerWith({ DELIVERY_CONCURRENCY: 50 });
-  const requestsAtRecord: number[] = [];
-  vi.spyOn(pending, 'record').mockImplementation(() => {
-    requestsAtRecord.push(target.requests.length);
-    return Promise.resolve();
+  beforeEach(async () => {
+    runner = runnerWith({ DELIVERY_CONCURRENCY: 50 });
+    await Promise.all([runner.run(of('busy')), runner.run(of('lone'))]);
+    target.requests.length = 0;
   });
-  await Promise.all([1, 2, 3, 4].map(() => runner.run(aLeasedDelivery())));
-  expect(requestsAtRecord).toEqual([4, 4, 4, 4]);
+
+  it('begins their calls in turns, however many of one may begin', async () => {
+    target.whilePosting = () => nextLoopTurn();
+    const accounts = ['busy', 'busy', 'busy', 'busy', 'lone'];
+    await Promise.all(accounts.map((accountId) => runner.run(of(accountId))));
+    const ids = target.requests.map(({ headers }) => headers['webhook-id']);
+    expect(ids).toEqual(['busy', 'lone', 'busy', 'busy', 'busy']);
+  });
+
+  it('records outcomes together while calls still wait to begin', async () => {
+    const requestsAtRecord: number[] = [];
+    vi.spyOn(pending, 'record').mockImplementation(() => {
+      requestsAtRecord.push(target.requests.length);
+      return Promise.resolve();
+    });
+    await Promise.all([1, 2, 3, 4].map(() => runner.run(of('busy'))));
+    expect(requestsAtRecord).toEqual([4, 4, 4, 4]);
+  });
 });
 
 it('is exhausted when the schedule is used up, counted from its last beginning', async () => {
