@@ -67,6 +67,9 @@ async function hasBody(request: Request): Promise<boolean> {
   return new Promise((resolve) => {
     request.once('data', () => resolve(true));
     request.once('end', () => resolve(false));
+    // A client that has left sends neither.
+    if (request.destroyed) resolve(true);
+    request.once('close', () => resolve(true));
     whenBroken.set(request, () => resolve(true));
   });
 }
@@ -107,6 +110,8 @@ function readBytes(request: Request, limit: number): Promise<Buffer> {
   if (isTooLong(request, limit)) throw tooLarge(limit);
   const reason = broken.get(request);
   if (reason) throw reason;
+  // Nothing of it will ever come, not even an error.
+  if (request.destroyed) throw unreadable();
   if (request.res) sendContinue(request, request.res);
   return new Promise((resolve, reject) => {
     whenBroken.set(request, reject);
