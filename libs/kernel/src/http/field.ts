@@ -3,7 +3,7 @@ import { Expose, Transform } from 'class-transformer';
 import { registerDecorator, ValidateIf, type ValidationArguments } from 'class-validator';
 import type { Config } from '../config/config.js';
 import type { FieldCode, FieldFault } from '../errors/domain-error.js';
-import { hasLength, HTTP_SCHEMES, isUrl, MAX_URL } from '../text/http-url.js';
+import { hasLength, HTTP_SCHEMES, isTooLongForUrl, isUrl, MAX_URL } from '../text/http-url.js';
 import { numericIdOf } from '../text/identifiers.js';
 import { isPrintable } from '../text/well-formed.js';
 import { inAnyCase, type Schema } from './openapi/schema.js';
@@ -191,7 +191,7 @@ export function IsUrl(schemes: readonly string[]): PropertyDecorator {
     Check(
       'format',
       `must be an absolute ${schemes.join(' or ')} URL without blanks`,
-      (value) => typeof value !== 'string' || isUrl(value, schemes),
+      (value) => typeof value !== 'string' || isTooLongForUrl(value) || isUrl(value, schemes),
       // No `format`: "uri" would refuse the letters beyond ASCII that are fine here.
       { pattern: `^(?:${schemes.map(inAnyCase).join('|')})://[^/\\\\?#\\s]\\S*$` },
     ),

@@ -2,6 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { hasLength, isHttpUrl, isUrl } from './http-url.js';
 
 describe('isHttpUrl', () => {
+  it('does not parse what is too long, which would take seconds', () => {
+    const letters = Array.from({ length: 80_000 }, (_, i) =>
+      String.fromCodePoint(0x4e00 + (i % 20_000)),
+    );
+    const start = performance.now();
+    expect(isHttpUrl(`http://${letters.join('')}`)).toBe(false);
+    expect(performance.now() - start).toBeLessThan(500);
+    expect(isHttpUrl(`http://h/${'\u{1f600}'.repeat(2_000)}`)).toBe(true);
+  });
+
   it.each([
     'http://h',
     'HTTPS://Example.COM/a?b#c',

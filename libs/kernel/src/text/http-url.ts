@@ -10,6 +10,11 @@ export const HTTP_SCHEMES = ['http', 'https'] as const;
 const ABSOLUTE = /^([a-z][a-z0-9+.-]*):\/\/[^/\\?#]/i;
 const BLANK_OR_CONTROL = /[\s\u0000-\u001f\u007f-\u009f]/;
 
+/** Whether it has more than {@link MAX_URL} characters, however many of them take two units of UTF-16. */
+export function isTooLongForUrl(text: string): boolean {
+  return text.length > 2 * MAX_URL;
+}
+
 /** Whether the text is an absolute `http` or `https` URL without blanks; any host will do. */
 export function isHttpUrl(text: string): boolean {
   return isUrl(text, HTTP_SCHEMES);
@@ -21,6 +26,8 @@ export function isHttpUrl(text: string): boolean {
  * WHATWG's parser takes for slashes in HTTP alone.
  */
 export function isUrl(text: string, schemes: readonly string[]): boolean {
+  // Parsing a host takes time that grows with the square of its length.
+  if (isTooLongForUrl(text)) return false;
   const scheme = ABSOLUTE.exec(text)?.[1]?.toLowerCase() ?? '';
   return (
     schemes.includes(scheme) &&
