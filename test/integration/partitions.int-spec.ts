@@ -214,8 +214,8 @@ it('counts, starts and carries out a replay of all days, each step of which give
   const [, carryOut] = withTask((tasks) => new DeliveryReplayer(tasks, statements, days));
   let replay: unknown;
   const all = await tooMany(async () => {
-    expect(await store.count(webhook.id, range)).toBe(AGES.length);
-    const id = await transactions.run(() => store.start(webhook.id, range));
+    expect(await store.count(account, webhook.id, range)).toBe(AGES.length);
+    const id = await transactions.run(() => store.start(account, webhook.id, range));
     await carryOut();
     replay = await store.find(id!, account);
   });

@@ -27,6 +27,7 @@ afterAll(async () => {
   await database.drop();
 });
 
+const ACCOUNT = '1';
 const range = () => ({ since: new Date(Date.now() - 60_000), states: ['exhausted'] as const });
 const replays = () =>
   database.query<{ id: string; total: number }>('SELECT id, total, until FROM replays');
@@ -35,7 +36,7 @@ it('starts nothing when counting takes longer than the caller waits', async () =
   const { manager } = source.createQueryRunner();
   await manager.query('BEGIN');
   await manager.query('LOCK TABLE deliveries IN ACCESS EXCLUSIVE MODE');
-  await expect(store.start(webhook, range())).rejects.toThrow();
+  await expect(store.start(ACCOUNT, webhook, range())).rejects.toThrow();
   await manager.query('COMMIT');
   const left = () =>
     database.query(
@@ -51,7 +52,10 @@ it('counts for two at once, however many ask', async () => {
   await manager.query('BEGIN');
   await manager.query('LOCK TABLE deliveries IN ACCESS EXCLUSIVE MODE');
   const counting = new AbortController();
-  const counts = Promise.allSettled(Array.from({ length: 6 }, () => store.count(webhook, range())));
+  const accounts = ['1', '1', '1', '2', '2', '3'];
+  const counts = Promise.allSettled(
+    accounts.map((account) => store.count(account, webhook, range())),
+  );
   void counts.then(() => counting.abort());
   const asked = new Set<number>();
   while (!counting.signal.aborted) {
@@ -67,6 +71,6 @@ it('counts for two at once, however many ask', async () => {
 });
 
 it('starts a replay of what it counted', async () => {
-  const id = await store.start(webhook, range());
+  const id = await store.start(ACCOUNT, webhook, range());
   expect(await replays()).toMatchObject([{ id, total: 1 }]);
 });

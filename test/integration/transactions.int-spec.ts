@@ -1,7 +1,15 @@
 import pg from 'pg';
 import { DataSource } from 'typeorm';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Database, Log, Metrics, readConfig, Transactions, UnavailableError } from '#libs/kernel';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  actAs,
+  Database,
+  Log,
+  Metrics,
+  readConfig,
+  Transactions,
+  UnavailableError,
+} from '#libs/kernel';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 
 const QUERY_TIMEOUT_MS = 200;
@@ -50,6 +58,35 @@ it('leaves no transaction open on a connection whose statement took too long', a
   }
   await statements.query(insertion, ['next']);
   expect(await names()).toEqual(['next']);
+});
+
+it('leaves half of the connections to others, however many transactions one user begins', async () => {
+  const pool = await new DataSource({
+    type: 'postgres',
+    url: database.url,
+    poolSize: 4,
+  }).initialize();
+  const shared = new Transactions(pool, statements);
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  let begun = 0;
+  const work = async () => {
+    begun += 1;
+    await held;
+  };
+  const as = (userId: string) => actAs({ name: userId, userId }, () => shared.run(work));
+  try {
+    const all = [as('1'), as('1'), as('1'), as('1'), as('2')];
+    await vi.waitFor(() => expect(begun).toBe(3));
+    const bySystem = shared.run(() => Promise.resolve('done'));
+    expect(await bySystem).toBe('done');
+    expect(begun).toBe(3);
+    release();
+    await Promise.all(all);
+    expect(begun).toBe(5);
+  } finally {
+    await pool.destroy();
+  }
 });
 
 describe('what is to be done after the commit', () => {

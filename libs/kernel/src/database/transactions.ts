@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Client, QueryResultRow } from 'pg';
 import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
+import { presentActor } from '../audit/actor.js';
 import { Ambient } from '../concurrency/ambient.js';
+import { Turns } from '../concurrency/turns.js';
 import {
   isMissingPartition,
   isTimedOut,
@@ -26,11 +28,16 @@ interface Transaction {
 @Injectable()
 export class Transactions {
   private readonly current = new Ambient<Transaction>();
+  /** One user's transactions may wait for each other, but leave connections to everybody else. */
+  private readonly turns: Turns;
 
   constructor(
     private readonly dataSource: DataSource,
     private readonly database: Database,
-  ) {}
+  ) {
+    const { poolSize = 10 } = dataSource.options as { poolSize?: number };
+    this.turns = new Turns({ atOnce: poolSize, atOnceOfOne: Math.ceil(poolSize / 2) });
+  }
 
   /** Whether it is inside {@link run}. */
   get underWay(): boolean {
@@ -89,13 +96,20 @@ export class Transactions {
   }
 
   /**
-   * Runs `work` in a transaction, or in the one that is under way. Work that lost against a
+   * Runs `work` in a transaction, or in the one that is under way. A user has half of the connections
+   * at once; what is beyond waits. Work that lost against a
    * concurrent transaction (serialisation, deadlock), or lacked a partition, is done again, so it must
    * not leave traces outside the database, except through {@link afterCommit}.
    * @throws UnavailableError when PostgreSQL cannot be reached
    */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.underWay) return work();
+    const { userId } = presentActor();
+    if (userId === undefined) return this.runRepeatedly(work);
+    return this.turns.run(() => this.runRepeatedly(work), userId);
+  }
+
+  private async runRepeatedly<Result>(work: () => Promise<Result>): Promise<Result> {
     for (let repeats = REPEATS; ; repeats -= 1) {
       try {
         return await this.runOnce(work);

@@ -2,11 +2,15 @@ import type { Replay, ReplayRange } from './replay.js';
 
 /** Where replays are kept. A worker carries them out. */
 export abstract class ReplayStore {
-  /** How many deliveries of the subscription there are; tests do not count. */
-  abstract count(webhookId: string, range: ReplayRange): Promise<number>;
+  /** How many deliveries of the subscription there are; tests do not count. Accounts take turns. */
+  abstract count(accountId: string, webhookId: string, range: ReplayRange): Promise<number>;
 
-  /** @returns its id; undefined: the subscription is off or deleted */
-  abstract start(webhookId: string, range: ReplayRange): Promise<string | undefined>;
+  /** Counts, as {@link count} does. @returns its id; undefined: the subscription is off or deleted */
+  abstract start(
+    accountId: string,
+    webhookId: string,
+    range: ReplayRange,
+  ): Promise<string | undefined>;
 
   abstract find(id: string, accountId: string): Promise<Replay | undefined>;
 

@@ -20,7 +20,7 @@ export class ReplaysService {
    * @throws NotFoundError, SubscriptionInactiveError
    */
   async count(accountId: string, webhookId: string, range: ReplayRange): Promise<number> {
-    return this.store.count(await this.active(accountId, webhookId), range);
+    return this.store.count(accountId, await this.active(accountId, webhookId), range);
   }
 
   /**
@@ -29,7 +29,7 @@ export class ReplaysService {
    */
   async start(accountId: string, webhookId: string, range: ReplayRange): Promise<string> {
     return this.transactions.run(async () => {
-      const id = await this.store.start(await this.active(accountId, webhookId), range);
+      const id = await this.store.start(accountId, await this.active(accountId, webhookId), range);
       if (id === undefined) throw new SubscriptionInactiveError();
       await this.audit.record({ action: 'replay.create', resourceId: id, accountId });
       return id;

@@ -47,8 +47,13 @@ export class DeliveriesController {
   }
 
   @Get('webhooks/:id/stats')
-  async stats(@Param('id') webhookId: string, @CurrentUser() user: Principal): Promise<object> {
-    return this.statistics.of(user.userId, webhookId);
+  async stats(
+    @Param('id') webhookId: string,
+    @CurrentUser() user: Principal,
+    @Req() { inFlight }: Request,
+  ): Promise<object> {
+    const read = () => this.statistics.of(user.userId, webhookId);
+    return inFlight?.read(read) ?? read();
   }
 
   @Get('deliveries/:id')

@@ -40,22 +40,27 @@ export class PostgresReplayStore extends ReplayStore {
     super();
   }
 
-  async count(webhookId: string, range: ReplayRange): Promise<number> {
-    return (await this.counted(webhookId, range)).deliveries;
+  async count(accountId: string, webhookId: string, range: ReplayRange): Promise<number> {
+    return (await this.counted(accountId, webhookId, range)).deliveries;
   }
 
-  async start(webhookId: string, range: ReplayRange): Promise<string | undefined> {
-    const { until, deliveries } = await this.counted(webhookId, range);
+  async start(
+    accountId: string,
+    webhookId: string,
+    range: ReplayRange,
+  ): Promise<string | undefined> {
+    const { until, deliveries } = await this.counted(accountId, webhookId, range);
     const values = [...valuesOf(webhookId, { ...range, until }), deliveries];
     return (await this.transactions.query<{ id: string }>(START_REPLAY, values))[0]?.id;
   }
 
   /** @returns how many, and up to when they were counted */
   private counted(
+    accountId: string,
     webhookId: string,
     range: ReplayRange,
   ): Promise<{ until: Date; deliveries: number }> {
-    return this.counts.run(() => this.countAll(webhookId, range), webhookId);
+    return this.counts.run(() => this.countAll(webhookId, range), accountId);
   }
 
   private async countAll(webhookId: string, range: ReplayRange) {

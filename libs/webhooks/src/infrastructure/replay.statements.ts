@@ -84,14 +84,17 @@ UPDATE replays SET state = 'cancelled', completed_at = now() WHERE id = $1 AND s
 RETURNING id`,
 };
 
-/** Ends those of subscriptions that were switched off or deleted since they were asked for. */
+/** Ends some of those of subscriptions that were switched off or deleted since they were asked for. */
 export const END_REPLAYS = {
   name: 'replays.end',
   text: `
-UPDATE replays r SET state = 'cancelled', completed_at = now()
-FROM webhooks w
-WHERE r.state = 'running' AND w.id = r.webhook_id
-  AND (NOT w.enabled OR w.deleted_at IS NOT NULL OR w.generation <> r.generation)`,
+UPDATE replays SET state = 'cancelled', completed_at = now()
+WHERE id IN (
+  SELECT r.id FROM replays r JOIN webhooks w ON w.id = r.webhook_id
+  WHERE r.state = 'running'
+    AND (NOT w.enabled OR w.deleted_at IS NOT NULL OR w.generation <> r.generation)
+  LIMIT 1000 FOR UPDATE OF r SKIP LOCKED
+)`,
 };
 
 /** Those that may go on: of each subscription the oldest, while it is on and not blocked. */
