@@ -47,6 +47,7 @@ export { IdempotencyKeys } from './idempotency/idempotency-keys.js';
 export { KernelModule } from './kernel.module.js';
 export { Log } from './logging/log.js';
 export { Presence } from './logging/presence.js';
+export { LOOKED_AT, type LookedAt, lookUpTo } from './paging/look-up-to.js';
 export type { Found, Page } from './paging/page.js';
 export { isRedisUnavailable } from './redis/redis-errors.js';
 export { connectRedis, type RedisConnection } from './redis/redis.js';

@@ -1,9 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Found, type Page } from '#libs/kernel';
+import { Database, type Found, LOOKED_AT, type LookedAt, lookUpTo, type Page } from '#libs/kernel';
 import { type AuditFilter, AuditLog, type AuditRecord } from '../domain/audit-log.js';
-
-/** How many entries a statement looks at: what a filter costs is bounded by that. */
-const LOOKED_AT = 10_000;
 
 /**
  * $1 viewer, $2 after, $3 limit, $4 account, $5 action, $6 resource, $7 its id, $8 since, $9 until.
@@ -38,8 +35,7 @@ ORDER BY id DESC LIMIT $3`,
   };
 }
 
-interface AuditRow {
-  id: string;
+interface AuditRow extends LookedAt {
   created_at: Date;
   account_id: string | null;
   user_id: string | null;
@@ -50,9 +46,6 @@ interface AuditRow {
   resource: string;
   resource_id: string;
   fields: string[];
-  /** Which one it is of those that were looked at. */
-  place: number;
-  matches: boolean;
 }
 
 /** The audit in PostgreSQL; `AuditTrail` of the kernel writes it. */
@@ -68,21 +61,20 @@ export class PostgresAuditLog extends AuditLog {
     { after, limit }: Page,
   ): Promise<Found<AuditRecord>> {
     const by = filter.resourceId === undefined ? 'account' : 'resource';
-    const rows = await this.database.query<AuditRow>(list(by), [
-      viewer ?? null,
-      after ?? null,
-      limit,
-      filter.accountId ?? null,
-      filter.action ?? null,
-      filter.resource ?? null,
-      filter.resourceId ?? null,
-      filter.since?.toISOString() ?? null,
-      filter.until?.toISOString() ?? null,
-    ]);
-    const found = rows.filter(({ matches }) => matches).map(recordOf);
-    const last = rows.at(-1);
-    const isCutShort = last?.place === LOOKED_AT && found.length < limit;
-    return { rows: found, ...(isCutShort && { stoppedAt: last.id }) };
+    const found = await lookUpTo(limit, [list(by)], (statement, most) =>
+      this.database.query<AuditRow>(statement, [
+        viewer ?? null,
+        after ?? null,
+        most,
+        filter.accountId ?? null,
+        filter.action ?? null,
+        filter.resource ?? null,
+        filter.resourceId ?? null,
+        filter.since?.toISOString() ?? null,
+        filter.until?.toISOString() ?? null,
+      ]),
+    );
+    return { ...found, rows: found.rows.map(recordOf) };
   }
 }
 

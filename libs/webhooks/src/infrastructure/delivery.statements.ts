@@ -1,7 +1,8 @@
+import { LOOKED_AT } from '#libs/kernel';
 import type { Delivery, DeliveryReason, DeliveryState } from '../domain/delivery.js';
 import type { EventKind, Resource } from '../domain/event-kinds.js';
 import { shownTargetUrl } from '../domain/target-url.js';
-import { daysAtOnce, LOOKED_AT, type Span, within } from './partition-walk.js';
+import { daysAtOnce, type Span, within } from './partition-walk.js';
 import { IS_BLOCKED, IS_FREE, OFF_REASON } from './webhook-flow.js';
 
 /** Whether the subscription of a pending delivery was switched off, or deleted, since it was made. */

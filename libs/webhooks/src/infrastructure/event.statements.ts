@@ -1,4 +1,5 @@
-import { daysAtOnce, LOOKED_AT, type Span, within } from './partition-walk.js';
+import { LOOKED_AT } from '#libs/kernel';
+import { daysAtOnce, type Span, within } from './partition-walk.js';
 import { IS_FREE } from './webhook-flow.js';
 
 /**

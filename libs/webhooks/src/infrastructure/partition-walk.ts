@@ -1,4 +1,4 @@
-import type { Database, Found } from '#libs/kernel';
+import type { Database } from '#libs/kernel';
 import { type Day, DAY_MS, dayOf, withinDays } from './partition-days.js';
 
 /** The days from the first to the last. */
@@ -117,35 +117,6 @@ export function spansOf(newest: readonly Day[], days: number): Span[] {
     else spans.push({ first: day, last: day });
   }
   return spans;
-}
-
-/** How many rows a statement of a list looks at: what a filter costs is bounded by that. */
-export const LOOKED_AT = 10_000;
-
-/** A row that was looked at. */
-export interface LookedAt {
-  id: string;
-  /** Which one it is, from 1 on. */
-  place: number;
-  /** Whether the filter lets it pass; one that it does not is told of where the look ends. */
-  matches: boolean;
-}
-
-/** As {@link readUpTo}, by statements that look at {@link LOOKED_AT} rows at the most. */
-export async function lookUpTo<Row extends LookedAt>(
-  limit: number,
-  spans: AsyncIterable<Span> | Iterable<Span>,
-  look: (span: Span, limit: number) => Promise<Row[]>,
-): Promise<Found<Row>> {
-  const rows: Row[] = [];
-  for await (const span of spans) {
-    const seen = await look(span, limit - rows.length);
-    rows.push(...seen.filter(({ matches }) => matches));
-    const last = seen.at(-1);
-    if (rows.length >= limit) break;
-    if (last?.place === LOOKED_AT) return { rows, stoppedAt: last.id };
-  }
-  return { rows };
 }
 
 /** Reads span after span until there are enough rows, or no more. */

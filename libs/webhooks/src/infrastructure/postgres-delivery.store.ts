@@ -1,5 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type Config, type Found, type Page, Tracing, Transactions } from '#libs/kernel';
+import {
+  CONFIG,
+  type Config,
+  type Found,
+  type LookedAt,
+  lookUpTo,
+  type Page,
+  Tracing,
+  Transactions,
+} from '#libs/kernel';
 import type { Attempt, AttemptError, Delivery } from '../domain/delivery.js';
 import { DeliveryQueue, type QueuedDelivery } from '../domain/delivery-queue.js';
 import { type DeliveryFilter, DeliveryStore, type TestEvent } from '../domain/delivery-store.js';
@@ -19,7 +28,7 @@ import {
   listDeliveries,
   REDELIVER,
 } from './delivery.statements.js';
-import { daysListed, firstDayOf, type LookedAt, lookUpTo, newestFirst } from './partition-walk.js';
+import { daysListed, firstDayOf, newestFirst } from './partition-walk.js';
 
 /** A delivery that begins, anew or for the first time. */
 interface StartedRow {

@@ -5,6 +5,8 @@ import {
   Database,
   type Found,
   GroupCommit,
+  type LookedAt,
+  lookUpTo,
   Metrics,
   type Page,
   Tracing,
@@ -36,7 +38,7 @@ import {
   listEvents,
 } from './event.statements.js';
 import { byDay } from './partition-days.js';
-import { daysListed, type LookedAt, lookUpTo, newestFirst, spansOf } from './partition-walk.js';
+import { daysListed, newestFirst, spansOf } from './partition-walk.js';
 
 /** Events of a request that are many: others do not wait for their statement, which takes long. */
 const MANY_EVENTS = 20;
