@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -7,12 +6,12 @@ import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { basic, type Client, clientOf } from '../support/http.js';
 import { expectProblem } from '../support/problem.js';
-import { type RunningProcess, startApi } from '../support/processes.js';
+import { residentMb, type RunningProcess, startApi } from '../support/processes.js';
+import { largeSubscriptions } from '../support/rows.js';
 import { proxyTo, type TcpProxy } from '../support/tcp-proxy.js';
 
 /** About 24 MB of answer: more than the buffers of all sockets on the way take. */
 const APPLICATIONS = 300;
-const PAYLOAD = `{"filler":"${'x'.repeat(8_000)}"}`;
 
 let database: TestDatabase;
 let store: TcpProxy;
@@ -25,17 +24,10 @@ beforeAll(async () => {
   database = await createTestDatabase();
   const user = await createUser(database, 'many');
   auth = user.auth;
-  await database.query(
-    `WITH apps AS (
-       INSERT INTO applications (user_id, name, api_type, voice_url)
-       SELECT $1, 'a', 'scripting', 'http://v/' FROM generate_series(1, $2::int) RETURNING id
-     )
-     INSERT INTO webhooks (account_id, application_id, event, resource, target_url, payload,
-       enabled, secret)
-     SELECT $1, apps.id, 'smsdlr', 'all', 'https://t.example/', $3, true, 'whsec_'
-     FROM apps, generate_series(1, 10)`,
-    [user.id, APPLICATIONS, PAYLOAD],
-  );
+  await largeSubscriptions(database, user.id, {
+    applications: APPLICATIONS,
+    payloadBytes: 8_000,
+  });
   store = await proxyTo(database.url);
   api = await startApi({ DATABASE_URL: store.address, DATABASE_POOL_SIZE: '2' });
   client = clientOf(api.url, auth);
@@ -46,12 +38,6 @@ afterAll(async () => {
   await store.close();
   await database.drop();
 });
-
-/** Memory of the API, MB. */
-function residentMb(): number {
-  const status = readFileSync(`/proc/${api.pid}/status`, 'utf8');
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024;
-}
 
 /** A client that asks for the whole list and then does not read it, once it has begun. */
 const aStalledReader = () => aReader(true);
@@ -108,10 +94,10 @@ it('answers a page of megabytes in pieces, whole, with the address of the next o
 });
 
 it('grows little by clients that read nothing, and refuses their account more of them in the end', async () => {
-  const before = residentMb();
+  const before = residentMb(api);
   const unread = await Promise.all(Array.from({ length: 210 }, () => aReader(false)));
   await delay(1_500);
-  expect(residentMb() - before).toBeLessThan(150);
+  expect(residentMb(api) - before).toBeLessThan(150);
   const refused = await client.get('/v1/applications?limit=1');
   expectProblem(refused, { status: 429, code: 'rate_limited' });
   expect(refused.headers['retry-after']).toBe('1');

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -110,6 +111,12 @@ export function run(
   running.add(started);
   void ended.then(() => running.delete(started));
   return started;
+}
+
+/** Resident memory of a running process, in MB. */
+export function residentMb({ pid }: Pick<RunningProcess, 'pid'>): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) / 1_024;
 }
 
 /** Ends what a test file left running, as one whose set-up failed half-way does. */

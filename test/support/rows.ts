@@ -52,6 +52,25 @@ export async function aSubscription(
   );
 }
 
+/** Applications of an account, each with ten subscriptions whose payloads have `payloadBytes`. */
+export async function largeSubscriptions(
+  database: TestDatabase,
+  accountId: string,
+  { applications, payloadBytes }: { applications: number; payloadBytes: number },
+): Promise<void> {
+  await database.query(
+    `WITH apps AS (
+       INSERT INTO applications (user_id, name, api_type, voice_url)
+       SELECT $1, 'a', 'scripting', 'http://v/' FROM generate_series(1, $2::int) RETURNING id
+     )
+     INSERT INTO webhooks (account_id, application_id, event, resource, target_url, payload,
+       enabled, secret)
+     SELECT $1, apps.id, 'smsdlr', 'all', 'https://t.example/', $3, true, 'whsec_'
+     FROM apps, generate_series(1, 10)`,
+    [accountId, applications, JSON.stringify({ filler: 'x'.repeat(payloadBytes) })],
+  );
+}
+
 /** An event of a subscription's account and its delivery, due now unless told otherwise. @returns its id */
 export async function aPendingDelivery(
   database: TestDatabase,

@@ -2,14 +2,8 @@ export { actAs, type Actor, identifyActor } from './audit/actor.js';
 export { type AuditEntry, AuditTrail, recordBySystem } from './audit/audit-trail.js';
 export type { BackgroundTask, TaskOptions, TaskWork } from './background/background-task.js';
 export { BackgroundTasks } from './background/background-tasks.js';
-export {
-  CONFIG,
-  type Config,
-  InvalidConfigError,
-  type Network,
-  type RateLimit,
-  readConfig,
-} from './config/config.js';
+export { CONFIG, type Config, InvalidConfigError, readConfig } from './config/config.js';
+export type { Network, RateLimit } from './config/config-values.js';
 export { ConfigModule } from './config/config.module.js';
 export { apiAddressFromEnvironment, configFromEnvironment } from './config/environment.js';
 export { keepNewest } from './collections/keep-newest.js';

@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
-import type { Config, Network } from '../config/config.js';
+import type { Config } from '../config/config.js';
+import type { Network } from '../config/config-values.js';
 
 /** What the configuration says of where notifications may go. */
 export type OutboundPolicy = Pick<

@@ -1,0 +1,155 @@
+import { createSecretKey } from 'node:crypto';
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { z } from 'zod';
+import type { SecretKey } from '../secrets/secret-box.js';
+
+/** One CIDR block, parsed: an address and the length of its prefix in bits. */
+export type Network = [ipaddr.IPv4 | ipaddr.IPv6, number];
+
+export const wholeNumber = (min: number, max: number, byDefault: number) =>
+  z.coerce.number().int().min(min).max(max).default(byDefault);
+
+/** A comma-separated list; what is between two commas may be blank. */
+const list = <Item>(must: string, read: (item: string) => Item | undefined) =>
+  z
+    .string()
+    .default('')
+    .transform((text, context): Item[] => {
+      const items: Item[] = [];
+      for (const part of text.split(',').map((one) => one.trim())) {
+        if (part === '') continue;
+        const item = read(part);
+        if (item === undefined) {
+          context.addIssue({
+            code: 'custom',
+            message: `must be a comma-separated list of ${must}`,
+          });
+          return z.NEVER;
+        }
+        items.push(item);
+      }
+      return items;
+    });
+
+const blocks = list('CIDR blocks', (item): Network | undefined => {
+  const [, address = '', prefix] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(item) ?? [];
+  // ipaddr.js reads 10/8 as 0.0.0.10/8, and 010.0.0.0/8 as 8.0.0.0/8.
+  const family = isIP(address);
+  const most = family === 4 ? 32 : 128;
+  const bits = Number(prefix ?? most);
+  return family === 0 || bits > most ? undefined : [ipaddr.parse(address), bits];
+});
+
+/** Whoever writes 10.0.0.1/8 may mean the address alone, and would get sixteen million of them. */
+export const networks = blocks.transform((given, context): Network[] => {
+  for (const [address, bits] of given) {
+    const written = `${address.toString()}/${String(bits)}`;
+    const family = address.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6;
+    const network = `${family.networkAddressFromCIDR(written).toString()}/${String(bits)}`;
+    if (network === written) continue;
+    context.addIssue({
+      code: 'custom',
+      message: `must have no bits behind the prefix of a block: ${network} was probably meant`,
+    });
+  }
+  return given;
+});
+
+export const ports = list('ports from 1 to 1023', (item): number | undefined =>
+  /^[1-9]\d{0,3}$/.test(item) && Number(item) < 1_024 ? Number(item) : undefined,
+);
+
+const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const MAX_DELAY_MS = 7 * UNIT_MS.d;
+
+/** Delays in ms, from a text such as `5s,30s,5m,2h`; empty means no retry. */
+export const delays = z
+  .string()
+  .default('5s,30s,5m,30m,2h,5h,10h,14h,20h,24h')
+  .transform((text, context): number[] => {
+    if (text.trim() === '') return [];
+    return text.split(',').map((item) => {
+      const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(item.trim());
+      const delay = match ? Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS] : NaN;
+      if (!(delay >= 0 && delay <= MAX_DELAY_MS)) {
+        context.addIssue({
+          code: 'custom',
+          message: 'must be a comma-separated list such as 5s,30s,5m,2h; each at most 7d',
+        });
+        return z.NEVER;
+      }
+      return delay;
+    });
+  });
+
+/** What an account may ask: `quota` requests in `windowMs`. */
+export interface RateLimit {
+  quota: number;
+  windowMs: number;
+}
+
+const MAX_QUOTA = 100_000;
+
+/** A rate such as `600/m`. */
+export const rate = z.string().transform((text, context): RateLimit => {
+  const [, quota = '', unit = 's'] = /^(\d{1,6})\/([smh])$/.exec(text.trim()) ?? [];
+  if (Number(quota) >= 1 && Number(quota) <= MAX_QUOTA) {
+    return { quota: Number(quota), windowMs: UNIT_MS[unit as 's' | 'm' | 'h'] };
+  }
+  context.addIssue({
+    code: 'custom',
+    message: `must be a number of requests from 1 to ${String(MAX_QUOTA)} and a unit: 10/s, 600/m or 36000/h`,
+  });
+  return z.NEVER;
+});
+
+/** Origins as browsers write them: scheme, host, and a port that is not the scheme's own. */
+export const origins = z
+  .string()
+  .default('')
+  .transform((text, context): string[] => {
+    const list = text.split(',').map((item) => item.trim());
+    const given = list.filter((item) => item !== '');
+    if (!given.every(isOrigin)) {
+      context.addIssue({
+        code: 'custom',
+        message: 'must be a comma-separated list of origins such as https://app.example.com',
+      });
+    }
+    return given;
+  });
+
+const ORIGIN = /^https?:\/\/(?:[a-z0-9.-]+|\[[0-9a-f:]+\])(?::\d+)?$/;
+const isOrigin = (text: string): boolean =>
+  ORIGIN.test(text) && URL.canParse(text) && new URL(text).origin === text;
+
+/** An id, and 32 bytes in Base64. */
+const SECRET_KEY = /^([\w-]{1,32}):([A-Za-z0-9+/]{43}=)$/;
+
+/** A message names a key by its place: what stands there may be the key itself. */
+export const secretKeys = z
+  .string()
+  .default('')
+  .transform((text, context): SecretKey[] => {
+    if (text.trim() === '') return [];
+    const keys: SecretKey[] = [];
+    for (const [index, item] of text.split(',').entries()) {
+      const [, id = '', base64] = SECRET_KEY.exec(item.trim()) ?? [];
+      const isKnown = keys.some((key) => key.id === id);
+      if (base64 === undefined || isKnown) {
+        const fault = isKnown ? 'repeats an id' : 'must be an id, a colon and 32 bytes in Base64';
+        context.addIssue({ code: 'custom', message: `key ${index + 1} ${fault}` });
+        return z.NEVER;
+      }
+      keys.push({ id, key: createSecretKey(base64, 'base64') });
+    }
+    return keys;
+  });
+
+export const onOff = z.enum(['true', 'false']).transform((value) => value === 'true');
+
+export const baseUrl = z
+  .url({ protocol: /^https?$/ })
+  .transform((url) => url.replace(/\/+$/, ''))
+  .optional();
