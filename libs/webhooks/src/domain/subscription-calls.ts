@@ -1,5 +1,3 @@
-/** Calls that a subscription begins with: before it is known to hang, many could take all slots. */
-const FIRST_CALLS = 4;
 /** A call that takes longer is slow, ms. */
 const QUICK_MS = 1_000;
 /** How much the latest call counts for the average. */
@@ -10,15 +8,16 @@ const PATIENCE_MS = 500;
 /**
  * What a worker knows of the calls to one subscription.
  *
- * Its cap on calls in flight begins at four, grows by one with each quick answer, as a connection of
- * TCP does, up to its bound; it shrinks with the average time that its calls take beyond a second, and by
+ * Its cap on calls in flight begins at one, so that hundreds of subscriptions that hang do not take all
+ * slots before it is known. It grows by one with each quick answer, as a connection of TCP does, up to
+ * its bound; it shrinks with the average time that its calls take beyond a second, and by
  * half with each slow call that gets no answer, down to one.
  */
 export class Subscription {
   /** Deliveries that wait for their call here, or are in flight. */
   places = 0;
   private calls = 0;
-  private cap: number;
+  private cap = 1;
   private averageMs: number | undefined;
   /** When a call ended last, or began while there was no other. */
   private progressAt = 0;
@@ -28,9 +27,7 @@ export class Subscription {
   constructor(
     private readonly bound: number,
     private readonly now: () => number,
-  ) {
-    this.cap = Math.min(FIRST_CALLS, bound);
-  }
+  ) {}
 
   /** Its calls take long, or one that is in flight does. */
   get isSlow(): boolean {
@@ -43,9 +40,9 @@ export class Subscription {
     return this.averageMs !== undefined && !this.isSlow;
   }
 
-  /** Places that it may hold: a quick one has as many waiting as in flight, so that it never runs dry. */
+  /** Places that it may hold: as many waiting as in flight, so that it never runs dry, unless it is slow. */
   get most(): number {
-    return this.isQuick ? 2 * this.cap : this.cap;
+    return this.isSlow ? this.cap : 2 * this.cap;
   }
 
   get isHungry(): boolean {
