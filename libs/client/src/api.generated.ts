@@ -2140,7 +2140,7 @@ export interface components {
         };
         UnavailableEvent: {
             /**
-             * @description Why it is not known what its first report was answered with; it can be repeated.
+             * @description Why it was not accepted, or why it is not known what its first report was answered with; report it again.
              * @example The service cannot reach its database now.
              */
             error: string;

@@ -5,9 +5,10 @@ import type { Acceptance, EventFilter, EventHead, ReportedEvent, StoredEvent } f
 /** Where events are kept. */
 export abstract class EventStore {
   /**
-   * Stores events and one delivery for each matching subscription, durably, in one statement that
-   * concurrent callers share; results in the order of the events. That of a repeated event is an error
-   * when it is not known what its first report was answered with; the others are stored all the same.
+   * Stores events and one delivery for each matching subscription, durably, in statements that
+   * concurrent callers share; results in the order of the events. The result of an event is an error
+   * when it may not be stored though others are, or when it was reported before and it is not known
+   * what that report was answered with.
    * @throws UnavailableError when it is not known that anything was stored
    */
   abstract accept(events: readonly ReportedEvent[]): Promise<(Acceptance | UnavailableError)[]>;

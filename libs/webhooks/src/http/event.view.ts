@@ -25,7 +25,7 @@ const UnavailableEventSchema = schema.named(
   'UnavailableEvent',
   schema.object({
     error: schema.text(
-      'Why it is not known what its first report was answered with; it can be repeated.',
+      'Why it was not accepted, or why it is not known what its first report was answered with; report it again.',
       'The service cannot reach its database now.',
     ),
     code: { const: 'unavailable', type: 'string' },

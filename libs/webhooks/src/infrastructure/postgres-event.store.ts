@@ -42,6 +42,8 @@ import { daysListed, newestFirst, spansOf } from './partition-walk.js';
 
 /** Events of a request that are many: others do not wait for their statement, which takes long. */
 const MANY_EVENTS = 20;
+/** Events in a statement of such requests; a larger one would hold up others for longer. */
+const MOST_EVENTS = 500;
 const MAX_BATCH_CHARACTERS = 4 << 20;
 /** The number of the lease under which a new delivery is on the queue: no worker has had it. */
 const FIRST_LEASE = 0;
@@ -106,10 +108,24 @@ export class PostgresEventStore extends EventStore {
     };
     this.few = new GroupCommit(accept, { ...limits, maxItems: 200, atOnce: 2 });
     // One at once: two would take all of a small PostgreSQL.
-    this.many = new GroupCommit(accept, { ...limits, maxItems: 500 });
+    this.many = new GroupCommit(accept, { ...limits, maxItems: MOST_EVENTS });
   }
 
   async accept(events: readonly ReportedEvent[]): Promise<(Acceptance | UnavailableError)[]> {
+    const results = await this.acceptTogether(events.slice(0, MOST_EVENTS));
+    const others = events.slice(MOST_EVENTS);
+    if (others.length === 0) return results;
+    // The first are stored, whatever becomes of the others.
+    const later = await this.accept(others).catch((error: unknown) => {
+      if (error instanceof UnavailableError) return others.map(() => error);
+      throw error;
+    });
+    return [...results, ...later];
+  }
+
+  private async acceptTogether(
+    events: readonly ReportedEvent[],
+  ): Promise<(Acceptance | UnavailableError)[]> {
     try {
       const group = events.length < MANY_EVENTS ? this.few : this.many;
       const results = await this.tracing.span(PUBLISH_SPAN, () => group.run(this.inTrace(events)));

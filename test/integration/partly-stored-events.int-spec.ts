@@ -25,19 +25,26 @@ afterAll(async () => {
   await database.drop();
 });
 
-it('fails only the repeated events of a group when their keys cannot be read after the commit', async () => {
-  const anEvent = (id: string) => ({ event: 'smsdlr', resource: 'sms', accountId, id, data: {} });
-  const report = (id: string) => platform.post('/v1/events', anEvent(id));
-  expect((await report('known')).status).toBe(202);
+const anEvent = (id: string) => ({ event: 'smsdlr', resource: 'sms', accountId, id, data: {} });
+const UNAVAILABLE = { error: 'The service cannot reach its database now.', code: 'unavailable' };
+
+/** The database is lost in each statement that is to fail. */
+function loseDatabase(toFail: (name: string | undefined) => boolean) {
   const own = app.get(Database);
   const run = own.run.bind(own);
-  const keysAreLost = vi
+  return vi
     .spyOn(own, 'run')
     .mockImplementation((statement, values) =>
-      statement.name === 'events.keys'
+      toFail(statement.name)
         ? Promise.reject(Object.assign(new Error('lost'), { code: 'ECONNRESET' }))
         : run(statement, values),
     );
+}
+
+it('fails only the repeated events of a group when their keys cannot be read after the commit', async () => {
+  const report = (id: string) => platform.post('/v1/events', anEvent(id));
+  expect((await report('known')).status).toBe(202);
+  const keysAreLost = loseDatabase((name) => name === 'events.keys');
 
   // The client compares each answer with the description of the API.
   const [repeated, fresh, batch] = await Promise.all([
@@ -54,10 +61,26 @@ it('fails only the repeated events of a group when their keys cannot be read aft
   ]);
   expect(batch.status).toBe(202);
   expect(batch.json()).toEqual({
-    results: [
-      { error: 'The service cannot reach its database now.', code: 'unavailable' },
-      expect.objectContaining({ duplicate: false }),
-    ],
+    results: [UNAVAILABLE, expect.objectContaining({ duplicate: false })],
   });
   expect((await report('known')).json()).toMatchObject({ duplicate: true });
+});
+
+it('fails only the events of a batch that come after the database was lost', async () => {
+  const events = Array.from({ length: 1_000 }, (_, number) => anEvent(`of a batch ${number}`));
+  let statements = 0;
+  const isLost = loseDatabase((name) => name === 'events.accept' && (statements += 1) > 1);
+  const batch = await platform.post('/v1/events/batch', { events });
+  isLost.mockRestore();
+
+  expect(batch.status).toBe(202);
+  const { results } = batch.json<{ results: object[] }>();
+  expect(results.slice(0, 500)).toEqual(
+    Array(500).fill(expect.objectContaining({ duplicate: false })),
+  );
+  expect(results.slice(500)).toEqual(Array(500).fill(UNAVAILABLE));
+  const again = (await platform.post('/v1/events/batch', { events })).json<object>();
+  expect(again).toMatchObject({
+    results: events.map((_, number) => ({ duplicate: number < 500 })),
+  });
 });
