@@ -154,6 +154,22 @@ describe('headers of a subscription', () => {
     expect(faultsOf(await create({ [name]: 'v' }))).toEqual([`/headers/${name} not_allowed`]);
   });
 
+  it('are not sent when their names were reserved after they were stored', async () => {
+    const path = await demo.aSubscription({
+      targetUrl: receiver.url,
+      headers: { A: 'one', B: 'two' },
+    });
+    await demo.database.query(
+      `UPDATE webhooks SET headers = json_build_object('X_Forwarded_For', headers -> 'A',
+         'B', headers -> 'B')
+       WHERE id = $1`,
+      [path.split('/').at(-1)],
+    );
+    const sent = await sentBy(path);
+    expect(sent['b']).toBe('two');
+    expect(sent).not.toHaveProperty('x_forwarded_for');
+  });
+
   it('have no Authorization beside user information, whichever comes last', async () => {
     const headers = { AUTHORIZATION: 'Bearer abc' };
     const targetUrl = 'https://user:pw@target.example/';

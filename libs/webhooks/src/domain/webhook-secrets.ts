@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { SecretBox, type Sealed, UnreadableSecretError } from '#libs/kernel';
+import { isReservedHeader } from './webhook-headers.js';
 import { isMaskedTargetUrl, MASK, shownTargetUrl, userinfoOf, withUserinfo } from './target-url.js';
 
 /** What of a subscription is secret. */
@@ -67,13 +68,13 @@ export class WebhookSecrets {
     return sealed.length === 0 ? null : Object.fromEntries(sealed);
   }
 
-  /** The headers with their values. @throws UnreadableSecretError */
+  /** The headers to send, with their values. @throws UnreadableSecretError */
   headers({ accountId, headers }: SealedTarget): Record<string, string> {
-    const opened = Object.entries(headers ?? {}).map(([name, sealed]): [string, string] => [
-      name,
-      this.open(accountId, 'header', sealed),
-    ]);
-    return Object.fromEntries(opened);
+    // One may have been stored before its name was reserved.
+    const sent = Object.entries(headers ?? {}).filter(([name]) => !isReservedHeader(name));
+    return Object.fromEntries(
+      sent.map(([name, sealed]) => [name, this.open(accountId, 'header', sealed)]),
+    );
   }
 
   /** Whether these are the target's headers, each as it is or as it is shown. */
