@@ -103,22 +103,22 @@ it('claims what a look has found until there is no more', async () => {
   store('1', 10);
   await looked();
   expect(stored).toEqual([]);
-  expect(claims.map(({ most }) => most)).toEqual([4, 4, 4]);
+  expect(claims.map(({ most }) => most)).toEqual([2, 2, 2, 2, 2, 2]);
 });
 
 it('claims no more than it has places for, and goes on when one is given back', async () => {
   store('1', 10);
-  expect(slots.hold('1', 'a', 4)).toBe(4);
+  expect(slots.hold('1', 'a', 2)).toBe(2);
   await looked();
   expect(claims).toEqual([]);
-  slots.release('1', 'a', 4);
+  slots.release('1', 'a', 2);
   await vi.advanceTimersByTimeAsync(10);
   expect(stored).toEqual([]);
 });
 
 it('asks for places ten times a second at the most while there are none', async () => {
   store('1', 10);
-  slots.hold('1', 'a', 4);
+  slots.hold('1', 'a', 2);
   const hold = vi.spyOn(slots, 'isHungry');
   await looked();
   await vi.advanceTimersByTimeAsync(1_000);
