@@ -221,6 +221,32 @@ it('sends a delivery again twenty times in an hour, and then says how long to wa
   expect((await redeliver(other)).status).toBe(202);
 });
 
+it.each([
+  ['pending', 'pending', 'parked'],
+  ['succeeded', 'exhausted', 'exhausted'],
+  ['cancelled', 'exhausted', 'exhausted'],
+])('looks for what is %s among ten thousand at a time', async (state, stored, isShown) => {
+  const webhook = await subscribe();
+  await database.query(
+    `WITH w AS (UPDATE webhooks SET paused = true WHERE id = $1 RETURNING *),
+     e AS (
+       INSERT INTO events (id, account_id, event, resource, occurred_at, created_at, data)
+       SELECT new_uuid(now(), 1), account_id, event, 'call', now(), now(), '{}' FROM w RETURNING id
+     )
+     INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, state,
+       next_attempt_at, completed_at, created_at)
+     SELECT new_uuid(now(), n), e.id, w.id, w.account_id, w.event, w.generation, $2,
+       CASE WHEN $2 = 'pending' THEN now() END, CASE WHEN $2 <> 'pending' THEN now() END, now()
+     FROM w, e, generate_series(1, 10001) n`,
+    [webhook, stored],
+  );
+  const first = await customer.get(`/v1/webhooks/${webhook}/deliveries?state=${state}`);
+  const next = /<([^>]+)>; rel="next"/.exec(String(first.headers.link))?.[1] ?? '';
+  const second = await customer.get(next.slice(api.url.length));
+  expect([first.text, second.text, second.headers.link]).toEqual(['[]', '[]', undefined]);
+  expect(await deliveriesOf(webhook, `?state=${isShown}&limit=3`)).toHaveLength(3);
+});
+
 it('lists deliveries newest first, in pages, filtered', async () => {
   const webhook = await subscribe();
   for (let n = 0; n < 5; n += 1) await report();

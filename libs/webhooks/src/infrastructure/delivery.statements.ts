@@ -63,46 +63,58 @@ export const FIND_DELIVERY = {
   WHERE d.id = $1 AND d.account_id = $2`,
 };
 
-/** What is stored of deliveries that are shown in a state, each as an index is made for it. */
-const STORED_AS: Record<DeliveryState, string> = {
+/** What is stored of deliveries that are shown in a state, where indexes find it. */
+const STORED_AS: Record<DeliveryState, string | undefined> = {
   pending: `d.state = 'pending'`,
   parked: `d.state = 'pending'`,
-  succeeded: `d.state = 'succeeded'`,
+  succeeded: undefined,
   exhausted: `d.state = 'exhausted'`,
   cancelled: `(d.state = 'cancelled' OR d.state = 'pending')`,
+};
+
+/** What these indexes hold, where it is in another order than a list and has to be sorted. */
+const SORTED: Partial<Record<DeliveryState, string[]>> = {
+  pending: [`state = 'pending'`],
+  parked: [`state = 'pending'`],
+  cancelled: [`state = 'pending'`, `state IN ('exhausted', 'cancelled')`],
 };
 
 /** How many days {@link listDeliveries} may be about. */
 export const DAYS_LISTED = daysAtOnce('deliveries', 'events');
 
+/** Whether so few have to be sorted that it can be done for a page; undefined: none have to be. $1 webhook */
+export function areFew(state: DeliveryState, span: Span): { text: string } | undefined {
+  const counts = SORTED[state]?.map(
+    (condition) => `(SELECT count(*) FROM (
+  SELECT FROM deliveries WHERE webhook_id = $1 AND ${condition} AND ${within('id', span)}
+  LIMIT ${LOOKED_AT + 1}
+) counted)`,
+  );
+  return counts && { text: `SELECT ${counts.join(' + ')} <= ${LOOKED_AT} AS few` };
+}
+
 /**
  * $1 webhook, $2 after, $3 limit, $4 state, $5 event, $6 since, $7 until. Without a name: a plan
  * for any limit and any filter sorts all deliveries of the subscription.
- *
- * For a state there are indexes. A kind of event, which most deliveries of a subscription share, is looked
- * for among so many.
- * @param filter.state as $4, undefined for all
- * @param filter.event as $5
+ * @param state as $4, for which indexes are used; undefined to look at all deliveries, one after the other
  */
-export function listDeliveries(
-  { state, event }: { state?: DeliveryState | undefined; event?: string | undefined },
-  span: Span,
-): { text: string } {
+export function listDeliveries(state: DeliveryState | undefined, span: Span): { text: string } {
+  const stored = state && STORED_AS[state];
+  // Else it is planned for the order of the list, and reads all that is not in that state.
+  const isSorted = state !== undefined && SORTED[state] !== undefined;
   const wanted = (columns: string): string => `
     SELECT d.*, ${columns}
-    FROM deliveries d LEFT JOIN webhooks w ON w.id = d.webhook_id
-    WHERE d.webhook_id = $1 AND ${within('d.id', span)}
-      ${state === undefined ? '' : `AND ${STORED_AS[state]}`}
-      AND ($4::text IS NULL OR ${SHOWN_STATE} = $4)
-      AND ($2::uuid IS NULL OR d.id < $2)
+    FROM (
+      SELECT * FROM deliveries d WHERE d.webhook_id = $1 AND ${within('d.id', span)}
+        ${stored === undefined ? '' : `AND ${stored}`} ${isSorted ? 'OFFSET 0' : ''}
+    ) d LEFT JOIN webhooks w ON w.id = d.webhook_id
+    WHERE ($2::uuid IS NULL OR d.id < $2)
       AND ($6::timestamptz IS NULL OR (d.created_at >= $6 AND d.id >= least_uuid($6)))
       AND ($7::timestamptz IS NULL OR (d.created_at < $7 AND d.id < least_uuid($7 + interval '1 ms')))
     ORDER BY d.id DESC`;
   const place = 'row_number() OVER (ORDER BY d.id DESC)::integer AS place';
-  const found =
-    event === undefined
-      ? `${wanted('0 AS place, $5::text IS NULL AS matches')} LIMIT $3`
-      : `SELECT * FROM (${wanted(`${place}, d.event = $5 AS matches`)} LIMIT ${LOOKED_AT}) AS looked_at
+  const matches = `($4::text IS NULL OR ${SHOWN_STATE} = $4) AND ($5::text IS NULL OR d.event = $5) AS matches`;
+  const found = `SELECT * FROM (${wanted(`${place}, ${matches}`)} LIMIT ${LOOKED_AT}) AS looked_at
     WHERE matches OR place = ${LOOKED_AT} ORDER BY id DESC LIMIT $3`;
   return {
     text: `${shown(within('e.id', span), `(${found})`, 'd.place, d.matches,')}

@@ -9,7 +9,7 @@ import {
   Tracing,
   Transactions,
 } from '#libs/kernel';
-import type { Attempt, AttemptError, Delivery } from '../domain/delivery.js';
+import type { Attempt, AttemptError, Delivery, DeliveryState } from '../domain/delivery.js';
 import { DeliveryQueue, type QueuedDelivery } from '../domain/delivery-queue.js';
 import { type DeliveryFilter, DeliveryStore, type TestEvent } from '../domain/delivery-store.js';
 import type { Webhook } from '../domain/webhook.js';
@@ -17,6 +17,7 @@ import { boundsOf } from './delivery-by-key.js';
 import { leaseMs } from './delivery-lease.js';
 import { PUBLISH_SPAN } from './delivery-queues.js';
 import {
+  areFew,
   CANCEL_REQUESTED,
   CREATE_TEST,
   DAYS_LISTED,
@@ -28,7 +29,7 @@ import {
   listDeliveries,
   REDELIVER,
 } from './delivery.statements.js';
-import { daysListed, firstDayOf, newestFirst } from './partition-walk.js';
+import { daysListed, firstDayOf, newestFirst, type Span } from './partition-walk.js';
 
 /** A delivery that begins, anew or for the first time. */
 interface StartedRow {
@@ -66,21 +67,30 @@ export class PostgresDeliveryStore extends DeliveryStore {
       first: Math.max(first, firstDayOf(webhook)),
       last,
     });
-    const found = await lookUpTo(page.limit, spans, (span, limit) =>
-      this.transactions.query<DeliveryRow & LookedAt>(
-        listDeliveries({ state, event: filter.event }, span),
-        [
-          webhook.id,
-          page.after ?? null,
-          limit,
-          state ?? null,
-          filter.event ?? null,
-          filter.since?.toISOString() ?? null,
-          filter.until?.toISOString() ?? null,
-        ],
-      ),
-    );
+    const found = await lookUpTo(page.limit, spans, async (span, limit) => {
+      const indexed = state && (await this.areFew(webhook, state, span)) ? state : undefined;
+      return this.transactions.query<DeliveryRow & LookedAt>(listDeliveries(indexed, span), [
+        webhook.id,
+        page.after ?? null,
+        limit,
+        state ?? null,
+        filter.event ?? null,
+        filter.since?.toISOString() ?? null,
+        filter.until?.toISOString() ?? null,
+      ]);
+    });
     return { ...found, rows: found.rows.map(deliveryOf) };
+  }
+
+  private async areFew(
+    { id }: Pick<Webhook, 'id'>,
+    state: DeliveryState,
+    span: Span,
+  ): Promise<boolean> {
+    const statement = areFew(state, span);
+    if (!statement) return true;
+    const [row] = await this.transactions.query<{ few: boolean }>(statement, [id]);
+    return row?.few === true;
   }
 
   async find(id: string, accountId: string): Promise<Delivery | undefined> {
