@@ -214,6 +214,18 @@ it('is refused with every fault, and when the subscription is off', async () => 
   }
 });
 
+it('is refused while ten of the subscription are running', async () => {
+  const webhook = await subscribe({ paused: true });
+  const paths: string[] = [];
+  for (let n = 0; n < 10; n += 1) paths.push(await replay(webhook));
+  const address = `/v1/webhooks/${webhook}/replay`;
+  const refused = await customer.post(address, SINCE);
+  expect([refused.status, refused.json()['code']]).toEqual([409, 'replay_limit_reached']);
+  await replay(await subscribe({ paused: true }));
+  await customer.post(`${paths[0]}/cancel`);
+  expect((await customer.post(address, SINCE)).status).toBe(202);
+});
+
 it('waits while the subscription is paused, and can be cancelled, again and again', async () => {
   const webhook = await subscribe({ paused: true });
   await past(webhook, { count: 2 });

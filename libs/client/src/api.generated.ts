@@ -1926,7 +1926,7 @@ export interface components {
              * @example malformed_json
              * @enum {string}
              */
-            code: "malformed_json" | "validation_failed" | "unauthorized" | "forbidden" | "webhook_limit_reached" | "not_found" | "method_not_allowed" | "delivery_finished" | "delivery_not_finished" | "subscription_inactive" | "replay_finished" | "own_access" | "idempotency_key_in_use" | "idempotency_key_reused" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "request_timeout" | "rate_limited" | "unavailable" | "internal_error";
+            code: "malformed_json" | "validation_failed" | "unauthorized" | "forbidden" | "webhook_limit_reached" | "not_found" | "method_not_allowed" | "delivery_finished" | "delivery_not_finished" | "subscription_inactive" | "replay_finished" | "replay_limit_reached" | "own_access" | "idempotency_key_in_use" | "idempotency_key_reused" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "request_timeout" | "rate_limited" | "unavailable" | "internal_error";
             /**
              * @description The same sentence as `detail`.
              * @example There is no such resource.
@@ -2617,6 +2617,31 @@ export interface components {
                     status?: 409;
                     /** @enum {unknown} */
                     code?: "idempotency_key_in_use";
+                };
+            };
+        };
+        /**
+         * @description `idempotency_key_in_use`: A request with the same `Idempotency-Key` is still under way.
+         *
+         *     `replay_limit_reached`: As many replays of the subscription are running as it may have at once.
+         *
+         *     `subscription_inactive`: The webhook subscription is switched off or deleted.
+         */
+        IdempotencyKeyInUseOrReplayLimitReachedOrSubscriptionInactive: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                /** @description Seconds after which to ask again. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @constant */
+                    status?: 409;
+                    /** @enum {unknown} */
+                    code?: "idempotency_key_in_use" | "replay_limit_reached" | "subscription_inactive";
                 };
             };
         };
@@ -4207,7 +4232,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["IdempotencyKeyInUseOrSubscriptionInactive"];
+            409: components["responses"]["IdempotencyKeyInUseOrReplayLimitReachedOrSubscriptionInactive"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyKeyReused"];

@@ -29,6 +29,7 @@ export type ErrorCode =
   | 'delivery_not_finished'
   | 'subscription_inactive'
   | 'replay_finished'
+  | 'replay_limit_reached'
   | 'own_access'
   | 'idempotency_key_in_use'
   | 'idempotency_key_reused'

@@ -5,7 +5,10 @@ export abstract class ReplayStore {
   /** How many deliveries of the subscription there are; tests do not count. Accounts take turns. */
   abstract count(accountId: string, webhookId: string, range: ReplayRange): Promise<number>;
 
-  /** Counts, as {@link count} does. @returns its id; undefined: the subscription is off or deleted */
+  /**
+   * Counts, as {@link count} does.
+   * @returns its id; undefined: the subscription is off or deleted, or has as many running as it may have
+   */
   abstract start(
     accountId: string,
     webhookId: string,

@@ -29,6 +29,19 @@ export interface Replay extends Required<ReplayRange> {
   completedAt?: Date;
 }
 
+/** Replays of a subscription that may be running: all but the first of them wait. */
+export const MAX_RUNNING = 10;
+
+export class ReplayLimitError extends DomainError {
+  constructor() {
+    super(
+      'conflict',
+      'replay_limit_reached',
+      `A webhook subscription has at most ${MAX_RUNNING} replays running.`,
+    );
+  }
+}
+
 /** What is done cannot be cancelled. */
 export class ReplayFinishedError extends DomainError {
   constructor() {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuditTrail, isUuid, NotFoundError, Transactions } from '#libs/kernel';
 import { SubscriptionInactiveError } from './deliveries.service.js';
-import { type Replay, ReplayFinishedError, type ReplayRange } from './replay.js';
+import { type Replay, ReplayFinishedError, ReplayLimitError, type ReplayRange } from './replay.js';
 import { ReplayStore } from './replay-store.js';
 import { WebhooksService } from './webhooks.service.js';
 
@@ -25,12 +25,15 @@ export class ReplaysService {
 
   /**
    * @returns the replay's id
-   * @throws NotFoundError, SubscriptionInactiveError
+   * @throws NotFoundError, SubscriptionInactiveError, ReplayLimitError
    */
   async start(accountId: string, webhookId: string, range: ReplayRange): Promise<string> {
     return this.transactions.run(async () => {
       const id = await this.store.start(accountId, await this.active(accountId, webhookId), range);
-      if (id === undefined) throw new SubscriptionInactiveError();
+      if (id === undefined) {
+        await this.active(accountId, webhookId);
+        throw new ReplayLimitError();
+      }
       await this.audit.record({ action: 'replay.create', resourceId: id, accountId });
       return id;
     });

@@ -30,7 +30,7 @@ export const replaysRoutes = describeRoutes(ReplaysController, {
       answer: AddressSchema,
       headers: ['Location'],
       others: { 200: { about: 'A dry run: nothing is sent.', schema: ReplayCountSchema } },
-      errors: ['subscription_inactive'],
+      errors: ['subscription_inactive', 'replay_limit_reached'],
     },
     show: {
       summary: 'Show a replay',

@@ -1,4 +1,4 @@
-import { REPLAYABLE_STATES } from '../domain/replay.js';
+import { MAX_RUNNING, REPLAYABLE_STATES } from '../domain/replay.js';
 import { joinDeliveryByKey } from './delivery-by-key.js';
 import { daysAtOnce, type Span, within } from './partition-walk.js';
 import { IS_BLOCKED } from './webhook-flow.js';
@@ -66,6 +66,7 @@ INSERT INTO replays (id, webhook_id, account_id, generation, since, until, state
 SELECT new_uuid(now(), 1), w.id, w.account_id, w.generation, $2, $3, $4, $5,
   least_uuid($2::timestamptz)
 FROM webhooks w WHERE w.id = $1 AND w.enabled AND w.deleted_at IS NULL
+  AND (SELECT count(*) FROM replays WHERE webhook_id = w.id AND state = 'running') < ${MAX_RUNNING}
 RETURNING id`,
 };
 

@@ -76,6 +76,11 @@ export const ERRORS: Readonly<Record<ErrorCode, ErrorDescription>> = {
     when: 'The replay is completed: there is nothing left to cancel.',
     says: 'The replay is completed.',
   },
+  replay_limit_reached: {
+    kind: 'conflict',
+    when: 'As many replays of the subscription are running as it may have at once.',
+    says: 'A webhook subscription has at most 10 replays running.',
+  },
   own_access: {
     kind: 'conflict',
     when: 'A platform user would lock itself, or take away its own last credential.',
