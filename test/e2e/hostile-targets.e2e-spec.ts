@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createUser } from '../support/accounts.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { hostileFor, p99 } from '../support/hostility.js';
+import { type Client, clientOf } from '../support/http.js';
+import { residentMb, type RunningProcess, startApi, startWorker } from '../support/processes.js';
+import { type Receiver, startReceiver } from '../support/receiver.js';
+import { aSubscription } from '../support/rows.js';
+
+const TARGET = fileURLToPath(new URL('../support/hostile-target.mjs', import.meta.url));
+/** Heap of the worker: answers kept in memory would end the process. */
+const HEAP_MB = 256;
+const WAYS = ['interim', 'headers', 'body', 'garbage', 'drip', 'reset', 'silence'];
+/** Subscriptions for each way to do harm. */
+const EACH = 20;
+const EVENTS = 10;
+
+let database: TestDatabase;
+let api: RunningProcess;
+let worker: RunningProcess;
+let target: ChildProcess;
+let receiver: Receiver;
+let platform: Client;
+let hostile: string;
+let bystander: string;
+let reported = 0;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  target = spawn(process.execPath, [TARGET], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [port] = (await once(target.stdout!, 'data')) as [Buffer];
+  receiver = await startReceiver();
+  hostile = (await createUser(database, 'hostile')).id;
+  bystander = (await createUser(database, 'bystander')).id;
+  await aSubscription(database, bystander, { target_url: receiver.url });
+  for (const way of WAYS) {
+    for (let n = 0; n < EACH; n += 1) {
+      const target_url = `http://127.0.0.1:${port.toString()}/${way}/${n}`;
+      await aSubscription(database, hostile, { target_url });
+    }
+  }
+  const environment = { DATABASE_URL: database.url, DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8' };
+  [api, worker] = await Promise.all([
+    startApi(environment),
+    startWorker({
+      ...environment,
+      DELIVERY_RETRY_SCHEDULE: '1s,1s,1s,1s,1s',
+      NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,
+    }),
+  ]);
+  platform = clientOf(api.url, (await createUser(database, 'switch', 'platform')).auth);
+});
+afterAll(async () => {
+  target.kill('SIGKILL');
+  await Promise.all([api.stop(), worker.stop()]);
+  await receiver.close();
+  await database.drop();
+});
+
+const anEvent = (accountId: string, number: number) => ({
+  event: 'cdrCreated',
+  resource: 'call',
+  accountId,
+  data: { number },
+});
+
+/** Events of another account, each of which has to arrive. @returns how long they took, in ms */
+async function deliveriesFor(ms: number): Promise<number[]> {
+  const at = new Map<number, number>();
+  for (const end = Date.now() + ms; Date.now() < end;) {
+    reported += 1;
+    at.set(reported, Date.now());
+    expect((await platform.post('/v1/events', anEvent(bystander, reported))).status).toBe(202);
+    await sleep(50);
+  }
+  await receiver.until((received) => received.length >= reported);
+  const numberOf = ({ body }: { body: string }) =>
+    (JSON.parse(body) as { data: { number: number } }).data.number;
+  return receiver.received.flatMap((each) => {
+    const start = at.get(numberOf(each));
+    return start === undefined ? [] : [each.at - start];
+  });
+}
+
+it('targets that do harm end no worker, and the notifications of others arrive', async () => {
+  const { ms, mostTimes } = hostileFor(5_000);
+  const before = p99(await deliveriesFor(ms));
+  const events = Array.from({ length: EVENTS }, (_, number) => anEvent(hostile, number));
+  expect((await platform.post('/v1/events/batch', { events })).status).toBe(202);
+  const during = p99(await deliveriesFor(ms));
+  const memory = residentMb(worker);
+  console.log(`targets: p99 ${before} ms, beside them ${during} ms; ${memory.toFixed()} MB`);
+  expect(memory).toBeLessThan(2 * HEAP_MB);
+  expect(during).toBeLessThan(mostTimes * before);
+});

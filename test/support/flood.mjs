@@ -1,0 +1,23 @@
+// A client that floods the API, in a process of its own: standard input says what it sends. Of a
+// connection whose answers it does not read it says nothing more; one that was closed it opens again.
+import { randomBytes } from 'node:crypto';
+import { connect } from 'node:net';
+import { json } from 'node:stream/consumers';
+
+/** @type {{ port: number, sends: import('./flooding.js').Send[] }} */
+const { port, sends } = /** @type {any} */ (await json(process.stdin));
+const AGAIN_MS = 20;
+
+/** @param {import('./flooding.js').Send} send */
+function open(send) {
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  socket.on('close', () => setTimeout(() => open(send), AGAIN_MS));
+  if (send.reads) socket.resume();
+  else socket.pause();
+  // Somebody else each time.
+  const login = () => Buffer.from(`${randomBytes(6).toString('hex')}:wrong`).toString('base64');
+  socket.write(send.bytes.replaceAll('{login}', login));
+}
+
+for (const send of sends) for (let n = 0; n < send.connections; n += 1) open(send);
