@@ -96,6 +96,8 @@ describe('while it is paused', () => {
     for (const n of [1, 2, 3, 4, 5]) await report(n);
     await receiver.until((received) => received.length === 1);
     await pause();
+    // What waits in the worker for an earlier call to end does so for half a second.
+    await sleep(600);
     fail();
     await eventually(deliveries, (all) =>
       all.some(({ state, attempts }) => state === 'parked' && attempts === 1),
