@@ -14,8 +14,6 @@ interface QueueInternals {
   /** Makes a job of what Redis has of it. */
   nextJobFromJobData: (data: object | undefined, jobId?: string) => unknown;
   closing?: Promise<void>;
-  /** What it has subscribed to, by a connection of its own. */
-  registeredEvents?: Record<string, Promise<void>>;
 }
 
 function internalsOf(queue: Queue): QueueInternals {
@@ -27,7 +25,6 @@ export async function prepareToConsume(queue: Queue): Promise<void> {
   await ready(queue.client);
   fetchWhenReady(queue);
   parseJobsCheaply(queue);
-  subscribeToNothing(queue);
 }
 
 /**
@@ -78,14 +75,6 @@ function parseJobsCheaply(queue: Queue): void {
   const nextJob = internals.nextJobFromJobData.bind(queue);
   internals.nextJobFromJobData = (data, jobId) =>
     nextJob(data && { ...data, stacktrace: '[]' }, jobId);
-}
-
-/**
- * Bull would be told of delayed jobs, of which there are none. To a Redis Cluster that is away, the
- * connection for it would be made anew without a pause.
- */
-function subscribeToNothing(queue: Queue): void {
-  internalsOf(queue).registeredEvents = { delayed: Promise.resolve() };
 }
 
 /**
