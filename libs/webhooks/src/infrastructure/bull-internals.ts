@@ -13,6 +13,10 @@ interface QueueInternals {
   moveToActive: (jobId?: string) => Promise<unknown>;
   /** Makes a job of what Redis has of it. */
   nextJobFromJobData: (data: object | undefined, jobId?: string) => unknown;
+  /** What it has subscribed to, by a connection of its own. */
+  registeredEvents?: Record<string, Promise<void>>;
+  /** Names the blocking connection. */
+  setWorkerName: () => Promise<void>;
   closing?: Promise<void>;
 }
 
@@ -25,6 +29,7 @@ export async function prepareToConsume(queue: Queue): Promise<void> {
   await ready(queue.client);
   fetchWhenReady(queue);
   parseJobsCheaply(queue);
+  skipPreparations(queue);
 }
 
 /**
@@ -75,6 +80,18 @@ function parseJobsCheaply(queue: Queue): void {
   const nextJob = internals.nextJobFromJobData.bind(queue);
   internals.nextJobFromJobData = (data, jobId) =>
     nextJob(data && { ...data, stacktrace: '[]' }, jobId);
+}
+
+/**
+ * Leaves out two preparations of Bull's that do harm while Redis is away. Bull would subscribe to what
+ * is told of delayed jobs, of which there are none, and the connection for that is made anew to a Redis
+ * Cluster without a pause. And it would name a connection, by a command whose failure nobody listens
+ * to: a worker that stops meanwhile would end with an error.
+ */
+function skipPreparations(queue: Queue): void {
+  const internals = internalsOf(queue);
+  internals.registeredEvents = { delayed: Promise.resolve() };
+  internals.setWorkerName = () => Promise.resolve();
 }
 
 /**
