@@ -3,6 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, afterEach, expect, it } from 'vitest';
 import { Database, Metrics, readConfig, Tracing, Log } from '#libs/kernel';
 import { DeliveryQueue } from '../../libs/webhooks/src/domain/delivery-queue.js';
+import { PostgresEventReader } from '../../libs/webhooks/src/infrastructure/postgres-event.reader.js';
 import { PostgresEventStore } from '../../libs/webhooks/src/infrastructure/postgres-event.store.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
@@ -24,6 +25,7 @@ const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
 let database: TestDatabase;
 let source: DataSource;
+let reader: PostgresEventReader;
 let store: PostgresEventStore;
 let worker: RunningProcess;
 let receiver: Receiver;
@@ -33,13 +35,9 @@ beforeAll(async () => {
   database = await createTestDatabase();
   source = await new DataSource({ type: 'postgres', url: database.url }).initialize();
   const config = readConfig({ DATABASE_URL: database.url });
-  store = new PostgresEventStore(
-    new Database(source, new Metrics(), new Log(config, 'test'), config),
-    new NoQueue(),
-    new Tracing(),
-    new Metrics(),
-    config,
-  );
+  const statements = new Database(source, new Metrics(), new Log(config, 'test'), config);
+  reader = new PostgresEventReader(statements);
+  store = new PostgresEventStore(statements, new NoQueue(), new Tracing(), new Metrics(), config);
   worker = await startWorker({
     DATABASE_URL: database.url,
     DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
@@ -68,7 +66,7 @@ async function report(data = '{"n":1}'): Promise<string> {
 
 async function finished(eventId: string) {
   return eventually(
-    () => store.deliveriesOf(eventId),
+    () => reader.deliveriesOf(eventId),
     (deliveries) => deliveries.every(({ completedAt }) => completedAt !== undefined),
   );
 }
@@ -202,7 +200,7 @@ it('switches the subscription off at 410, and cancels what else waits for it', a
   const gone = await report();
   // Until its outcome is recorded, the one that was answered shows as cancelled like the other.
   await eventually(
-    async () => (await Promise.all([first, gone].map((id) => store.deliveriesOf(id)))).flat(),
+    async () => (await Promise.all([first, gone].map((id) => reader.deliveriesOf(id)))).flat(),
     (all) => all.some(({ state, reason }) => state === 'exhausted' && reason === 'gone'),
   );
   const [row] = await database.query(
@@ -225,7 +223,7 @@ it('holds the whole subscription for as long as a 503 asks', async () => {
   receiver.answering = (_, response) => response.writeHead(503, { 'retry-after': '2' }).end();
   const first = await report();
   await eventually(
-    () => store.deliveriesOf(first),
+    () => reader.deliveriesOf(first),
     ([delivery]) => delivery?.state === 'parked',
   );
   receiver.answering = (_, response) => response.end();
@@ -233,7 +231,7 @@ it('holds the whole subscription for as long as a 503 asks', async () => {
   const start = receiver.received[0]!.at;
   await finished(first);
   await eventually(
-    () => store.deliveriesOf(second),
+    () => reader.deliveriesOf(second),
     ([delivery]) => delivery?.state === 'succeeded',
   );
   expect(receiver.received.length).toBe(3);
@@ -244,7 +242,7 @@ it('cancels the pending deliveries of a subscription that is switched off within
   const webhook = await aSubscription(database, account, { target_url: 'http://127.0.0.1:1024/' });
   const event = await report();
   await eventually(
-    () => store.deliveriesOf(event),
+    () => reader.deliveriesOf(event),
     ([delivery]) => delivery!.attempts > 0,
   );
   const start = Date.now();
@@ -252,7 +250,7 @@ it('cancels the pending deliveries of a subscription that is switched off within
     'UPDATE webhooks SET enabled = false, generation = generation + 1, cancelling = true, updated_at = now() WHERE id = $1',
     [webhook],
   );
-  expect((await store.deliveriesOf(event))[0]?.state).toBe('cancelled');
+  expect((await reader.deliveriesOf(event))[0]?.state).toBe('cancelled');
   const [row] = await eventually(
     () =>
       database.query<{ state: string; reason: string }>(

@@ -9,6 +9,7 @@ import {
   DeliveryQueue,
   type QueuedDelivery,
 } from '../../libs/webhooks/src/domain/delivery-queue.js';
+import { PostgresEventReader } from '../../libs/webhooks/src/infrastructure/postgres-event.reader.js';
 import { PostgresEventStore } from '../../libs/webhooks/src/infrastructure/postgres-event.store.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { aSubscription, anAccount, anApplication } from '../support/rows.js';
@@ -28,6 +29,7 @@ class QueueOfNothing extends DeliveryQueue {
 let database: TestDatabase;
 let source: DataSource;
 let queue: QueueOfNothing;
+let reader: PostgresEventReader;
 let store: PostgresEventStore;
 let other: PostgresEventStore;
 let account: string;
@@ -44,10 +46,10 @@ afterAll(async () => {
 beforeEach(async () => {
   const config = readConfig({ DATABASE_URL: database.url });
   queue = new QueueOfNothing();
-  const aStore = () => {
-    const own = new Database(source, new Metrics(), new Log(config, 'test'), config);
-    return new PostgresEventStore(own, queue, new Tracing(), new Metrics(), config);
-  };
+  const aDatabase = () => new Database(source, new Metrics(), new Log(config, 'test'), config);
+  const aStore = () =>
+    new PostgresEventStore(aDatabase(), queue, new Tracing(), new Metrics(), config);
+  reader = new PostgresEventReader(aDatabase());
   store = aStore();
   other = aStore();
   account = await anAccount(database);
@@ -83,7 +85,7 @@ it('makes one delivery for every matching subscription, and queues it', async ()
   expect(queue.added.map((job) => job.webhookId).sort()).toEqual([all, ofApplication].sort());
   expect(queue.added.every((job) => job.lease === 0)).toBe(true);
   const { id } = result as { id: string };
-  const deliveries = await store.deliveriesOf(id);
+  const deliveries = await reader.deliveriesOf(id);
   expect(deliveries.map((delivery) => delivery.id).sort()).toEqual(
     queue.added.map((job) => job.id).sort(),
   );
@@ -101,26 +103,26 @@ it('looks at ten thousand events for a filter at the most, and says where it sto
   };
   await made(2, 'sms');
   await made(10_500, 'call');
-  const first = await store.list(account, { resource: 'sms' }, { limit: 10 });
+  const first = await reader.list(account, { resource: 'sms' }, { limit: 10 });
   expect(first).toEqual({ rows: [], stoppedAt: expect.any(String) as string });
-  const second = await store.list(
+  const second = await reader.list(
     account,
     { resource: 'sms' },
     { limit: 10, after: first.stoppedAt! },
   );
   expect(second.rows).toHaveLength(2);
   expect(second.stoppedAt).toBeUndefined();
-  const enough = await store.list(account, { resource: 'call' }, { limit: 10 });
+  const enough = await reader.list(account, { resource: 'call' }, { limit: 10 });
   expect([enough.rows.length, enough.stoppedAt]).toEqual([10, undefined]);
 });
 
 it('keeps the data byte for byte', async () => {
   const data = '{ "n":12345678901234567890, "n": 1.0e5,"é\\u0000\\ud800":"\\"\\\\", "z":[ {} ]}';
   const [result] = await store.accept([anEvent({ data })]);
-  const event = await store.find((result as { id: string }).id, account);
+  const event = await reader.find((result as { id: string }).id, account);
   expect(event?.data).toBe(data);
   expect(
-    await store.find((result as { id: string }).id, await anAccount(database)),
+    await reader.find((result as { id: string }).id, await anAccount(database)),
   ).toBeUndefined();
 });
 

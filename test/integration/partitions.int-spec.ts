@@ -19,6 +19,7 @@ import { DeliveryReplayer } from '../../libs/webhooks/src/infrastructure/deliver
 import { PendingDays } from '../../libs/webhooks/src/infrastructure/pending-days.js';
 import { PostgresDeliveryStatisticsStore } from '../../libs/webhooks/src/infrastructure/postgres-delivery-statistics.store.js';
 import { PostgresDeliveryStore } from '../../libs/webhooks/src/infrastructure/postgres-delivery.store.js';
+import { PostgresEventReader } from '../../libs/webhooks/src/infrastructure/postgres-event.reader.js';
 import { PostgresEventStore } from '../../libs/webhooks/src/infrastructure/postgres-event.store.js';
 import { PostgresReplayStore } from '../../libs/webhooks/src/infrastructure/postgres-replay.store.js';
 import { Retention } from '../../libs/webhooks/src/infrastructure/retention.js';
@@ -70,7 +71,8 @@ let config: Config;
 let statements: Database;
 let transactions: Transactions;
 let deliveries: PostgresDeliveryStore;
-let events: PostgresEventStore;
+let events: PostgresEventReader;
+let eventStore: PostgresEventStore;
 let account: string;
 let webhook: { id: string; createdAt: Date };
 /** Of {@link AGES}, the newest first. */
@@ -97,7 +99,8 @@ beforeAll(async () => {
   transactions = new Transactions(source, statements);
   const queue = new QueueOfNothing();
   deliveries = new PostgresDeliveryStore(transactions, queue, new Tracing(), config);
-  events = new PostgresEventStore(statements, queue, new Tracing(), new Metrics(), config);
+  events = new PostgresEventReader(statements);
+  eventStore = new PostgresEventStore(statements, queue, new Tracing(), new Metrics(), config);
 }, 300_000);
 afterAll(async () => {
   await source.destroy();
@@ -136,7 +139,7 @@ it('works with the locks that PostgreSQL comes with', async () => {
 it('accepts and finds events', async () => {
   let found: unknown;
   const all = await tooMany(async () => {
-    const [accepted] = await events.accept([
+    const [accepted] = await eventStore.accept([
       { event: 'cdrCreated', resource: 'call', accountId: account, producerId: 'one', data: '{}' },
     ]);
     const { id } = accepted as { id: string };

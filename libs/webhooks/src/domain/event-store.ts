@@ -1,8 +1,7 @@
-import type { Found, Page, UnavailableError } from '#libs/kernel';
-import type { Delivery } from './delivery.js';
-import type { Acceptance, EventFilter, EventHead, ReportedEvent, StoredEvent } from './event.js';
+import type { UnavailableError } from '#libs/kernel';
+import type { Acceptance, ReportedEvent } from './event.js';
 
-/** Where events are kept. */
+/** Where events are accepted. */
 export abstract class EventStore {
   /**
    * Stores events and one delivery for each matching subscription, durably, in statements that
@@ -12,17 +11,4 @@ export abstract class EventStore {
    * @throws UnavailableError when it is not known that anything was stored
    */
   abstract accept(events: readonly ReportedEvent[]): Promise<(Acceptance | UnavailableError)[]>;
-
-  /** @param accountId the owner; undefined: whoever owns it */
-  abstract find(id: string, accountId: string | undefined): Promise<StoredEvent | undefined>;
-
-  /** Newest first. @param accountId the owner; undefined: whoever owns them */
-  abstract list(
-    accountId: string | undefined,
-    filter: EventFilter,
-    page: Page,
-  ): Promise<Found<EventHead>>;
-
-  /** The deliveries that were made when the event was accepted, oldest first. */
-  abstract deliveriesOf(eventId: string): Promise<Delivery[]>;
 }

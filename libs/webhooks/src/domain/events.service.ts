@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Found, isUuid, NotFoundError, type Page, type UnavailableError } from '#libs/kernel';
 import type { Delivery } from './delivery.js';
 import type { Acceptance, EventFilter, EventHead, ReportedEvent, StoredEvent } from './event.js';
+import { EventReader } from './event-reader.js';
 import { EventStore } from './event-store.js';
 import { type Unmatched, unmatchedReason } from './unmatched.js';
 import { WebhooksService } from './webhooks.service.js';
@@ -19,6 +20,7 @@ export interface EventReport {
 export class EventsService {
   constructor(
     private readonly store: EventStore,
+    private readonly reader: EventReader,
     private readonly webhooks: WebhooksService,
   ) {}
 
@@ -29,7 +31,7 @@ export class EventsService {
 
   /** Newest first. @param accountId whose events; undefined: everybody's */
   list(accountId: string | undefined, filter: EventFilter, page: Page): Promise<Found<EventHead>> {
-    return this.store.list(accountId, filter, page);
+    return this.reader.list(accountId, filter, page);
   }
 
   /**
@@ -37,9 +39,9 @@ export class EventsService {
    * @throws NotFoundError
    */
   async show(id: string, accountId: string | undefined): Promise<EventReport> {
-    const event = isUuid(id) ? await this.store.find(id, accountId) : undefined;
+    const event = isUuid(id) ? await this.reader.find(id, accountId) : undefined;
     if (!event) throw new NotFoundError('event');
-    const deliveries = await this.store.deliveriesOf(id);
+    const deliveries = await this.reader.deliveriesOf(id);
     const unmatched = event.test ? [] : await this.unmatched(event, deliveries);
     return { event, deliveries, unmatched };
   }

@@ -5,6 +5,7 @@ import {
   DeliveryStatisticsStore,
 } from '../domain/delivery-statistics.js';
 import { DeliveryStore } from '../domain/delivery-store.js';
+import { EventReader } from '../domain/event-reader.js';
 import { EventStore } from '../domain/event-store.js';
 import { EventsService } from '../domain/events.service.js';
 import { ReplayStore } from '../domain/replay-store.js';
@@ -12,6 +13,7 @@ import { ReplaysService } from '../domain/replays.service.js';
 import { DeliveryQueueModule } from './delivery-queue.module.js';
 import { PostgresDeliveryStatisticsStore } from './postgres-delivery-statistics.store.js';
 import { PostgresDeliveryStore } from './postgres-delivery.store.js';
+import { PostgresEventReader } from './postgres-event.reader.js';
 import { PostgresEventStore } from './postgres-event.store.js';
 import { PostgresReplayStore } from './postgres-replay.store.js';
 import { WebhooksModule } from './webhooks.module.js';
@@ -27,6 +29,7 @@ export class EventsModule {
       providers: [
         EventsService,
         DeliveriesService,
+        { provide: EventReader, useClass: PostgresEventReader },
         { provide: EventStore, useClass: PostgresEventStore },
         DeliveryStatisticsService,
         { provide: DeliveryStatisticsStore, useClass: PostgresDeliveryStatisticsStore },

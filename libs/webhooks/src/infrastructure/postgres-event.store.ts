@@ -3,42 +3,19 @@ import {
   CONFIG,
   type Config,
   Database,
-  type Found,
   GroupCommit,
-  type LookedAt,
-  lookUpTo,
   Metrics,
-  type Page,
   Tracing,
   translateDatabaseError,
   UnavailableError,
 } from '#libs/kernel';
-import type { Delivery } from '../domain/delivery.js';
 import { DeliveryQueue, type QueuedDelivery } from '../domain/delivery-queue.js';
-import type {
-  Acceptance,
-  EventFilter,
-  EventHead,
-  Refusal,
-  ReportedEvent,
-  StoredEvent,
-} from '../domain/event.js';
+import type { Acceptance, Refusal, ReportedEvent } from '../domain/event.js';
 import { EventStore } from '../domain/event-store.js';
-import { EVENT_KINDS, type EventKind, type Resource } from '../domain/event-kinds.js';
-import { boundsOf } from './delivery-by-key.js';
+import { EVENT_KINDS } from '../domain/event-kinds.js';
 import { leaseMs } from './delivery-lease.js';
 import { PUBLISH_SPAN } from './delivery-queues.js';
-import { type DeliveryRow, deliveryOf, DELIVERIES_OF_EVENT } from './delivery.statements.js';
-import {
-  ACCEPT_EVENTS,
-  EVENT_DAYS_LISTED,
-  EVENTS_OF_KEY,
-  FIND_EVENT,
-  FIND_KEYS,
-  listEvents,
-} from './event.statements.js';
-import { byDay } from './partition-days.js';
-import { daysListed, newestFirst, spansOf } from './partition-walk.js';
+import { ACCEPT_EVENTS, FIND_KEYS } from './event.statements.js';
 
 /** Events of a request that are many: others do not wait for their statement, which takes long. */
 const MANY_EVENTS = 20;
@@ -79,7 +56,7 @@ interface KeyRow {
   deliveries: number;
 }
 
-/** Events in PostgreSQL: concurrent acceptances share a statement, and a commit. */
+/** Accepts events into PostgreSQL: concurrent acceptances share a statement, and a commit. */
 @Injectable()
 export class PostgresEventStore extends EventStore {
   private readonly few: GroupCommit<TracedEvent, Acceptance | UnavailableError>;
@@ -134,52 +111,6 @@ export class PostgresEventStore extends EventStore {
     } catch (error) {
       throw translateDatabaseError(error);
     }
-  }
-
-  async find(id: string, accountId: string | undefined): Promise<StoredEvent | undefined> {
-    const [row] = await this.database.query<EventRow>(FIND_EVENT, [id, accountId ?? null]);
-    return row && { ...eventOf(row), data: row.data };
-  }
-
-  async list(
-    accountId: string | undefined,
-    filter: EventFilter,
-    page: Page,
-  ): Promise<Found<EventHead>> {
-    const ids = await this.idsOf(filter.producerId, accountId);
-    const spans = ids
-      ? spansOf([...byDay(ids, (id) => id).keys()], EVENT_DAYS_LISTED)
-      : newestFirst(this.database, 'events', EVENT_DAYS_LISTED, daysListed(filter, page.after));
-    const found = await lookUpTo(page.limit, spans, (span, limit) =>
-      this.database.query<EventHeadRow & LookedAt>(listEvents(span), [
-        accountId ?? null,
-        page.after ?? null,
-        limit,
-        filter.event ?? null,
-        filter.resource ?? null,
-        filter.applicationId ?? null,
-        filter.since?.toISOString() ?? null,
-        filter.until?.toISOString() ?? null,
-        ids ?? null,
-      ]),
-    );
-    return { ...found, rows: found.rows.map(eventOf) };
-  }
-
-  /** The events of a producer's key, the newest first; undefined where any will do. */
-  private async idsOf(
-    producerId: string | undefined,
-    accountId: string | undefined,
-  ): Promise<string[] | undefined> {
-    if (producerId === undefined) return undefined;
-    const values = [producerId, accountId ?? null];
-    const rows = await this.database.query<{ id: string }>(EVENTS_OF_KEY, values);
-    return rows.map(({ id }) => id);
-  }
-
-  async deliveriesOf(eventId: string): Promise<Delivery[]> {
-    const values = [eventId, ...boundsOf([eventId])];
-    return (await this.database.query<DeliveryRow>(DELIVERIES_OF_EVENT, values)).map(deliveryOf);
   }
 
   private inTrace(events: readonly ReportedEvent[]): readonly TracedEvent[] {
@@ -269,34 +200,4 @@ function acceptanceOf(
   // Its retention ended between the two statements: the producer repeats, and it is new then.
   if (!first) return new UnavailableError(new Error('the key of a repeated event is gone'));
   return { accepted: true, id: first.event_id, duplicate: true, deliveries: first.deliveries };
-}
-
-interface EventHeadRow {
-  id: string;
-  account_id: string;
-  application_id: string | null;
-  event: EventKind;
-  resource: Resource;
-  producer_id: string | null;
-  test: boolean;
-  occurred_at: Date;
-  created_at: Date;
-}
-
-interface EventRow extends EventHeadRow {
-  data: string;
-}
-
-function eventOf(row: EventHeadRow): EventHead {
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    ...(row.application_id !== null && { applicationId: row.application_id }),
-    event: row.event,
-    resource: row.resource,
-    ...(row.producer_id !== null && { producerId: row.producer_id }),
-    occurredAt: row.occurred_at,
-    createdAt: row.created_at,
-    test: row.test,
-  };
 }
