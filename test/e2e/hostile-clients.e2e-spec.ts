@@ -124,14 +124,14 @@ async function callsFor(ms: number): Promise<number[]> {
 
 describe('an account that', () => {
   it.each(FLOODS)(
-    'asks for %s shuts nobody else out and does not exhaust memory',
+    'asks for %s neither locks others out nor exhausts the memory',
     async (_, sends) => {
       await flooded(api.url, sends(), () => callsFor(2_000));
       expect(residentMb(api)).toBeLessThan(2 * HEAP_MB);
     },
   );
 
-  it('does all of this at once does not end the API, and others are served', async () => {
+  it('does all of this at once neither ends the API nor keeps others from being served', async () => {
     const { ms, mostTimes } = hostileFor(3_000);
     const before = p99(await callsFor(ms));
     const all = FLOODS.flatMap(([, sends]) => sends());
