@@ -17,6 +17,7 @@ import { Tracing } from '../telemetry/tracing.js';
 import { answerJson } from './list-answer.js';
 import { closeLingering, isEnding, linger } from './lingering-close.js';
 import { closeOrderly } from './orderly-close.js';
+import { limitPipeline } from './pipeline-limit.js';
 import { PROBLEM_TYPE, problemOf, STATUS_OF } from './problem.js';
 import { ProblemFilter } from './problem.filter.js';
 import { requestMiddleware, saneRequestId } from './request.middleware.js';
@@ -38,7 +39,9 @@ class HttpAdapter extends ExpressAdapter {
       ...madeForExpress(handle),
     };
     const server = createServer(options, (request, response) => {
-      if (!isEnding(request.socket)) handle(request, response);
+      if (isEnding(request.socket)) return;
+      limitPipeline(request.socket, response);
+      handle(request, response);
     });
     server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
       server.emit('request', request, response);
