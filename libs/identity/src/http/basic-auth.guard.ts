@@ -1,10 +1,12 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
-import { addressGroup, identifyActor } from '#libs/kernel';
+import { addressGroup, identifyActor, RateLimitedError } from '#libs/kernel';
 import { mayBeForged, OPEN_TO, type OpenTo, pathOf } from '#libs/kernel/http';
 import { Authenticator } from '../domain/authenticator.js';
 import { UnauthorizedError } from '../domain/identity-errors.js';
+import type { Principal } from '../domain/principal.js';
+import { Refusals } from './refusals.js';
 
 /**
  * Closes every route to callers without valid credentials, but for those that are declared open.
@@ -15,6 +17,7 @@ export class BasicAuthGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
     private readonly authenticator: Authenticator,
+    private readonly refusals: Refusals,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -22,12 +25,21 @@ export class BasicAuthGuard implements CanActivate {
     if (this.isOpen(context, request)) return true;
     // What a browser adds by itself says nothing of who wants it.
     if (mayBeForged(request)) throw new UnauthorizedError();
-    const addressOf = () => addressGroup(request.ip ?? '');
-    const { authorization } = request.headers;
-    const principal = await this.authenticator.authenticate(authorization, addressOf);
+    const principal = await this.authenticate(request);
     request.principal = principal;
     identifyActor(principal.userId, principal.username);
     return true;
+  }
+
+  private async authenticate(request: Request): Promise<Principal> {
+    const addressOf = () => addressGroup(request.ip ?? '');
+    try {
+      return await this.authenticator.authenticate(request.headers.authorization, addressOf);
+    } catch (error) {
+      const isRefused = error instanceof UnauthorizedError || error instanceof RateLimitedError;
+      if (isRefused) await this.refusals.pace(addressOf());
+      throw error;
+    }
   }
 
   private isOpen(context: ExecutionContext, request: Request): boolean {

@@ -14,6 +14,7 @@ import { AuditController } from './audit.controller.js';
 import { BasicAuthGuard } from './basic-auth.guard.js';
 import { EnvironmentsController } from './environments.controller.js';
 import { RateLimitGuard } from './rate-limit.guard.js';
+import { Refusals } from './refusals.js';
 import { RoleGuard } from './role.guard.js';
 import { UsersController } from './users.controller.js';
 
@@ -25,6 +26,7 @@ import { UsersController } from './users.controller.js';
     Authenticator,
     PasswordCheck,
     RedisLimits,
+    Refusals,
     { provide: CredentialUses, useClass: PostgresCredentialUses },
     { provide: LoginFailures, useClass: RedisLoginFailures },
     { provide: RateLimiter, useClass: RedisRateLimiter },

@@ -4,6 +4,7 @@ import { readConfig } from '#libs/kernel';
 import { InFlight } from '#libs/kernel/http';
 import { LocalRateLimiter } from '../domain/local-rate-limiter.js';
 import { RateLimitGuard } from './rate-limit.guard.js';
+import { Refusals } from './refusals.js';
 
 // Time stands still: nothing is added to a bucket.
 beforeEach(() => {
@@ -20,7 +21,12 @@ it.each([
   ['5/h', 'The account may make 5 requests in 3600 seconds.'],
 ])('says of %s: %s', async (RATE_LIMIT, says) => {
   const config = readConfig({ DATABASE_URL: 'postgres://unused', RATE_LIMIT });
-  const guard = new RateLimitGuard(config, new LocalRateLimiter(), new InFlight(config));
+  const guard = new RateLimitGuard(
+    config,
+    new LocalRateLimiter(),
+    new InFlight(config),
+    new Refusals(),
+  );
   const request = { principal: { userId: '1', role: 'account' } };
   const context = new ExecutionContextHost([
     request,

@@ -3,6 +3,7 @@ import type { Request, Response } from 'express';
 import { CONFIG, type Config, type RateLimit, RateLimitedError } from '#libs/kernel';
 import { InFlight } from '#libs/kernel/http';
 import { RateLimiter } from '../domain/rate-limiter.js';
+import { Refusals } from './refusals.js';
 
 /** The name of the policy in the header fields. */
 const POLICY = '"account"';
@@ -21,6 +22,7 @@ export class RateLimitGuard implements CanActivate {
     @Inject(CONFIG) config: Config,
     private readonly limiter: RateLimiter,
     private readonly inFlight: InFlight,
+    private readonly refusals: Refusals,
   ) {
     this.limit = config.RATE_LIMIT;
   }
@@ -29,9 +31,17 @@ export class RateLimitGuard implements CanActivate {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     if (request.principal?.role !== 'account') return true;
-    const response = http.getResponse<Response>();
-    this.inFlight.begin(request.principal.userId, request, response);
-    return this.take(request.principal.userId, response);
+    return this.admit(request.principal.userId, request, http.getResponse<Response>());
+  }
+
+  private async admit(accountId: string, request: Request, response: Response): Promise<boolean> {
+    try {
+      this.inFlight.begin(accountId, request, response);
+      return await this.take(accountId, response);
+    } catch (error) {
+      if (error instanceof RateLimitedError) await this.refusals.pace(accountId);
+      throw error;
+    }
   }
 
   private async take(accountId: string, response: Response): Promise<boolean> {

@@ -1,0 +1,29 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { Refusals } from './refusals.js';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+it('refuses a party at once, then fifty times a second, and nobody later than after two seconds', async () => {
+  const refusals = new Refusals();
+  let told = 0;
+  const refuse = async () => {
+    await refusals.pace('flooding');
+    told += 1;
+  };
+  const all = Array.from({ length: 500 }, refuse);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(told).toBe(1);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(told).toBe(51);
+  await refusals.pace('other');
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(told).toBe(500);
+  await Promise.all(all);
+  await vi.advanceTimersByTimeAsync(2_000);
+  await refusals.pace('flooding');
+});

@@ -1,0 +1,26 @@
+import { Injectable } from '@nestjs/common';
+import { Recent } from '#libs/kernel';
+
+/** What a refusal adds to the wait of the next one of the same party, ms. */
+const APART_MS = 20;
+const LONGEST_MS = 2_000;
+/** Parties whose last refusals are remembered, or twice as many. */
+const REMEMBERED = 5_000;
+
+/**
+ * Slows down whoever is refused again and again, an address or an account. An answer costs about as much
+ * as a request that succeeds, and a client that repeats at once would keep the process busy with nothing else.
+ */
+@Injectable()
+export class Refusals {
+  /** When the next one may go out, by party. */
+  private readonly due = new Recent<string, number>(REMEMBERED);
+
+  /** Resolves when this party may be told: the first time at once, then fifty times a second. */
+  async pace(party: string): Promise<void> {
+    const now = performance.now();
+    const due = Math.max(now, this.due.get(party) ?? 0);
+    this.due.set(party, Math.min(due + APART_MS, now + LONGEST_MS));
+    if (due > now) await new Promise((resolve) => setTimeout(resolve, due - now));
+  }
+}
