@@ -101,3 +101,25 @@ it('limits how many may wait for each party separately', async () => {
   await Promise.all(all);
   expect(await other).toBe('done');
 });
+
+it('lets a party rest that has more waiting, and others begin meanwhile', async () => {
+  vi.useFakeTimers();
+  const turns = new Turns({ atOnce: 1, atOnceOfOne: 1, rest: 3 }, refusal);
+  const began: string[] = [];
+  const work = (name: string) => async () => {
+    began.push(name);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  };
+  const all = ['many', 'many', 'other'].map((name) => turns.run(work(name), name));
+  await vi.advanceTimersByTimeAsync(100);
+  expect(began).toEqual(['many', 'other']);
+  await vi.advanceTimersByTimeAsync(299);
+  expect(began).toHaveLength(2);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(began).toEqual(['many', 'other', 'many']);
+  await vi.advanceTimersByTimeAsync(100);
+  await Promise.all(all);
+  // Nothing waits any more, so nobody rests.
+  void turns.run(work('many'), 'many');
+  expect(began).toHaveLength(4);
+});

@@ -8,6 +8,8 @@ export interface TurnLimits {
   /** Of one party. */
   waitingOfOne?: number;
   waitMs?: number;
+  /** How many times as long as a piece of work took its party pauses after it, while it has more waiting. */
+  rest?: number;
 }
 
 /** Somebody for whom something waits. */
@@ -33,13 +35,18 @@ export class Turns {
 
   /** @param party whom it is done for */
   async run<Result>(work: () => Promise<Result>, party = ''): Promise<Result> {
-    if (this.mayBegin(party)) this.count(party, 1);
+    if (this.mayBegin(party)) this.begin(party);
     else await this.turn(party);
+    const start = performance.now();
     try {
       return await work();
     } finally {
-      this.count(party, -1);
-      this.beginNext();
+      this.running -= 1;
+      const { rest } = this.limits;
+      if (rest !== undefined && this.parties.get(party)) {
+        setTimeout(() => this.end(party), rest * (performance.now() - start));
+        this.beginNext();
+      } else this.end(party);
     }
   }
 
@@ -48,11 +55,16 @@ export class Turns {
     return this.running < atOnce && (this.runningOf.get(party) ?? 0) < atOnceOfOne;
   }
 
-  private count(party: string, change: 1 | -1): void {
-    this.running += change;
-    const running = (this.runningOf.get(party) ?? 0) + change;
-    if (running === 0) this.runningOf.delete(party);
-    else this.runningOf.set(party, running);
+  private begin(party: string): void {
+    this.running += 1;
+    this.runningOf.set(party, (this.runningOf.get(party) ?? 0) + 1);
+  }
+
+  private end(party: string): void {
+    const running = (this.runningOf.get(party) ?? 0) - 1;
+    if (running > 0) this.runningOf.set(party, running);
+    else this.runningOf.delete(party);
+    this.beginNext();
   }
 
   private turn(name: string): Promise<void> {
@@ -70,7 +82,7 @@ export class Turns {
         clearTimeout(timer);
         this.remove(party, begin);
         // Before anybody else can come, who would overtake it.
-        this.count(name, 1);
+        this.begin(name);
         resolve();
       };
       party.waiting.push(begin);

@@ -8,7 +8,9 @@ import { RateLimitedError } from '../errors/domain-error.js';
 const MAX_REQUESTS = 200;
 const MAX_BYTES = 16 << 20;
 /** Reads of lists that an account may have under way in the database. */
-const READS_OF_ONE = 2;
+const READS_OF_ONE = 1;
+/** So many times as long as one took the account waits for its next, if it asks for several lists at once. */
+const REST = 3;
 const AGAIN_MS = 1_000;
 
 /** A request of an account, until its answer is taken. */
@@ -32,7 +34,8 @@ export class InFlight {
   private readonly reads: Turns;
 
   constructor(@Inject(CONFIG) { DATABASE_POOL_SIZE }: Config) {
-    this.reads = new Turns({ atOnce: DATABASE_POOL_SIZE >> 1, atOnceOfOne: READS_OF_ONE });
+    const atOnce = DATABASE_POOL_SIZE >> 1;
+    this.reads = new Turns({ atOnce, atOnceOfOne: READS_OF_ONE, rest: REST });
   }
 
   /** @throws RateLimitedError */

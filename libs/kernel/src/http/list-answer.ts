@@ -11,7 +11,7 @@ const WHOLE_BYTES = 256 << 10;
 /** So many bytes of a list are read before the client has to take some. */
 const CHUNK_BYTES = 128 << 10;
 /** Rows that are read at once: at first, as nobody knows how large they are, and at the most. */
-const FIRST_ROWS = 50;
+const FIRST_ROWS = 20;
 const MAX_ROWS = 500;
 
 /** A row as it is shown: an object, or JSON text where parts of it must stay as they were sent. */
