@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('refuses a party at once, then fifty times a second, and nobody later than after two seconds', async () => {
+it('answers a refused party at once, then fifty times a second, and always within two seconds', async () => {
   const refusals = new Refusals();
   let told = 0;
   const refuse = async () => {
