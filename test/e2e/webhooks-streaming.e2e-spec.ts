@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { basic, type Client, clientOf } from '../support/http.js';
@@ -32,8 +32,11 @@ beforeAll(async () => {
   api = await startApi({ DATABASE_URL: store.address, DATABASE_POOL_SIZE: '2' });
   client = clientOf(api.url, auth);
 });
+afterEach(() => {
+  // Their lists would be read before those of the next test, as they are of one account.
+  for (const reader of readers.splice(0)) reader.destroy();
+});
 afterAll(async () => {
-  for (const reader of readers) reader.destroy();
   await api.stop();
   await store.close();
   await database.drop();

@@ -75,3 +75,11 @@ it('has one read of an account under way, and in all half of the connections', a
   await Promise.all(all);
   expect(began.sort()).toEqual(['1', '1', '1', '2', '3', '4']);
 });
+
+it('reads nothing for a client that has left', async () => {
+  const left = begin(started(), '1');
+  left.end();
+  const read = vi.fn(() => Promise.resolve());
+  await expect(left.request.inFlight!.read(read)).rejects.toThrow('The client has left.');
+  expect(read).not.toHaveBeenCalled();
+});

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Turns } from '../concurrency/turns.js';
 import { CONFIG, type Config } from '../config/config.js';
-import { RateLimitedError } from '../errors/domain-error.js';
+import { DomainError, RateLimitedError } from '../errors/domain-error.js';
 
 /** What an account may have under way at a process: no honest client comes near. */
 const MAX_REQUESTS = 200;
@@ -53,7 +53,12 @@ export class InFlight {
       if (account.size === 0) this.accounts.delete(accountId);
     });
     request.inFlight = {
-      read: (work) => this.reads.run(work, accountId),
+      read: (work) =>
+        this.reads.run(() => {
+          // A client that left while it waited must not keep the others of its account waiting.
+          if (!account.has(response)) throw hasLeft();
+          return work();
+        }, accountId),
       hold: (bytes) => {
         if (!account.has(response)) return;
         account.set(response, bytes);
@@ -61,6 +66,10 @@ export class InFlight {
       },
     };
   }
+}
+
+function hasLeft(): DomainError {
+  return new DomainError('request_timeout', 'request_timeout', 'The client has left.');
 }
 
 /** Bodies in memory, and what of the answers the clients have not taken. */
