@@ -8,8 +8,8 @@ const LONGEST_MS = 2_000;
 const REMEMBERED = 5_000;
 
 /**
- * Slows down whoever is refused again and again, an address or an account. An answer costs about as much
- * as a request that succeeds, and a client that repeats at once would keep the process busy with nothing else.
+ * Slows down an address or account that keeps being refused. A refusal costs about as much as a success,
+ * and clients that retry immediately would keep the process busy with nothing else.
  */
 @Injectable()
 export class Refusals {

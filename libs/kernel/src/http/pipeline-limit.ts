@@ -8,9 +8,9 @@ const MAX_PIPELINED = 32;
 const unanswered = new WeakMap<Socket, number>();
 
 /**
- * Takes no more requests of a connection that sends them without end before it has read the answers: a
- * piece of what comes in can hold hundreds, and nobody else is served until all of them have begun. The
- * client is told that the connection closes, and repeats what was not answered (RFC 9112, section 9.3.2).
+ * Stops accepting requests from a connection that has too many unanswered: one read of a socket can
+ * contain hundreds, and nobody else is served until all of them have started. The last answer says that
+ * the connection closes, and the client retries what was not answered (RFC 9112, section 9.3.2).
  */
 export function limitPipeline(socket: Socket, response: ServerResponse): void {
   const count = (unanswered.get(socket) ?? 0) + 1;

@@ -4,10 +4,10 @@ import type { EventFilter, EventHead, StoredEvent } from './event.js';
 
 /** The events that were accepted. */
 export abstract class EventReader {
-  /** @param accountId the owner; undefined: whoever owns it */
+  /** @param accountId the owner; undefined for any account */
   abstract find(id: string, accountId: string | undefined): Promise<StoredEvent | undefined>;
 
-  /** Newest first. @param accountId the owner; undefined: whoever owns them */
+  /** Newest first. @param accountId the owner; undefined for any account */
   abstract list(
     accountId: string | undefined,
     filter: EventFilter,
