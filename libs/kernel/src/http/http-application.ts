@@ -1,4 +1,10 @@
-import { createServer, IncomingMessage, METHODS, type Server, ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  METHODS,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { Socket } from 'node:net';
 import type { DynamicModule, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -14,6 +20,7 @@ import { leaveContinueToRoutes } from './continue.js';
 import { corsFor } from './cors.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { Tracing } from '../telemetry/tracing.js';
+import { messagesFor } from './http-messages.js';
 import { answerJson } from './list-answer.js';
 import { closeLingering, isEnding, linger } from './lingering-close.js';
 import { closeOrderly } from './orderly-close.js';
@@ -36,7 +43,7 @@ class HttpAdapter extends ExpressAdapter {
       requireHostHeader: false,
       insecureHTTPParser: false,
       ...LIMITS,
-      ...madeForExpress(handle),
+      ...messagesFor(handle),
     };
     const server = createServer(options, (request, response) => {
       if (isEnding(request.socket)) return;
@@ -68,20 +75,6 @@ class HttpAdapter extends ExpressAdapter {
   override close(): Promise<void> {
     return closeOrderly(this.httpServer);
   }
-}
-
-/**
- * Makes requests and responses with the prototypes that Express would give them otherwise, each anew.
- * An object that changes its prototype gets a shape of its own, which nothing that V8 compiled holds
- * for: that was half of what an event takes here.
- */
-function madeForExpress(app: Express) {
-  class ExpressRequest extends IncomingMessage {}
-  class ExpressResponse extends ServerResponse {}
-  Object.setPrototypeOf(ExpressRequest.prototype, app.request);
-  Object.setPrototypeOf(ExpressResponse.prototype, app.response);
-  Object.assign(app, { request: ExpressRequest.prototype, response: ExpressResponse.prototype });
-  return { IncomingMessage: ExpressRequest, ServerResponse: ExpressResponse };
 }
 
 /** What the parser tells of bytes that it refuses. */

@@ -24,6 +24,9 @@ export function maxValues(bytes: number): number {
   return bytes >> 4;
 }
 
+/** Pieces in which a body is kept: each takes up half a kilobyte, however short it is. */
+const MAX_CHUNKS = 1_024;
+
 const broken = new WeakMap<IncomingMessage, DomainError>();
 const whenBroken = new WeakMap<IncomingMessage, (reason: DomainError) => void>();
 
@@ -125,13 +128,13 @@ type Reject = (error: DomainError) => void;
 
 /** Most bodies: by two listeners, where body-parser took a twentieth of what an event takes. */
 function readPlain(request: Request, limit: number, resolve: Resolve, reject: Reject): void {
-  const chunks: Buffer[] = [];
+  let chunks: Buffer[] = [];
   let size = 0;
   let isRefused = false;
   // What the client still sends is read and thrown away, so that it hears our answer.
   const refuse = (reason: DomainError): void => {
     isRefused = true;
-    chunks.length = 0;
+    chunks = [];
     request.inFlight?.hold(0);
     reject(reason);
   };
@@ -143,6 +146,7 @@ function readPlain(request: Request, limit: number, resolve: Resolve, reject: Re
       return;
     }
     chunks.push(chunk);
+    if (chunks.length === MAX_CHUNKS) chunks = [Buffer.concat(chunks)];
     try {
       request.inFlight?.hold(size);
     } catch (error) {
