@@ -5,7 +5,7 @@ import { takeNoMore } from './lingering-close.js';
 /** Requests of a connection that may wait for their answers; the clients that pipeline send a few. */
 const MAX_PIPELINED = 32;
 
-const unanswered = new WeakMap<Socket, number>();
+const unanswered = new WeakMap<Socket, Set<ServerResponse>>();
 
 /**
  * Stops accepting requests from a connection that has too many unanswered: one read of a socket can
@@ -13,12 +13,27 @@ const unanswered = new WeakMap<Socket, number>();
  * the connection closes, and the client retries what was not answered (RFC 9112, section 9.3.2).
  */
 export function limitPipeline(socket: Socket, response: ServerResponse): void {
-  const count = (unanswered.get(socket) ?? 0) + 1;
-  unanswered.set(socket, count);
-  if (count === MAX_PIPELINED) {
-    response.setHeader('Connection', 'close');
-    takeNoMore(socket);
-    return;
-  }
-  response.once('close', () => unanswered.set(socket, unanswered.get(socket)! - 1));
+  const waiting = unanswered.get(socket) ?? answersOf(socket);
+  waiting.add(response);
+  response.once('close', () => waiting.delete(response));
+  if (waiting.size < MAX_PIPELINED) return;
+  response.setHeader('Connection', 'close');
+  takeNoMore(socket);
+}
+
+/**
+ * When a connection is lost, Node closes the answer that is being sent on it. Those behind would stay
+ * open for ever, and whatever waits for their end with them.
+ */
+function answersOf(socket: Socket): Set<ServerResponse> {
+  const waiting = new Set<ServerResponse>();
+  unanswered.set(socket, waiting);
+  socket.once('close', () => {
+    for (const response of waiting) {
+      if (response.socket) continue;
+      response.destroyed = true;
+      response.emit('close');
+    }
+  });
+  return waiting;
 }

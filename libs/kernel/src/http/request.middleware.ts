@@ -5,6 +5,7 @@ import type { Config } from '../config/config.js';
 import { DomainError } from '../errors/domain-error.js';
 import { ambiguityIn } from './ambiguity.js';
 import { cutUnlessTaken } from './connection-limits.js';
+import { ANSWERED } from './http-messages.js';
 import { takeNoMore } from './lingering-close.js';
 import { pathOf } from './request.js';
 import { setSecurityHeaders } from './security-headers.js';
@@ -56,20 +57,14 @@ function actorOf({ ip }: Request, requestId: string): Actor {
   return { name: '', requestId, ...(ip !== undefined && { address: ip }) };
 }
 
-const unanswered = new Map<Response, () => void>();
-
 /**
  * Nothing is changed any more when there is an answer, whoever is still there to take it: a client
  * that leaves does not end what it asked for.
  */
 function actUntilAnswered(actor: Actor, response: Response, next: NextFunction): void {
   const done = beginAs(actor, next);
-  unanswered.set(response, done);
-  response.once('close', () => {
-    for (const [one, end] of unanswered) {
-      if (one.writableEnded && unanswered.delete(one)) end();
-    }
-  });
+  if (response.writableEnded) done();
+  else response.once(ANSWERED, done);
 }
 
 function isRead({ method }: Request): boolean {
