@@ -55,6 +55,8 @@ export class Shutdown implements BeforeApplicationShutdown {
 @Public()
 @Controller('health')
 export class HealthController {
+  private probing: Promise<boolean[]> | undefined;
+
   constructor(
     private readonly database: Database,
     private readonly redis: RedisHealth,
@@ -71,14 +73,22 @@ export class HealthController {
   /** Which of PostgreSQL and Redis is away, and whether requests should come here. */
   @Get('ready')
   async ready(@Res({ passthrough: true }) response: Response): Promise<object> {
-    const [postgres, redis] = await Promise.all([
-      answers(this.database.query(PROBE, [])),
-      answers(this.redis.ping()),
-    ]);
+    const [postgres = false, redis = false] = await this.probe();
     const ready =
       postgres && (redis || this.readiness.readyWithoutRedis) && !this.shutdown.hasBegun;
     response.status(ready ? 200 : 503).setHeader('Cache-Control', 'no-store');
     return { status: word(ready), postgres: word(postgres), redis: word(redis) };
+  }
+
+  /** Anyone may ask, as often as they like: the stores are asked once at a time. */
+  private probe(): Promise<boolean[]> {
+    this.probing ??= Promise.all([
+      answers(this.database.query(PROBE, [])),
+      answers(this.redis.ping()),
+    ]).finally(() => {
+      this.probing = undefined;
+    });
+    return this.probing;
   }
 }
 

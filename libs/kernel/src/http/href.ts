@@ -15,10 +15,13 @@ export function hrefBuilder(request: Request): HrefBuilder {
   return (...segments) => `${base}/v1/${segments.join('/')}`;
 }
 
+/** Of a name and a port: what is longer is none, and takes long to look at (RFC 1035, section 2.3.4). */
+const MAX_AUTHORITY = 260;
 const HOST = /^(?:[A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 
 /** Not every text of these characters is a host and a port: `x:65536` and `1.2.3.256` are none. */
-const isAuthority = (text: string): boolean => HOST.test(text) && URL.canParse(`http://${text}`);
+const isAuthority = (text: string): boolean =>
+  text.length <= MAX_AUTHORITY && HOST.test(text) && URL.canParse(`http://${text}`);
 
 function originOf(request: Request): string {
   // express reads X-Forwarded-Proto and -Host from trusted proxies alone.
