@@ -61,7 +61,7 @@ export { jsonText, RawJson } from './text/raw-json.js';
 export { startProcess } from './start-process.js';
 export { codePoints, isPrintable, isStorable } from './text/well-formed.js';
 export { Transactions } from './database/transactions.js';
-export { addressGroup } from './network/address-group.js';
+export { addressGroup, siteOf } from './network/address-group.js';
 export {
   isCallableAddress,
   isCallablePort,

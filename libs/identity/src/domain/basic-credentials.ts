@@ -20,6 +20,12 @@ export function basicCredentialsOf(header: string): BasicCredentials | undefined
   return { username: pair.slice(0, colon), password: pair.slice(colon + 1) };
 }
 
+/** The one way to write a pair of which there are many: blanks, padding, accents, the scheme's case. */
+export function canonicalHeader({ username, password }: BasicCredentials): string {
+  const pair = `${username}:${password.normalize('NFC')}`;
+  return `Basic ${Buffer.from(pair).toString('base64')}`;
+}
+
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function textOf(bytes: Uint8Array): string | undefined {

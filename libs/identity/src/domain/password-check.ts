@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { BusyError, Turns } from '#libs/kernel';
+import { BusyError, siteOf, Turns } from '#libs/kernel';
 import type { BasicCredentials } from './basic-credentials.js';
 import { Logins } from './logins.js';
 import { PasswordHasher } from './password-hasher.js';
@@ -40,12 +40,12 @@ export class PasswordCheck {
   ) {}
 
   /**
-   * @param address whose turn it takes
+   * @param address whose turn it takes, with all of its site
    * @returns undefined for an unknown user, a wrong or expired password and a locked user
    * @throws BusyError when too many wait, or after too long a wait
    */
   match(pair: BasicCredentials, address: string): Promise<Match | undefined> {
-    return this.turns.run(() => this.check(pair), address);
+    return this.turns.run(() => this.check(pair), siteOf(address));
   }
 
   private async check({ username, password }: BasicCredentials): Promise<Match | undefined> {

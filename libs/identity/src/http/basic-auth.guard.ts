@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
-import { addressGroup, identifyActor, RateLimitedError } from '#libs/kernel';
+import { addressGroup, BusyError, identifyActor, RateLimitedError } from '#libs/kernel';
 import { mayBeForged, OPEN_TO, type OpenTo, pathOf } from '#libs/kernel/http';
 import { Authenticator } from '../domain/authenticator.js';
 import { UnauthorizedError } from '../domain/identity-errors.js';
@@ -23,8 +23,6 @@ export class BasicAuthGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     if (this.isOpen(context, request)) return true;
-    // What a browser adds by itself says nothing of who wants it.
-    if (mayBeForged(request)) throw new UnauthorizedError();
     const principal = await this.authenticate(request);
     request.principal = principal;
     identifyActor(principal.userId, principal.username);
@@ -34,10 +32,11 @@ export class BasicAuthGuard implements CanActivate {
   private async authenticate(request: Request): Promise<Principal> {
     const addressOf = () => addressGroup(request.ip ?? '');
     try {
+      // What a browser adds by itself says nothing of who wants it.
+      if (mayBeForged(request)) throw new UnauthorizedError();
       return await this.authenticator.authenticate(request.headers.authorization, addressOf);
     } catch (error) {
-      const isRefused = error instanceof UnauthorizedError || error instanceof RateLimitedError;
-      if (isRefused) await this.refusals.pace(addressOf());
+      if (isRefusal(error)) await this.refusals.pace(addressOf());
       throw error;
     }
   }
@@ -50,4 +49,9 @@ export class BasicAuthGuard implements CanActivate {
     if (openTo === 'paths-outside-v1') return !/^\/v1(?:\/|$)/.test(pathOf(request));
     return openTo === 'everybody';
   }
+}
+
+/** Checks that waited for too long give up by the hundred at once. */
+function isRefusal(error: unknown): boolean {
+  return [UnauthorizedError, RateLimitedError, BusyError].some((each) => error instanceof each);
 }

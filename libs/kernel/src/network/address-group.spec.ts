@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { addressGroup } from './address-group.js';
+import { addressGroup, siteOf } from './address-group.js';
 
 it.each([
   ['192.0.2.1', '192.0.2.1'],
@@ -8,8 +8,17 @@ it.each([
   ['2001:DB8:1:2::', '2001:db8:1:2::/64'],
   ['2001:db8:1:3::1', '2001:db8:1:3::/64'],
   ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ['192.0.2.1:5678', '192.0.2.1'],
+  ['[2001:db8:1:2::1]:5678', '2001:db8:1:2::/64'],
+  ['unknown:5678', 'unknown:5678'],
   ['unknown', 'unknown'],
   ['', ''],
 ])('takes %j for one of %j', (address, group) => {
   expect(addressGroup(address)).toBe(group);
+});
+
+it('has one site for all groups of a /48', () => {
+  const sites = ['2001:db8:1:2::1', '2001:db8:1:ffff::1'].map((one) => siteOf(addressGroup(one)));
+  expect(sites).toEqual(['2001:db8:1::/48', '2001:db8:1::/48']);
+  expect(siteOf('192.0.2.1')).toBe('192.0.2.1');
 });
