@@ -133,6 +133,24 @@ it.each([
   }
 });
 
+it('keeps the start of a body that comes in chunks of a byte', async () => {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => {
+      socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n`);
+      socket.write('1\r\nx\r\n'.repeat(5_000));
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    const { port } = server.address() as AddressInfo;
+    const answer = await post(`http://127.0.0.1:${String(port)}/`);
+    expect(answer).toMatchObject({ responseBody: 'x'.repeat(4_096), truncated: true });
+  } finally {
+    server.close();
+  }
+});
+
 it('hears an answer that came in time, though the process was busy past the deadline', async () => {
   // In a thread of its own, as the one of the client is kept busy.
   const target = new Worker(
@@ -163,6 +181,9 @@ describe('names', () => {
       if (name.startsWith('silent')) return 'silence';
       if (name.startsWith('slow-v6') && type === 'AAAA') return 'silence';
       if (name.startsWith('unknown')) return [];
+      if (name.startsWith('many')) {
+        return type === 'A' ? Array.from({ length: 30 }, (_, n) => `127.0.0.${n + 1}`) : [];
+      }
       if (type === 'A' && name.startsWith('slow-v4')) return { late: ['127.0.0.1'] };
       if (type === 'AAAA' && name.startsWith('both')) return ['fd00::1'];
       if (type === 'AAAA') return name.startsWith('slow-v4.') ? ['::1'] : [];
@@ -209,6 +230,11 @@ describe('names', () => {
   it('are asked for once, however many calls wait', async () => {
     await Promise.all(Array.from({ length: 20 }, () => post(at('one.test'))));
     expect(dns.asked.toSorted()).toEqual(['A one.test', 'AAAA one.test']);
+  });
+
+  it('with many addresses are called at one of the first sixteen', async () => {
+    expect(await post(at('many.test'))).toMatchObject({ status: 200, address: '127.0.0.1' });
+    expect(await client.resolver.resolve('many.test')).toHaveLength(16);
   });
 
   it('whose servers are silent are given up as not resolved', async () => {

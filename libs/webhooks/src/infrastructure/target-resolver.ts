@@ -11,6 +11,8 @@ const PATIENCE = { timeout: 2_000, tries: 2 };
 const IMPATIENCE = { timeout: 2_000, tries: 1 };
 /** How much later, in ms, than those of IPv4 addresses of IPv6 may come (RFC 8305, section 3). */
 const RESOLUTION_DELAY_MS = 50;
+/** Addresses of each family that count: a name may have thousands, and each has to be judged. */
+const MAX_ADDRESSES = 16;
 const HOSTS_FILE = '/etc/hosts';
 const HOSTS_AGE_MS = 5_000;
 
@@ -60,7 +62,8 @@ export class TargetResolver implements OnApplicationShutdown {
     if (inHostsFile) return inHostsFile;
     const found: LookupAddress[] = [];
     const gather = async (family: number, query: Promise<string[]>): Promise<void> => {
-      for (const address of await query) found.push({ address, family });
+      const addresses = (await query).slice(0, MAX_ADDRESSES);
+      found.push(...addresses.map((address) => ({ address, family })));
     };
     // Both are looked after at once: a rejection that nobody awaits ends the process.
     const ipv4 = Promise.allSettled([gather(4, this.dns.resolve4(name))]);
