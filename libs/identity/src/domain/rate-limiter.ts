@@ -14,5 +14,6 @@ export interface Allowance {
  * from empty to full in `windowMs`.
  */
 export abstract class RateLimiter {
-  abstract take(accountId: string, limit: RateLimit): Promise<Allowance>;
+  /** @param of whose requests, and of which route where they are counted by themselves */
+  abstract take(of: string, limit: RateLimit): Promise<Allowance>;
 }

@@ -5,6 +5,7 @@ import {
   SetMetadata,
 } from '@nestjs/common';
 import type { Request } from 'express';
+import type { RateLimit } from '#libs/kernel';
 import { RefusesWith } from '#libs/kernel/http';
 import type { Principal } from '../domain/principal.js';
 
@@ -21,6 +22,18 @@ export const PLATFORM_ONLY = 'switchhook:platform-only';
 /** A route, or all routes of a controller, for the role `platform` alone; else 403. */
 export const PlatformOnly = (): ClassDecorator & MethodDecorator =>
   applyDecorators(SetMetadata(PLATFORM_ONLY, true), RefusesWith('forbidden'));
+
+/** Metadata key: how much an account may ask of the route. */
+export const LIMITED_TO = 'switchhook:limited-to';
+
+/** How often an account may use a route, within what it may ask in all. */
+export interface RouteLimit extends RateLimit {
+  /** What a request of it is. */
+  what: string;
+}
+
+/** Limits a route that costs others more than a request; beyond it 429. */
+export const LimitedTo = (limit: RouteLimit): MethodDecorator => SetMetadata(LIMITED_TO, limit);
 
 /** The {@link Principal} of the request. */
 export const CurrentUser = createParamDecorator((_: unknown, context: ExecutionContext) =>

@@ -1,8 +1,10 @@
+import { Reflector } from '@nestjs/core';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { readConfig } from '#libs/kernel';
+import { type Config, readConfig } from '#libs/kernel';
 import { InFlight } from '#libs/kernel/http';
 import { LocalRateLimiter } from '../domain/local-rate-limiter.js';
+import { LimitedTo } from './decorators.js';
 import { RateLimitGuard } from './rate-limit.guard.js';
 import { Refusals } from './refusals.js';
 
@@ -14,6 +16,43 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+class Routes {
+  any(): void {
+    // Any request.
+  }
+
+  @LimitedTo({ quota: 3, windowMs: 60_000, what: 'test' })
+  test(): void {
+    // One that costs more.
+  }
+}
+
+function aGuard(config: Config) {
+  const guard = new RateLimitGuard(
+    config,
+    new LocalRateLimiter(),
+    new InFlight(config),
+    new Refusals(),
+    new Reflector(),
+  );
+  const request = { principal: { userId: '1', role: 'account' } };
+  const response = { setHeader: () => undefined, once: () => undefined };
+  // eslint-disable-next-line @typescript-eslint/unbound-method -- only what is written on it is read
+  const context = (handler = Routes.prototype.any) =>
+    new ExecutionContextHost([request, response], Routes, handler);
+  return { guard, context };
+}
+
+it('limits a route by itself, and no other with it', async () => {
+  const { guard, context } = aGuard(readConfig({ DATABASE_URL: 'postgres://unused' }));
+  // eslint-disable-next-line @typescript-eslint/unbound-method -- as above
+  const test = context(Routes.prototype.test);
+  for (let left = 3; left > 0; left -= 1) expect(await guard.canActivate(test)).toBe(true);
+  const says = 'The account may make 3 tests in 60 seconds.';
+  await expect(guard.canActivate(test)).rejects.toThrow(says);
+  expect(await guard.canActivate(context())).toBe(true);
+});
+
 it.each([
   ['1/s', 'The account may make 1 request in 1 second.'],
   ['5/s', 'The account may make 5 requests in 1 second.'],
@@ -21,19 +60,9 @@ it.each([
   ['5/h', 'The account may make 5 requests in 3600 seconds.'],
 ])('says of %s: %s', async (RATE_LIMIT, says) => {
   const config = readConfig({ DATABASE_URL: 'postgres://unused', RATE_LIMIT });
-  const guard = new RateLimitGuard(
-    config,
-    new LocalRateLimiter(),
-    new InFlight(config),
-    new Refusals(),
-  );
-  const request = { principal: { userId: '1', role: 'account' } };
-  const context = new ExecutionContextHost([
-    request,
-    { setHeader: () => undefined, once: () => undefined },
-  ]);
+  const { guard, context } = aGuard(config);
   for (let left = config.RATE_LIMIT.quota; left > 0; left -= 1) {
-    expect(await guard.canActivate(context)).toBe(true);
+    expect(await guard.canActivate(context())).toBe(true);
   }
-  await expect(guard.canActivate(context)).rejects.toThrow(says);
+  await expect(guard.canActivate(context())).rejects.toThrow(says);
 });

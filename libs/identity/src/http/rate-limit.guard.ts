@@ -1,8 +1,10 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { CONFIG, type Config, type RateLimit, RateLimitedError } from '#libs/kernel';
 import { InFlight } from '#libs/kernel/http';
 import { RateLimiter } from '../domain/rate-limiter.js';
+import { LIMITED_TO, type RouteLimit } from './decorators.js';
 import { Refusals } from './refusals.js';
 
 /** The name of the policy in the header fields. */
@@ -11,7 +13,7 @@ const POLICY = '"account"';
 /**
  * Bounds how much an account asks (`RATE_LIMIT`), and tells of it in the fields of
  * draft-ietf-httpapi-ratelimit-headers-11; and what it has under way here. The role `platform`, which
- * reports the events, has no bound. Runs after the {@link BasicAuthGuard}, and before anything is known
+ * reports the events, has no bound. A route may have a limit of its own ({@link LimitedTo}). Runs after the {@link BasicAuthGuard}, and before anything is known
  * of the path.
  */
 @Injectable()
@@ -23,6 +25,7 @@ export class RateLimitGuard implements CanActivate {
     private readonly limiter: RateLimiter,
     private readonly inFlight: InFlight,
     private readonly refusals: Refusals,
+    private readonly reflector: Reflector,
   ) {
     this.limit = config.RATE_LIMIT;
   }
@@ -31,29 +34,46 @@ export class RateLimitGuard implements CanActivate {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     if (request.principal?.role !== 'account') return true;
-    return this.admit(request.principal.userId, request, http.getResponse<Response>());
+    const { userId } = request.principal;
+    const ofRoute = this.reflector.get<RouteLimit | undefined>(LIMITED_TO, context.getHandler());
+    return this.admit(userId, request, http.getResponse<Response>(), ofRoute);
   }
 
-  private async admit(accountId: string, request: Request, response: Response): Promise<boolean> {
+  private async admit(
+    accountId: string,
+    request: Request,
+    response: Response,
+    ofRoute: RouteLimit | undefined,
+  ): Promise<boolean> {
     try {
       this.inFlight.begin(accountId, request, response);
-      return await this.take(accountId, response);
+      await this.take(accountId, response);
+      if (ofRoute) await this.takeOfRoute(accountId, ofRoute);
+      return true;
     } catch (error) {
       if (error instanceof RateLimitedError) await this.refusals.pace(accountId);
       throw error;
     }
   }
 
-  private async take(accountId: string, response: Response): Promise<boolean> {
+  private async take(accountId: string, response: Response): Promise<void> {
     const { quota, windowMs } = this.limit;
     const { allowed, remaining, nextMs } = await this.limiter.take(accountId, this.limit);
     const window = windowMs / 1_000;
     response.setHeader('RateLimit-Policy', `${POLICY};q=${quota};w=${window}`);
     response.setHeader('RateLimit', `${POLICY};r=${remaining};t=${Math.ceil(nextMs / 1_000)}`);
-    if (allowed) return true;
-    const message = `The account may make ${counted(quota, 'request')} in ${counted(window, 'second')}.`;
-    throw new RateLimitedError(message, nextMs);
+    if (!allowed) throw tooMany({ ...this.limit, what: 'request' }, nextMs);
   }
+
+  private async takeOfRoute(accountId: string, limit: RouteLimit): Promise<void> {
+    const { allowed, nextMs } = await this.limiter.take(`${accountId}:${limit.what}`, limit);
+    if (!allowed) throw tooMany(limit, nextMs);
+  }
+}
+
+function tooMany({ quota, windowMs, what }: RouteLimit, nextMs: number): RateLimitedError {
+  const time = counted(windowMs / 1_000, 'second');
+  return new RateLimitedError(`The account may make ${counted(quota, what)} in ${time}.`, nextMs);
 }
 
 function counted(count: number, what: string): string {

@@ -14,13 +14,16 @@ import {
   timesOf,
 } from '#libs/kernel/http';
 import type { Principal } from '#libs/identity';
-import { CurrentUser } from '#libs/identity/http';
+import { CurrentUser, LimitedTo } from '#libs/identity/http';
 import { DeliveriesService } from '../domain/deliveries.service.js';
 import { DeliveryStatisticsService } from '../domain/delivery-statistics.js';
 import type { Attempt, Delivery } from '../domain/delivery.js';
 import type { DeliveryFilter } from '../domain/delivery-store.js';
 import { attemptView, deliveryView, LOGGED } from './delivery.view.js';
 import { located } from './located.js';
+
+/** Each calls a target at once, whatever the target's state, and stays in the audit. */
+const TESTS = { quota: 600, windowMs: 60_000, what: 'test' };
 
 /** What was delivered to a customer, and how it went. */
 @Controller('v1')
@@ -125,6 +128,7 @@ export class DeliveriesController {
   }
 
   @Post('webhooks/:id/test')
+  @LimitedTo(TESTS)
   @HttpCode(202)
   async test(
     @Param('id') webhookId: string,
