@@ -1073,12 +1073,12 @@ export interface components {
              */
             accountId?: number;
             /**
-             * @description The user who did it.
+             * @description The user who did it, unless `actor` tells.
              * @example 83346
              */
             userId?: number;
             /**
-             * @description The name of that user; without a `userId` it is `cli`, the command line, or `system`, the service itself.
+             * @description The name of that user; without a `userId` it is `cli`, the command line, `system`, the service itself, or `platform`, an operator of it, who is named to the platform alone.
              * @example partner.one
              */
             actor: string;

@@ -6,9 +6,9 @@ export interface AuditRecord {
   createdAt: Date;
   /** Whose resource it is; absent for what belongs to no account. */
   accountId?: string;
-  /** Absent for the command line and for the service itself. */
+  /** Absent for the command line, the service itself, and where an operator is not named. */
   userId?: string;
-  /** The username, `cli` or `system`. */
+  /** The username, `cli`, `system` or `platform`. */
   actor: string;
   address?: string;
   requestId?: string;
@@ -36,8 +36,8 @@ export interface AuditFilter {
 export abstract class AuditLog {
   /**
    * Newest first.
-   * @param viewer only the entries of this account, with no other user's address; undefined for the
-   * platform, which sees all
+   * @param viewer only the entries of this account, without the name and the address of operators;
+   * undefined for the platform, which sees all
    */
   abstract list(
     viewer: string | undefined,

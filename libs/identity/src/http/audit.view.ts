@@ -9,10 +9,10 @@ export const AuditRecordSchema = schema.named(
       id: schema.uuid('Its id.'),
       createdAt: schema.time('When it was done.'),
       accountId: schema.integer('Whose resource it is, unless it belongs to no account.', 83346),
-      userId: schema.integer('The user who did it.', 83346),
+      userId: schema.integer('The user who did it, unless `actor` tells.', 83346),
       actor: schema.text(
-        'The name of that user; without a `userId` it is `cli`, the command line, or `system`, the ' +
-          'service itself.',
+        'The name of that user; without a `userId` it is `cli`, the command line, `system`, the ' +
+          'service itself, or `platform`, an operator of it, who is named to the platform alone.',
         'partner.one',
       ),
       address: schema.text(
