@@ -226,6 +226,17 @@ it('is refused while ten of the subscription are running', async () => {
   expect((await customer.post(address, SINCE)).status).toBe(202);
 });
 
+it('is started twenty times in an hour at the most, for each subscription', async () => {
+  const webhook = await subscribe();
+  for (let n = 0; n < 20; n += 1) await ended(await replay(webhook));
+  const address = `/v1/webhooks/${webhook}/replay`;
+  const refused = await customer.post(address, SINCE);
+  expect([refused.status, refused.json()['code']]).toEqual([429, 'rate_limited']);
+  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(3_000);
+  expect((await customer.post(address, { ...SINCE, dryRun: true })).status).toBe(200);
+  await ended(await replay(await subscribe()));
+});
+
 it('waits while the subscription is paused, and can be cancelled, again and again', async () => {
   const webhook = await subscribe({ paused: true });
   await past(webhook, { count: 2 });

@@ -107,6 +107,23 @@ describe('a deletion', () => {
     expect((await demo.client.get('/v1/webhooks')).text).toBe('[]');
   });
 
+  it('leaves neither payload nor headers nor the credentials of the target', async () => {
+    const path = await demo.aSubscription({
+      targetUrl: 'https://user:password@t.example/',
+      payload: { a: 1 },
+      headers: { 'X-Key': 'k' },
+    });
+    const kept = () =>
+      demo.database.query(
+        `SELECT payload IS NOT NULL AS payload, headers IS NOT NULL AS headers,
+           userinfo IS NOT NULL AS userinfo FROM webhooks WHERE id = $1`,
+        [path.split('/').at(-1)],
+      );
+    expect(await kept()).toEqual([{ payload: true, headers: true, userinfo: true }]);
+    await demo.client.delete(path);
+    expect(await kept()).toEqual([{ payload: false, headers: false, userinfo: false }]);
+  });
+
   it('of an application takes its subscriptions with it', async () => {
     const created = await demo.client.post('/v1/applications', {
       name: 'b',

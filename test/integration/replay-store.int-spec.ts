@@ -2,6 +2,7 @@ import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Database, Log, Metrics, readConfig, Transactions } from '#libs/kernel';
 import { PostgresReplayStore } from '../../libs/webhooks/src/infrastructure/postgres-replay.store.js';
+import { READY_REPLAYS } from '../../libs/webhooks/src/infrastructure/replay.statements.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { aPendingDelivery, aSubscription, anAccount } from '../support/rows.js';
@@ -73,4 +74,37 @@ it('counts for two at once, however many ask', async () => {
 it('starts a replay of what it counted', async () => {
   const id = await store.start(ACCOUNT, webhook, range());
   expect(await replays()).toMatchObject([{ id, total: 1 }]);
+});
+
+it('tells how long ago the earliest of some replays of a subscription was', async () => {
+  const withinMs = 60_000;
+  const other = await aSubscription(database, await anAccount(database));
+  expect(await store.msUntilFewer(other, { times: 1, withinMs })).toBe(0);
+  await store.start(ACCOUNT, other, range());
+  await store.start(ACCOUNT, other, range());
+  expect(await store.msUntilFewer(other, { times: 3, withinMs })).toBe(0);
+  const waitMs = await store.msUntilFewer(other, { times: 2, withinMs });
+  expect(waitMs).toBeGreaterThan(withinMs - 10_000);
+  expect(waitMs).toBeLessThanOrEqual(withinMs);
+  expect(await store.msUntilFewer(other, { times: 2, withinMs: 0 })).toBe(0);
+});
+
+it('lets ten replays of an account go on in a round, whichever, and so those of others', async () => {
+  await database.query('DELETE FROM replays');
+  const many = await anAccount(database);
+  for (let n = 0; n < 12; n += 1) {
+    await store.start(many, await aSubscription(database, many), range());
+  }
+  const other = await aSubscription(database, await anAccount(database));
+  await store.start(ACCOUNT, other, range());
+  const wentOn = new Set<string>();
+  const round = async () => {
+    const rows = await database.query<{ webhook_id: string }>(READY_REPLAYS.text);
+    for (const { webhook_id } of rows) wentOn.add(webhook_id);
+    return rows.map(({ webhook_id }) => webhook_id);
+  };
+  const first = await round();
+  expect(first).toHaveLength(11);
+  expect(first).toContain(other);
+  await eventually(round, () => wentOn.size === 13);
 });

@@ -428,6 +428,23 @@ it('forgets replays that ended as long ago, and none that goes on', async () => 
   expect(left).toEqual([{ state: 'completed' }, { state: 'running' }]);
 });
 
+it('forgets subscriptions that were deleted before all deliveries that are kept', async () => {
+  const deletedFor = async (days: number, columns = {}) => {
+    const deleted_at = new Date(Date.now() - days * 24 * 3_600_000).toISOString();
+    return aSubscription(database, account, { deleted_at, ...columns });
+  };
+  await deletedFor(DAYS + 3.1);
+  const kept = [
+    webhook,
+    await deletedFor(DAYS + 2.9),
+    await deletedFor(DAYS + 3.1, { cancelling: true }),
+  ];
+  // However few days a worker asks for.
+  for (const days of [DAYS, 1]) await (await aWorker(days)).run();
+  const left = await database.query<{ id: string }>('SELECT id FROM webhooks ORDER BY id');
+  expect(left.map(({ id }) => id)).toEqual(kept);
+});
+
 it('forgets idempotency keys after 24 hours, and none that is valid', async () => {
   await database.query(
     `INSERT INTO idempotency_keys (account_id, key, fingerprint, href, created_at)

@@ -54,6 +54,7 @@ export const FUNCTION_RIGHTS: Readonly<Record<string, Rights>> = {
   'due_deliveries(integer)': { worker: 'EXECUTE' },
   'detach_partition(text)': { worker: 'EXECUTE' },
   'drop_partition(text)': { worker: 'EXECUTE' },
+  'forget_webhooks(integer,integer)': { worker: 'EXECUTE' },
   // The sequence moves past the ids that an import brings. All others move by themselves.
   'raise_application_ids()': { api: 'EXECUTE' },
 };

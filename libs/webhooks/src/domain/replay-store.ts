@@ -15,6 +15,15 @@ export abstract class ReplayStore {
     range: ReplayRange,
   ): Promise<string | undefined>;
 
+  /**
+   * Whether so many replays of the subscription were started in a time that has just passed.
+   * @returns ms until the oldest of them is past; 0 if there were fewer
+   */
+  abstract msUntilFewer(
+    webhookId: string,
+    { times, withinMs }: { times: number; withinMs: number },
+  ): Promise<number>;
+
   abstract find(id: string, accountId: string): Promise<Replay | undefined>;
 
   /** Ends it. @returns false when it has ended before */

@@ -32,6 +32,9 @@ export interface Replay extends Required<ReplayRange> {
 /** Replays of a subscription that may be running: all but the first of them wait. */
 export const MAX_RUNNING = 10;
 
+/** Replays of a subscription that may be started in an hour: each sends all of its time again. */
+export const STARTED = { times: 20, withinMs: 3_600_000 };
+
 export class ReplayLimitError extends DomainError {
   constructor() {
     super(

@@ -1,7 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { AuditTrail, isUuid, NotFoundError, Transactions } from '#libs/kernel';
+import { AuditTrail, isUuid, NotFoundError, RateLimitedError, Transactions } from '#libs/kernel';
 import { SubscriptionInactiveError } from './deliveries.service.js';
-import { type Replay, ReplayFinishedError, ReplayLimitError, type ReplayRange } from './replay.js';
+import {
+  type Replay,
+  ReplayFinishedError,
+  ReplayLimitError,
+  type ReplayRange,
+  STARTED,
+} from './replay.js';
 import { ReplayStore } from './replay-store.js';
 import { WebhooksService } from './webhooks.service.js';
 
@@ -25,11 +31,17 @@ export class ReplaysService {
 
   /**
    * @returns the replay's id
-   * @throws NotFoundError, SubscriptionInactiveError, ReplayLimitError
+   * @throws NotFoundError, SubscriptionInactiveError, ReplayLimitError, RateLimitedError
    */
   async start(accountId: string, webhookId: string, range: ReplayRange): Promise<string> {
     return this.transactions.run(async () => {
-      const id = await this.store.start(accountId, await this.active(accountId, webhookId), range);
+      const active = await this.active(accountId, webhookId);
+      const waitMs = await this.store.msUntilFewer(active, STARTED);
+      if (waitMs > 0) {
+        const message = `A webhook subscription is replayed at most ${STARTED.times} times in an hour.`;
+        throw new RateLimitedError(message, waitMs);
+      }
+      const id = await this.store.start(accountId, active, range);
       if (id === undefined) {
         await this.active(accountId, webhookId);
         throw new ReplayLimitError();

@@ -246,7 +246,8 @@ describe('what its customer does', () => {
   });
 
   it('deletes it, which cancels as switching off does', () => {
-    expect(DELETED).toEqual({ deletedAt: NOW, ...cancelled });
+    const forgotten = { payload: null, headers: null, userinfo: null };
+    expect(DELETED).toEqual({ deletedAt: NOW, ...forgotten, ...cancelled });
   });
 
   it('switches it on, with its health as at the beginning', () => {

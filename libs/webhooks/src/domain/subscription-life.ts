@@ -199,7 +199,14 @@ export const SWITCHED_ON = {
   ...HEALTHY,
 } as const;
 
-export const DELETED = { deletedAt: NOW, ...CANCELLED } as const;
+/** Its row stays while deliveries of it are kept, without what is large or of use to somebody else. */
+export const DELETED = {
+  deletedAt: NOW,
+  payload: null,
+  headers: null,
+  userinfo: null,
+  ...CANCELLED,
+} as const;
 
 /** What is accepted after it was resumed must not overtake what waited. */
 export const PAUSED = { paused: true, backlog: true } as const;

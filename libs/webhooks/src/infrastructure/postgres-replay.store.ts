@@ -9,6 +9,7 @@ import {
   END_OF_RANGE,
   FIND_REPLAY,
   DAYS_COUNTED,
+  EARLIER_REPLAY,
   START_REPLAY,
 } from './replay.statements.js';
 
@@ -77,6 +78,15 @@ export class PostgresReplayStore extends ReplayStore {
       deliveries += rows[0]?.deliveries ?? 0;
     }
     return { until, deliveries };
+  }
+
+  async msUntilFewer(
+    webhookId: string,
+    { times, withinMs }: { times: number; withinMs: number },
+  ): Promise<number> {
+    const values = [webhookId, times, withinMs];
+    const [oldest] = await this.transactions.query<{ ago_ms: number }>(EARLIER_REPLAY, values);
+    return oldest ? Math.max(withinMs - oldest.ago_ms, 1) : 0;
   }
 
   async find(id: string, accountId: string): Promise<Replay | undefined> {

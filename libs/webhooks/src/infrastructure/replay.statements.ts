@@ -70,6 +70,17 @@ FROM webhooks w WHERE w.id = $1 AND w.enabled AND w.deleted_at IS NULL
 RETURNING id`,
 };
 
+/** Of subscription $1, how long ago the replay was started that $2 began after within $3 ms. */
+export const EARLIER_REPLAY = {
+  name: 'replays.earlier',
+  text: `
+SELECT (extract(epoch FROM clock_timestamp() - created_at) * 1000)::float8 AS ago_ms
+FROM replays
+WHERE webhook_id = $1
+  AND id >= least_uuid(clock_timestamp() - make_interval(secs => $3::float8 / 1000))
+ORDER BY id DESC OFFSET $2::integer - 1 LIMIT 1`,
+};
+
 /** $1 replay, $2 account. */
 export const FIND_REPLAY = {
   name: 'replays.find',
@@ -107,9 +118,16 @@ WHERE r.state = 'running' AND w.enabled AND w.deleted_at IS NULL AND w.generatio
     SELECT FROM replays o WHERE o.webhook_id = r.webhook_id AND o.state = 'running' AND o.id < r.id
   )`;
 
+/** So many of an account go on in one round, whichever: others do not wait for thousands. */
+const READY_OF_ONE = 10;
+
 export const READY_REPLAYS = {
   name: 'replays.ready',
-  text: `SELECT r.id, r.webhook_id, r.states, r.after, r.until ${READY} ORDER BY r.id`,
+  text: `
+SELECT id, webhook_id, states, after, until FROM (
+  SELECT r.id, r.webhook_id, r.states, r.after, r.until,
+    row_number() OVER (PARTITION BY r.account_id ORDER BY random()) AS place ${READY}
+) ready WHERE place <= ${READY_OF_ONE} ORDER BY id`,
 };
 
 /**

@@ -25,6 +25,12 @@ export interface PartitionRow {
   end_id: string;
 }
 
+/** $1 days for which deliveries are kept, $2 how many: subscriptions that were deleted before all of them. */
+export const FORGET_WEBHOOKS = {
+  name: 'webhooks.forget',
+  text: 'SELECT forget_webhooks($1::integer, $2::integer) AS count',
+};
+
 const PARTITIONS = `
 FROM pg_inherits i
 JOIN pg_class part ON part.oid = i.inhrelid

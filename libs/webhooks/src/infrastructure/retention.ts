@@ -16,6 +16,7 @@ import {
   DROP,
   EXPIRE,
   FIND_PENDING,
+  FORGET_WEBHOOKS,
   FREE_KEYS,
   HALF_DETACHED,
   KEPT_DAYS,
@@ -34,7 +35,8 @@ const DAYS_BEYOND = 2;
 class OtherWorkerError extends Error {}
 
 /**
- * Removes what is older than `RETENTION_DAYS`, and idempotency keys that are no longer valid.
+ * Removes what is older than `RETENTION_DAYS`, subscriptions that were deleted before that, and
+ * idempotency keys that are no longer valid.
  * Deliveries that are not finished by then expire; a day later the partitions of their day go whole,
  * with the keys of its events. Runs in every worker. Each step finds out by itself what is left to
  * do, so a worker that meets another one at it leaves all of it to that one.
@@ -74,6 +76,10 @@ export class Retention {
     }
     await this.database.run(FORGET_REPLAYS, [days]);
     await this.inBatches(async () => (await this.idempotencyKeys.forgetOld(BATCH)) === BATCH);
+    await this.inBatches(async () => {
+      const [row] = await this.database.run<{ count: number }>(FORGET_WEBHOOKS, [days, BATCH]);
+      return row?.count === BATCH;
+    });
     // A statement that found it among the partitions just before it was detached has read it by now.
     const gone = (await this.detached()).filter((name) => this.seenDetached.has(name));
     for (const name of gone) await this.remove(DROP, [name]);

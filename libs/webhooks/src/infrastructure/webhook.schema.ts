@@ -74,5 +74,10 @@ export const WebhookSchema = new EntitySchema<Webhook>({
     },
     { name: 'webhooks_cancelling_idx', columns: ['id'], where: 'cancelling' },
     { name: 'webhooks_backlog_idx', columns: ['id'], where: 'backlog' },
+    {
+      name: 'webhooks_deleted_idx',
+      columns: ['deletedAt'],
+      where: '(deleted_at IS NOT NULL)',
+    },
   ],
 });

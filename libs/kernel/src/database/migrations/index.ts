@@ -9,3 +9,4 @@ export { Roles1763700000008 } from './0008-roles.js';
 export { AttemptWorker1763700000009 } from './0009-attempt-worker.js';
 export { NarrowRights1763700000010 } from './0010-narrow-rights.js';
 export { AuditByResource1763700000011 } from './0011-audit-by-resource.js';
+export { BoundedWork1763700000012 } from './0012-bounded-work.js';
