@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('answers a refused party at once, then fifty times a second, and always within two seconds', async () => {
+it('answers a refused party at once, then ten times a second, and always within five seconds', async () => {
   const refusals = new Refusals();
   let told = 0;
   const refuse = async () => {
@@ -19,11 +19,11 @@ it('answers a refused party at once, then fifty times a second, and always withi
   await vi.advanceTimersByTimeAsync(0);
   expect(told).toBe(1);
   await vi.advanceTimersByTimeAsync(1_000);
-  expect(told).toBe(51);
+  expect(told).toBe(11);
   await refusals.pace('other');
-  await vi.advanceTimersByTimeAsync(1_000);
+  await vi.advanceTimersByTimeAsync(4_000);
   expect(told).toBe(500);
   await Promise.all(all);
-  await vi.advanceTimersByTimeAsync(2_000);
+  await vi.advanceTimersByTimeAsync(5_000);
   await refusals.pace('flooding');
 });

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Recent } from '#libs/kernel';
 
 /** What a refusal adds to the wait of the next one of the same party, ms. */
-const APART_MS = 20;
-const LONGEST_MS = 2_000;
+const APART_MS = 100;
+const LONGEST_MS = 5_000;
 /** Parties whose last refusals are remembered, or twice as many. */
 const REMEMBERED = 5_000;
 
@@ -16,7 +16,7 @@ export class Refusals {
   /** When the next one may go out, by party. */
   private readonly due = new Recent<string, number>(REMEMBERED);
 
-  /** Resolves when this party may be told: the first time at once, then fifty times a second. */
+  /** Resolves when this party may be told: the first time at once, then ten times a second. */
   async pace(party: string): Promise<void> {
     const now = performance.now();
     const due = Math.max(now, this.due.get(party) ?? 0);

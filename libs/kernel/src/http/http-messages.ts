@@ -31,6 +31,12 @@ export function messagesFor(app: Express) {
       return super.push(chunk);
     }
 
+    /** Node formats the stack of the error, 0.4 ms for every request of a connection that is lost. */
+    override destroy(error?: Error): this {
+      if (error) error.stack = String(error);
+      return super.destroy(error);
+    }
+
     override _read(size: number): void {
       this.passOn();
       super._read(size);
