@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { buildConnector } from 'undici';
 import type { OutboundDialer } from './outbound-dialer.js';
 import { OUTBOUND_TLS } from './outbound-tls.js';
-import { discardUnaskedContinue } from './unasked-continue.js';
+import { readByHeads } from './answer-heads.js';
 
 const HTTP_PORT = 80;
 const HTTPS_PORT = 443;
@@ -41,7 +41,7 @@ export function outboundConnector(
             return;
           }
           addresses.set(opened, address);
-          discardUnaskedContinue(opened);
+          readByHeads(opened);
           callback(null, opened);
         };
         if (isSecure) secure({ ...options, httpSocket: socket }, done);

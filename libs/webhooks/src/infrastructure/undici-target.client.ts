@@ -9,7 +9,7 @@ import { addressOf, attemptErrorOf } from './attempt-error.js';
 import { basicCredentialsOf } from './basic-credentials.js';
 import { dialledAddress, outboundConnector } from './outbound-connector.js';
 import { OutboundDialer } from './outbound-dialer.js';
-import { expectAnswer, isSilent } from './unasked-continue.js';
+import { expectAnswer, isSilent } from './answer-heads.js';
 
 const MAX_HEADER_BYTES = 65_536;
 const MAX_KEPT_HEADER_CHARACTERS = 4_096;

@@ -1,19 +1,20 @@
 import type { Socket } from 'node:net';
 
+const HTTP = Buffer.from('HTTP/1.');
 const INTERIM = Buffer.from('HTTP/1.1 1');
 const CONTINUE = Buffer.from('HTTP/1.1 100 ');
 const HEAD_END = '\r\n\r\n';
+/** Of the head of an answer, or of all interim ones before it. */
 const MAX_HEAD_BYTES = 65_536;
-/** Of interim answers to one request. A server that sends more would keep us busy until the deadline. */
+/** Interim answers to one request. A server that sends more would keep us busy until the deadline. */
 const MAX_INTERIM = 16;
-const MAX_INTERIM_BYTES = 65_536;
 
-/** Interim answers without end. */
-class InterimError extends Error {
-  readonly code = 'EINTERIM';
+/** A head, or interim answers, without end. */
+class HeadError extends Error {
+  readonly code = 'EHEAD';
 
   constructor() {
-    super('too many interim answers');
+    super('the head of the answer is too long');
   }
 }
 
@@ -34,22 +35,20 @@ export function isSilent(socket: Socket): boolean {
 }
 
 /**
- * Takes `100 Continue`, which some servers send unasked, out of what a connection reads. A client
- * can simply discard it (RFC 9110, section 15.2.1); undici drops the connection, and with it the
- * answer that follows. Other interim answers pass, and so does everything behind the final head. Of
- * either kind there may be a few; more end the connection.
+ * Passes on what a connection reads by whole heads. `100 Continue`, which some servers send unasked, is
+ * left out: a client can simply discard it (RFC 9110, section 15.2.1); undici drops the connection, and
+ * with it the answer that follows. Of interim answers there may be a few, and a head may have 64 KiB; more
+ * ends the connection. Undici would make an error for each header beyond.
  */
-export function discardUnaskedContinue(socket: Socket): void {
+export function readByHeads(socket: Socket): void {
   const read = socket.read.bind(socket) as (size?: number) => Buffer | null;
   let held: Buffer = Buffer.alloc(0);
   socket.read = (size?: number): Buffer | null => {
     const expected = expecting.get(socket);
     if (!expected) return read(size);
     for (;;) {
-      const start = held.subarray(0, INTERIM.length);
-      const mayBeInterim = start.equals(INTERIM.subarray(0, start.length));
-      const end = held.length < INTERIM.length ? -1 : held.indexOf(HEAD_END);
-      if (!mayBeInterim || held.length > MAX_HEAD_BYTES) {
+      const end = held.indexOf(HEAD_END);
+      if (!mayStartWith(held, HTTP) || (end >= 0 && !mayStartWith(held, INTERIM))) {
         expecting.delete(socket);
         return release(held.length);
       }
@@ -57,13 +56,11 @@ export function discardUnaskedContinue(socket: Socket): void {
         const head = release(end + HEAD_END.length);
         expected.interim += 1;
         expected.bytes += head.length;
-        if (expected.interim > MAX_INTERIM || expected.bytes > MAX_INTERIM_BYTES) {
-          socket.destroy(new InterimError());
-          return null;
-        }
-        if (!head.subarray(0, CONTINUE.length).equals(CONTINUE)) return head;
+        if (expected.interim > MAX_INTERIM || expected.bytes > MAX_HEAD_BYTES) return refuse();
+        if (!mayStartWith(head, CONTINUE)) return head;
         continue;
       }
+      if (held.length > MAX_HEAD_BYTES) return refuse();
       const more = read(size);
       if (!more) return null;
       silent.delete(socket);
@@ -71,9 +68,20 @@ export function discardUnaskedContinue(socket: Socket): void {
     }
   };
 
+  function refuse(): null {
+    socket.destroy(new HeadError());
+    return null;
+  }
+
   function release(length: number): Buffer {
     const released = held.subarray(0, length);
     held = held.subarray(length);
     return released;
   }
+}
+
+/** Whether a text starts with another one, as far as it goes. */
+function mayStartWith(text: Buffer, start: Buffer): boolean {
+  const length = Math.min(text.length, start.length);
+  return text.compare(start, 0, length, 0, length) === 0;
 }
