@@ -145,7 +145,7 @@ async function createAccounts(env) {
 }
 
 async function startApp(name, url, env) {
-  const args = ['--enable-source-maps', `dist/apps/${name}/src/main.js`];
+  const args = [`dist/apps/${name}/src/main.js`];
   const { exited } = children.start(name, process.execPath, args, { cwd: ROOT, env });
   const why = await becomes(() => answersOk(`${url}/health/ready`), exited, READY_MS);
   if (why !== undefined) throw children.failure(name, why);

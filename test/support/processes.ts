@@ -67,7 +67,7 @@ export function run(
 ): RunningProcess {
   const { DATABASE_URL: url } = environment;
   const role = app === 'apps/api' ? 'api' : 'worker';
-  const child = spawn(process.execPath, ['--enable-source-maps', `dist/${app}/src/main.js`], {
+  const child = spawn(process.execPath, [`dist/${app}/src/main.js`], {
     cwd: root,
     env: {
       PATH: process.env.PATH,
