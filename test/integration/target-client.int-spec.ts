@@ -56,6 +56,11 @@ it.each([
     `${'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(16)}HTTP/1.1 204 No Content\r\n\r\n`,
     { status: 204 },
   ],
+  ['\r\nHTTP/1.1 204 No Content\r\n\r\n', { status: 204 }],
+  [`HTTP/1.1 200 OK\r\n${'a:\r\n'.repeat(200)}\r\n`, { status: 200 }],
+  [`HTTP/1.1 200 OK\r\n${'a:\r\n'.repeat(300)}\r\n`, { error: 'protocol' }],
+  ['HTTP/1.1 200 OK\nContent-Length: 0\n\n', { error: 'protocol' }],
+  ['HTTP/2.0 200 OK\r\n\r\n', { error: 'protocol' }],
   ['SSH-2.0-OpenSSH_9.2\r\n', { error: 'protocol' }],
   ['HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\ncut', { status: 200, truncated: true }],
 ] as const)('understands %j', async (answer, expected) => {
@@ -106,15 +111,19 @@ it.each<[what: string, pieces: string[], body: string]>([
   }
 });
 
-it.each([
+it.each<[what: string, interim: string, start?: string]>([
   ['100 Continue', 'HTTP/1.1 100 Continue\r\n\r\n'],
   ['103 Early Hints', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
   ['long ones', `HTTP/1.1 103 Early Hints\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`],
-])('gives up a target that answers without end by %s', async (_, interim) => {
+  ['headers', 'a:\r\n'.repeat(100), 'HTTP/1.1 200 OK\r\n'],
+  ['a header', 'x'.repeat(1_000), 'HTTP/1.1 200 OK\r\nX: '],
+  ['empty lines', '\r\n'.repeat(500)],
+])('gives up a target that answers without end by %s', async (_, interim, start = '') => {
   let written = 0;
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
     socket.once('data', () => {
+      socket.write(start);
       const flood = (): void => {
         while (!socket.destroyed && socket.write(interim)) written += interim.length;
         if (!socket.destroyed) socket.once('drain', flood);
@@ -128,6 +137,28 @@ it.each([
     expect(await post(`http://127.0.0.1:${String(port)}/`)).toMatchObject({ error: 'protocol' });
     // What the kernel and the reading ahead take, and not what a second of it would be.
     expect(written).toBeLessThan(16 << 20);
+  } finally {
+    server.close();
+  }
+});
+
+it('gives up trailers without end, and has the answer all the same', async () => {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => {
+      socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n');
+      const flood = (): void => {
+        while (!socket.destroyed && socket.write('a:\r\n'.repeat(1_000)));
+        if (!socket.destroyed) socket.once('drain', flood);
+      };
+      flood();
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    const { port } = server.address() as AddressInfo;
+    const answer = await post(`http://127.0.0.1:${String(port)}/`);
+    expect(answer).toMatchObject({ status: 200, responseBody: 'ok', truncated: true });
   } finally {
     server.close();
   }
