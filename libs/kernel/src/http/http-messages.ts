@@ -23,6 +23,7 @@ export function messagesFor(app: Express) {
     private chunks = 0;
     private gathered: Buffer | undefined;
     private size = 0;
+    private isScheduled = false;
 
     override push(chunk: Buffer | null): boolean {
       this.chunks += 1;
@@ -45,9 +46,14 @@ export function messagesFor(app: Express) {
     private gather(chunk: Buffer): boolean {
       if (this.size + chunk.length > GATHERED) this.passOn();
       this.gathered ??= Buffer.allocUnsafeSlow(GATHERED);
-      // What comes at once is passed on at once.
-      const isFirst = this.size === 0 && this.readableFlowing === true;
-      if (isFirst) process.nextTick(() => this.passOn());
+      // What comes at once is passed on at once, to whoever reads.
+      if (this.readableFlowing !== null && !this.isScheduled) {
+        this.isScheduled = true;
+        process.nextTick(() => {
+          this.isScheduled = false;
+          this.passOn();
+        });
+      }
       this.size += chunk.copy(this.gathered, this.size);
       return this.readableLength < this.readableHighWaterMark;
     }
@@ -56,7 +62,10 @@ export function messagesFor(app: Express) {
       const { gathered, size } = this;
       if (!gathered || size === 0) return;
       this.size = 0;
-      super.push(Buffer.from(gathered.subarray(0, size)));
+      // Not of Node's pool, of which a few bytes would keep 8 KiB.
+      const piece = Buffer.allocUnsafeSlow(size);
+      gathered.copy(piece);
+      super.push(piece);
     }
   }
 

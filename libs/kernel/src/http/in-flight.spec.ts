@@ -10,6 +10,7 @@ const MB = 1 << 20;
 class FakeResponse extends EventEmitter {
   /** Bytes that the client has not taken. */
   writableLength = 0;
+  destroyed = false;
 }
 
 function begin(inFlight: InFlight, account: string) {
@@ -74,6 +75,14 @@ it('has one read of an account under way, and in all half of the connections', a
   }
   await Promise.all(all);
   expect(began.sort()).toEqual(['1', '1', '1', '2', '3', '4']);
+});
+
+it('has nothing under way for a client that left before it was known', async () => {
+  const inFlight = started();
+  const gone = Object.assign(new FakeResponse(), { destroyed: true });
+  const request = {} as Request;
+  for (let n = 0; n < 300; n += 1) inFlight.begin('1', request, gone as unknown as Response);
+  await expect(request.inFlight!.read(vi.fn())).rejects.toThrow('The client has left.');
 });
 
 it('reads nothing for a client that has left', async () => {

@@ -46,12 +46,15 @@ export class InFlight {
       throw new RateLimitedError(message, AGAIN_MS);
     };
     if (account.size >= MAX_REQUESTS || bytesOf(account) > MAX_BYTES) refuse();
-    this.accounts.set(accountId, account);
-    account.set(response, 0);
-    response.once('close', () => {
-      account.delete(response);
-      if (account.size === 0) this.accounts.delete(accountId);
-    });
+    // A client may have left by now, and nobody would tell of it again.
+    if (!response.destroyed) {
+      this.accounts.set(accountId, account);
+      account.set(response, 0);
+      response.once('close', () => {
+        account.delete(response);
+        if (account.size === 0) this.accounts.delete(accountId);
+      });
+    }
     request.inFlight = {
       read: (work) =>
         this.reads.run(() => {

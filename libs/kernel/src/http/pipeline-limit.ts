@@ -31,7 +31,8 @@ function answersOf(socket: Socket): Set<ServerResponse> {
   socket.once('close', () => {
     for (const response of waiting) {
       if (response.socket) continue;
-      response.destroyed = true;
+      // As Node does it; streams look at the second one.
+      Object.assign(response, { destroyed: true, _closed: true });
       response.emit('close');
     }
   });

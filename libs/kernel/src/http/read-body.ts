@@ -25,7 +25,7 @@ export function maxValues(bytes: number): number {
 }
 
 /** Pieces in which a body is kept: each takes up half a kilobyte, however short it is. */
-const MAX_CHUNKS = 1_024;
+const MAX_CHUNKS = 128;
 
 const broken = new WeakMap<IncomingMessage, DomainError>();
 const whenBroken = new WeakMap<IncomingMessage, (reason: DomainError) => void>();
