@@ -1073,7 +1073,7 @@ export interface components {
              */
             accountId?: number;
             /**
-             * @description The user who did it, unless `actor` tells.
+             * @description The user who did it; absent where `actor` is `cli`, `system` or `platform`.
              * @example 83346
              */
             userId?: number;

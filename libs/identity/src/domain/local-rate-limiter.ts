@@ -10,15 +10,15 @@ export class LocalRateLimiter extends RateLimiter {
   private readonly fullAt = new Recent<string, number>(REMEMBERED);
 
   /** @param count requests that are allowed together, or not at all */
-  override take(accountId: string, { quota, windowMs }: RateLimit, count = 1): Promise<Allowance> {
+  override take(of: string, { quota, windowMs }: RateLimit, count = 1): Promise<Allowance> {
     const now = Math.floor(performance.now() * 1_000);
     const interval = Math.floor((windowMs * 1_000) / quota);
-    const fullAt = Math.max(this.fullAt.get(accountId) ?? 0, now);
+    const fullAt = Math.max(this.fullAt.get(of) ?? 0, now);
     let room = interval * quota - (fullAt - now);
     const allowed = room >= count * interval;
     if (allowed) {
       room -= count * interval;
-      this.fullAt.set(accountId, fullAt + count * interval);
+      this.fullAt.set(of, fullAt + count * interval);
     }
     const remaining = Math.floor(room / interval);
     const nextMs = Math.ceil((interval * (remaining + 1) - room) / 1_000);

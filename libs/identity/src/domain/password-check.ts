@@ -10,9 +10,8 @@ import { isUsername } from './username.js';
 
 /**
  * One check at a time, so that a flood of wrong passwords takes one core and leaves the others to
- * everybody else (docs/decisions/2026-11-21-limits.md), and one of each address in turn. A hundred, as
- * many as an address may have under way, wait about a second; five, where a machine is short of
- * everything.
+ * everybody else (docs/decisions/2026-11-21-limits.md), and one of each site in turn. A hundred, as many
+ * as an address may have under way, wait about a second; five, where a machine is short of everything.
  */
 const LIMITS = { atOnce: 1, waitMs: 5_000 };
 

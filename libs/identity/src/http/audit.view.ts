@@ -9,7 +9,10 @@ export const AuditRecordSchema = schema.named(
       id: schema.uuid('Its id.'),
       createdAt: schema.time('When it was done.'),
       accountId: schema.integer('Whose resource it is, unless it belongs to no account.', 83346),
-      userId: schema.integer('The user who did it, unless `actor` tells.', 83346),
+      userId: schema.integer(
+        'The user who did it; absent where `actor` is `cli`, `system` or `platform`.',
+        83346,
+      ),
       actor: schema.text(
         'The name of that user; without a `userId` it is `cli`, the command line, `system`, the ' +
           'service itself, or `platform`, an operator of it, who is named to the platform alone.',

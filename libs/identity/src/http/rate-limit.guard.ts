@@ -12,9 +12,9 @@ const POLICY = '"account"';
 
 /**
  * Bounds how much an account asks (`RATE_LIMIT`), and tells of it in the fields of
- * draft-ietf-httpapi-ratelimit-headers-11; and what it has under way here. The role `platform`, which
- * reports the events, has no bound. A route may have a limit of its own ({@link LimitedTo}). Runs after the {@link BasicAuthGuard}, and before anything is known
- * of the path.
+ * draft-ietf-httpapi-ratelimit-headers-11; and what it has under way here. A route may have a limit of
+ * its own ({@link LimitedTo}). The role `platform`, which reports the events, has no bound. Runs after the
+ * {@link BasicAuthGuard}.
  */
 @Injectable()
 export class RateLimitGuard implements CanActivate {

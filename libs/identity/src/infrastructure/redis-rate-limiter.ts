@@ -47,11 +47,11 @@ export class RedisRateLimiter extends RateLimiter {
     super();
   }
 
-  override async take(accountId: string, limit: RateLimit): Promise<Allowance> {
+  override async take(of: string, limit: RateLimit): Promise<Allowance> {
     const wanted = Math.floor(limit.quota / PARTS);
-    const stock = this.stockOf(accountId, wanted > 1);
+    const stock = this.stockOf(of, wanted > 1);
     while (stock.left === 0) {
-      stock.refill ??= this.refill(stock, accountId, limit, Math.max(wanted, 1)).finally(() => {
+      stock.refill ??= this.refill(stock, of, limit, Math.max(wanted, 1)).finally(() => {
         delete stock.refill;
       });
       const isRefused = (await stock.refill) === 0;
@@ -62,31 +62,31 @@ export class RedisRateLimiter extends RateLimiter {
   }
 
   /** Where one is taken at a time, nobody waits for another. */
-  private stockOf(accountId: string, isShared: boolean): Stock {
-    const known = isShared ? this.stocks.get(accountId) : undefined;
+  private stockOf(of: string, isShared: boolean): Stock {
+    const known = isShared ? this.stocks.get(of) : undefined;
     if (known) return known;
     const stock: Stock = { left: 0, remaining: 0, nextMs: 0 };
-    if (isShared) this.stocks.set(accountId, stock);
+    if (isShared) this.stocks.set(of, stock);
     return stock;
   }
 
   private async refill(
     stock: Stock,
-    accountId: string,
+    of: string,
     limit: RateLimit,
     wanted: number,
   ): Promise<number> {
     const { quota, windowMs } = limit;
     const values = [quota, windowMs, wanted];
-    const answer = await this.redis.run(TAKE, `switchhook:rate:${accountId}`, values);
+    const answer = await this.redis.run(TAKE, `switchhook:rate:${of}`, values);
     if (answer === undefined) {
-      const { allowed, ...allowance } = await this.alone.take(accountId, limit);
+      const { allowed, ...allowance } = await this.alone.take(of, limit);
       Object.assign(stock, { ...allowance, left: Number(allowed) });
       return stock.left;
     }
     const [taken, remaining, nextMs] = answer as [number, number, number];
     // Counted here as well, so that a Redis that comes and goes gives nobody a second quota.
-    await this.alone.take(accountId, limit, taken);
+    await this.alone.take(of, limit, taken);
     Object.assign(stock, { left: taken, remaining, nextMs });
     return taken;
   }

@@ -74,10 +74,10 @@ RETURNING id`,
 export const EARLIER_REPLAY = {
   name: 'replays.earlier',
   text: `
-SELECT (extract(epoch FROM clock_timestamp() - created_at) * 1000)::float8 AS ago_ms
+SELECT (extract(epoch FROM now() - created_at) * 1000)::float8 AS ago_ms
 FROM replays
 WHERE webhook_id = $1
-  AND id >= least_uuid(clock_timestamp() - make_interval(secs => $3::float8 / 1000))
+  AND id >= least_uuid(now() - make_interval(secs => $3::float8 / 1000))
 ORDER BY id DESC OFFSET $2::integer - 1 LIMIT 1`,
 };
 

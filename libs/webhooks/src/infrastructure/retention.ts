@@ -76,15 +76,16 @@ export class Retention {
     }
     await this.database.run(FORGET_REPLAYS, [days]);
     await this.inBatches(async () => (await this.idempotencyKeys.forgetOld(BATCH)) === BATCH);
-    await this.inBatches(async () => {
-      const [row] = await this.database.run<{ count: number }>(FORGET_WEBHOOKS, [days, BATCH]);
-      return row?.count === BATCH;
-    });
     // A statement that found it among the partitions just before it was detached has read it by now.
     const gone = (await this.detached()).filter((name) => this.seenDetached.has(name));
     for (const name of gone) await this.remove(DROP, [name]);
     await this.detachOld(days);
     this.seenDetached = new Set(await this.detached());
+    // Deliveries that could still be shown go before their subscriptions.
+    await this.inBatches(async () => {
+      const [row] = await this.database.run<{ count: number }>(FORGET_WEBHOOKS, [days, BATCH]);
+      return row?.count === BATCH;
+    });
   }
 
   private async days(): Promise<number> {
