@@ -17,7 +17,8 @@ import { dayOf } from '../../libs/webhooks/src/infrastructure/partition-days.js'
 import { LOOK } from '../../libs/webhooks/src/infrastructure/due-deliveries.statements.js';
 import { PostgresPendingDeliveries } from '../../libs/webhooks/src/infrastructure/postgres-pending-deliveries.js';
 import { WORKER_ID } from '../../libs/webhooks/src/infrastructure/worker-id.js';
-import { asRole, createTestDatabase, type TestDatabase } from '../support/database.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { asRole } from '../support/environment.js';
 import { aPendingDelivery, aSubscription, anAccount } from '../support/rows.js';
 
 const LEASE_MS = 30_000;

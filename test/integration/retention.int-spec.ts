@@ -19,7 +19,8 @@ import { ACCEPT_EVENTS } from '../../libs/webhooks/src/infrastructure/event.stat
 import { PostgresPendingDeliveries } from '../../libs/webhooks/src/infrastructure/postgres-pending-deliveries.js';
 import { DETACH, DROP } from '../../libs/webhooks/src/infrastructure/retention.statements.js';
 import { Retention } from '../../libs/webhooks/src/infrastructure/retention.js';
-import { asRole, createTestDatabase, type TestDatabase } from '../support/database.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { asRole } from '../support/environment.js';
 import { eventually } from '../support/eventually.js';
 import { partitionsOf, pastDeliveries } from '../support/past.js';
 import { aSubscription, anAccount } from '../support/rows.js';

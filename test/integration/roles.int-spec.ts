@@ -2,8 +2,8 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrate, readConfig } from '#libs/kernel';
 import { FUNCTION_RIGHTS, TABLE_RIGHTS } from '../../libs/kernel/src/database/grants.js';
-import { asRole, createTestDatabase, type TestDatabase } from '../support/database.js';
-import { testDatabaseUrl } from '../support/environment.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { asRole, testDatabaseUrl } from '../support/environment.js';
 import { partitionsOf } from '../support/past.js';
 import { aSubscription, anAccount } from '../support/rows.js';
 

@@ -11,7 +11,8 @@ import {
   type HealthColumn,
   knownHealth,
 } from '../../libs/webhooks/src/infrastructure/target-verdict.statements.js';
-import { asRole, createTestDatabase, type TestDatabase } from '../support/database.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { asRole } from '../support/environment.js';
 import { eventually } from '../support/eventually.js';
 import { aSubscription, anAccount } from '../support/rows.js';
 

@@ -13,8 +13,8 @@ import {
 import { TIME_LIMITS } from '../../libs/kernel/src/database/time-limits.js';
 import { createUser } from '../support/accounts.js';
 import { apiInProcess } from '../support/api-in-process.js';
-import { asRole, createTestDatabase, type TestDatabase } from '../support/database.js';
-import { testDatabaseUrl } from '../support/environment.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { asRole, testDatabaseUrl } from '../support/environment.js';
 import { eventually } from '../support/eventually.js';
 import { clientOf } from '../support/http.js';
 import { aSubscription } from '../support/rows.js';

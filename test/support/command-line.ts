@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { asRole } from './database.js';
+import { asRole } from './environment.js';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/apps/cli/src/main.js', import.meta.url));
 

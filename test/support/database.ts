@@ -2,9 +2,7 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { migrate, readConfig } from '#libs/kernel';
 import { TIME_LIMITS } from '../../libs/kernel/src/database/time-limits.js';
-import { testDatabaseUrl } from './environment.js';
-
-const PREFIX = 'switchhook_test_';
+import { TEST_DATABASE_PREFIX, testDatabaseUrl } from './environment.js';
 
 /** A database of a test file's own, migrated. */
 export interface TestDatabase {
@@ -12,13 +10,6 @@ export interface TestDatabase {
   url: string;
   query: <Row extends pg.QueryResultRow>(text: string, values?: unknown[]) => Promise<Row[]>;
   drop: () => Promise<void>;
-}
-
-/** The same database as the role of a process: tests start none that has more rights than it needs. */
-export function asRole(url: string, process: 'api' | 'worker'): string {
-  const own = new URL(url);
-  if (own.username.startsWith(PREFIX)) own.username += `_${process}`;
-  return own.toString();
 }
 
 /**
@@ -29,7 +20,7 @@ export async function createTestDatabase(
   settings: Record<string, string> = {},
 ): Promise<TestDatabase> {
   const admin = testDatabaseUrl();
-  const name = `${PREFIX}${randomBytes(6).toString('hex')}`;
+  const name = `${TEST_DATABASE_PREFIX}${randomBytes(6).toString('hex')}`;
   const password = randomBytes(12).toString('hex');
   const [api, worker] = [`${name}_api`, `${name}_worker`];
   await asAdmin(

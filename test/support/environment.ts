@@ -1,3 +1,6 @@
+/** What the names of test databases, and of their owners, start with. */
+export const TEST_DATABASE_PREFIX = 'switchhook_test_';
+
 /** The stores that `npm test` started; tests never touch any other. */
 function required(name: 'TEST_DATABASE_URL' | 'TEST_REDIS_URL'): string {
   const value = process.env[name];
@@ -22,4 +25,11 @@ export function testRedisUrl(): URL {
   const first = Number(url.pathname.slice(1));
   url.pathname = `/${String(first + Number(process.env.VITEST_POOL_ID ?? 0))}`;
   return url;
+}
+
+/** The same database as the role of a process: tests start none that has more rights than it needs. */
+export function asRole(url: string, process: 'api' | 'worker'): string {
+  const own = new URL(url);
+  if (own.username.startsWith(TEST_DATABASE_PREFIX)) own.username += `_${process}`;
+  return own.toString();
 }

@@ -4,8 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as delay } from 'node:timers/promises';
-import { asRole } from './database.js';
-import { testRedisUrl } from './environment.js';
+import { asRole, testRedisUrl } from './environment.js';
 import { send } from './http.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
