@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { Resolver } from 'node:dns/promises';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -21,6 +21,30 @@ afterEach(async () => {
 });
 
 const post = (url: string, timeoutMs?: number) => client.post(url, timeoutMs);
+
+/** Does something while a target of raw bytes listens, at its address. */
+async function withTarget(
+  answering: (socket: Socket) => void,
+  work: (url: string) => Promise<void>,
+): Promise<void> {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    answering(socket);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    const { port } = server.address() as AddressInfo;
+    await work(`http://127.0.0.1:${String(port)}/`);
+  } finally {
+    server.close();
+  }
+}
+
+/** Writes the same again and again, as fast as it is taken. */
+function writeEndlessly(socket: Socket, text: string, onTaken: () => void = () => undefined): void {
+  while (!socket.destroyed && socket.write(text)) onTaken();
+  if (!socket.destroyed) socket.once('drain', () => writeEndlessly(socket, text, onTaken));
+}
 
 it('tells of Retry-After, however long the headers before it are', async () => {
   receiver.answering = (_, response) =>
@@ -64,17 +88,12 @@ it.each([
   ['SSH-2.0-OpenSSH_9.2\r\n', { error: 'protocol' }],
   ['HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\ncut', { status: 200, truncated: true }],
 ] as const)('understands %j', async (answer, expected) => {
-  const server = createServer((socket) => {
-    socket.on('error', () => undefined);
+  const answering = (socket: Socket): void => {
     socket.once('data', () => socket.end(Buffer.from(answer, 'latin1')));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  try {
-    const { port } = server.address() as AddressInfo;
-    expect(await post(`http://127.0.0.1:${String(port)}/`)).toMatchObject(expected);
-  } finally {
-    server.close();
-  }
+  };
+  await withTarget(answering, async (url) => {
+    expect(await post(url)).toMatchObject(expected);
+  });
 });
 
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
@@ -90,25 +109,20 @@ it.each<[what: string, pieces: string[], body: string]>([
   ],
   ['at the head of a body', [OK.replace(': 2', ': 25'), CONTINUE], CONTINUE],
 ])('passes over 100 Continue %s, and over nothing else', async (_, pieces, body) => {
-  const server = createServer((socket) => {
-    socket.on('error', () => undefined);
+  const answering = (socket: Socket): void => {
     // Twice on the same connection.
     socket.on('data', () => {
       for (const [index, piece] of pieces.entries()) {
         setTimeout(() => socket.write(piece), 30 * index);
       }
     });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  try {
-    const { port } = server.address() as AddressInfo;
+  };
+  await withTarget(answering, async (url) => {
     for (let times = 0; times < 2; times += 1) {
-      const answer = await post(`http://127.0.0.1:${String(port)}/`);
+      const answer = await post(url);
       expect(answer).toMatchObject({ status: 200, responseBody: body, truncated: false });
     }
-  } finally {
-    server.close();
-  }
+  });
 });
 
 it.each<[what: string, interim: string, start?: string]>([
@@ -120,66 +134,43 @@ it.each<[what: string, interim: string, start?: string]>([
   ['empty lines', '\r\n'.repeat(500)],
 ])('gives up a target that answers without end by %s', async (_, interim, start = '') => {
   let written = 0;
-  const server = createServer((socket) => {
-    socket.on('error', () => undefined);
+  const answering = (socket: Socket): void => {
     socket.once('data', () => {
       socket.write(start);
-      const flood = (): void => {
-        while (!socket.destroyed && socket.write(interim)) written += interim.length;
-        if (!socket.destroyed) socket.once('drain', flood);
-      };
-      flood();
+      writeEndlessly(socket, interim, () => (written += interim.length));
     });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  try {
-    const { port } = server.address() as AddressInfo;
-    expect(await post(`http://127.0.0.1:${String(port)}/`)).toMatchObject({ error: 'protocol' });
+  };
+  await withTarget(answering, async (url) => {
+    expect(await post(url)).toMatchObject({ error: 'protocol' });
     // What the kernel and the reading ahead take, and not what a second of it would be.
     expect(written).toBeLessThan(16 << 20);
-  } finally {
-    server.close();
-  }
+  });
 });
 
 it('gives up trailers without end, and has the answer all the same', async () => {
-  const server = createServer((socket) => {
-    socket.on('error', () => undefined);
+  const answering = (socket: Socket): void => {
     socket.once('data', () => {
       socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n');
-      const flood = (): void => {
-        while (!socket.destroyed && socket.write('a:\r\n'.repeat(1_000)));
-        if (!socket.destroyed) socket.once('drain', flood);
-      };
-      flood();
+      writeEndlessly(socket, 'a:\r\n'.repeat(1_000));
     });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  try {
-    const { port } = server.address() as AddressInfo;
-    const answer = await post(`http://127.0.0.1:${String(port)}/`);
+  };
+  await withTarget(answering, async (url) => {
+    const answer = await post(url);
     expect(answer).toMatchObject({ status: 200, responseBody: 'ok', truncated: true });
-  } finally {
-    server.close();
-  }
+  });
 });
 
 it('keeps the start of a body that comes in chunks of a byte', async () => {
-  const server = createServer((socket) => {
-    socket.on('error', () => undefined);
+  const answering = (socket: Socket): void => {
     socket.once('data', () => {
       socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n`);
       socket.write('1\r\nx\r\n'.repeat(5_000));
     });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  try {
-    const { port } = server.address() as AddressInfo;
-    const answer = await post(`http://127.0.0.1:${String(port)}/`);
+  };
+  await withTarget(answering, async (url) => {
+    const answer = await post(url);
     expect(answer).toMatchObject({ responseBody: 'x'.repeat(4_096), truncated: true });
-  } finally {
-    server.close();
-  }
+  });
 });
 
 it('hears an answer that came in time, though the process was busy past the deadline', async () => {
