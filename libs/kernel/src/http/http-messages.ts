@@ -46,7 +46,7 @@ export function messagesFor(app: Express) {
     private gather(chunk: Buffer): boolean {
       if (this.size + chunk.length > GATHERED) this.passOn();
       this.gathered ??= Buffer.allocUnsafeSlow(GATHERED);
-      // What comes at once is passed on at once, to whoever reads.
+      // One read of the socket becomes one piece for whoever reads the body.
       if (this.readableFlowing !== null && !this.isScheduled) {
         this.isScheduled = true;
         process.nextTick(() => {

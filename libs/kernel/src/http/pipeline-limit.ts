@@ -9,7 +9,7 @@ const unanswered = new WeakMap<Socket, Set<ServerResponse>>();
 
 /**
  * Stops accepting requests from a connection that has too many unanswered: one read of a socket can
- * contain hundreds, and nobody else is served until all of them have started. The last answer says that
+ * contain hundreds, and all of them start before any other client is served. The last answer says that
  * the connection closes, and the client retries what was not answered (RFC 9112, section 9.3.2).
  */
 export function limitPipeline(socket: Socket, response: ServerResponse): void {
