@@ -16,6 +16,9 @@ export function closeLingering(server: Server): void {
   });
 }
 
+/** What Node's own answers the parser when a request changes the protocol. */
+const PARSE_NO_FURTHER = 2;
+
 const ending = new WeakSet<Socket>();
 
 /**
@@ -24,6 +27,10 @@ const ending = new WeakSet<Socket>();
  */
 export function takeNoMore(socket: Socket): void {
   ending.add(socket);
+  const { parser } = socket as Socket & { parser?: { onIncoming: () => number } | null };
+  // One read of a socket can contain a thousand requests. Node would make objects of each, and an error of
+  // each when the connection ends: 60 ms of the process.
+  if (parser) parser.onIncoming = () => PARSE_NO_FURTHER;
 }
 
 /** Whether requests on this connection are not carried out any more. */

@@ -1,0 +1,36 @@
+import { once } from 'node:events';
+import { createServer, IncomingMessage } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { closeLingering } from './lingering-close.js';
+import { limitPipeline } from './pipeline-limit.js';
+
+let parsed = 0;
+class CountedRequest extends IncomingMessage {
+  constructor(socket: Socket) {
+    super(socket);
+    parsed += 1;
+  }
+}
+const server = createServer({ IncomingMessage: CountedRequest }, (request, response) => {
+  limitPipeline(request.socket, response);
+  setImmediate(() => response.end());
+});
+const faults: Error[] = [];
+server.on('clientError', (error: Error) => faults.push(error));
+closeLingering(server);
+
+beforeAll(() => once(server.listen(0, '127.0.0.1'), 'listening'));
+afterAll(() => server.close());
+
+it.each([0, 400])('parses no more requests of a connection than it answers: %s', async (length) => {
+  parsed = 0;
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  client.write(`GET /${'x'.repeat(length)} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(1_000));
+  const answers = await text(client);
+  expect(answers.match(/^HTTP\/1\.1 200 /gm)).toHaveLength(32);
+  // A further one for each read of the socket.
+  expect(parsed).toBeLessThan(50);
+  expect(faults).toEqual([]);
+});
