@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { verifySync } from '@node-rs/argon2';
 import { expect, it } from 'vitest';
 import { Argon2PasswordHasher } from './argon2-password-hasher.js';
@@ -21,4 +22,19 @@ it('takes a password however its accents were typed', async () => {
 it('depends on the salt', async () => {
   const other = await hasher.hash('demo-secret', Buffer.alloc(16));
   expect(other).not.toEqual(await hasher.hash('demo-secret', salt));
+});
+
+it('leaves the cores to the other threads, which have a higher priority', async () => {
+  await hasher.hash('demo-secret', salt);
+  const niceness = readdirSync('/proc/self/task').map((thread) => {
+    const text = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8');
+    // Behind the name, which may contain anything, the seventeenth field.
+    return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[16]);
+  });
+  expect(niceness.filter((one) => one === 10)).toHaveLength(1);
+});
+
+it('fails for a salt that is none, and goes on', async () => {
+  await expect(hasher.hash('demo-secret', Buffer.alloc(0))).rejects.toThrow();
+  expect(await hasher.hash('demo-secret', salt)).toHaveLength(32);
 });
