@@ -19,8 +19,11 @@ export class Refusals {
   /** Resolves when this party may be told: the first time at once, then ten times a second. */
   async pace(party: string): Promise<void> {
     const now = performance.now();
-    const due = Math.max(now, this.due.get(party) ?? 0);
-    this.due.set(party, Math.min(due + APART_MS, now + LONGEST_MS));
+    const next = Math.max(now, this.due.get(party) ?? 0);
+    const isFull = next > now + LONGEST_MS;
+    if (!isFull) this.due.set(party, next + APART_MS);
+    // Those beyond the limit would otherwise all go out together.
+    const due = isFull ? now + LONGEST_MS * (1 - Math.random() / 2) : next;
     if (due > now) await new Promise((resolve) => setTimeout(resolve, due - now));
   }
 }
