@@ -4,6 +4,7 @@ const { resolve } = require('node:path');
 module.exports = {
   resolve: {
     alias: {
+      '#libs/http': resolve('libs/http/src/index.ts'),
       '#libs/*/http': resolve('libs/*/src/http/index.ts'),
       '#libs/*': resolve('libs/*/src/index.ts'),
     },

@@ -1,6 +1,6 @@
 import { createSecretKey } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { SecretBox, type Sealed } from '#libs/kernel';
+import { type Sealed, SecretBox } from '#libs/kernel';
 import { WebhookSecrets } from '../../libs/webhooks/src/domain/webhook-secrets.js';
 import { createUser } from '../support/accounts.js';
 import { runCli } from '../support/command-line.js';

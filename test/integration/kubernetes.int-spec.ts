@@ -136,9 +136,7 @@ describe('the Kubernetes manifests', () => {
 
   it('probe paths and ports that there are', () => {
     const routes = [
-      ...readFileSync(`${ROOT}libs/kernel/src/http/health.module.ts`, 'utf8').matchAll(
-        /@Get\('(\w+)'\)/g,
-      ),
+      ...readFileSync(`${ROOT}libs/http/src/health.module.ts`, 'utf8').matchAll(/@Get\('(\w+)'\)/g),
     ].map(([, name]) => `/health/${String(name)}`);
     const portOf = (container: IContainer, probe: IProbe | undefined) =>
       container.ports?.find(({ name }) => name === probe?.httpGet?.port)?.containerPort;

@@ -53,27 +53,30 @@ describe('the layers', () => {
   const allowed: Files = {
     'libs/kernel/src/error.ts': `export const error = 1;`,
     'libs/kernel/src/index.ts': `export { error } from './error.js';`,
-    'libs/kernel/src/http/index.ts': `export { error } from '../error.js';`,
+    'libs/http/src/index.ts': `export { error as problem } from '#libs/kernel';`,
     'libs/client/src/index.ts': `export { call } from './call.js';`,
     'libs/client/src/call.ts': `export const call = 1;`,
     'apps/cli/src/main.ts': `import '#libs/client';`,
     'test/e2e/client.e2e-spec.ts': `import '#libs/client';`,
-    ...context('identity', ['kernel']),
-    ...context('applications', ['identity', 'kernel']),
-    ...context('webhooks', ['applications', 'identity', 'kernel']),
+    ...context('identity', []),
+    ...context('applications', ['identity']),
+    ...context('webhooks', ['applications', 'identity']),
     'apps/api/src/main.ts': `import './api.module.js';`,
-    'apps/api/src/api.module.ts': ['identity', 'applications', 'webhooks', 'kernel']
+    'apps/api/src/api.module.ts': ['identity', 'applications', 'webhooks']
       .map((name) => `import '#libs/${name}'; import '#libs/${name}/http';`)
+      .concat(`import '#libs/http'; import '#libs/kernel';`)
       .join('\n'),
-    'apps/worker/src/main.ts': `import '#libs/webhooks'; import '#libs/kernel/http';`,
+    'apps/worker/src/main.ts': `import '#libs/webhooks'; import '#libs/http';`,
     'test/support/rows.ts': `import '../../libs/webhooks/src/infrastructure/rows.js';`,
     'test/integration/alone.int-spec.ts': `export {};`,
   };
 
   /** The files of a context that stands on others. */
   function context(name: string, others: readonly string[]): Files {
-    const imports = others.map((other) => `import '#libs/${other}';`).join('\n');
-    const httpImports = others.map((other) => `import '#libs/${other}/http';`).join('\n');
+    const imports = ['kernel', ...others].map((other) => `import '#libs/${other}';`).join('\n');
+    const httpImports = ['http', ...others.map((other) => `${other}/http`)]
+      .map((other) => `import '#libs/${other}';`)
+      .join('\n');
     return Object.fromEntries(
       Object.entries({
         'domain/rule.ts': `${imports} export const rule = 1;`,
@@ -185,6 +188,16 @@ describe('the layers', () => {
         'libs/kernel/src/invoices.ts': `import '#libs/invoices';`,
         'libs/invoices/src/index.ts': `export {};`,
       },
+    ],
+    [
+      'what-kernel-may-use',
+      'the kernel imports the HTTP edge',
+      { 'libs/kernel/src/problem.ts': `import '#libs/http';` },
+    ],
+    [
+      'what-http-may-use',
+      'the HTTP edge imports a context',
+      { 'libs/http/src/users.ts': `import '#libs/identity';` },
     ],
     [
       'what-identity-may-use',

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { dayAt } from '../../libs/webhooks/src/infrastructure/partition-walk.js';
 import { DataSource } from 'typeorm';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import {
@@ -13,6 +12,7 @@ import {
   SecretBox,
   Transactions,
 } from '#libs/kernel';
+import { dayAt } from '../../libs/webhooks/src/infrastructure/partition-walk.js';
 import { WebhookSecrets } from '../../libs/webhooks/src/domain/webhook-secrets.js';
 import type { DeliveryMetrics } from '../../libs/webhooks/src/infrastructure/delivery-metrics.js';
 import { ACCEPT_EVENTS } from '../../libs/webhooks/src/infrastructure/event.statements.js';

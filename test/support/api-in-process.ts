@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { ApiModule } from '../../apps/api/src/api.module.js';
+import { createHttpApplication } from '#libs/http';
 import { configFromEnvironment } from '#libs/kernel';
-import { createHttpApplication } from '#libs/kernel/http';
+import { ApiModule } from '../../apps/api/src/api.module.js';
 import type { TestDatabase } from './database.js';
 import { testRedisUrl } from './environment.js';
 

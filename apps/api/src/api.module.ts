@@ -1,8 +1,8 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { ApplicationsHttpModule } from '#libs/applications/http';
+import { HealthModule, HttpModule, UnknownRouteModule } from '#libs/http';
 import { IdentityHttpModule } from '#libs/identity/http';
 import { type Config, KernelModule, PartitionKeeper } from '#libs/kernel';
-import { HealthModule, KernelHttpModule, UnknownRouteModule } from '#libs/kernel/http';
 import { EventsHttpModule, WebhooksHttpModule } from '#libs/webhooks/http';
 import { DocsModule } from './docs/docs.module.js';
 
@@ -14,7 +14,7 @@ export class ApiModule {
       module: ApiModule,
       imports: [
         KernelModule.forProcess('api'),
-        KernelHttpModule,
+        HttpModule,
         // The router tries one route after the other, and events are reported by the thousand.
         EventsHttpModule.withShards(config.QUEUE_SHARDS),
         HealthModule.forProcess({ readyWithoutRedis: true, behindProxy: true }),

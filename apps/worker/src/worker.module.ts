@@ -1,6 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { HealthModule, HttpModule, UnknownRouteModule } from '#libs/http';
 import { type Config, KernelModule, PartitionKeeper } from '#libs/kernel';
-import { HealthModule, KernelHttpModule, UnknownRouteModule } from '#libs/kernel/http';
 import { DeliveryWorkerModule } from '#libs/webhooks';
 
 /** The delivery process: consumes the queue, and serves its health on a port of its own. */
@@ -11,7 +11,7 @@ export class WorkerModule {
       module: WorkerModule,
       imports: [
         KernelModule.forProcess('worker'),
-        KernelHttpModule,
+        HttpModule,
         HealthModule.forProcess({ readyWithoutRedis: false, behindProxy: false }),
         DeliveryWorkerModule.withShards(config.QUEUE_SHARDS),
         UnknownRouteModule,

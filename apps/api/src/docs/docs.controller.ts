@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { Controller, Get, Inject, Param, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { answerJson, pathOf, Public } from '#libs/http';
 import { NotFoundError } from '#libs/kernel';
-import { answerJson, pathOf, Public } from '#libs/kernel/http';
 
 /** Injection token: the API's description as JSON text, made when it is first asked for, and once. */
 export const API_DESCRIPTION = Symbol('ApiDescription');

@@ -1,4 +1,4 @@
-import { describeRoutes, schema } from '#libs/kernel/http';
+import { describeRoutes, schema } from '#libs/http';
 import { ASSET_NAMES, DocsController } from './docs.controller.js';
 
 /** The description in the description. */

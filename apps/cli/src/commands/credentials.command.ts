@@ -69,7 +69,7 @@ async function add(name: string, options: AddOptions): Promise<void> {
 
 async function timeOf(text: string): Promise<Date> {
   // Loaded here, so that `--help` need not load it.
-  const { parseTime } = await import('#libs/kernel/http');
+  const { parseTime } = await import('#libs/http');
   const time = parseTime(text);
   if (!time) throw new CommandFailure('--expires-at must be a time such as 2027-01-31T12:00:00Z.');
   return time;

@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { Check, Field, IsHttpUrl, IsLabel, IsString, schema } from '#libs/kernel/http';
+import { Check, Field, IsHttpUrl, IsLabel, IsString, schema } from '#libs/http';
 import { API_TYPES, type ApiType, apiTypeOf, DEFAULT_API_TYPE } from '../domain/api-type.js';
 import { type ApplicationChanges, MAX_NAME, type NewApplication } from '../domain/application.js';
 import { environmentIdOf } from '../domain/environment-reference.js';

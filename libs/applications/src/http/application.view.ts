@@ -1,4 +1,4 @@
-import { type HrefBuilder, schema } from '#libs/kernel/http';
+import { type HrefBuilder, schema } from '#libs/http';
 import { API_TYPES } from '../domain/api-type.js';
 import type { Application } from '../domain/application.js';
 

@@ -1,7 +1,5 @@
 import { Controller, Delete, Get, HttpCode, Param, Post, Put, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import type { Principal } from '#libs/identity';
-import { CurrentUser } from '#libs/identity/http';
 import {
   answerList,
   entityTag,
@@ -13,7 +11,9 @@ import {
   type Once,
   QueryReader,
   type VersionCheck,
-} from '#libs/kernel/http';
+} from '#libs/http';
+import type { Principal } from '#libs/identity';
+import { CurrentUser } from '#libs/identity/http';
 import { ApplicationsService } from '../domain/applications.service.js';
 import { CreateApplicationDto, UpdateApplicationDto } from './application.dto.js';
 import { showApplication } from './application.view.js';

@@ -1,10 +1,4 @@
-import {
-  AddressSchema,
-  DeletedSchema,
-  describeRoutes,
-  OPTIONAL_PAGE,
-  schema,
-} from '#libs/kernel/http';
+import { AddressSchema, DeletedSchema, describeRoutes, OPTIONAL_PAGE, schema } from '#libs/http';
 import { ApplicationSchema } from './application.view.js';
 import { ApplicationsController } from './applications.controller.js';
 

@@ -1,7 +1,7 @@
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { answerList, QueryReader, textsOf, timesOf } from '#libs/http';
 import { isNumericId, type Page } from '#libs/kernel';
-import { answerList, QueryReader, textsOf, timesOf } from '#libs/kernel/http';
 import { type AuditFilter, AuditLog } from '../domain/audit-log.js';
 import type { Principal } from '../domain/principal.js';
 import { showAuditRecord } from './audit.view.js';

@@ -1,4 +1,4 @@
-import { schema } from '#libs/kernel/http';
+import { schema } from '#libs/http';
 import type { AuditRecord } from '../domain/audit-log.js';
 
 /** What {@link showAuditRecord} shows. */

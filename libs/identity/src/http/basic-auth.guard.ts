@@ -1,8 +1,8 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
+import { mayBeForged, OPEN_TO, type OpenTo, pathOf } from '#libs/http';
 import { addressGroup, BusyError, identifyActor, RateLimitedError } from '#libs/kernel';
-import { mayBeForged, OPEN_TO, type OpenTo, pathOf } from '#libs/kernel/http';
 import { Authenticator } from '../domain/authenticator.js';
 import { UnauthorizedError } from '../domain/identity-errors.js';
 import type { Principal } from '../domain/principal.js';

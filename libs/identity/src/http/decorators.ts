@@ -5,8 +5,8 @@ import {
   SetMetadata,
 } from '@nestjs/common';
 import type { Request } from 'express';
+import { RefusesWith } from '#libs/http';
 import type { RateLimit } from '#libs/kernel';
-import { RefusesWith } from '#libs/kernel/http';
 import type { Principal } from '../domain/principal.js';
 
 declare module 'express-serve-static-core' {

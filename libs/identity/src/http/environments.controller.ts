@@ -1,7 +1,7 @@
 import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { answerList, Href, type HrefBuilder, JsonBody, QueryReader } from '#libs/http';
 import { numericIdOf } from '#libs/kernel';
-import { answerList, Href, type HrefBuilder, JsonBody, QueryReader } from '#libs/kernel/http';
 import { EnvironmentsService } from '../domain/environments.service.js';
 import { PlatformOnly } from './decorators.js';
 import { CreateEnvironmentDto, showEnvironment } from './environments.dto.js';

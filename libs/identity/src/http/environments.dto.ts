@@ -1,12 +1,4 @@
-import {
-  Field,
-  type HrefBuilder,
-  IsChoice,
-  IsFlag,
-  IsId,
-  IsLabel,
-  schema,
-} from '#libs/kernel/http';
+import { Field, type HrefBuilder, IsChoice, IsFlag, IsId, IsLabel, schema } from '#libs/http';
 import {
   type Environment,
   ENVIRONMENT_TYPES,

@@ -6,7 +6,7 @@ import {
   OPTIONAL_PAGE,
   schema,
   TIMES,
-} from '#libs/kernel/http';
+} from '#libs/http';
 import { AuditController } from './audit.controller.js';
 import { AuditRecordSchema } from './audit.view.js';
 import { EnvironmentsController } from './environments.controller.js';

@@ -1,8 +1,8 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
+import { InFlight } from '#libs/http';
 import { CONFIG, type Config, type RateLimit, RateLimitedError } from '#libs/kernel';
-import { InFlight } from '#libs/kernel/http';
 import { RateLimiter } from '../domain/rate-limiter.js';
 import { LIMITED_TO, type RouteLimit } from './decorators.js';
 import { Refusals } from './refusals.js';

@@ -9,7 +9,7 @@ import {
   JsonBody,
   parseTime,
   QueryReader,
-} from '#libs/kernel/http';
+} from '#libs/http';
 import type { Principal } from '../domain/principal.js';
 import { UsersService } from '../domain/users.service.js';
 import { CurrentUser, PlatformOnly } from './decorators.js';

@@ -1,5 +1,4 @@
 import { applyDecorators } from '@nestjs/common';
-import { isStorable } from '#libs/kernel';
 import {
   Check,
   Field,
@@ -9,7 +8,8 @@ import {
   IsTime,
   parseTime,
   schema,
-} from '#libs/kernel/http';
+} from '#libs/http';
+import { isStorable } from '#libs/kernel';
 import type { Credential } from '../domain/credential.js';
 import { EXPIRY_RULE, isExpiry } from '../domain/expiry.js';
 import { hasPasswordLength, PASSWORD_MAX, PASSWORD_MIN } from '../domain/password.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { SecretBox, type Sealed, UnreadableSecretError } from '#libs/kernel';
+import { type Sealed, SecretBox, UnreadableSecretError } from '#libs/kernel';
 import { isReservedHeader } from './webhook-headers.js';
 import { isMaskedTargetUrl, MASK, shownTargetUrl, userinfoOf, withUserinfo } from './target-url.js';
 

@@ -1,7 +1,5 @@
 import { Controller, Delete, Get, HttpCode, Param, Post, Put, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import type { Principal } from '#libs/identity';
-import { CurrentUser } from '#libs/identity/http';
 import {
   Href,
   type HrefBuilder,
@@ -10,7 +8,9 @@ import {
   JsonBody,
   type Once,
   type VersionCheck,
-} from '#libs/kernel/http';
+} from '#libs/http';
+import type { Principal } from '#libs/identity';
+import { CurrentUser } from '#libs/identity/http';
 import { WebhooksService } from '../domain/webhooks.service.js';
 import { answerWebhook, answerWebhooks } from './webhook-answers.js';
 import { CreateWebhookDto, UpdateWebhookDto } from './webhook.dto.js';

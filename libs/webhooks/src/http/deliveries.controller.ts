@@ -1,6 +1,5 @@
 import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import type { Page } from '#libs/kernel';
 import {
   answerList,
   answerPieces,
@@ -12,9 +11,10 @@ import {
   QueryReader,
   textsOf,
   timesOf,
-} from '#libs/kernel/http';
+} from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { CurrentUser, LimitedTo } from '#libs/identity/http';
+import type { Page } from '#libs/kernel';
 import { DeliveriesService } from '../domain/deliveries.service.js';
 import { DeliveryStatisticsService } from '../domain/delivery-statistics.js';
 import type { Attempt, Delivery } from '../domain/delivery.js';

@@ -1,6 +1,6 @@
-import { isPublicAddress } from '#libs/kernel';
+import { type HrefBuilder, schema } from '#libs/http';
 import type { Principal } from '#libs/identity';
-import { type HrefBuilder, schema } from '#libs/kernel/http';
+import { isPublicAddress } from '#libs/kernel';
 import type {
   Attempt,
   AttemptError,

@@ -1,4 +1,4 @@
-import { ID_RULE, ID_SCHEMA, schema, TIME_RULE } from '#libs/kernel/http';
+import { ID_RULE, ID_SCHEMA, schema, TIME_RULE } from '#libs/http';
 import { EVENT_KINDS, RESOURCES } from '../domain/event-kinds.js';
 import { MAX_DATA_BYTES, MAX_PRODUCER_ID } from './event.body.js';
 import { MAX_BATCH } from './events.controller.js';

@@ -1,5 +1,5 @@
+import { ID_RULE } from '#libs/http';
 import { codePoints, type FieldFault, isStorable, numericIdOf, rawMember } from '#libs/kernel';
-import { ID_RULE } from '#libs/kernel/http';
 import type { Refusal, ReportedEvent } from '../domain/event.js';
 import { EVENT_KINDS, isEventKind, isResource, RESOURCES } from '../domain/event-kinds.js';
 import { faultOf, IS_NO_STRING, MemberReader, oneOf, Problem, time } from './members.js';

@@ -1,5 +1,5 @@
+import { FaultSchema, type HrefBuilder, schema } from '#libs/http';
 import { jsonText, RawJson, type UnavailableError } from '#libs/kernel';
-import { FaultSchema, type HrefBuilder, schema } from '#libs/kernel/http';
 import type { Acceptance, EventHead } from '../domain/event.js';
 import type { EventReport } from '../domain/events.service.js';
 import { EVENT_KINDS, RESOURCES } from '../domain/event-kinds.js';

@@ -1,16 +1,6 @@
 import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import {
-  type FieldFault,
-  isNumericId,
-  type Page,
-  rawElements,
-  rawMember,
-  tooDeepAt,
-  UnavailableError,
-  ValidationError,
-} from '#libs/kernel';
-import {
   answerJson,
   answerList,
   Href,
@@ -22,9 +12,19 @@ import {
   refuseMethod,
   textsOf,
   timesOf,
-} from '#libs/kernel/http';
+} from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { CurrentUser, PlatformOnly } from '#libs/identity/http';
+import {
+  type FieldFault,
+  isNumericId,
+  type Page,
+  rawElements,
+  rawMember,
+  tooDeepAt,
+  UnavailableError,
+  ValidationError,
+} from '#libs/kernel';
 import type { Acceptance, EventFilter, ReportedEvent } from '../domain/event.js';
 import { EventsService } from '../domain/events.service.js';
 import { readEvent, refusalFault } from './event.body.js';

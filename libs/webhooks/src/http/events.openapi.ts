@@ -1,4 +1,4 @@
-import { AddressSchema, describeRoutes, NEWEST_PAGE, schema, TIMES } from '#libs/kernel/http';
+import { AddressSchema, describeRoutes, NEWEST_PAGE, schema, TIMES } from '#libs/http';
 import { DeliveriesController } from './deliveries.controller.js';
 import { AttemptSchema, DeliverySchema, DeliveryWithAttemptsSchema } from './delivery.view.js';
 import { EventBatchSchema, ReportedEventSchema } from './event-body.schema.js';

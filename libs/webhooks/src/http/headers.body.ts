@@ -1,5 +1,5 @@
+import type { ReadObject } from '#libs/http';
 import type { FieldFault } from '#libs/kernel';
-import type { ReadObject } from '#libs/kernel/http';
 import { MASK } from '../domain/target-url.js';
 import {
   HEADER_NAME,

@@ -1,4 +1,4 @@
-import { parseTime, TIME_RULE } from '#libs/kernel/http';
+import { parseTime, TIME_RULE } from '#libs/http';
 import type { FieldCode, FieldFault } from '#libs/kernel';
 
 /** Why a member is refused: its code, and what the member "must …". */

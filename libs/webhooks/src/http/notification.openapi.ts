@@ -1,4 +1,4 @@
-import { type NotificationDescription, schema } from '#libs/kernel/http';
+import { type NotificationDescription, schema } from '#libs/http';
 import { EVENT_KINDS, RESOURCES } from '../domain/event-kinds.js';
 
 /** The body of a notification: what `notificationBody` writes. */

@@ -1,4 +1,4 @@
-import { schema, TIME_RULE } from '#libs/kernel/http';
+import { schema, TIME_RULE } from '#libs/http';
 import { ValidationError } from '#libs/kernel';
 import { REPLAYABLE_STATES, type ReplayableState, type ReplayRange } from '../domain/replay.js';
 import { MemberReader, oneOf, Problem, time } from './members.js';

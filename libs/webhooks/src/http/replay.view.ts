@@ -1,4 +1,4 @@
-import { type HrefBuilder, schema } from '#libs/kernel/http';
+import { type HrefBuilder, schema } from '#libs/http';
 import { type Replay, REPLAYABLE_STATES, type ReplayState } from '../domain/replay.js';
 
 const STATES: Record<ReplayState, string> = {

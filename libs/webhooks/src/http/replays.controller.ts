@@ -7,7 +7,7 @@ import {
   type JsonText,
   type Once,
   RawJsonBody,
-} from '#libs/kernel/http';
+} from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { CurrentUser } from '#libs/identity/http';
 import { ReplaysService } from '../domain/replays.service.js';

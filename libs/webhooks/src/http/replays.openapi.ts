@@ -1,4 +1,4 @@
-import { AddressSchema, describeRoutes, schema } from '#libs/kernel/http';
+import { AddressSchema, describeRoutes, schema } from '#libs/http';
 import { ReplayRequestSchema } from './replay.body.js';
 import { ReplayCountSchema, ReplaySchema } from './replay.view.js';
 import { ReplaysController } from './replays.controller.js';

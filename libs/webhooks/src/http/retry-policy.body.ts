@@ -1,5 +1,5 @@
+import { type ReadObject, schema } from '#libs/http';
 import type { FieldFault } from '#libs/kernel';
-import { type ReadObject, schema } from '#libs/kernel/http';
 import { DELAY_SECONDS, MAX_RETRIES, TIMEOUT_MS } from '../domain/retry-policy.js';
 
 const members = {

@@ -1,4 +1,4 @@
-import { schema } from '#libs/kernel/http';
+import { schema } from '#libs/http';
 
 /** What is shown of the domain's `DeliveryStatistics`. */
 export const StatisticsSchema = schema.named(

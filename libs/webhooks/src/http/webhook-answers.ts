@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
+import { answerJson, answerList, entityTag, hrefBuilder, QueryReader } from '#libs/http';
 import type { Page } from '#libs/kernel';
-import { answerJson, answerList, entityTag, hrefBuilder, QueryReader } from '#libs/kernel/http';
 import type { Webhook } from '../domain/webhook.js';
 import type { WebhookQuery } from '../domain/webhooks.service.js';
 import { webhookText } from './webhook.view.js';

@@ -1,14 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import {
-  Check,
-  Field,
-  IsChoice,
-  IsFlag,
-  IsLabel,
-  IsObject,
-  IsString,
-  IsUrl,
-} from '#libs/kernel/http';
+import { Check, Field, IsChoice, IsFlag, IsLabel, IsObject, IsString, IsUrl } from '#libs/http';
 import {
   ALL_RESOURCES,
   EVENT_KINDS,

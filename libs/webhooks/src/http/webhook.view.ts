@@ -1,5 +1,5 @@
+import { type HrefBuilder, schema } from '#libs/http';
 import { jsonText, RawJson } from '#libs/kernel';
-import { type HrefBuilder, schema } from '#libs/kernel/http';
 import { EVENT_KINDS } from '../domain/event-kinds.js';
 import { shownTargetUrl } from '../domain/target-url.js';
 import type { DisabledReason } from '../domain/subscription-life.js';

@@ -5,7 +5,7 @@ import {
   OPTIONAL_PAGE,
   type Parameters,
   schema,
-} from '#libs/kernel/http';
+} from '#libs/http';
 import { ApplicationWebhooksController } from './application-webhooks.controller.js';
 import { VerificationKeySchema, WebhookSchema } from './webhook.view.js';
 import { WebhooksController } from './webhooks.controller.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { SecretBox, type Sealed, Transactions, UnreadableSecretError } from '#libs/kernel';
+import { type Sealed, SecretBox, Transactions, UnreadableSecretError } from '#libs/kernel';
 import { isMaskedTargetUrl } from '../domain/target-url.js';
 import type { RetiredSecret } from '../domain/webhook.js';
 import { type SecretField, WebhookSecrets } from '../domain/webhook-secrets.js';

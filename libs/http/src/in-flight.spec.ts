@@ -1,0 +1,93 @@
+import { EventEmitter } from 'node:events';
+import type { Request, Response } from 'express';
+import { expect, it, vi } from 'vitest';
+import { RateLimitedError, readConfig } from '#libs/kernel';
+import { InFlight } from './in-flight.js';
+
+const MB = 1 << 20;
+
+class FakeResponse extends EventEmitter {
+  /** Bytes that the client has not taken. */
+  writableLength = 0;
+  destroyed = false;
+}
+
+function begin(inFlight: InFlight, account: string) {
+  const request = {} as Request;
+  const response = new FakeResponse();
+  inFlight.begin(account, request, response as unknown as Response);
+  return { request, response, end: () => response.emit('close') };
+}
+
+const started = (pool = 10) =>
+  new InFlight(readConfig({ DATABASE_URL: 'postgres://unused', DATABASE_POOL_SIZE: String(pool) }));
+
+it('has two hundred requests of an account under way, and any number of others', () => {
+  const inFlight = started();
+  const all = Array.from({ length: 200 }, () => begin(inFlight, '1'));
+  expect(() => begin(inFlight, '1')).toThrow(RateLimitedError);
+  begin(inFlight, '2');
+  all[0]!.end();
+  begin(inFlight, '1');
+});
+
+it('refuses more while 16 MB of the answers of an account are not taken', () => {
+  const inFlight = started();
+  const [one, other] = [begin(inFlight, '1'), begin(inFlight, '1')];
+  one.response.writableLength = 10 * MB;
+  other.response.writableLength = 7 * MB;
+  expect(() => begin(inFlight, '1')).toThrow(RateLimitedError);
+  begin(inFlight, '2');
+  one.response.writableLength = 0;
+  begin(inFlight, '1');
+});
+
+it('refuses the body that brings its account beyond 16 MB', () => {
+  const inFlight = started();
+  const [one, other] = [begin(inFlight, '1'), begin(inFlight, '1')];
+  one.request.inFlight!.hold(12 * MB);
+  expect(() => other.request.inFlight!.hold(5 * MB)).toThrow(RateLimitedError);
+  other.request.inFlight!.hold(0);
+  begin(inFlight, '1');
+  one.end();
+  other.request.inFlight!.hold(5 * MB);
+});
+
+it('has one read of an account under way, and in all half of the connections', async () => {
+  const inFlight = started(6);
+  const began: string[] = [];
+  const ends: (() => void)[] = [];
+  const read = (account: string) =>
+    begin(inFlight, account).request.inFlight!.read(async () => {
+      began.push(account);
+      await new Promise<void>((resolve) => ends.push(resolve));
+    });
+  const all = ['1', '1', '1', '2', '3', '4'].map(read);
+  expect(began).toEqual(['1', '2', '3']);
+  ends[0]!();
+  await all[0];
+  // Accounts take turns, and the first one rests.
+  expect(began.slice(3)).toEqual(['4']);
+  for (let at = 1; at < all.length; at += 1) {
+    await vi.waitFor(() => expect(ends.length).toBeGreaterThan(at));
+    ends[at]!();
+  }
+  await Promise.all(all);
+  expect(began.sort()).toEqual(['1', '1', '1', '2', '3', '4']);
+});
+
+it('has nothing under way for a client that left before it was known', async () => {
+  const inFlight = started();
+  const gone = Object.assign(new FakeResponse(), { destroyed: true });
+  const request = {} as Request;
+  for (let n = 0; n < 300; n += 1) inFlight.begin('1', request, gone as unknown as Response);
+  await expect(request.inFlight!.read(vi.fn())).rejects.toThrow('The client has left.');
+});
+
+it('reads nothing for a client that has left', async () => {
+  const left = begin(started(), '1');
+  left.end();
+  const read = vi.fn(() => Promise.resolve());
+  await expect(left.request.inFlight!.read(read)).rejects.toThrow('The client has left.');
+  expect(read).not.toHaveBeenCalled();
+});

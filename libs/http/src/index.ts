@@ -1,0 +1,51 @@
+export { OPEN_TO, type OpenTo, Public, RefusesWith } from './access.js';
+export {
+  type AbsenceCheck,
+  entityTag,
+  IfAbsent,
+  IfMatch,
+  type VersionCheck,
+} from './entity-tag.js';
+export {
+  Check,
+  Field,
+  ID_RULE,
+  ID_SCHEMA,
+  IsChoice,
+  IsFlag,
+  IsHttpUrl,
+  IsId,
+  IsLabel,
+  IsObject,
+  IsString,
+  IsTime,
+  IsUrl,
+  type ReadObject,
+} from './field.js';
+export { mayBeForged } from './forgery.js';
+export { HealthModule } from './health.module.js';
+export { healthRoutes } from './health.openapi.js';
+export { Href, type HrefBuilder, hrefBuilder } from './href.js';
+export { createHttpApplication } from './http-application.js';
+export { Idempotent, type Once } from './idempotent.js';
+export { InFlight } from './in-flight.js';
+export { JsonBody, RawJsonBody } from './json-body.js';
+export { HttpModule } from './http.module.js';
+export { answerJson, answerList, answerPieces, arrayPieces } from './list-answer.js';
+export {
+  AddressSchema,
+  DeletedSchema,
+  describeRoutes,
+  FaultSchema,
+  NEWEST_PAGE,
+  type NotificationDescription,
+  openApiDocument,
+  OPTIONAL_PAGE,
+  type Parameters,
+  schema,
+  TIMES,
+} from './openapi/index.js';
+export { parseTime, QueryReader, textsOf, TIME_RULE, timesOf } from './query.js';
+export { type JsonText, MAX_DEPTH } from './read-body.js';
+export { pathOf } from './request.js';
+export { refuseMethod, UnknownRouteModule } from './unknown-route.module.js';

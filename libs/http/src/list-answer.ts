@@ -1,0 +1,220 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Request, Response } from 'express';
+import type { Found, Page } from '#libs/kernel';
+import { hrefBuilder } from './href.js';
+import { pathOf } from './request.js';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+/** What has more bytes is not answered in one piece. */
+const WHOLE_BYTES = 256 << 10;
+/** So many bytes of a list are read before the client has to take some. */
+const CHUNK_BYTES = 128 << 10;
+/** Rows that are read at once: at first, as nobody knows how large they are, and at the most. */
+const FIRST_ROWS = 20;
+const MAX_ROWS = 500;
+
+/** A row as it is shown: an object, or JSON text where parts of it must stay as they were sent. */
+export type Shown = object | string;
+
+/** Where rows of a list come from, and how one is shown. */
+interface Source<Row> {
+  read: (page: Page) => Promise<Row[] | Found<Row>>;
+  show: (row: Row) => Shown;
+}
+
+/** Rows of a list as JSON. */
+interface Chunk {
+  ids: string[];
+  texts: string[];
+  /** The id after which the list goes on; absent at its end. */
+  next?: string;
+  /** Whether the look for them ended before it had found as many as were wanted. */
+  isCutShort: boolean;
+}
+
+/** Answers with JSON text that is ready. */
+export function answerJson(response: Response, text: string | Buffer, status = 200): void {
+  response.statusCode = status;
+  response.setHeader('Content-Type', JSON_TYPE);
+  response.setHeader('Content-Length', Buffer.byteLength(text));
+  response.end(text);
+}
+
+/**
+ * Answers with JSON text that is made piece by piece, as the client takes it. What is short goes out
+ * whole; of the rest no more is in memory than the pieces that the client takes next.
+ */
+export async function answerPieces(
+  request: Request,
+  response: Response,
+  pieces: AsyncGenerator<string>,
+): Promise<void> {
+  // Before the first byte goes out, so that a failure is still a proper answer.
+  let start = '';
+  while (start.length <= WHOLE_BYTES) {
+    const piece = await pieces.next();
+    if (piece.done === true) {
+      answerJson(response, start);
+      return;
+    }
+    start += piece.value;
+  }
+  response.status(200).setHeader('Content-Type', JSON_TYPE);
+  response.write(start);
+  start = '';
+  const options = { objectMode: false, highWaterMark: CHUNK_BYTES };
+  try {
+    await pipeline(Readable.from(pieces, options), response);
+  } catch (error) {
+    // The client went away, or a page failed: the broken-off text tells of the latter.
+    request.socket.destroy();
+    if ((error as { code?: string }).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
+  }
+}
+
+/** The rows of a list as an array in JSON, for {@link answerPieces}. */
+export async function* arrayPieces<Row extends { id: string }>(
+  request: Request,
+  source: Source<Row>,
+  start?: string,
+): AsyncGenerator<string> {
+  yield* joined(chunksOf(new ListReader(request, source), start));
+}
+
+/**
+ * A list as a bare array: with `limit` one page, with `Link: <…>; rel="next"` while there is more;
+ * without it the whole.
+ */
+export async function answerList<Row extends { id: string }>(
+  request: Request,
+  response: Response,
+  page: Partial<Page>,
+  read: Source<Row>['read'],
+  show: (row: Row) => Shown,
+): Promise<void> {
+  const { limit, after } = page;
+  if (limit === undefined) {
+    await answerPieces(request, response, arrayPieces(request, { read, show }, after));
+    return;
+  }
+  const list = new ListReader(request, { read, show });
+  const ids: string[] = [];
+  let texts: string[] = [];
+  let bytes = 0;
+  let next = after;
+  do {
+    const chunk = await list.next(next, limit - ids.length);
+    ids.push(...chunk.ids);
+    texts.push(...chunk.texts);
+    bytes += sizeOf(chunk.texts);
+    if (bytes > WHOLE_BYTES) texts = [];
+    next = chunk.next;
+    if (chunk.isCutShort) break;
+  } while (next !== undefined && ids.length < limit);
+  if (next !== undefined) {
+    response.setHeader('Link', `<${nextAddress(request, next)}>; rel="next"`);
+  }
+  if (bytes <= WHOLE_BYTES) answerJson(response, `[${texts.join(',')}]`);
+  else await answerPieces(request, response, joined(chunksAmong(list, ids, after)));
+}
+
+/** Reads a list by rows that weigh about a chunk together. */
+class ListReader<Row extends { id: string }> {
+  private rows = FIRST_ROWS;
+
+  constructor(
+    private readonly request: Request,
+    private readonly source: Source<Row>,
+  ) {}
+
+  /** @param most rows */
+  async next(after: string | undefined, most = MAX_ROWS): Promise<Chunk> {
+    const wanted = Math.min(this.rows, most);
+    // One more than is wanted tells whether there is more.
+    const page = { limit: wanted + 1, ...(after !== undefined && { after }) };
+    const { read } = this.source;
+    const found = await (this.request.inFlight?.read(() => read(page)) ?? read(page));
+    const chunk = this.chunkOf(Array.isArray(found) ? { rows: found } : found, wanted);
+    const count = chunk.ids.length;
+    const fitting = Math.floor((CHUNK_BYTES * count) / Math.max(sizeOf(chunk.texts), 1));
+    this.rows = Math.max(1, Math.min(fitting, 2 * this.rows, MAX_ROWS));
+    return chunk;
+  }
+
+  /** What is beyond a chunk is not kept, and read again: a client may take for ever. */
+  private chunkOf({ rows, stoppedAt }: Found<Row>, wanted: number): Chunk {
+    const chunk: Chunk = { ids: [], texts: [], isCutShort: false };
+    let bytes = 0;
+    for (const row of rows.slice(0, wanted)) {
+      const shown = this.source.show(row);
+      const text = typeof shown === 'string' ? shown : JSON.stringify(shown);
+      chunk.ids.push(row.id);
+      chunk.texts.push(text);
+      bytes += Buffer.byteLength(text);
+      if (bytes >= CHUNK_BYTES) break;
+    }
+    const last = chunk.ids.at(-1);
+    if (chunk.ids.length < rows.length && last !== undefined) chunk.next = last;
+    else if (stoppedAt !== undefined) Object.assign(chunk, { next: stoppedAt, isCutShort: true });
+    return chunk;
+  }
+}
+
+async function* chunksOf<Row extends { id: string }>(
+  list: ListReader<Row>,
+  start: string | undefined,
+): AsyncGenerator<string[]> {
+  let after = start;
+  do {
+    const { texts, next } = await list.next(after);
+    yield texts;
+    after = next;
+  } while (after !== undefined);
+}
+
+/** Those rows of a list that have these ids, as far as they are still there. */
+async function* chunksAmong<Row extends { id: string }>(
+  list: ListReader<Row>,
+  ids: readonly string[],
+  start: string | undefined,
+): AsyncGenerator<string[]> {
+  const wanted = new Set(ids);
+  const last = ids.at(-1)!;
+  const direction = compareIds(last, ids[0]!);
+  let after = start;
+  do {
+    const { ids: found, texts, next } = await list.next(after);
+    yield texts.filter((_, index) => wanted.has(found[index]!));
+    // The last one may be gone.
+    after = next !== undefined && compareIds(next, last) * direction < 0 ? next : undefined;
+  } while (after !== undefined);
+}
+
+/** Numbers and UUIDs alike. */
+function compareIds(one: string, other: string): number {
+  if (one.length !== other.length) return one.length - other.length;
+  return one < other ? -1 : Number(one > other);
+}
+
+async function* joined(chunks: AsyncGenerator<string[]>): AsyncGenerator<string> {
+  let opening = '[';
+  for await (const texts of chunks) {
+    if (texts.length === 0) continue;
+    yield opening + texts.join(',');
+    opening = ',';
+  }
+  yield opening === '[' ? '[]' : ']';
+}
+
+function sizeOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+}
+
+function nextAddress(request: Request, after: string): string {
+  const path = pathOf(request);
+  const query = new URLSearchParams(request.url.slice(path.length));
+  query.set('after', after);
+  const segments = path.replace(/^\/v1\//, '').replace(/\/$/, '');
+  return `${hrefBuilder(request)(segments)}?${query.toString()}`;
+}

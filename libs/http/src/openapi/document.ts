@@ -1,0 +1,243 @@
+import type { Config, ErrorCode } from '#libs/kernel';
+import { MAX_DEPTH, maxValues } from '../read-body.js';
+import { bodySchemaOf } from './body-schema.js';
+import { Components, type Json, RATE_LIMIT_HEADERS } from './components.js';
+import type { NotificationDescription, Parameters, RoutesDescription } from './describe.js';
+import { errorTable, statusOf } from './errors.js';
+import { type Route, routesOf } from './routes.js';
+import { exampleOf, type Schema } from './schema.js';
+
+const JSON_TYPE = 'application/json';
+/** Where the answers stand that belong to no operation. */
+const ELSEWHERE = 'x-answers-elsewhere';
+
+/** The first page of a document. */
+export interface ApiInfo {
+  title: string;
+  version: string;
+  /** Markdown; the table of errors is put below it. */
+  about: string;
+}
+
+/** What of the configuration the description tells. */
+export type DescribedConfig = Pick<
+  Config,
+  'PUBLIC_BASE_URL' | 'MAX_BODY_BYTES' | 'MAX_BATCH_BYTES'
+>;
+
+/** What a document is made of. */
+export interface ApiParts {
+  info: ApiInfo;
+  routes: readonly RoutesDescription[];
+  /** What is sent to others. */
+  notifications: readonly NotificationDescription[];
+}
+
+/** The OpenAPI 3.1 document of an API, made of its controllers and what is said beside them. */
+export function openApiDocument(
+  { info: { title, version, about }, routes, notifications }: ApiParts,
+  config: DescribedConfig,
+): Json {
+  const components = new Components();
+  const paths: Record<string, Json> = {};
+  for (const route of routes.flatMap(routesOf)) {
+    const path = (paths[route.path] ??= { parameters: [components.parameter('RequestId')] });
+    path[route.method] = operationOf(route, components, config);
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title,
+      version,
+      description: `${about}\n\n## Errors\n\n${errorTable()}`,
+      contact: { name: 'The operator of this service' },
+    },
+    servers: [{ url: config.PUBLIC_BASE_URL ?? '/' }],
+    security: [{ basic: [] }],
+    tags: tagsOf(routes),
+    paths,
+    webhooks: Object.fromEntries(
+      notifications.map((notification) => [
+        notification.name,
+        { post: notificationOf(notification, components) },
+      ]),
+    ),
+    [ELSEWHERE]: {
+      401: components.problem(['unauthorized']),
+      404: components.problem(['not_found']),
+      405: components.problem(['method_not_allowed']),
+      408: components.problem(['request_timeout']),
+      429: components.problem(['rate_limited']),
+    },
+    components: components.toJSON(),
+  };
+}
+
+function tagsOf(described: readonly RoutesDescription[]): Json[] {
+  const tags = new Map<string, string[]>();
+  for (const { tag, about } of described) tags.set(tag, [...(tags.get(tag) ?? []), about]);
+  return [...tags].map(([name, about]) => ({ name, description: about.join('\n\n') }));
+}
+
+function operationOf(route: Route, components: Components, config: DescribedConfig): Json {
+  const { operation, of } = route;
+  const parameters = [
+    ...pathParameters(route, components),
+    ...parametersOf('query', operation.query ?? {}, components),
+    ...(route.checksVersion ? [components.parameter('IfMatch')] : []),
+    ...(route.takesKey ? [components.parameter('IdempotencyKey')] : []),
+  ];
+  return {
+    operationId: route.id,
+    tags: [of.tag],
+    summary: operation.summary,
+    description: operation.about,
+    ...(route.isOpen && { security: [] }),
+    ...(parameters.length > 0 && { parameters }),
+    ...bodyOf(route, components, config),
+    responses: {
+      [route.status]: successOf(route, components),
+      ...othersOf(route, components),
+      ...problemsOf(route, components),
+    },
+  };
+}
+
+function notificationOf(notification: NotificationDescription, components: Components): Json {
+  const { name, tag, summary, about, headers, body, answers } = notification;
+  return {
+    operationId: name,
+    tags: [tag],
+    summary,
+    description: about,
+    security: [],
+    parameters: parametersOf('header', headers, components),
+    requestBody: { required: true, content: jsonContent(body, components) },
+    responses: Object.fromEntries(
+      Object.entries(answers).map(([status, description]) => [status, { description }]),
+    ),
+  };
+}
+
+function pathParameters({ path, operation, of, id }: Route, components: Components): Json[] {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  const known = { ...of.path, ...operation.path };
+  const wanted = names.map((name) => {
+    const parameter = known[name];
+    if (!parameter) throw new Error(`${id}: the path parameter ${name} is not described`);
+    return [name, parameter] as const;
+  });
+  return parametersOf('path', Object.fromEntries(wanted), components);
+}
+
+function parametersOf(
+  place: 'path' | 'query' | 'header',
+  all: Parameters,
+  components: Components,
+): Json[] {
+  return Object.entries(all).map(([name, { about, schema, optional = place === 'query' }]) => ({
+    name,
+    in: place,
+    description: about,
+    ...(!optional && { required: true }),
+    schema: components.schema(schema),
+  }));
+}
+
+function bodyOf(route: Route, components: Components, config: DescribedConfig): Json {
+  const { dto, bodyLimit, operation, id } = route;
+  if (bodyLimit === undefined) return {};
+  const schema = dto ? bodySchemaOf(dto) : operation.body;
+  if (!schema) throw new Error(`${id}: the body is not described`);
+  const examples = operation.examples ?? { everything: exampleOf(schema) };
+  return {
+    requestBody: {
+      required: true,
+      description: sizesOf(config[bodyLimit]),
+      content: {
+        [JSON_TYPE]: {
+          schema: components.schema(schema),
+          examples: Object.fromEntries(
+            Object.entries(examples).map(([name, value]) => [name, { value }]),
+          ),
+        },
+      },
+    },
+  };
+}
+
+function sizesOf(bytes: number): string {
+  const values = `${String(maxValues(bytes))} values and ${String(MAX_DEPTH)} levels of nesting`;
+  return `At most ${String(bytes)} bytes, ${values}.`;
+}
+
+function successOf({ operation, status, isOpen, takesKey }: Route, components: Components): Json {
+  const { answer, headers = [] } = operation;
+  return {
+    description: status === 202 ? 'Accepted: it is done later.' : 'Success.',
+    headers: components.headersOf([
+      ...headers,
+      ...(takesKey ? (['Idempotency-Replayed'] as const) : []),
+      ...(isOpen ? [] : RATE_LIMIT_HEADERS),
+    ]),
+    content:
+      'mediaTypes' in answer
+        ? Object.fromEntries(answer.mediaTypes.map((type) => [type, {}]))
+        : jsonContent(answer, components),
+  };
+}
+
+function othersOf({ operation, isOpen }: Route, components: Components): Json {
+  return Object.fromEntries(
+    Object.entries(operation.others ?? {}).map(([status, { about, schema }]) => [
+      status,
+      {
+        description: about,
+        headers: components.headersOf(isOpen ? [] : RATE_LIMIT_HEADERS),
+        content: jsonContent(schema, components),
+      },
+    ]),
+  );
+}
+
+function jsonContent(schema: Schema, components: Components): Json {
+  return { [JSON_TYPE]: { schema: components.schema(schema), example: exampleOf(schema) } };
+}
+
+/** Whoever asks for credentials asks the database, and counts. */
+const OF_CREDENTIALS: readonly ErrorCode[] = ['unauthorized', 'rate_limited', 'unavailable'];
+const OF_A_BODY: readonly ErrorCode[] = [
+  'malformed_json',
+  'validation_failed',
+  'body_too_large',
+  'unsupported_media_type',
+  'request_timeout',
+];
+
+const OF_A_KEY: readonly ErrorCode[] = [
+  'validation_failed',
+  'idempotency_key_in_use',
+  'idempotency_key_reused',
+];
+
+/** The errors of a route: those that follow from what it is, and those that it is said to have. */
+function problemsOf(route: Route, components: Components): Json {
+  const codes = new Set<ErrorCode>([
+    'internal_error',
+    ...(route.isOpen ? [] : OF_CREDENTIALS),
+    ...(route.bodyLimit === undefined ? [] : OF_A_BODY),
+    ...(route.operation.query ? (['validation_failed'] as const) : []),
+    ...(route.path.includes('{') ? (['not_found'] as const) : []),
+    ...(route.checksVersion ? (['precondition_failed'] as const) : []),
+    ...(route.takesKey ? OF_A_KEY : []),
+    ...route.refusesWith,
+    ...(route.operation.errors ?? []),
+  ]);
+  const statuses = new Set([...codes].map(statusOf));
+  return Object.fromEntries(
+    [...statuses].map((status) => [
+      status,
+      components.problem([...codes].filter((code) => statusOf(code) === status).sort()),
+    ]),
+  );
+}

@@ -1,0 +1,46 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { BusyError, DomainError, Log, NotFoundError, translateDatabaseError } from '#libs/kernel';
+import { PROBLEM_TYPE, problemOf, STATUS_OF } from './problem.js';
+
+/** Seconds after which a client may ask again when a store is away. */
+const RETRY_AFTER_S = 5;
+
+/** Turns every error into the one error shape; what is not ours becomes a 500 without a word. */
+@Catch()
+export class ProblemFilter implements ExceptionFilter {
+  constructor(private readonly log: Log) {}
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const request = host.switchToHttp().getRequest<Request>();
+    const response = host.switchToHttp().getResponse<Response>();
+    const requestId = request.requestId ?? '';
+    const error = this.domainErrorOf(thrown);
+    // A line with a stack for each of a flood of requests would make the flood worse.
+    if (STATUS_OF[error.kind] >= 500 && !(error instanceof BusyError)) {
+      this.log.error({ requestId, err: thrown }, 'request failed');
+    }
+    if (response.headersSent) {
+      // A client must not take half a list for a whole one.
+      request.socket.destroy();
+      return;
+    }
+    if (error.kind === 'unauthorized') {
+      response.setHeader('WWW-Authenticate', 'Basic realm="switchhook", charset="UTF-8"');
+    }
+    const wait = error.retryAfterS ?? (error.kind === 'unavailable' ? RETRY_AFTER_S : undefined);
+    if (wait !== undefined) response.setHeader('Retry-After', String(wait));
+    const body = problemOf(error, { instance: request.originalUrl, requestId });
+    response.status(STATUS_OF[error.kind]);
+    response.setHeader('Content-Type', PROBLEM_TYPE);
+    response.end(request.method === 'HEAD' ? undefined : JSON.stringify(body));
+  }
+
+  private domainErrorOf(thrown: unknown): DomainError {
+    const error = translateDatabaseError(thrown);
+    if (error instanceof DomainError) return error;
+    if (error instanceof HttpException && error.getStatus() === 404)
+      return new NotFoundError('path');
+    return new DomainError('internal', 'internal_error', 'Something went wrong on our side.');
+  }
+}

@@ -1,0 +1,59 @@
+import { type DomainError, type ErrorKind, ValidationError } from '#libs/kernel';
+
+/** The status of each kind of error. Without a default: a new kind does not compile without one. */
+export const STATUS_OF: Record<ErrorKind, number> = {
+  malformed: 400,
+  invalid: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  unprocessable: 422,
+  precondition_failed: 412,
+  too_large: 413,
+  unsupported_media_type: 415,
+  request_timeout: 408,
+  rate_limited: 429,
+  internal: 500,
+  unavailable: 503,
+};
+
+/** The title of each kind of error: the name of its status. */
+export const TITLE_OF: Record<ErrorKind, string> = {
+  malformed: 'Bad Request',
+  invalid: 'Bad Request',
+  unauthorized: 'Unauthorized',
+  forbidden: 'Forbidden',
+  not_found: 'Not Found',
+  method_not_allowed: 'Method Not Allowed',
+  conflict: 'Conflict',
+  unprocessable: 'Unprocessable Content',
+  precondition_failed: 'Precondition Failed',
+  too_large: 'Content Too Large',
+  unsupported_media_type: 'Unsupported Media Type',
+  request_timeout: 'Request Timeout',
+  rate_limited: 'Too Many Requests',
+  internal: 'Internal Server Error',
+  unavailable: 'Service Unavailable',
+};
+
+export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
+
+/** The one shape of an error: RFC 9457, with `error` for clients that know nothing of it. */
+export function problemOf(
+  error: DomainError,
+  request: { instance: string; requestId: string },
+): object {
+  return {
+    type: 'about:blank',
+    title: TITLE_OF[error.kind],
+    status: STATUS_OF[error.kind],
+    detail: error.message,
+    instance: request.instance,
+    code: error.code,
+    error: error.message,
+    ...(error instanceof ValidationError && { errors: error.faults }),
+    requestId: request.requestId,
+  };
+}

@@ -1,0 +1,140 @@
+import type { Request } from 'express';
+import {
+  type FieldCode,
+  type FieldFault,
+  isNumericId,
+  isUuid,
+  type Page,
+  ValidationError,
+} from '#libs/kernel';
+
+/** The most that a page can have, and what it has unless it is said. */
+export const MAX_LIMIT = 1_000;
+export const DEFAULT_LIMIT = 100;
+// RFC 3339, section 5.6; the calendar is checked by Date, which would take 24:00 for the next day.
+const TIME =
+  /^(\d{4}-\d{2}-\d{2})[Tt ]((?:[01]\d|2[0-3]):\d{2}):(\d{2})(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
+const DAY_MS = 86_400_000;
+
+/** What a time of a request must be, in words. */
+export const TIME_RULE =
+  'must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339)';
+
+// What both RFC 3339 and PostgreSQL can write, once the offset is applied.
+const FIRST_TIME = Date.parse('0001-01-01T00:00:00Z');
+const LAST_TIME = Date.parse('9999-12-31T23:59:59.999Z');
+
+/**
+ * Reads the query parameters that a route knows, gathering every fault; unknown ones are ignored.
+ * Call {@link QueryReader.done} before the values are used.
+ */
+export class QueryReader {
+  private readonly faults: FieldFault[] = [];
+
+  constructor(private readonly request: Request) {}
+
+  text(name: string): string | undefined {
+    const value = this.request.query[name];
+    if (value === undefined) return undefined;
+    // What PostgreSQL cannot take is in no row either: it finds nothing, like any such value.
+    if (typeof value === 'string') return value.replaceAll('\0', '\ufffd').toWellFormed();
+    this.fault(name, 'not_allowed', 'must be given only once');
+    return undefined;
+  }
+
+  choice<Choice extends string>(name: string, choices: readonly Choice[]): Choice | undefined {
+    const value = this.text(name);
+    if (value === undefined || choices.includes(value as Choice))
+      return value as Choice | undefined;
+    this.fault(name, 'choice', `must be one of ${choices.join(', ')}`);
+    return undefined;
+  }
+
+  flag(name: string): boolean | undefined {
+    const value = this.choice(name, ['true', 'false']);
+    return value === undefined ? undefined : value === 'true';
+  }
+
+  time(name: string): Date | undefined {
+    const value = this.text(name);
+    if (value === undefined) return undefined;
+    const time = parseTime(value);
+    if (!time) this.fault(name, 'format', TIME_RULE);
+    return time;
+  }
+
+  /** `limit` and `after` of a list that is answered whole when no limit is given. */
+  optionalPage(): { limit?: number; after?: string } {
+    const limit = this.limit();
+    const after = this.text('after');
+    if (after !== undefined && !isNumericId(after)) this.fault('after', 'format', 'must be an id');
+    return { ...(limit !== undefined && { limit }), ...(after !== undefined && { after }) };
+  }
+
+  /** `limit` and `after` of a list that is only answered in pages. @param isId what its ids look like */
+  page(isId = isUuid): Page {
+    const after = this.text('after');
+    if (after !== undefined && !isId(after)) this.fault('after', 'format', 'must be an id');
+    return { limit: this.limit() ?? DEFAULT_LIMIT, ...(after !== undefined && { after }) };
+  }
+
+  /** @throws ValidationError if any parameter was faulty */
+  done(): void {
+    if (this.faults.length > 0) throw new ValidationError(this.faults);
+  }
+
+  private limit(): number | undefined {
+    const value = this.text('limit');
+    if (value === undefined) return undefined;
+    const limit = /^\d{1,9}$/.test(value) ? Number(value) : 0;
+    if (limit < 1 || limit > MAX_LIMIT) {
+      this.fault('limit', 'range', `must be a whole number from 1 to ${String(MAX_LIMIT)}`);
+    }
+    return limit;
+  }
+
+  private fault(field: string, code: FieldCode, says: string): void {
+    this.faults.push({ field, code, message: `The query parameter ${field} ${says}.` });
+  }
+}
+
+/** Those of the text parameters that are given. */
+export function textsOf<Name extends string>(
+  query: QueryReader,
+  names: readonly Name[],
+): Partial<Record<Name, string>> {
+  const texts: Partial<Record<Name, string>> = {};
+  for (const name of names) {
+    const text = query.text(name);
+    if (text !== undefined) texts[name] = text;
+  }
+  return texts;
+}
+
+/** `since` and `until`, as far as they are given. */
+export function timesOf(query: QueryReader): { since?: Date; until?: Date } {
+  const since = query.time('since');
+  const until = query.time('until');
+  return { ...(since && { since }), ...(until && { until }) };
+}
+
+/** The time that an RFC 3339 text means, or undefined when it is none. */
+export function parseTime(text: string): Date | undefined {
+  const [, date, minute, second, fraction = '', offset] = TIME.exec(text) ?? [];
+  if (date === undefined) return undefined;
+  const isLeap = second === '60';
+  const precise = fraction.slice(0, 4);
+  const time = new Date(
+    `${date}T${minute}:${isLeap ? '59' : second}${precise}${offset?.toUpperCase()}`,
+  );
+  if (isLeap) {
+    // No clock of ours has leap seconds: it is the first one of the next day, in UTC.
+    time.setTime(time.getTime() + 1_000);
+    if (!(time.getTime() % DAY_MS < 1_000)) return undefined;
+  }
+  if (!(time.getTime() >= FIRST_TIME && time.getTime() <= LAST_TIME)) return undefined;
+  // Date rolls 2026-02-30 over into March; a day that does not exist is a fault.
+  const day = Number(text.slice(8, 10));
+  const daysInMonth = new Date(Date.UTC(Number(text.slice(0, 4)), Number(text.slice(5, 7)), 0));
+  return day <= daysInMonth.getUTCDate() ? time : undefined;
+}

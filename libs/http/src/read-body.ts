@@ -1,0 +1,246 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import bodyParser from 'body-parser';
+import type { Request, RequestHandler, Response } from 'express';
+import { DomainError, tooDeepAt, tooManyValuesAt, ValidationError } from '#libs/kernel';
+import { isWaiting, sendContinue } from './continue.js';
+import { configOf } from './request.js';
+
+/** A request body: its text as it was sent, and what it means. */
+export interface JsonText {
+  text: string;
+  value: Record<string, unknown>;
+}
+
+/** Which limit of the configuration holds for a body. */
+export type BodyLimit = 'MAX_BODY_BYTES' | 'MAX_BATCH_BYTES';
+
+/** Levels of objects and arrays in a body, or in an event of a batch; more than any known client has. */
+export const MAX_DEPTH = 64;
+
+/** How many values a body may have in all: one for every 16 bytes that it may have. */
+export function maxValues(bytes: number): number {
+  return bytes >> 4;
+}
+
+/** Pieces in which a body is kept: each takes up half a kilobyte, however short it is. */
+const MAX_CHUNKS = 128;
+
+const broken = new WeakMap<IncomingMessage, DomainError>();
+const whenBroken = new WeakMap<IncomingMessage, (reason: DomainError) => void>();
+
+/**
+ * Tells whoever reads the body of a request, now or later, that there will be no more of it.
+ * @param reason what it is then refused with
+ */
+export function breakBody(request: IncomingMessage, reason = unreadable()): void {
+  broken.set(request, reason);
+  whenBroken.get(request)?.(reason);
+}
+
+const readers = new Map<number, RequestHandler>();
+
+/**
+ * Reads the body of a request as a JSON object. Only a route that wants a body calls this, after
+ * the guards, so the body of a request that is not authenticated is never read.
+ * @throws DomainError 415, 413, 408, 400 in the order of the contract
+ */
+export async function readJsonObject(request: Request, limit: BodyLimit): Promise<JsonText> {
+  if (!(await hasBody(request))) throw notAnObject();
+  requireJsonType(request);
+  requireKnownEncoding(request);
+  const bytesAllowed = configOf(request)[limit];
+  const bytes = await readBytes(request, bytesAllowed);
+  if (bytes.length === 0) throw notAnObject();
+  const text = textOf(bytes);
+  requireFewValues(text, maxValues(bytesAllowed));
+  const value = parse(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notAnObject();
+  // Of a batch each event is judged on its own.
+  if (limit !== 'MAX_BATCH_BYTES') requireShallow(text);
+  return { text, value: value as Record<string, unknown> };
+}
+
+/** Chunks may turn out to be none, which counts where the type of a body would be refused. */
+async function hasBody(request: Request): Promise<boolean> {
+  const { 'transfer-encoding': chunked, 'content-length': length = 0 } = request.headers;
+  if (chunked === undefined) return Number(length) > 0;
+  if (isJson(request) || isWaiting(request) || broken.has(request)) return true;
+  return new Promise((resolve) => {
+    request.once('data', () => resolve(true));
+    request.once('end', () => resolve(false));
+    // A client that has left sends neither.
+    if (request.destroyed) resolve(true);
+    request.once('close', () => resolve(true));
+    whenBroken.set(request, () => resolve(true));
+  });
+}
+
+/** Whether the headers say that the body is JSON, as a route wants it. */
+export function isJson({ headers }: Request): boolean {
+  const { 'content-type': type } = headers;
+  // Nearly always, and asked twice of each request.
+  if (type === 'application/json') return true;
+  return type?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
+}
+
+function requireJsonType(request: Request): void {
+  if (isJson(request)) return;
+  throw new DomainError(
+    'unsupported_media_type',
+    'unsupported_media_type',
+    'The header Content-Type must be application/json.',
+  );
+}
+
+function requireKnownEncoding({ headers }: Request): void {
+  const encoding = headers['content-encoding']?.toLowerCase() ?? 'identity';
+  if (['identity', 'gzip'].includes(encoding)) return;
+  // The same by another name (RFC 9110, section 8.4.1.3).
+  if (encoding === 'x-gzip') headers['content-encoding'] = 'gzip';
+  else {
+    throw new DomainError(
+      'unsupported_media_type',
+      'unsupported_media_type',
+      'The header Content-Encoding must be gzip or absent.',
+    );
+  }
+}
+
+function readBytes(request: Request, limit: number): Promise<Buffer> {
+  // body-parser would read such a body to its end before it says so.
+  if (isTooLong(request, limit)) throw tooLarge(limit);
+  const reason = broken.get(request);
+  if (reason) throw reason;
+  // Nothing of it will ever come, not even an error.
+  if (request.destroyed) throw unreadable();
+  if (request.res) sendContinue(request, request.res);
+  return new Promise((resolve, reject) => {
+    whenBroken.set(request, reject);
+    if (isPlain(request)) readPlain(request, limit, resolve, reject);
+    else readCompressed(request, limit, resolve, reject);
+  });
+}
+
+type Resolve = (bytes: Buffer) => void;
+type Reject = (error: DomainError) => void;
+
+/** Most bodies: by two listeners, where body-parser took a twentieth of what an event takes. */
+function readPlain(request: Request, limit: number, resolve: Resolve, reject: Reject): void {
+  let chunks: Buffer[] = [];
+  let size = 0;
+  let isRefused = false;
+  // What the client still sends is read and thrown away, so that it hears our answer.
+  const refuse = (reason: DomainError): void => {
+    isRefused = true;
+    chunks = [];
+    request.inFlight?.hold(0);
+    reject(reason);
+  };
+  request.on('data', (chunk: Buffer) => {
+    if (isRefused) return;
+    size += chunk.length;
+    if (size > limit) {
+      refuse(tooLarge(limit));
+      return;
+    }
+    chunks.push(chunk);
+    if (chunks.length === MAX_CHUNKS) chunks = [Buffer.concat(chunks)];
+    try {
+      request.inFlight?.hold(size);
+    } catch (error) {
+      refuse(error as DomainError);
+    }
+  });
+  request.once('end', () => {
+    const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+    // As body-parser leaves it, for what comes later.
+    request.body = bytes;
+    resolve(bytes);
+  });
+  request.once('error', () => reject(unreadable()));
+}
+
+function readCompressed(request: Request, limit: number, resolve: Resolve, reject: Reject): void {
+  let read = readers.get(limit);
+  if (!read) {
+    read = bodyParser.raw({ limit, type: () => true });
+    readers.set(limit, read);
+  }
+  // What it will be when it is inflated cannot be told before.
+  request.inFlight?.hold(limit);
+  void read(request, {} as Response, (error?: unknown) => {
+    if (error) {
+      request.resume();
+      reject(readError(error, limit));
+    } else resolve(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
+  });
+}
+
+/** Whether the body is sent as it is. */
+function isPlain({ headers }: Request): boolean {
+  return (headers['content-encoding']?.toLowerCase() ?? 'identity') === 'identity';
+}
+
+/** Whether the headers alone tell that the body is refused. */
+function isTooLong(request: Request, limit: number): boolean {
+  return isPlain(request) && Number(request.headers['content-length'] ?? 0) > limit;
+}
+
+function readError(error: unknown, limit: number): DomainError {
+  return (error as { type?: string }).type === 'entity.too.large' ? tooLarge(limit) : unreadable();
+}
+
+function unreadable(): DomainError {
+  return malformed('The body could not be read as its headers describe it.');
+}
+
+function tooLarge(limit: number): DomainError {
+  return new DomainError(
+    'too_large',
+    'body_too_large',
+    `The body must have at most ${String(limit)} bytes.`,
+  );
+}
+
+function textOf(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw malformed('The body is not valid UTF-8.');
+  const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  return bytes.toString('utf8', hasMark ? 3 : 0);
+}
+
+/** Before it is parsed: that is what takes long, and memory. */
+function requireFewValues(text: string, most: number): void {
+  const at = tooManyValuesAt(text, most);
+  if (at < 0) return;
+  const says = `must have at most ${String(most)} values (this is exceeded at character ${String(at)})`;
+  throw ValidationError.of('', 'length', `The body ${says}.`);
+}
+
+function requireShallow(text: string): void {
+  const at = tooDeepAt(text, MAX_DEPTH);
+  if (at < 0) return;
+  const says = `must have at most ${String(MAX_DEPTH)} levels (this is exceeded at character ${String(at)})`;
+  throw ValidationError.of('', 'length', `The body ${says}.`);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const position = /position (\d+)/.exec((error as Error).message)?.[1];
+    throw malformed(
+      position === undefined
+        ? 'The body is not valid JSON.'
+        : `The body is not valid JSON (at character ${position}).`,
+    );
+  }
+}
+
+function malformed(message: string): DomainError {
+  return new DomainError('malformed', 'malformed_json', message);
+}
+
+function notAnObject(): ValidationError {
+  return ValidationError.of('', 'type', 'The body must be a JSON object.');
+}

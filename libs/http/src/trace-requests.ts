@@ -1,0 +1,29 @@
+import { once } from 'node:events';
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import type { Tracing } from '#libs/kernel';
+import { pathOf } from './request.js';
+
+/** Makes each request a span, in the trace that its `traceparent` names. */
+export function traceRequests(tracing: Tracing): RequestHandler {
+  return (request: Request, response: Response, next: NextFunction) => {
+    if (pathOf(request).startsWith('/health')) {
+      next();
+      return;
+    }
+    const { method } = request;
+    const parent = request.get('traceparent');
+    const attributes = { 'http.request.method': method };
+    void tracing.span({ name: method, kind: 'server', parent, attributes }, async (span) => {
+      const closed = once(response, 'close');
+      next();
+      await closed;
+      const route = (request.route as { path?: unknown } | undefined)?.path;
+      if (typeof route === 'string') {
+        span.rename(`${method} ${route}`);
+        span.set('http.route', route);
+      }
+      span.set('http.response.status_code', response.statusCode);
+      if (response.statusCode >= 500) span.fail(String(response.statusCode));
+    });
+  };
+}
