@@ -6,7 +6,7 @@ import openapiTS, { astToString } from 'openapi-typescript';
 import { ROOT } from './lib/settings.mjs';
 
 const { describeApi } = await import('../dist/apps/api/src/docs/api-description.js');
-const { readConfig } = await import('../dist/libs/kernel/src/index.js');
+const { readConfig } = await import('../dist/libs/runtime/src/index.js');
 
 const [file = join(ROOT, 'libs/client/src/api.generated.ts')] = process.argv.slice(2);
 // For its defaults: no database is asked for anything.

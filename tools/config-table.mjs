@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './lib/settings.mjs';
 
-const { configTable } = await import('../dist/libs/kernel/src/config/config-table.js');
+const { configTable } = await import('../dist/libs/runtime/src/config/config-table.js');
 
 const file = join(ROOT, 'README.md');
 const marked = /(<!-- configuration -->\n)[^]*?(<!-- \/configuration -->)/;

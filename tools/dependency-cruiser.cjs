@@ -3,22 +3,27 @@
  * test/integration/layer-rules.int-spec.ts.
  */
 
+/** What every context may use. */
+const BELOW = ['kernel', 'runtime', 'http', 'outbound'];
+
 /** Every library, and the others that it may use. */
-const CONTEXTS = {
+const LIBRARIES = {
   kernel: [],
-  http: ['kernel'],
-  identity: ['kernel', 'http'],
-  applications: ['kernel', 'http', 'identity'],
-  webhooks: ['kernel', 'http', 'identity', 'applications'],
+  runtime: ['kernel'],
+  http: ['kernel', 'runtime'],
+  outbound: ['kernel', 'runtime'],
+  identity: BELOW,
+  applications: [...BELOW, 'identity'],
+  webhooks: [...BELOW, 'identity', 'applications'],
   // What it knows of the API is generated from the description.
   client: [],
 };
 
-const whatEachMayUse = Object.entries(CONTEXTS).map(([context, others]) => ({
-  name: `what-${context}-may-use`,
+const whatEachMayUse = Object.entries(LIBRARIES).map(([library, others]) => ({
+  name: `what-${library}-may-use`,
   severity: 'error',
-  from: { path: `^libs/${context}/` },
-  to: { path: `^libs/(?!(${[context, ...others].join('|')})/)` },
+  from: { path: `^libs/${library}/` },
+  to: { path: `^libs/(?!(${[library, ...others].join('|')})/)` },
 }));
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -81,10 +86,10 @@ module.exports = {
     },
     ...whatEachMayUse,
     {
-      name: 'no-context-without-its-place',
-      comment: 'CONTEXTS, above, says what a context may use',
+      name: 'no-library-without-its-place',
+      comment: 'LIBRARIES, above, says what a library may use',
       severity: 'error',
-      from: { path: `^libs/(?!(${Object.keys(CONTEXTS).join('|')})/)` },
+      from: { path: `^libs/(?!(${Object.keys(LIBRARIES).join('|')})/)` },
       to: { path: '^libs/' },
     },
     {

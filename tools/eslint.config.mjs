@@ -1,7 +1,7 @@
 import tseslint from 'typescript-eslint';
 
 const DOMAIN_MAY_IMPORT = 'the domain imports itself, the kernel, node:crypto and @Injectable';
-const ENVIRONMENT = 'only libs/kernel/src/config reads the environment, as process.env';
+const ENVIRONMENT = 'only libs/runtime/src/config reads the environment, as process.env';
 
 export default tseslint.config(
   { ignores: ['dist/**', 'node_modules/**', 'coverage/**', '.data/**'] },
@@ -63,7 +63,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['libs/kernel/src/config/**/*.ts', 'test/**/*.ts'],
+    files: ['libs/runtime/src/config/**/*.ts', 'test/**/*.ts'],
     rules: { 'no-restricted-properties': 'off' },
   },
   { files: ['test/**/*.ts', '**/*spec.ts'], rules: { 'max-lines': 'off' } },

@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, afterEach, expect, it } from 'vitest';
-import { Database, Log, Metrics, readConfig, Tracing } from '#libs/kernel';
+import { Database, Log, Metrics, readConfig, Tracing } from '#libs/runtime';
 import { DeliveryQueue } from '../../libs/webhooks/src/domain/delivery-queue.js';
 import { PostgresEventReader } from '../../libs/webhooks/src/infrastructure/postgres-event.reader.js';
 import { PostgresEventStore } from '../../libs/webhooks/src/infrastructure/postgres-event.store.js';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { Database, Log, Metrics, readConfig, Tracing } from '#libs/kernel';
+import { Database, Log, Metrics, readConfig, Tracing } from '#libs/runtime';
 import type { ReportedEvent } from '../../libs/webhooks/src/domain/event.js';
 import {
   DeliveryQueue,

@@ -9,14 +9,8 @@ import {
   UsernameTaken,
   UsersService,
 } from '#libs/identity';
-import {
-  BackgroundTasks,
-  Database,
-  Log,
-  Metrics,
-  NotFoundError,
-  ValidationError,
-} from '#libs/kernel';
+import { NotFoundError, ValidationError } from '#libs/kernel';
+import { BackgroundTasks, Database, Log, Metrics } from '#libs/runtime';
 import { Logins } from '../../libs/identity/src/domain/logins.js';
 import { FakeLogins } from '../../libs/identity/src/domain/logins.fake.js';
 import { PostgresCredentialUses } from '../../libs/identity/src/infrastructure/postgres-credential-uses.js';

@@ -9,8 +9,9 @@ import { type IContainer, type IPodSpec, type IProbe, Service } from 'kubernetes
 import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { isCallableAddress, readConfig } from '#libs/kernel';
-import { configJsonSchema } from '../../libs/kernel/src/config/config.js';
+import { isCallableAddress } from '#libs/outbound';
+import { readConfig } from '#libs/runtime';
+import { configJsonSchema } from '../../libs/runtime/src/config/config.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const MANIFESTS = `${ROOT}tools/kubernetes/`;

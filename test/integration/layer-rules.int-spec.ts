@@ -53,7 +53,9 @@ describe('the layers', () => {
   const allowed: Files = {
     'libs/kernel/src/error.ts': `export const error = 1;`,
     'libs/kernel/src/index.ts': `export { error } from './error.js';`,
-    'libs/http/src/index.ts': `export { error as problem } from '#libs/kernel';`,
+    'libs/runtime/src/index.ts': `export { error as refusal } from '#libs/kernel';`,
+    'libs/outbound/src/index.ts': `import '#libs/runtime'; export { error as refused } from '#libs/kernel';`,
+    'libs/http/src/index.ts': `import '#libs/runtime'; export { error as problem } from '#libs/kernel';`,
     'libs/client/src/index.ts': `export { call } from './call.js';`,
     'libs/client/src/call.ts': `export const call = 1;`,
     'apps/cli/src/main.ts': `import '#libs/client';`,
@@ -61,10 +63,11 @@ describe('the layers', () => {
     ...context('identity', []),
     ...context('applications', ['identity']),
     ...context('webhooks', ['applications', 'identity']),
+    'libs/webhooks/src/infrastructure/calls.ts': `import '#libs/outbound';`,
     'apps/api/src/main.ts': `import './api.module.js';`,
     'apps/api/src/api.module.ts': ['identity', 'applications', 'webhooks']
       .map((name) => `import '#libs/${name}'; import '#libs/${name}/http';`)
-      .concat(`import '#libs/http'; import '#libs/kernel';`)
+      .concat(`import '#libs/http'; import '#libs/runtime'; import '#libs/kernel';`)
       .join('\n'),
     'apps/worker/src/main.ts': `import '#libs/webhooks'; import '#libs/http';`,
     'test/support/rows.ts': `import '../../libs/webhooks/src/infrastructure/rows.js';`,
@@ -73,7 +76,9 @@ describe('the layers', () => {
 
   /** The files of a context that stands on others. */
   function context(name: string, others: readonly string[]): Files {
-    const imports = ['kernel', ...others].map((other) => `import '#libs/${other}';`).join('\n');
+    const imports = ['kernel', 'runtime', ...others]
+      .map((other) => `import '#libs/${other}';`)
+      .join('\n');
     const httpImports = ['http', ...others.map((other) => `${other}/http`)]
       .map((other) => `import '#libs/${other}';`)
       .join('\n');
@@ -195,6 +200,16 @@ describe('the layers', () => {
       { 'libs/kernel/src/problem.ts': `import '#libs/http';` },
     ],
     [
+      'what-runtime-may-use',
+      'the runtime imports the HTTP edge',
+      { 'libs/runtime/src/routes.ts': `import '#libs/http';` },
+    ],
+    [
+      'what-outbound-may-use',
+      'the HTTP client imports a context',
+      { 'libs/outbound/src/targets.ts': `import '#libs/webhooks';` },
+    ],
+    [
       'what-http-may-use',
       'the HTTP edge imports a context',
       { 'libs/http/src/users.ts': `import '#libs/identity';` },
@@ -232,7 +247,7 @@ describe('the layers', () => {
     [
       'what-webhooks-may-use',
       'webhooks imports the client',
-      { 'libs/webhooks/src/infrastructure/calls.ts': `import '#libs/client';` },
+      { 'libs/webhooks/src/infrastructure/client.ts': `import '#libs/client';` },
     ],
     [
       'what-webhooks-may-use',
@@ -243,7 +258,7 @@ describe('the layers', () => {
       },
     ],
     [
-      'no-context-without-its-place',
+      'no-library-without-its-place',
       'a new context imports the kernel before anything says that it may',
       { 'libs/payments/src/index.ts': `import '#libs/kernel';` },
     ],
@@ -363,8 +378,8 @@ describe('the habits', () => {
     ],
     [
       'no-restricted-properties',
-      'the kernel reads the environment outside its config',
-      'libs/kernel/src/database/environment.ts',
+      'the runtime reads the environment outside its config',
+      'libs/runtime/src/database/environment.ts',
       `export const url = process.env.DATABASE_URL;`,
     ],
     [
@@ -412,8 +427,8 @@ describe('the habits', () => {
       `export { DataSource } from 'typeorm';`,
     ],
     [
-      'libs/kernel/src/config may read the environment',
-      'libs/kernel/src/config/environment.ts',
+      'libs/runtime/src/config may read the environment',
+      'libs/runtime/src/config/environment.ts',
       `export const url = process.env.DATABASE_URL;`,
     ],
     ['a file of 300 lines is allowed', 'libs/webhooks/src/domain/full.ts', lines(300)],

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { migrate, readConfig } from '#libs/kernel';
+import { migrate, readConfig } from '#libs/runtime';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 
 /** Of one migration. A change of a table waits for it, and a plain read of that table waits behind it. */

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isCallableAddress, readConfig } from '#libs/kernel';
+import { isCallableAddress } from '#libs/outbound';
+import { readConfig } from '#libs/runtime';
 import {
   hasTargetHost,
   isTargetUrl,

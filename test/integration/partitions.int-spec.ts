@@ -11,7 +11,7 @@ import {
   type TaskWork,
   Tracing,
   Transactions,
-} from '#libs/kernel';
+} from '#libs/runtime';
 import { DeliveryQueue } from '../../libs/webhooks/src/domain/delivery-queue.js';
 import { DeliveryCanceller } from '../../libs/webhooks/src/infrastructure/delivery-canceller.js';
 import type { DeliveryMetrics } from '../../libs/webhooks/src/infrastructure/delivery-metrics.js';

@@ -1,7 +1,8 @@
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Database, Log, Metrics, readConfig, SecretBox } from '#libs/kernel';
+import { SecretBox } from '#libs/kernel';
+import { Database, Log, Metrics, readConfig } from '#libs/runtime';
 import type { DueClaim } from '../../libs/webhooks/src/domain/due-schedule.js';
 import type {
   Conclusion,

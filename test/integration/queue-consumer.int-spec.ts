@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import Bull, { type Queue } from 'bull';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { connectRedis, readConfig } from '#libs/kernel';
+import { connectRedis, readConfig } from '#libs/runtime';
 import {
   letGo,
   prepareToConsume,

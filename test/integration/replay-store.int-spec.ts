@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Database, Log, Metrics, readConfig, Transactions } from '#libs/kernel';
+import { Database, Log, Metrics, readConfig, Transactions } from '#libs/runtime';
 import { PostgresReplayStore } from '../../libs/webhooks/src/infrastructure/postgres-replay.store.js';
 import { READY_REPLAYS } from '../../libs/webhooks/src/infrastructure/replay.statements.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';

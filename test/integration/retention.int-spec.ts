@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { SecretBox } from '#libs/kernel';
 import {
   type BackgroundTasks,
   Database,
@@ -9,9 +10,8 @@ import {
   Log,
   Metrics,
   readConfig,
-  SecretBox,
   Transactions,
-} from '#libs/kernel';
+} from '#libs/runtime';
 import { dayAt } from '../../libs/webhooks/src/infrastructure/partition-walk.js';
 import { WebhookSecrets } from '../../libs/webhooks/src/domain/webhook-secrets.js';
 import type { DeliveryMetrics } from '../../libs/webhooks/src/infrastructure/delivery-metrics.js';

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { migrate, readConfig } from '#libs/kernel';
-import { FUNCTION_RIGHTS, TABLE_RIGHTS } from '../../libs/kernel/src/database/grants.js';
+import { migrate, readConfig } from '#libs/runtime';
+import { FUNCTION_RIGHTS, TABLE_RIGHTS } from '../../libs/runtime/src/database/grants.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { asRole, testDatabaseUrl } from '../support/environment.js';
 import { partitionsOf } from '../support/past.js';
@@ -50,7 +50,7 @@ async function run(connectionString: string, statements: string[]): Promise<void
 const names = async (sql: string) =>
   (await database.query<{ name: string }>(sql)).map(({ name }) => name);
 
-describe('what stands in libs/kernel/src/database/grants.ts', () => {
+describe('what stands in libs/runtime/src/database/grants.ts', () => {
   const why = 'what may API and worker do with each of these? Say it in grants.ts';
 
   it('is a decision for every table', async () => {

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Database, Log, Metrics, readConfig } from '#libs/kernel';
+import { Database, Log, Metrics, readConfig } from '#libs/runtime';
 import type { Verdict } from '../../libs/webhooks/src/domain/subscription-life.js';
 import type { KnownHealth } from '../../libs/webhooks/src/domain/target-verdicts.js';
 import type { DeliveryMetrics } from '../../libs/webhooks/src/infrastructure/delivery-metrics.js';

@@ -1,16 +1,9 @@
 import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import {
-  Database,
-  Log,
-  Metrics,
-  migrate,
-  readConfig,
-  Transactions,
-  UnavailableError,
-} from '#libs/kernel';
-import { TIME_LIMITS } from '../../libs/kernel/src/database/time-limits.js';
+import { UnavailableError } from '#libs/kernel';
+import { Database, Log, Metrics, migrate, readConfig, Transactions } from '#libs/runtime';
+import { TIME_LIMITS } from '../../libs/runtime/src/database/time-limits.js';
 import { createUser } from '../support/accounts.js';
 import { apiInProcess } from '../support/api-in-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';

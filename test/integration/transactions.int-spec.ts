@@ -1,15 +1,8 @@
 import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  actAs,
-  Database,
-  Log,
-  Metrics,
-  readConfig,
-  Transactions,
-  UnavailableError,
-} from '#libs/kernel';
+import { actAs, UnavailableError } from '#libs/kernel';
+import { Database, Log, Metrics, readConfig, Transactions } from '#libs/runtime';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 
 const QUERY_TIMEOUT_MS = 200;

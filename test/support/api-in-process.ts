@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { createHttpApplication } from '#libs/http';
-import { configFromEnvironment } from '#libs/kernel';
+import { configFromEnvironment } from '#libs/runtime';
 import { ApiModule } from '../../apps/api/src/api.module.js';
 import type { TestDatabase } from './database.js';
 import { testRedisUrl } from './environment.js';

@@ -1,6 +1,6 @@
 import type { INestApplicationContext, Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
-import { type Config, KernelModule } from '#libs/kernel';
+import { type Config, RuntimeModule } from '#libs/runtime';
 import type { TestDatabase } from './database.js';
 import { testRedisUrl } from './environment.js';
 
@@ -12,7 +12,7 @@ export async function contextOf(
 ): Promise<INestApplicationContext> {
   process.env.DATABASE_URL = database.url;
   process.env.REDIS_URL = testRedisUrl().toString();
-  const kernel = KernelModule.forProcess('test', { LOG_LEVEL: 'silent', ...fixed });
+  const kernel = RuntimeModule.forProcess('test', { LOG_LEVEL: 'silent', ...fixed });
   const context = await Test.createTestingModule({ imports: [kernel, ...modules] }).compile();
   return context.init();
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { migrate, readConfig } from '#libs/kernel';
-import { TIME_LIMITS } from '../../libs/kernel/src/database/time-limits.js';
+import { migrate, readConfig } from '#libs/runtime';
+import { TIME_LIMITS } from '../../libs/runtime/src/database/time-limits.js';
 import { TEST_DATABASE_PREFIX, testDatabaseUrl } from './environment.js';
 
 /** A database of a test file's own, migrated. */

@@ -1,4 +1,4 @@
-import { Log, readConfig, Tracing } from '#libs/kernel';
+import { Log, readConfig, Tracing } from '#libs/runtime';
 import type { TargetAnswer } from '../../libs/webhooks/src/domain/target-client.js';
 import { OutboundDialer } from '../../libs/webhooks/src/infrastructure/outbound-dialer.js';
 import { TargetResolver } from '../../libs/webhooks/src/infrastructure/target-resolver.js';

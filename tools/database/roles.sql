@@ -38,7 +38,7 @@ BEGIN
   END LOOP;
 END
 $$;
--- So that no process that hangs keeps others waiting, and no plan reads a whole table; libs/kernel/src/database/time-limits.ts has the same.
+-- So that no process that hangs keeps others waiting, and no plan reads a whole table; libs/runtime/src/database/time-limits.ts has the same.
 ALTER ROLE switchhook_api IN DATABASE :"database" SET statement_timeout = '14s';
 ALTER ROLE switchhook_api IN DATABASE :"database" SET lock_timeout = '5s';
 ALTER ROLE switchhook_api IN DATABASE :"database" SET idle_in_transaction_session_timeout = '10s';

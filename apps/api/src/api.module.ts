@@ -2,7 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { ApplicationsHttpModule } from '#libs/applications/http';
 import { HealthModule, HttpModule, UnknownRouteModule } from '#libs/http';
 import { IdentityHttpModule } from '#libs/identity/http';
-import { type Config, KernelModule, PartitionKeeper } from '#libs/kernel';
+import { type Config, PartitionKeeper, RuntimeModule } from '#libs/runtime';
 import { EventsHttpModule, WebhooksHttpModule } from '#libs/webhooks/http';
 import { DocsModule } from './docs/docs.module.js';
 
@@ -13,7 +13,7 @@ export class ApiModule {
     return {
       module: ApiModule,
       imports: [
-        KernelModule.forProcess('api'),
+        RuntimeModule.forProcess('api'),
         HttpModule,
         // The router tries one route after the other, and events are reported by the thousand.
         EventsHttpModule.withShards(config.QUEUE_SHARDS),

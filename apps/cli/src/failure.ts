@@ -20,7 +20,8 @@ export async function describeFailure(error: unknown): Promise<string[]> {
   if (error instanceof CommanderError) return [];
   if (error instanceof CommandFailure) return [error.message];
   // Loaded here, since half a second is long for a command that needs no database.
-  const { codeOf, InvalidConfigError, isAway, ValidationError } = await import('#libs/kernel');
+  const { ValidationError } = await import('#libs/kernel');
+  const { codeOf, InvalidConfigError, isAway } = await import('#libs/runtime');
   if (error instanceof InvalidConfigError) return [error.message];
   if (error instanceof ValidationError) {
     return error.faults.map(({ field, message }) =>

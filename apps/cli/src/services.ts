@@ -3,13 +3,14 @@ import { NestFactory } from '@nestjs/core';
 import pg from 'pg';
 import { ApplicationsModule, ApplicationsService } from '#libs/applications';
 import { IdentityModule, UsersService } from '#libs/identity';
-import { actAs, configFromEnvironment, KernelModule } from '#libs/kernel';
+import { actAs } from '#libs/kernel';
+import { configFromEnvironment, RuntimeModule } from '#libs/runtime';
 
 const CONNECT_TIMEOUT_MS = 3_000;
 const DATABASE_POOL_SIZE = 2;
 
 // Silent: standard output belongs to the command, and what fails is said once, at the end.
-export const kernel = KernelModule.forProcess('cli', { LOG_LEVEL: 'silent', DATABASE_POOL_SIZE });
+export const kernel = RuntimeModule.forProcess('cli', { LOG_LEVEL: 'silent', DATABASE_POOL_SIZE });
 
 @Module({ imports: [kernel, IdentityModule, ApplicationsModule] })
 class CliModule {}

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { createHttpApplication } from '#libs/http';
-import { configFromEnvironment, startProcess } from '#libs/kernel';
+import { configFromEnvironment, startProcess } from '#libs/runtime';
 import { WorkerModule } from './worker.module.js';
 
 await startProcess('worker', async () => {

@@ -1,6 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { HealthModule, HttpModule, UnknownRouteModule } from '#libs/http';
-import { type Config, KernelModule, PartitionKeeper } from '#libs/kernel';
+import { type Config, PartitionKeeper, RuntimeModule } from '#libs/runtime';
 import { DeliveryWorkerModule } from '#libs/webhooks';
 
 /** The delivery process: consumes the queue, and serves its health on a port of its own. */
@@ -10,7 +10,7 @@ export class WorkerModule {
     return {
       module: WorkerModule,
       imports: [
-        KernelModule.forProcess('worker'),
+        RuntimeModule.forProcess('worker'),
         HttpModule,
         HealthModule.forProcess({ readyWithoutRedis: false, behindProxy: false }),
         DeliveryWorkerModule.withShards(config.QUEUE_SHARDS),

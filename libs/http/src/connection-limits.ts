@@ -1,5 +1,5 @@
 import type { Server, ServerResponse } from 'node:http';
-import type { Config, Metrics } from '#libs/kernel';
+import type { Config, Metrics } from '#libs/runtime';
 
 /** What a server has to be made with. */
 export const LIMITS = {

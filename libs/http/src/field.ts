@@ -2,7 +2,6 @@ import { applyDecorators } from '@nestjs/common';
 import { Expose, Transform } from 'class-transformer';
 import { registerDecorator, ValidateIf, type ValidationArguments } from 'class-validator';
 import {
-  type Config,
   type FieldCode,
   type FieldFault,
   hasLength,
@@ -13,6 +12,7 @@ import {
   MAX_URL,
   numericIdOf,
 } from '#libs/kernel';
+import type { Config } from '#libs/runtime';
 import { inAnyCase, type Schema } from './openapi/schema.js';
 import { parseTime } from './query.js';
 

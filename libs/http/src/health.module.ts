@@ -9,7 +9,7 @@ import {
   Res,
 } from '@nestjs/common';
 import type { Response } from 'express';
-import { CONFIG, type Config, Database, RedisHealth } from '#libs/kernel';
+import { CONFIG, type Config, Database, RedisHealth } from '#libs/runtime';
 import { Public } from './access.js';
 
 /** What being ready means for a process. */

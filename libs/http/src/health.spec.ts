@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 import { expect, it, vi } from 'vitest';
-import type { Config, Database, RedisHealth } from '#libs/kernel';
+import type { Config, Database, RedisHealth } from '#libs/runtime';
 import { HealthController, Shutdown } from './health.module.js';
 
 it('asks the stores once, however many ask at once', async () => {

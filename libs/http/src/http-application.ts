@@ -11,15 +11,8 @@ import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
 import { randomUUID } from 'node:crypto';
 import type { Express, Response } from 'express';
-import {
-  CONFIG,
-  type Config,
-  DomainError,
-  Metrics,
-  NestLog,
-  StartLog,
-  Tracing,
-} from '#libs/kernel';
+import { DomainError } from '#libs/kernel';
+import { CONFIG, type Config, Metrics, NestLog, StartLog, Tracing } from '#libs/runtime';
 import { LIMITS, limitConnections } from './connection-limits.js';
 import { leaveContinueToRoutes } from './continue.js';
 import { corsFor } from './cors.js';

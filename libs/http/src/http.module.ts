@@ -1,5 +1,5 @@
 import { Global, Module } from '@nestjs/common';
-import { MetricsServer } from '#libs/kernel';
+import { MetricsServer } from '#libs/runtime';
 import { InFlight } from './in-flight.js';
 import { ProblemFilter } from './problem.filter.js';
 import { RequestLog } from './request-log.js';

@@ -6,7 +6,8 @@ import {
   type PipeTransform,
 } from '@nestjs/common';
 import type { Request } from 'express';
-import { IdempotencyKeys, type KeyedRequest, presentActor, ValidationError } from '#libs/kernel';
+import { presentActor, ValidationError } from '#libs/kernel';
+import { IdempotencyKeys, type KeyedRequest } from '#libs/runtime';
 import { pathOf } from './request.js';
 
 /** Visible ASCII; of a repeated header Node makes one text with a blank in it. */

@@ -1,7 +1,8 @@
 import { EventEmitter } from 'node:events';
 import type { Request, Response } from 'express';
 import { expect, it, vi } from 'vitest';
-import { RateLimitedError, readConfig } from '#libs/kernel';
+import { RateLimitedError } from '#libs/kernel';
+import { readConfig } from '#libs/runtime';
 import { InFlight } from './in-flight.js';
 
 const MB = 1 << 20;

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { CONFIG, type Config, DomainError, RateLimitedError, Turns } from '#libs/kernel';
+import { DomainError, RateLimitedError, Turns } from '#libs/kernel';
+import { CONFIG, type Config } from '#libs/runtime';
 
 /** What an account may have under way at a process: no honest client comes near. */
 const MAX_REQUESTS = 200;

@@ -27,10 +27,10 @@ export { HealthModule } from './health.module.js';
 export { healthRoutes } from './health.openapi.js';
 export { Href, type HrefBuilder, hrefBuilder } from './href.js';
 export { createHttpApplication } from './http-application.js';
+export { HttpModule } from './http.module.js';
 export { Idempotent, type Once } from './idempotent.js';
 export { InFlight } from './in-flight.js';
 export { JsonBody, RawJsonBody } from './json-body.js';
-export { HttpModule } from './http.module.js';
 export { answerJson, answerList, answerPieces, arrayPieces } from './list-answer.js';
 export {
   AddressSchema,

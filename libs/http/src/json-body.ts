@@ -2,13 +2,8 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import type { Request } from 'express';
-import {
-  type Config,
-  type FieldCode,
-  type FieldFault,
-  rawMember,
-  ValidationError,
-} from '#libs/kernel';
+import { type FieldCode, type FieldFault, rawMember, ValidationError } from '#libs/kernel';
+import type { Config } from '#libs/runtime';
 import { fieldsOf, validateUnder } from './field.js';
 import { type BodyLimit, type JsonText, readJsonObject } from './read-body.js';
 import { configOf } from './request.js';

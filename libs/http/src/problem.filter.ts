@@ -1,6 +1,7 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { BusyError, DomainError, Log, NotFoundError, translateDatabaseError } from '#libs/kernel';
+import { BusyError, DomainError, NotFoundError } from '#libs/kernel';
+import { Log, translateDatabaseError } from '#libs/runtime';
 import { PROBLEM_TYPE, problemOf, STATUS_OF } from './problem.js';
 
 /** Seconds after which a client may ask again when a store is away. */

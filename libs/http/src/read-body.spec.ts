@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import type { Request } from 'express';
 import { expect, it } from 'vitest';
-import { readConfig } from '#libs/kernel';
+import { readConfig } from '#libs/runtime';
 import { readJsonObject } from './read-body.js';
 
 const config = readConfig({ DATABASE_URL: 'unused' });

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
-import { CONFIG, type Config, Log } from '#libs/kernel';
+import { CONFIG, type Config, Log } from '#libs/runtime';
 import { pathOf } from './request.js';
 
 const SUMMARY_MS = 1_000;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { type Actor, beginAs, type Config, DomainError } from '#libs/kernel';
+import { type Actor, beginAs, DomainError } from '#libs/kernel';
+import type { Config } from '#libs/runtime';
 import { ambiguityIn } from './ambiguity.js';
 import { cutUnlessTaken } from './connection-limits.js';
 import { ANSWERED } from './http-messages.js';

@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import type { Config } from '#libs/kernel';
+import type { Config } from '#libs/runtime';
 import type { RequestInFlight } from './in-flight.js';
 
 /** What our middleware leaves on a request. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import type { Tracing } from '#libs/kernel';
+import type { Tracing } from '#libs/runtime';
 import { pathOf } from './request.js';
 
 /** Makes each request a span, in the trace that its `traceparent` names. */

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { applicationsRoutes } from '#libs/applications/http';
 import { healthRoutes, openApiDocument } from '#libs/http';
 import { identityRoutes } from '#libs/identity/http';
-import type { Config } from '#libs/kernel';
+import type { Config } from '#libs/runtime';
 import { eventRoutes, notifications, subscriptionRoutes } from '#libs/webhooks/http';
 import { docsRoutes } from './docs.openapi.js';
 

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { CONFIG, type Config } from '#libs/kernel';
+import { CONFIG, type Config } from '#libs/runtime';
 import { describeApi } from './api-description.js';
 import { API_DESCRIPTION, DocsController } from './docs.controller.js';
 

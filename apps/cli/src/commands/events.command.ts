@@ -81,7 +81,7 @@ function givenApi(text: string, command: Command): URL {
 }
 
 async function apiOfThisMachine(): Promise<URL> {
-  const { apiAddressFromEnvironment } = await import('#libs/kernel');
+  const { apiAddressFromEnvironment } = await import('#libs/runtime');
   const { HOST, PORT } = apiAddressFromEnvironment();
   // "Every address" is one to listen on, not one to call.
   const host = HOST === '0.0.0.0' || HOST === '::' ? '127.0.0.1' : HOST;

@@ -11,7 +11,7 @@ export function addMigrateCommand(program: Command): void {
 }
 
 async function run(): Promise<void> {
-  const { configFromEnvironment, migrate } = await import('#libs/kernel');
+  const { configFromEnvironment, migrate } = await import('#libs/runtime');
   const done = await migrate(configFromEnvironment(), { tell: (line) => console.error(line) });
   for (const name of done) console.log(`migrated ${name}`);
   console.log('The database is up to date.');

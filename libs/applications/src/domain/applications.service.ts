@@ -1,14 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { EnvironmentsService } from '#libs/identity';
 import {
-  AuditTrail,
   type FieldFault,
   isNumericId,
   NotFoundError,
   type Page,
-  Transactions,
   ValidationError,
 } from '#libs/kernel';
+import { AuditTrail, Transactions } from '#libs/runtime';
 import {
   type Application,
   type ApplicationChanges,

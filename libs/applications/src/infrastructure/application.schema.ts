@@ -1,5 +1,5 @@
 import { EntitySchema } from 'typeorm';
-import { identityColumn } from '#libs/kernel';
+import { identityColumn } from '#libs/runtime';
 import { Application } from '../domain/application.js';
 
 /** How {@link Application} is stored; the migrations make the table. */

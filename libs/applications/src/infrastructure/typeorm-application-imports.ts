@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Transactions } from '#libs/kernel';
+import { Transactions } from '#libs/runtime';
 import { Application } from '../domain/application.js';
 import { ApplicationImports, type ImportedApplication } from '../domain/application-imports.js';
 

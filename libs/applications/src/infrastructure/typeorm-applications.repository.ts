@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { IsNull, MoreThan } from 'typeorm';
-import { type Page, Transactions } from '#libs/kernel';
+import type { Page } from '#libs/kernel';
+import { Transactions } from '#libs/runtime';
 import { Application, type ApplicationContent } from '../domain/application.js';
 import { ApplicationsRepository } from '../domain/applications.repository.js';
 

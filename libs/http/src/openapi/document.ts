@@ -1,4 +1,5 @@
-import type { Config, ErrorCode } from '#libs/kernel';
+import type { ErrorCode } from '#libs/kernel';
+import type { Config } from '#libs/runtime';
 import { MAX_DEPTH, maxValues } from '../read-body.js';
 import { bodySchemaOf } from './body-schema.js';
 import { Components, type Json, RATE_LIMIT_HEADERS } from './components.js';

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { AuditTrail, isNumericId, NotFoundError, type Page, Transactions } from '#libs/kernel';
+import { isNumericId, NotFoundError, type Page } from '#libs/kernel';
+import { AuditTrail, Transactions } from '#libs/runtime';
 import type { Environment } from './environment.js';
 import { EnvironmentsRepository, type NewEnvironment } from './environments.repository.js';
 

@@ -1,4 +1,4 @@
-import type { RateLimit } from '#libs/kernel';
+import type { RateLimit } from '#libs/runtime';
 
 /** What came of asking for one more request. */
 export interface Allowance {

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
-import { RedisLimits } from '#libs/kernel';
+import { RedisLimits } from '#libs/runtime';
 import { Authenticator } from '../domain/authenticator.js';
 import { CredentialUses } from '../domain/credential-uses.js';
 import { LoginFailures } from '../domain/login-failures.js';

@@ -2,7 +2,7 @@ import { Reflector } from '@nestjs/core';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { InFlight } from '#libs/http';
-import { type Config, readConfig } from '#libs/kernel';
+import { type Config, readConfig } from '#libs/runtime';
 import { LocalRateLimiter } from '../domain/local-rate-limiter.js';
 import { LimitedTo } from './decorators.js';
 import { RateLimitGuard } from './rate-limit.guard.js';

@@ -2,7 +2,8 @@ import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@ne
 import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { InFlight } from '#libs/http';
-import { CONFIG, type Config, type RateLimit, RateLimitedError } from '#libs/kernel';
+import { RateLimitedError } from '#libs/kernel';
+import { CONFIG, type Config, type RateLimit } from '#libs/runtime';
 import { RateLimiter } from '../domain/rate-limiter.js';
 import { LIMITED_TO, type RouteLimit } from './decorators.js';
 import { Refusals } from './refusals.js';

@@ -1,5 +1,5 @@
 import { EntitySchema } from 'typeorm';
-import { identityColumn } from '#libs/kernel';
+import { identityColumn } from '#libs/runtime';
 import { Credential } from '../domain/credential.js';
 
 /** How {@link Credential} is stored; the migrations make the table. */

@@ -1,5 +1,5 @@
 import { EntitySchema } from 'typeorm';
-import { identityColumn } from '#libs/kernel';
+import { identityColumn } from '#libs/runtime';
 import { Environment } from '../domain/environment.js';
 
 /** How {@link Environment} is stored; the migrations make the table. */

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Found, LOOKED_AT, type LookedAt, lookUpTo, type Page } from '#libs/kernel';
+import { type Found, LOOKED_AT, type LookedAt, lookUpTo, type Page } from '#libs/kernel';
+import { Database } from '#libs/runtime';
 import { type AuditFilter, AuditLog, type AuditRecord } from '../domain/audit-log.js';
 
 /**

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { BackgroundTasks, type Database, type Log, Metrics, UnavailableError } from '#libs/kernel';
+import { UnavailableError } from '#libs/kernel';
+import { BackgroundTasks, type Database, type Log, Metrics } from '#libs/runtime';
 import { PostgresCredentialUses } from './postgres-credential-uses.js';
 
 const query = vi.fn((_statement: object, _values: [string[]]) => Promise.resolve([]));

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks, Database, Recent } from '#libs/kernel';
+import { Recent } from '#libs/kernel';
+import { BackgroundTasks, Database } from '#libs/runtime';
 import { CredentialUses } from '../domain/credential-uses.js';
 
 const WRITTEN_EVERY_MS = 60_000;

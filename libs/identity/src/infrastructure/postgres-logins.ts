@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '#libs/kernel';
+import { Database } from '#libs/runtime';
 import { type Login, Logins } from '../domain/logins.js';
 import type { Principal } from '../domain/principal.js';
 import type { Role, Status } from '../domain/user.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { RedisLimits } from '#libs/kernel';
+import { RedisLimits } from '#libs/runtime';
 import { LocalLoginFailures } from '../domain/local-login-failures.js';
 import {
   ATTEMPTS_PENDING_MS,

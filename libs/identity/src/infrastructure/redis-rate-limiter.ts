@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type RateLimit, Recent, RedisLimits } from '#libs/kernel';
+import { Recent } from '#libs/kernel';
+import { type RateLimit, RedisLimits } from '#libs/runtime';
 import { LocalRateLimiter } from '../domain/local-rate-limiter.js';
 import { type Allowance, RateLimiter } from '../domain/rate-limiter.js';
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Transactions, translateDatabaseError } from '#libs/kernel';
+import { Transactions, translateDatabaseError } from '#libs/runtime';
 import { Credential } from '../domain/credential.js';
 import { CredentialsRepository, type NewCredential } from '../domain/credentials.repository.js';
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { MoreThan } from 'typeorm';
-import { type Page, Transactions, translateDatabaseError } from '#libs/kernel';
+import type { Page } from '#libs/kernel';
+import { Transactions, translateDatabaseError } from '#libs/runtime';
 import { Environment } from '../domain/environment.js';
 import { EnvironmentsRepository, type NewEnvironment } from '../domain/environments.repository.js';
 import { EnvironmentIdTaken } from '../domain/identity-errors.js';

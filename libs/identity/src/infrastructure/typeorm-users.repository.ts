@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { MoreThan, Not } from 'typeorm';
-import { codeOf, type Page, Transactions, translateDatabaseError } from '#libs/kernel';
+import type { Page } from '#libs/kernel';
+import { codeOf, Transactions, translateDatabaseError } from '#libs/runtime';
 import { UsernameTaken } from '../domain/identity-errors.js';
 import { User } from '../domain/user.js';
 import { type NewUser, UsersRepository } from '../domain/users.repository.js';

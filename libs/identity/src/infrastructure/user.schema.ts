@@ -1,5 +1,5 @@
 import { EntitySchema } from 'typeorm';
-import { identityColumn } from '#libs/kernel';
+import { identityColumn } from '#libs/runtime';
 import { User } from '../domain/user.js';
 
 /** How {@link User} is stored; the migrations make the table. */

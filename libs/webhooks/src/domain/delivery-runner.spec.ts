@@ -1,6 +1,7 @@
 import { setImmediate as nextLoopTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { readConfig, UnreadableSecretError } from '#libs/kernel';
+import { UnreadableSecretError } from '#libs/kernel';
+import { readConfig } from '#libs/runtime';
 import { AttemptTrace } from './attempt-trace.js';
 import { DeliveryRunner, type RunResult } from './delivery-runner.js';
 import { type LeasedDelivery, type Outcome, PendingDeliveries } from './pending-deliveries.js';

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type Config, LoopTurns } from '#libs/kernel';
+import { LoopTurns } from '#libs/kernel';
+import { CONFIG, type Config } from '#libs/runtime';
 import { AttemptTrace } from './attempt-trace.js';
 import type { Attempt, DeliveryJob } from './delivery.js';
 import { DeliverySlots } from './delivery-slots.js';

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { AuditTrail, isUuid, NotFoundError, RateLimitedError, Transactions } from '#libs/kernel';
+import { isUuid, NotFoundError, RateLimitedError } from '#libs/kernel';
+import { AuditTrail, Transactions } from '#libs/runtime';
 import { SubscriptionInactiveError } from './deliveries.service.js';
 import {
   type Replay,

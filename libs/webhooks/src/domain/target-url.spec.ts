@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readConfig } from '#libs/kernel';
+import { readConfig } from '#libs/runtime';
 import {
   hasTargetHost,
   hasTargetPort,

@@ -1,10 +1,5 @@
-import {
-  inHttp,
-  isCallableAddress,
-  isCallablePort,
-  isUrl,
-  type OutboundPolicy,
-} from '#libs/kernel';
+import { inHttp, isUrl } from '#libs/kernel';
+import { isCallableAddress, isCallablePort, type OutboundPolicy } from '#libs/outbound';
 
 /** How a target can be reached: what `TargetClient` knows how to call. */
 export const TARGET_SCHEMES = ['http', 'https'] as const;

@@ -1,16 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ApplicationsService } from '#libs/applications';
-import {
-  type AuditEntry,
-  AuditTrail,
-  CONFIG,
-  type Config,
-  isNumericId,
-  NotFoundError,
-  type Page,
-  Transactions,
-  ValidationError,
-} from '#libs/kernel';
+import { isNumericId, NotFoundError, type Page, ValidationError } from '#libs/kernel';
+import { type AuditEntry, AuditTrail, CONFIG, type Config, Transactions } from '#libs/runtime';
 import { ALL_RESOURCES, isEventKind, isResource } from './event-kinds.js';
 import { newSigningKey, type Signature } from './signing-key.js';
 import { hasTargetHost, hasTargetPort, isMaskedTargetUrl } from './target-url.js';

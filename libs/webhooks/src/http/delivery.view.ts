@@ -1,6 +1,6 @@
 import { type HrefBuilder, schema } from '#libs/http';
 import type { Principal } from '#libs/identity';
-import { isPublicAddress } from '#libs/kernel';
+import { isPublicAddress } from '#libs/outbound';
 import type {
   Attempt,
   AttemptError,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, Metrics } from '#libs/kernel';
+import { Database, Metrics } from '#libs/runtime';
 import { type Day, withinDays } from './partition-days.js';
 import { PendingDays } from './pending-days.js';
 import { OLDEST_DUE } from './due-deliveries.statements.js';

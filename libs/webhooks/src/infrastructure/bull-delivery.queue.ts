@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { JobOptions, Queue } from 'bull';
-import { Log, Metrics, Presence, type RedisConnection } from '#libs/kernel';
+import { Log, Metrics, Presence, type RedisConnection } from '#libs/runtime';
 import { DeliveryQueue, type QueuedDelivery } from '../domain/delivery-queue.js';
 import {
   type DeliveriesJob,

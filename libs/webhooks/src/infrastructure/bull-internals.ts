@@ -1,5 +1,5 @@
 import type { Queue } from 'bull';
-import type { RedisConnection } from '#libs/kernel';
+import type { RedisConnection } from '#libs/runtime';
 
 /** What Bull keeps to itself, and its types leave out; touched in this file alone. */
 interface QueueInternals {

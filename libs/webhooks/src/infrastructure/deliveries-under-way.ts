@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type Config, Log } from '#libs/kernel';
+import { CONFIG, type Config, Log } from '#libs/runtime';
 import type { RunResult, Sent } from '../domain/delivery-runner.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
 

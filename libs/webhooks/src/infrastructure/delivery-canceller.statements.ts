@@ -1,4 +1,4 @@
-import type { Statement } from '#libs/kernel';
+import type { Statement } from '#libs/runtime';
 import { joinDeliveryByKey } from './delivery-by-key.js';
 import { daysAtOnce, type Span, within } from './partition-walk.js';
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks, Database } from '#libs/kernel';
+import { BackgroundTasks, Database } from '#libs/runtime';
 import {
   cancelOutdated,
   DAYS_CANCELLED,

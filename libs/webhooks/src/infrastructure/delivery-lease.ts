@@ -1,4 +1,4 @@
-import type { Config } from '#libs/kernel';
+import type { Config } from '#libs/runtime';
 
 /** What a lease lasts longer than the timeout of an attempt, ms: to wait for its call, to read the body, to record. */
 export const BEYOND_TIMEOUT_MS = 15_000;

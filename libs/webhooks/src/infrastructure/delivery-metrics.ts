@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Metrics } from '#libs/kernel';
+import { Metrics } from '#libs/runtime';
 import { type Attempt, ATTEMPT_ERRORS } from '../domain/delivery.js';
 import { HEALTH_CHANGES, type HealthChange } from '../domain/subscription-life.js';
 import { BullDeliveryQueue } from './bull-delivery.queue.js';

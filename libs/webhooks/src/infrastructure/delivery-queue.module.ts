@@ -1,7 +1,7 @@
 import { BullModule, getQueueToken } from '@nestjs/bull';
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { Queue } from 'bull';
-import { CONFIG, type Config, connectRedis } from '#libs/kernel';
+import { CONFIG, type Config, connectRedis } from '#libs/runtime';
 import { DeliveryQueue } from '../domain/delivery-queue.js';
 import { BullDeliveryQueue } from './bull-delivery.queue.js';
 import { type DeliveriesJob, DELIVERY_QUEUES, queueName, queuePrefix } from './delivery-queues.js';

@@ -1,4 +1,5 @@
-import { isUuid, type SpanStart } from '#libs/kernel';
+import { isUuid } from '#libs/kernel';
+import type { SpanStart } from '#libs/runtime';
 import type { DeliveryJob } from '../domain/delivery.js';
 
 /** Injection token of the Bull queues, one a shard, in order. */

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import type { BackgroundTasks, Database, TaskWork } from '#libs/kernel';
+import type { BackgroundTasks, Database, TaskWork } from '#libs/runtime';
 import type { PendingDays } from './pending-days.js';
 import { DeliveryReplayer } from './delivery-replayer.js';
 import { READY_REPLAYS } from './replay.statements.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks, Database } from '#libs/kernel';
+import { BackgroundTasks, Database } from '#libs/runtime';
 import { byDay, dayOf } from './partition-days.js';
 import { dayAt, daysOf, oldestFirst, readUpTo, spansOf } from './partition-walk.js';
 import { PendingDays } from './pending-days.js';

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { type DynamicModule, Module, type OnApplicationBootstrap } from '@nestjs/common';
-import { Log, SecretsModule } from '#libs/kernel';
+import { Log, SecretsModule } from '#libs/runtime';
 import { AttemptTrace } from '../domain/attempt-trace.js';
 import { DeliveryRunner, USER_AGENT } from '../domain/delivery-runner.js';
 import { PendingDeliveries } from '../domain/pending-deliveries.js';

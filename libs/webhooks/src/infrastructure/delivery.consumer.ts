@@ -6,7 +6,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import type { Queue } from 'bull';
-import { Log, Metrics } from '#libs/kernel';
+import { Log, Metrics } from '#libs/runtime';
 import type { DeliveryJob } from '../domain/delivery.js';
 import { DeliveryRunner } from '../domain/delivery-runner.js';
 import { letGo, prepareToConsume, stopAsking } from './bull-internals.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { BackgroundTasks, Database, TaskWork } from '#libs/kernel';
+import type { BackgroundTasks, Database, TaskWork } from '#libs/runtime';
 import type { DeliveryRunner, RunResult } from '../domain/delivery-runner.js';
 import { DeliverySlots } from '../domain/delivery-slots.js';
 import type { DueClaim } from '../domain/due-schedule.js';

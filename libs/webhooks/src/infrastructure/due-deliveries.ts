@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks, Database, GroupCommit } from '#libs/kernel';
+import { BackgroundTasks, Database, GroupCommit } from '#libs/runtime';
 import { DeliveryRunner, type RunResult } from '../domain/delivery-runner.js';
 import { type DueClaim, DueSchedule, type DueWork } from '../domain/due-schedule.js';
 import { type LeasedDelivery, PendingDeliveries } from '../domain/pending-deliveries.js';

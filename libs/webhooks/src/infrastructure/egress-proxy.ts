@@ -1,6 +1,6 @@
 import { isIPv6, type Socket } from 'node:net';
 import { Client } from 'undici';
-import { type Log, Presence } from '#libs/kernel';
+import { type Log, Presence } from '#libs/runtime';
 import { basicCredentialsOf } from './basic-credentials.js';
 import { OUTBOUND_TLS } from './outbound-tls.js';
 

@@ -1,4 +1,5 @@
-import { keepNewest, type Statement } from '#libs/kernel';
+import { keepNewest } from '#libs/kernel';
+import type { Statement } from '#libs/runtime';
 
 /** A day in UTC, counted from 1970-01-01: its events, deliveries and attempts share a partition each. */
 export type Day = number;

@@ -1,4 +1,4 @@
-import type { Database } from '#libs/kernel';
+import type { Database } from '#libs/runtime';
 import { type Day, DAY_MS, dayOf, withinDays } from './partition-days.js';
 
 /** The days from the first to the last. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks, Database, type Statement } from '#libs/kernel';
+import { BackgroundTasks, Database, type Statement } from '#libs/runtime';
 import { type Day, withinDays } from './partition-days.js';
 import { dayAt, daysAtOnce, daysOf, type Span, spansOf } from './partition-walk.js';
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statement } from '#libs/kernel';
+import { Database, type Statement } from '#libs/runtime';
 import type { AttemptError } from '../domain/delivery.js';
 import {
   type AttemptOutcome,

@@ -1,14 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  CONFIG,
-  type Config,
-  type Found,
-  type LookedAt,
-  lookUpTo,
-  type Page,
-  Tracing,
-  Transactions,
-} from '#libs/kernel';
+import { type Found, type LookedAt, lookUpTo, type Page } from '#libs/kernel';
+import { CONFIG, type Config, Tracing, Transactions } from '#libs/runtime';
 import type { Attempt, AttemptError, Delivery, DeliveryState } from '../domain/delivery.js';
 import { DeliveryQueue, type QueuedDelivery } from '../domain/delivery-queue.js';
 import { type DeliveryFilter, DeliveryStore, type TestEvent } from '../domain/delivery-store.js';

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Found, type LookedAt, lookUpTo, type Page } from '#libs/kernel';
+import { type Found, type LookedAt, lookUpTo, type Page } from '#libs/kernel';
+import { Database } from '#libs/runtime';
 import type { Delivery } from '../domain/delivery.js';
 import type { EventFilter, EventHead, StoredEvent } from '../domain/event.js';
 import type { EventKind, Resource } from '../domain/event-kinds.js';

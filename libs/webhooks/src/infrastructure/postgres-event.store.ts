@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { UnavailableError } from '#libs/kernel';
 import {
   CONFIG,
   type Config,
@@ -7,8 +8,7 @@ import {
   Metrics,
   Tracing,
   translateDatabaseError,
-  UnavailableError,
-} from '#libs/kernel';
+} from '#libs/runtime';
 import { DeliveryQueue, type QueuedDelivery } from '../domain/delivery-queue.js';
 import type { Acceptance, Refusal, ReportedEvent } from '../domain/event.js';
 import { EventStore } from '../domain/event-store.js';

@@ -8,7 +8,7 @@ import {
   isTransient,
   isUnavailable,
   Log,
-} from '#libs/kernel';
+} from '#libs/runtime';
 import type { DeliveryJob } from '../domain/delivery.js';
 import type { DueClaim } from '../domain/due-schedule.js';
 import {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { BusyError, Transactions, Turns } from '#libs/kernel';
+import { BusyError, Turns } from '#libs/kernel';
+import { Transactions } from '#libs/runtime';
 import type { Replay, ReplayableState, ReplayRange, ReplayState } from '../domain/replay.js';
 import { ReplayStore } from '../domain/replay-store.js';
 import { dayAt, newestFirst } from './partition-walk.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { Database, Log } from '#libs/kernel';
+import type { Database, Log } from '#libs/runtime';
 import type { Verdict } from '../domain/subscription-life.js';
 import type { DeliveryMetrics } from './delivery-metrics.js';
 import { PostgresTargetVerdicts } from './postgres-target-verdicts.js';

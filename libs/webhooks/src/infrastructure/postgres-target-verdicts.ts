@@ -1,5 +1,6 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { Database, GroupCommit, isTransient, isUnavailable, keepNewest, Log } from '#libs/kernel';
+import { keepNewest } from '#libs/kernel';
+import { Database, GroupCommit, isTransient, isUnavailable, Log } from '#libs/runtime';
 import {
   blocks,
   type Decision,

@@ -8,7 +8,7 @@ import {
   IdempotencyKeys,
   Log,
   type Statement,
-} from '#libs/kernel';
+} from '#libs/runtime';
 import { DeliveryMetrics } from './delivery-metrics.js';
 import {
   DETACH,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type Sealed, SecretBox, Transactions, UnreadableSecretError } from '#libs/kernel';
+import { type Sealed, SecretBox, UnreadableSecretError } from '#libs/kernel';
+import { Transactions } from '#libs/runtime';
 import { isMaskedTargetUrl } from '../domain/target-url.js';
 import type { RetiredSecret } from '../domain/webhook.js';
 import { type SecretField, WebhookSecrets } from '../domain/webhook-secrets.js';

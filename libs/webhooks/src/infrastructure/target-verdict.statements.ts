@@ -1,4 +1,4 @@
-import { recordBySystem } from '#libs/kernel';
+import { recordBySystem } from '#libs/runtime';
 import { type Health, switchedOff } from '../domain/subscription-life.js';
 import type { KnownHealth } from '../domain/target-verdicts.js';
 import { assignedWhere, REVISED } from './webhook-values.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Tracing } from '#libs/kernel';
+import { Tracing } from '#libs/runtime';
 import { AttemptTrace } from '../domain/attempt-trace.js';
 import type { LeasedDelivery } from '../domain/pending-deliveries.js';
 import { PROCESS_SPAN } from './delivery-queues.js';

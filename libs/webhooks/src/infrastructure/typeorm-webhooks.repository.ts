@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type EntityManager, type FindOptionsWhere, IsNull, MoreThan, Raw } from 'typeorm';
-import { type Page, type Sealed, Transactions } from '#libs/kernel';
+import type { Page, Sealed } from '#libs/kernel';
+import { Transactions } from '#libs/runtime';
 import { ALL_RESOURCES } from '../domain/event-kinds.js';
 import { DELETED } from '../domain/subscription-life.js';
 import {

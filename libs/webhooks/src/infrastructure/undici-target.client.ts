@@ -2,7 +2,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Agent } from 'undici';
-import { Tracing } from '#libs/kernel';
+import { Tracing } from '#libs/runtime';
 import { TargetClient, type TargetAnswer, type TargetRequest } from '../domain/target-client.js';
 import { type Answer, AnswerReader } from './answer-reader.js';
 import { addressOf, attemptErrorOf } from './attempt-error.js';

@@ -1,5 +1,5 @@
 import { EntitySchema } from 'typeorm';
-import { identityColumn } from '#libs/kernel';
+import { identityColumn } from '#libs/runtime';
 import { Webhook } from '../domain/webhook.js';
 
 /** How {@link Webhook} is stored; the migrations make the table. */

@@ -1,7 +1,7 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ApplicationDeletions, ApplicationsModule } from '#libs/applications';
-import { SecretsModule } from '#libs/kernel';
+import { SecretsModule } from '#libs/runtime';
 import { WebhookSecrets } from '../domain/webhook-secrets.js';
 import { WebhooksRepository } from '../domain/webhooks.repository.js';
 import { WebhooksService } from '../domain/webhooks.service.js';

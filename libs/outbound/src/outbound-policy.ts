@@ -1,6 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import type { Config } from '../config/config.js';
-import type { Network } from '../config/config-values.js';
+import type { Config, Network } from '#libs/runtime';
 
 /** What the configuration says of where notifications may go. */
 export type OutboundPolicy = Pick<

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { DomainError } from '#libs/kernel';
 import { codeOf } from '../database/database-errors.js';
 import { Database } from '../database/database.js';
 import { Transactions } from '../database/transactions.js';
-import { DomainError } from '../errors/domain-error.js';
 
 /** How long a repeat waits for the transaction of the first; another process may be slow, or frozen. */
 const PATIENCE = '2s';

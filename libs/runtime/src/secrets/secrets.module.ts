@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
+import { SecretBox } from '#libs/kernel';
 import { CONFIG, type Config, InvalidConfigError } from '../config/config.js';
 import { Log } from '../logging/log.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { SecretBox } from './secret-box.js';
 
 /** Provides the {@link SecretBox} of the configured keys. */
 @Module({

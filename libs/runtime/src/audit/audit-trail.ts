@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { presentActor } from '#libs/kernel';
 import { Transactions } from '../database/transactions.js';
-import { presentActor } from './actor.js';
 
 /** A change of one resource. */
 export interface AuditEntry {

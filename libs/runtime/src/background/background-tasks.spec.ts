@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { UnavailableError } from '../errors/domain-error.js';
+import { UnavailableError } from '#libs/kernel';
 import type { Log } from '../logging/log.js';
 import { Metrics } from '../telemetry/metrics.js';
 import type { TaskWork } from './background-task.js';

@@ -1,4 +1,4 @@
-import { DomainError, UnavailableError } from '../errors/domain-error.js';
+import { DomainError, UnavailableError } from '#libs/kernel';
 
 const LOST_CONNECTION = new Set([
   'ECONNREFUSED',

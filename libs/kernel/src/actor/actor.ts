@@ -1,4 +1,4 @@
-import { Ambient } from '../concurrency/ambient.js';
+import { Ambient } from './ambient.js';
 
 /** Who changes something, and from where. */
 export interface Actor {

@@ -8,11 +8,11 @@ import { TelemetryModule } from './telemetry/telemetry.module.js';
 
 /** Configuration, log, background tasks and PostgreSQL for a process; Redis is connected by those who use it. */
 @Module({})
-export class KernelModule {
+export class RuntimeModule {
   /** @param fixed settings that this process does not leave to the environment */
   static forProcess(name: string, fixed: Partial<Config> = {}): DynamicModule {
     return {
-      module: KernelModule,
+      module: RuntimeModule,
       imports: [
         ConfigModule.forProcess(fixed),
         LoggingModule.forProcess(name),

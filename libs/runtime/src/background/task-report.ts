@@ -1,5 +1,5 @@
+import { UnavailableError } from '#libs/kernel';
 import { isTransient, isUnavailable } from '../database/database-errors.js';
-import { UnavailableError } from '../errors/domain-error.js';
 import type { Log } from '../logging/log.js';
 import { isRedisUnavailable } from '../redis/redis-errors.js';
 

@@ -1,16 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Client, QueryResultRow } from 'pg';
 import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
-import { presentActor } from '../audit/actor.js';
-import { Ambient } from '../concurrency/ambient.js';
-import { Turns } from '../concurrency/turns.js';
+import { Ambient, presentActor, Turns, UnavailableError } from '#libs/kernel';
 import {
   isMissingPartition,
   isTimedOut,
   isTransient,
   translateDatabaseError,
 } from './database-errors.js';
-import { UnavailableError } from '../errors/domain-error.js';
 import { Database, type Statement } from './database.js';
 
 const REPEATS = 3;

@@ -2,7 +2,7 @@ import { createSecretKey } from 'node:crypto';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
-import type { SecretKey } from '../secrets/secret-box.js';
+import type { SecretKey } from '#libs/kernel';
 
 /** One CIDR block, parsed: an address and the length of its prefix in bits. */
 export type Network = [ipaddr.IPv4 | ipaddr.IPv6, number];

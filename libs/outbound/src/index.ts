@@ -1,0 +1,6 @@
+export {
+  isCallableAddress,
+  isCallablePort,
+  isPublicAddress,
+  type OutboundPolicy,
+} from './outbound-policy.js';

@@ -1,0 +1,32 @@
+export { type AuditEntry, AuditTrail, recordBySystem } from './audit/audit-trail.js';
+export type { TaskWork } from './background/background-task.js';
+export { BackgroundTasks } from './background/background-tasks.js';
+export type { Network, RateLimit } from './config/config-values.js';
+export { type Config, CONFIG, InvalidConfigError, readConfig } from './config/config.js';
+export { apiAddressFromEnvironment, configFromEnvironment } from './config/environment.js';
+export {
+  codeOf,
+  isAway,
+  isTransient,
+  isUnavailable,
+  translateDatabaseError,
+} from './database/database-errors.js';
+export { Database, type Statement } from './database/database.js';
+export { GroupCommit } from './database/group-commit.js';
+export { identityColumn } from './database/identity-column.js';
+export { migrate } from './database/migrate.js';
+export { PartitionKeeper } from './database/partitions.js';
+export { Transactions } from './database/transactions.js';
+export { IdempotencyKeys, type KeyedRequest } from './idempotency/idempotency-keys.js';
+export { Log, NestLog } from './logging/log.js';
+export { Presence } from './logging/presence.js';
+export { StartLog } from './logging/start-log.js';
+export { RedisHealth } from './redis/redis-health.js';
+export { RedisLimits } from './redis/redis-limits.js';
+export { connectRedis, type RedisConnection } from './redis/redis.js';
+export { RuntimeModule } from './runtime.module.js';
+export { SecretsModule } from './secrets/secrets.module.js';
+export { startProcess } from './start-process.js';
+export { MetricsServer } from './telemetry/metrics-server.js';
+export { Metrics } from './telemetry/metrics.js';
+export { type SpanStart, Tracing } from './telemetry/tracing.js';
