@@ -1,13 +1,13 @@
 import { Log, readConfig, Tracing } from '#libs/runtime';
 import type { TargetAnswer } from '../../libs/webhooks/src/domain/target-client.js';
-import { OutboundDialer } from '../../libs/webhooks/src/infrastructure/outbound-dialer.js';
-import { TargetResolver } from '../../libs/webhooks/src/infrastructure/target-resolver.js';
-import { UndiciTargetClient } from '../../libs/webhooks/src/infrastructure/undici-target.client.js';
+import { Dialer } from '../../libs/outbound/src/dialer.js';
+import { NameResolver } from '../../libs/outbound/src/name-resolver.js';
+import { OutboundClient } from '../../libs/outbound/src/outbound-client.js';
 import type { Environment } from './processes.js';
 
 /** What a worker calls targets with, without the worker. */
 export interface TestTargetClient {
-  resolver: TargetResolver;
+  resolver: NameResolver;
   post: (url: string, timeoutMs?: number) => Promise<TargetAnswer>;
   close: () => Promise<void>;
 }
@@ -15,9 +15,9 @@ export interface TestTargetClient {
 /** @param environment further variables, such as `DELIVERY_ALLOWED_NETWORKS` */
 export function aTargetClient(environment: Environment = {}): TestTargetClient {
   const config = readConfig({ DATABASE_URL: 'unused', LOG_LEVEL: 'silent', ...environment });
-  const resolver = new TargetResolver();
-  const dialer = new OutboundDialer(resolver, new Log(config, 'test'), config);
-  const client = new UndiciTargetClient(dialer, new Tracing());
+  const resolver = new NameResolver();
+  const dialer = new Dialer(resolver, new Log(config, 'test'), config);
+  const client = new OutboundClient(dialer, new Tracing());
   return {
     resolver,
     post: (url, timeoutMs = 5_000) => {

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { type DynamicModule, Module, type OnApplicationBootstrap } from '@nestjs/common';
+import { OutboundClient, OutboundModule } from '#libs/outbound';
 import { Log, SecretsModule } from '#libs/runtime';
 import { AttemptTrace } from '../domain/attempt-trace.js';
 import { DeliveryRunner, USER_AGENT } from '../domain/delivery-runner.js';
@@ -15,14 +16,11 @@ import { DeliveryMetrics } from './delivery-metrics.js';
 import { DeliveryReplayer } from './delivery-replayer.js';
 import { DeliveryQueueModule } from './delivery-queue.module.js';
 import { DueDeliveries } from './due-deliveries.js';
-import { OutboundDialer } from './outbound-dialer.js';
 import { PendingDays } from './pending-days.js';
 import { PostgresPendingDeliveries } from './postgres-pending-deliveries.js';
 import { PostgresTargetVerdicts } from './postgres-target-verdicts.js';
 import { Retention } from './retention.js';
-import { TargetResolver } from './target-resolver.js';
 import { TracedAttempts } from './traced-attempts.js';
-import { UndiciTargetClient } from './undici-target.client.js';
 import { WORKER_ID } from './worker-id.js';
 
 const { version } = createRequire(import.meta.url)('#package.json') as { version: string };
@@ -40,7 +38,7 @@ export class DeliveryWorkerModule implements OnApplicationBootstrap {
   static withShards(shards: number): DynamicModule {
     return {
       module: DeliveryWorkerModule,
-      imports: [DeliveryQueueModule.withShards(shards), SecretsModule],
+      imports: [DeliveryQueueModule.withShards(shards), SecretsModule, OutboundModule],
       providers: [
         DeliveryRunner,
         DeliveriesUnderWay,
@@ -52,13 +50,15 @@ export class DeliveryWorkerModule implements OnApplicationBootstrap {
         DeliveryConsumer,
         Retention,
         DeliveryMetrics,
-        TargetResolver,
-        OutboundDialer,
         WebhookSecrets,
         { provide: TargetVerdicts, useClass: PostgresTargetVerdicts },
         { provide: AttemptTrace, useClass: TracedAttempts },
         { provide: PendingDeliveries, useClass: PostgresPendingDeliveries },
-        { provide: TargetClient, useClass: UndiciTargetClient },
+        {
+          provide: TargetClient,
+          inject: [OutboundClient],
+          useFactory: (client: OutboundClient): TargetClient => client,
+        },
         { provide: USER_AGENT, useValue: `Switchhook/${version}` },
       ],
     };

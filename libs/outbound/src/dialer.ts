@@ -2,16 +2,16 @@ import type { LookupAddress } from 'node:dns';
 import { once } from 'node:events';
 import { connect, isIP, type Socket } from 'node:net';
 import { Inject, Injectable } from '@nestjs/common';
-import { isCallableAddress, isCallablePort } from '#libs/outbound';
 import { CONFIG, type Config, Log } from '#libs/runtime';
-import { DeadlineError } from './attempt-error.js';
+import { isCallableAddress, isCallablePort } from './outbound-policy.js';
+import { DeadlineError } from './outbound-error.js';
 import { EgressProxy, EgressProxyError } from './egress-proxy.js';
-import { TargetResolver } from './target-resolver.js';
+import { NameResolver } from './name-resolver.js';
 
 const KEEP_ALIVE_MS = 60_000;
 
 /** A target is not at an address, or not at a port, that may be called. */
-export class BlockedTargetError extends Error {
+export class BlockedAddressError extends Error {
   readonly code = 'EBLOCKED';
 
   /** @param address the one that is refused, if it was found out */
@@ -32,11 +32,11 @@ export interface Connection {
  * `DELIVERY_PROXY_URL` the proxy is asked for that very address; nothing goes past it.
  */
 @Injectable()
-export class OutboundDialer {
+export class Dialer {
   private readonly proxy: EgressProxy | undefined;
 
   constructor(
-    private readonly resolver: TargetResolver,
+    private readonly resolver: NameResolver,
     log: Log,
     @Inject(CONFIG) private readonly config: Config,
   ) {
@@ -47,7 +47,7 @@ export class OutboundDialer {
   /**
    * @param host a name or a literal address, in brackets or without
    * @param timeoutMs for all of it
-   * @throws BlockedTargetError, UnresolvedNameError, EgressProxyError, DeadlineError, and what
+   * @throws BlockedAddressError, UnresolvedNameError, EgressProxyError, DeadlineError, and what
    * node:net throws
    */
   async dial(host: string, port: number, timeoutMs: number): Promise<Connection> {
@@ -68,13 +68,13 @@ export class OutboundDialer {
   private async judged(host: string, port: number): Promise<readonly LookupAddress[]> {
     const family = isIP(host);
     if (!isCallablePort(port, this.config)) {
-      throw new BlockedTargetError(family === 0 ? undefined : host);
+      throw new BlockedAddressError(family === 0 ? undefined : host);
     }
     const addresses =
       family === 0 ? await this.resolver.resolve(host) : [{ address: host, family }];
     // One address that is not public condemns the name: it is not an accident.
     const refused = addresses.find(({ address }) => !isCallableAddress(address, this.config));
-    if (refused) throw new BlockedTargetError(refused.address);
+    if (refused) throw new BlockedAddressError(refused.address);
     return addresses;
   }
 }

@@ -3,12 +3,11 @@ import type { Socket } from 'node:net';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Agent } from 'undici';
 import { Tracing } from '#libs/runtime';
-import { TargetClient, type TargetAnswer, type TargetRequest } from '../domain/target-client.js';
 import { type Answer, AnswerReader } from './answer-reader.js';
-import { addressOf, attemptErrorOf } from './attempt-error.js';
+import { addressOf, type OutboundError, outboundErrorOf } from './outbound-error.js';
 import { basicCredentialsOf } from './basic-credentials.js';
-import { dialledAddress, outboundConnector } from './outbound-connector.js';
-import { OutboundDialer } from './outbound-dialer.js';
+import { dialledAddress, connectorFor } from './connector.js';
+import { Dialer } from './dialer.js';
 import { expectAnswer, isSilent } from './answer-heads.js';
 
 /** More than `readByHeads` passes on: undici makes an error for each header beyond. */
@@ -34,9 +33,31 @@ subscribe('undici:client:sendHeaders', (message) => {
   used.add(socket);
 });
 
-/** Calls targets with undici: connections are kept per target, redirects not followed. */
+/** One POST to an address that a customer chose. */
+export interface OutboundRequest {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+  /** Until the status line and headers of the answer. */
+  timeoutMs: number;
+}
+
+/** What came of a request: a status, or else an error. */
+export interface OutboundAnswer {
+  durationMs: number;
+  status?: number;
+  error?: OutboundError;
+  /** The address that was called. */
+  address?: string;
+  responseHeaders?: Record<string, string | string[]>;
+  responseBody?: string;
+  /** Whether there was more of the body than is kept. */
+  truncated: boolean;
+}
+
+/** Calls customers' addresses with undici: connections are kept, redirects not followed. */
 @Injectable()
-export class UndiciTargetClient extends TargetClient implements OnApplicationShutdown {
+export class OutboundClient implements OnApplicationShutdown {
   /**
    * By time-out in whole seconds, and whether they open a connection for each call: only an agent as a
    * whole can be told when to give up connecting.
@@ -44,11 +65,9 @@ export class UndiciTargetClient extends TargetClient implements OnApplicationShu
   private readonly agents = new Map<string, Agent>();
 
   constructor(
-    private readonly dialer: OutboundDialer,
+    private readonly dialer: Dialer,
     private readonly tracing: Tracing,
-  ) {
-    super();
-  }
+  ) {}
 
   private agentFor(timeoutMs: number, { isNew }: { isNew: boolean }): Agent {
     const seconds = Math.ceil(timeoutMs / 1_000);
@@ -56,7 +75,7 @@ export class UndiciTargetClient extends TargetClient implements OnApplicationShu
     const known = this.agents.get(key);
     if (known) return known;
     const agent = new Agent({
-      connect: outboundConnector(this.dialer, seconds * 1_000),
+      connect: connectorFor(this.dialer, seconds * 1_000),
       // As many connections as calls: the bound is per subscription, and several may have one host.
       // With 0 a connection is for one call.
       pipelining: isNew ? 0 : 1,
@@ -69,7 +88,8 @@ export class UndiciTargetClient extends TargetClient implements OnApplicationShu
     return agent;
   }
 
-  post(request: TargetRequest): Promise<TargetAnswer> {
+  /** An answer of any kind, or none, is an outcome: this never throws. */
+  post(request: OutboundRequest): Promise<OutboundAnswer> {
     if (!this.tracing.enabled) return this.exchange(request);
     // Not the whole URL: its path and query may hold a customer's secrets.
     const { hostname } = new URL(request.url);
@@ -86,10 +106,13 @@ export class UndiciTargetClient extends TargetClient implements OnApplicationShu
     });
   }
 
-  private async exchange(request: TargetRequest): Promise<TargetAnswer> {
+  private async exchange(request: OutboundRequest): Promise<OutboundAnswer> {
     const start = performance.now();
     const body = Buffer.from(request.body);
-    const facts = (at: number, failure?: unknown): Pick<TargetAnswer, 'durationMs' | 'address'> => {
+    const facts = (
+      at: number,
+      failure?: unknown,
+    ): Pick<OutboundAnswer, 'durationMs' | 'address'> => {
       const address = sendings.get(body)?.address ?? addressOf(failure);
       return { durationMs: at - start, ...(address !== undefined && { address }) };
     };
@@ -97,7 +120,7 @@ export class UndiciTargetClient extends TargetClient implements OnApplicationShu
       const { status, at, headers, ...answered } = await this.send(request, body);
       return { status, ...facts(at), responseHeaders: keptHeaders(headers), ...answered };
     } catch (error) {
-      const failed = { error: attemptErrorOf(error), truncated: false };
+      const failed = { error: outboundErrorOf(error), truncated: false };
       return { ...facts(performance.now(), error), ...failed };
     }
   }
@@ -109,14 +132,14 @@ export class UndiciTargetClient extends TargetClient implements OnApplicationShu
    * harmless repeat a POST, and ours have an id to tell repeats by.
    * @throws DeadlineError, and whatever undici throws
    */
-  private async send(request: TargetRequest, body: Buffer): Promise<Answer> {
+  private async send(request: OutboundRequest, body: Buffer): Promise<Answer> {
     const deadline = performance.now() + request.timeoutMs;
     try {
       return await this.dispatch(request, body, { isNew: false });
     } catch (error) {
       const sending = sendings.get(body);
       const isStale = sending?.isReused === true && isSilent(sending.socket);
-      if (!isStale || attemptErrorOf(error) !== 'reset') throw error;
+      if (!isStale || outboundErrorOf(error) !== 'reset') throw error;
       sendings.delete(body);
       const timeoutMs = deadline - performance.now();
       return this.dispatch({ ...request, timeoutMs }, body, { isNew: true });
@@ -124,7 +147,11 @@ export class UndiciTargetClient extends TargetClient implements OnApplicationShu
   }
 
   /** @param on.isNew on a connection that no other request was sent on */
-  private dispatch(request: TargetRequest, body: Buffer, on: { isNew: boolean }): Promise<Answer> {
+  private dispatch(
+    request: OutboundRequest,
+    body: Buffer,
+    on: { isNew: boolean },
+  ): Promise<Answer> {
     const { headers, timeoutMs } = request;
     const url = new URL(request.url);
     const credentials = basicCredentialsOf(url);

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
-import { DeadlineError } from './attempt-error.js';
+import { DeadlineError } from './outbound-error.js';
 
 /** How much of an answer's body is kept, in bytes, and how long it is read for, in ms. */
 const MAX_BODY_BYTES = 4_096;

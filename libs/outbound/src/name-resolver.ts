@@ -33,7 +33,7 @@ export class UnresolvedNameError extends Error {
  * hosts file says comes first, as there; search domains do not apply.
  */
 @Injectable()
-export class TargetResolver implements OnApplicationShutdown {
+export class NameResolver implements OnApplicationShutdown {
   dns = new Resolver(getServers().length > 1 ? IMPATIENCE : PATIENCE);
   private readonly underWay = new Map<string, Promise<readonly LookupAddress[]>>();
   private hosts: Promise<Hosts> | undefined;

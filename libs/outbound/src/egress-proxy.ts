@@ -2,7 +2,7 @@ import { isIPv6, type Socket } from 'node:net';
 import { Client } from 'undici';
 import { type Log, Presence } from '#libs/runtime';
 import { basicCredentialsOf } from './basic-credentials.js';
-import { OUTBOUND_TLS } from './outbound-tls.js';
+import { OUTBOUND_TLS } from './tls.js';
 
 /** When a connection to the proxy itself is given up, in ms, where its caller has not long since. */
 const CONNECT_MS = 20_000;

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { buildConnector } from 'undici';
-import type { OutboundDialer } from './outbound-dialer.js';
-import { OUTBOUND_TLS } from './outbound-tls.js';
+import type { Dialer } from './dialer.js';
+import { OUTBOUND_TLS } from './tls.js';
 import { readByHeads } from './answer-heads.js';
 
 const HTTP_PORT = 80;
@@ -19,10 +19,7 @@ export function dialledAddress(socket: Socket): string | undefined {
  * Opens undici's connections by the dialer, and TLS with the target on them.
  * @param timeoutMs until the connection, and then until TLS
  */
-export function outboundConnector(
-  dialer: OutboundDialer,
-  timeoutMs: number,
-): buildConnector.connector {
+export function connectorFor(dialer: Dialer, timeoutMs: number): buildConnector.connector {
   const secure = buildConnector({
     ...OUTBOUND_TLS,
     timeout: timeoutMs,

@@ -1,4 +1,6 @@
-import type { AttemptError } from '../domain/delivery.js';
+/** Why there was no answer. */
+export type OutboundError =
+  'timeout' | 'dns' | 'refused' | 'reset' | 'tls' | 'protocol' | 'blocked';
 
 /** The target has not answered in time. */
 export class DeadlineError extends Error {
@@ -9,7 +11,7 @@ export class DeadlineError extends Error {
   }
 }
 
-const BY_CODE: Record<string, AttemptError> = {
+const BY_CODE: Record<string, OutboundError> = {
   EBLOCKED: 'blocked',
   EUNRESOLVED: 'dns',
   ECONNREFUSED: 'refused',
@@ -32,15 +34,15 @@ const TLS =
   /^(?:ERR_TLS_|ERR_SSL_|CERT_|CRL_|ERROR_IN_|INVALID_(?:CA|NON_CA|PURPOSE)|PATH_LENGTH_|UNSPECIFIED|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH)/;
 
 /** The word of the fixed list for whatever the client threw. */
-export function attemptErrorOf(error: unknown): AttemptError {
-  if (error instanceof AggregateError) return attemptErrorOf(error.errors[0]);
+export function outboundErrorOf(error: unknown): OutboundError {
+  if (error instanceof AggregateError) return outboundErrorOf(error.errors[0]);
   const { code, cause } = error as { code?: unknown; cause?: unknown };
   if (typeof code === 'string') {
     const known = BY_CODE[code];
     if (known) return known;
     if (TLS.test(code)) return 'tls';
   }
-  return cause === undefined ? 'protocol' : attemptErrorOf(cause);
+  return cause === undefined ? 'protocol' : outboundErrorOf(cause);
 }
 
 /** The address that a connection could not be made to, if the error tells. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { attemptErrorOf } from './attempt-error.js';
+import { outboundErrorOf } from './outbound-error.js';
 
 it.each([
   ['EUNRESOLVED', 'dns'],
@@ -18,12 +18,12 @@ it.each([
   ['HPE_INVALID_CONSTANT', 'protocol'],
   ['SOMETHING_NEW', 'protocol'],
 ])('%s is %s', (code, word) => {
-  expect(attemptErrorOf(Object.assign(new Error('x'), { code }))).toBe(word);
+  expect(outboundErrorOf(Object.assign(new Error('x'), { code }))).toBe(word);
 });
 
 it('looks into causes, and at the first of several addresses', () => {
   const refused = Object.assign(new Error('x'), { code: 'ECONNREFUSED' });
-  expect(attemptErrorOf(new Error('x', { cause: refused }))).toBe('refused');
-  expect(attemptErrorOf(new AggregateError([refused]))).toBe('refused');
-  expect(attemptErrorOf(new TypeError('invalid'))).toBe('protocol');
+  expect(outboundErrorOf(new Error('x', { cause: refused }))).toBe('refused');
+  expect(outboundErrorOf(new AggregateError([refused]))).toBe('refused');
+  expect(outboundErrorOf(new TypeError('invalid'))).toBe('protocol');
 });

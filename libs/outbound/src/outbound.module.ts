@@ -1,0 +1,11 @@
+import { Module } from '@nestjs/common';
+import { OutboundClient } from './outbound-client.js';
+import { Dialer } from './dialer.js';
+import { NameResolver } from './name-resolver.js';
+
+/** Provides the {@link OutboundClient}, and the {@link Dialer} for what is not HTTP. */
+@Module({
+  providers: [NameResolver, Dialer, OutboundClient],
+  exports: [Dialer, OutboundClient],
+})
+export class OutboundModule {}
