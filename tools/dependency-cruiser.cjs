@@ -49,6 +49,19 @@ module.exports = {
       to: { path: '^libs/[^/]+/src/(http|infrastructure)/' },
     },
     {
+      name: 'domain-knows-the-kernel-and-domains-alone',
+      severity: 'error',
+      from: { path: '^libs/([^/]+)/src/domain/', pathNot: 'spec\\.ts$' },
+      to: { path: '^libs/', pathNot: ['^libs/(kernel|$1)/', '^libs/[^/]+/src/domain/'] },
+    },
+    {
+      name: 'domain-needs-no-store-and-no-framework',
+      comment: 'its tests load none of them',
+      severity: 'error',
+      from: { path: '^libs/[^/]+/src/domain/', pathNot: 'spec\\.ts$' },
+      to: { path: '^node_modules/(pg|typeorm|ioredis|bull|express|zod)/', reachable: true },
+    },
+    {
       name: 'http-imports-no-infrastructure',
       severity: 'error',
       from: { path: '^libs/[^/]+/src/http/', pathNot: '\\.module\\.ts$' },
@@ -64,13 +77,16 @@ module.exports = {
       name: 'contexts-through-their-index',
       severity: 'error',
       from: { path: '^libs/([^/]+)/' },
-      to: { path: '^libs/', pathNot: ['^libs/$1/', '^libs/[^/]+/src/(http/)?index\\.ts$'] },
+      to: {
+        path: '^libs/',
+        pathNot: ['^libs/$1/', '^libs/[^/]+/src/((domain|http)/)?index\\.ts$'],
+      },
     },
     {
       name: 'apps-through-the-index',
       severity: 'error',
       from: { path: '^apps/' },
-      to: { path: '^libs/', pathNot: '^libs/[^/]+/src/(http/)?index\\.ts$' },
+      to: { path: '^libs/', pathNot: '^libs/[^/]+/src/((domain|http)/)?index\\.ts$' },
     },
     {
       name: 'http-of-a-context-only-in-the-api',
@@ -117,7 +133,7 @@ module.exports = {
     tsConfig: { fileName: 'tsconfig.json' },
     webpackConfig: { fileName: 'tools/dependency-cruiser.resolve.cjs' },
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(dist|node_modules)/' },
+    exclude: { path: '^dist/' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'types'] },
   },
 };

@@ -56,6 +56,7 @@ describe('the layers', () => {
     'libs/runtime/src/index.ts': `export { error as refusal } from '#libs/kernel';`,
     'libs/outbound/src/index.ts': `import '#libs/runtime'; export { error as refused } from '#libs/kernel';`,
     'libs/http/src/index.ts': `import '#libs/runtime'; export { error as problem } from '#libs/kernel';`,
+    'node_modules/pg/index.js': '',
     'libs/client/src/index.ts': `export { call } from './call.js';`,
     'libs/client/src/call.ts': `export const call = 1;`,
     'apps/cli/src/main.ts': `import '#libs/client';`,
@@ -63,7 +64,6 @@ describe('the layers', () => {
     ...context('identity', []),
     ...context('applications', ['identity']),
     ...context('webhooks', ['applications', 'identity']),
-    'libs/webhooks/src/infrastructure/calls.ts': `import '#libs/outbound';`,
     'apps/api/src/main.ts': `import './api.module.js';`,
     'apps/api/src/api.module.ts': ['identity', 'applications', 'webhooks']
       .map((name) => `import '#libs/${name}'; import '#libs/${name}/http';`)
@@ -76,21 +76,21 @@ describe('the layers', () => {
 
   /** The files of a context that stands on others. */
   function context(name: string, others: readonly string[]): Files {
-    const imports = ['kernel', 'runtime', ...others]
-      .map((other) => `import '#libs/${other}';`)
-      .join('\n');
-    const httpImports = ['http', ...others.map((other) => `${other}/http`)]
-      .map((other) => `import '#libs/${other}';`)
-      .join('\n');
+    const importsOf = (paths: readonly string[]): string =>
+      paths.map((path) => `import '#libs/${path}';`).join('\n');
+    const below = importsOf(['kernel', ...others.map((other) => `${other}/domain`)]);
+    const imports = importsOf(['kernel', 'runtime', 'outbound', ...others]);
+    const httpImports = importsOf(['http', ...others.map((other) => `${other}/http`)]);
     return Object.fromEntries(
       Object.entries({
-        'domain/rule.ts': `${imports} export const rule = 1;`,
+        'domain/rule.ts': `${below} export const rule = 1;`,
+        'domain/index.ts': `export * from './rule.js';`,
         'infrastructure/rows.ts': `${imports} import '../domain/rule.js';`,
         'infrastructure/rows.module.ts': `${imports} import './rows.js';`,
         'http/rule.controller.ts': `${imports} ${httpImports} import '../domain/rule.js';`,
         'http/rule-http.module.ts': `import './rule.controller.js'; import '../infrastructure/rows.module.js';`,
         'http/index.ts': `export * from './rule-http.module.js';`,
-        'index.ts': `export * from './domain/rule.js'; export * from './infrastructure/rows.module.js';`,
+        'index.ts': `export * from './domain/index.js'; export * from './infrastructure/rows.module.js';`,
       }).map(([path, text]) => [`libs/${name}/src/${path}`, text]),
     );
   }
@@ -133,6 +133,34 @@ describe('the layers', () => {
       'domain-imports-no-layer',
       'the domain imports its http',
       { 'libs/identity/src/domain/answers.ts': `import '../http/rule.controller.js';` },
+    ],
+    [
+      'domain-knows-the-kernel-and-domains-alone',
+      'the domain imports the configuration',
+      { 'libs/webhooks/src/domain/settings.ts': `import '#libs/runtime';` },
+    ],
+    [
+      'domain-knows-the-kernel-and-domains-alone',
+      'the domain imports a type of the HTTP edge',
+      { 'libs/identity/src/domain/problem.ts': `export type Edge = typeof import('#libs/http');` },
+    ],
+    [
+      'domain-knows-the-kernel-and-domains-alone',
+      'the domain imports the HTTP client',
+      { 'libs/applications/src/domain/calls.ts': `import '#libs/outbound';` },
+    ],
+    [
+      'domain-knows-the-kernel-and-domains-alone',
+      'the domain imports the modules of a context below',
+      { 'libs/webhooks/src/domain/users.ts': `import '#libs/identity';` },
+    ],
+    [
+      'domain-needs-no-store-and-no-framework',
+      'the domain imports a driver, and a file that does',
+      {
+        'libs/applications/src/domain/rows.ts': `import './driver.js';`,
+        'libs/applications/src/domain/driver.ts': `import 'pg';`,
+      },
     ],
     [
       'http-imports-no-infrastructure',
@@ -217,7 +245,7 @@ describe('the layers', () => {
     [
       'what-identity-may-use',
       'identity imports applications',
-      { 'libs/identity/src/domain/applications.ts': `import '#libs/applications';` },
+      { 'libs/identity/src/infrastructure/applications.ts': `import '#libs/applications';` },
     ],
     [
       'what-identity-may-use',
@@ -227,7 +255,7 @@ describe('the layers', () => {
     [
       'what-applications-may-use',
       'applications imports webhooks',
-      { 'libs/applications/src/domain/webhooks.ts': `import '#libs/webhooks';` },
+      { 'libs/applications/src/infrastructure/webhooks.ts': `import '#libs/webhooks';` },
     ],
     [
       'what-client-may-use',
@@ -247,13 +275,13 @@ describe('the layers', () => {
     [
       'what-webhooks-may-use',
       'webhooks imports the client',
-      { 'libs/webhooks/src/infrastructure/client.ts': `import '#libs/client';` },
+      { 'libs/webhooks/src/infrastructure/calls.ts': `import '#libs/client';` },
     ],
     [
       'what-webhooks-may-use',
       'webhooks imports a new context',
       {
-        'libs/webhooks/src/domain/prices.ts': `import '#libs/prices';`,
+        'libs/webhooks/src/infrastructure/prices.ts': `import '#libs/prices';`,
         'libs/prices/src/index.ts': `export {};`,
       },
     ],

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isCallableAddress } from '#libs/outbound';
+import { OutboundPolicy } from '#libs/outbound';
 import { readConfig } from '#libs/runtime';
 import {
   hasTargetHost,
@@ -16,7 +16,7 @@ import { aTargetClient, type TestTargetClient } from '../support/target-client.j
 import { MALFORMED_HOSTS, NAMED_HOSTS, PUBLIC_HOSTS, REFUSED_HOSTS } from '../support/targets.js';
 
 const policy = (environment: Environment = {}) =>
-  readConfig({ DATABASE_URL: 'unused', ...environment });
+  new OutboundPolicy(readConfig({ DATABASE_URL: 'unused', ...environment }));
 const kinds = Object.entries(REFUSED_HOSTS);
 const urlOf = (host: string): string => `http://${host}/`;
 /** An address as it stands in an authority. */
@@ -52,10 +52,10 @@ describe('as far as a URL tells', () => {
 
 describe('networks of the configuration', () => {
   const callable = (address: string, allowed: string, denied = ''): boolean =>
-    isCallableAddress(
-      address,
-      policy({ DELIVERY_ALLOWED_NETWORKS: allowed, DELIVERY_DENIED_NETWORKS: denied }),
-    );
+    policy({
+      DELIVERY_ALLOWED_NETWORKS: allowed,
+      DELIVERY_DENIED_NETWORKS: denied,
+    }).allowsAddress(address);
 
   it('that are denied are so whatever is allowed', () => {
     expect(callable('10.1.2.3', '10.0.0.0/8')).toBe(true);

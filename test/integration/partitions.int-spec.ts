@@ -10,7 +10,7 @@ import {
   readConfig,
   type TaskWork,
   Tracing,
-  Transactions,
+  TypeOrmTransactions,
 } from '#libs/runtime';
 import { DeliveryQueue } from '../../libs/webhooks/src/domain/delivery-queue.js';
 import { DeliveryCanceller } from '../../libs/webhooks/src/infrastructure/delivery-canceller.js';
@@ -69,7 +69,7 @@ let source: DataSource;
 let locks: Map<string, number>;
 let config: Config;
 let statements: Database;
-let transactions: Transactions;
+let transactions: TypeOrmTransactions;
 let deliveries: PostgresDeliveryStore;
 let events: PostgresEventReader;
 let eventStore: PostgresEventStore;
@@ -96,7 +96,7 @@ beforeAll(async () => {
     LOG_LEVEL: 'silent',
   });
   statements = new Database(source, new Metrics(), new Log(config, 'test'), config);
-  transactions = new Transactions(source, statements);
+  transactions = new TypeOrmTransactions(source, statements);
   const queue = new QueueOfNothing();
   deliveries = new PostgresDeliveryStore(transactions, queue, new Tracing(), config);
   events = new PostgresEventReader(statements);

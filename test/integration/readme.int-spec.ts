@@ -9,10 +9,10 @@ it('draws the way of an event through classes that are there', () => {
   const [, picture = ''] = /```mermaid\n(.*?)```/s.exec(readme) ?? [];
   const withoutLabels = picture.replaceAll(/"[^"]*"/g, '');
   const drawn = new Set(withoutLabels.match(/\b[A-Z]\w+/g)?.filter((word) => word !== 'TB'));
-  const code = readdirSync(`${REPOSITORY}libs/webhooks/src`, { recursive: true })
+  const code = readdirSync(`${REPOSITORY}libs`, { recursive: true })
     .map(String)
     .filter((path) => path.endsWith('.ts'))
-    .map((path) => readFileSync(`${REPOSITORY}libs/webhooks/src/${path}`, 'utf8'))
+    .map((path) => readFileSync(`${REPOSITORY}libs/${path}`, 'utf8'))
     .join();
   const missing = [...drawn].filter((name) => !code.includes(`export class ${name} `));
   expect([drawn.size > 5, missing]).toEqual([true, []]);

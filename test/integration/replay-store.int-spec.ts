@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Database, Log, Metrics, readConfig, Transactions } from '#libs/runtime';
+import { Database, Log, Metrics, readConfig, TypeOrmTransactions } from '#libs/runtime';
 import { PostgresReplayStore } from '../../libs/webhooks/src/infrastructure/postgres-replay.store.js';
 import { READY_REPLAYS } from '../../libs/webhooks/src/infrastructure/replay.statements.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -18,7 +18,7 @@ beforeAll(async () => {
   source = await new DataSource({ type: 'postgres', url: database.url, extra }).initialize();
   const config = readConfig({ DATABASE_URL: database.url, LOG_LEVEL: 'silent' });
   const statements = new Database(source, new Metrics(), new Log(config, 'test'), config);
-  store = new PostgresReplayStore(new Transactions(source, statements));
+  store = new PostgresReplayStore(new TypeOrmTransactions(source, statements));
   webhook = await aSubscription(database, await anAccount(database));
   await aPendingDelivery(database, webhook);
   await database.query(`UPDATE deliveries SET state = 'exhausted', completed_at = now()`);

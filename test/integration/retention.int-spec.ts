@@ -10,7 +10,7 @@ import {
   Log,
   Metrics,
   readConfig,
-  Transactions,
+  TypeOrmTransactions,
 } from '#libs/runtime';
 import { dayAt } from '../../libs/webhooks/src/infrastructure/partition-walk.js';
 import { WebhookSecrets } from '../../libs/webhooks/src/domain/webhook-secrets.js';
@@ -76,7 +76,7 @@ async function aWorker(days = DAYS): Promise<Retention> {
   return new Retention(
     { add: () => undefined } as unknown as BackgroundTasks,
     statements,
-    new IdempotencyKeys(new Transactions(source, statements), statements),
+    new IdempotencyKeys(new TypeOrmTransactions(source, statements), statements),
     metrics as unknown as DeliveryMetrics,
     {
       warn: (_: unknown, message: string) => warnings.push(message),

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { UnavailableError } from '#libs/kernel';
-import { Database, Log, Metrics, migrate, readConfig, Transactions } from '#libs/runtime';
+import { Database, Log, Metrics, migrate, readConfig, TypeOrmTransactions } from '#libs/runtime';
 import { TIME_LIMITS } from '../../libs/runtime/src/database/time-limits.js';
 import { createUser } from '../support/accounts.js';
 import { apiInProcess } from '../support/api-in-process.js';
@@ -143,7 +143,7 @@ describe('what PostgreSQL breaks off', () => {
     await source.initialize();
     const config = readConfig({ DATABASE_URL: database.url, LOG_LEVEL: 'silent' });
     const own = new Database(source, new Metrics(), new Log(config, 'test'), config);
-    const transactions = new Transactions(source, own);
+    const transactions = new TypeOrmTransactions(source, own);
     const attempt = transactions.run(async () => {
       const { manager } = transactions;
       const [row] = await manager.query<[{ pid: number }]>(

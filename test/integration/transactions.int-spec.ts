@@ -2,7 +2,7 @@ import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { actAs, UnavailableError } from '#libs/kernel';
-import { Database, Log, Metrics, readConfig, Transactions } from '#libs/runtime';
+import { Database, Log, Metrics, readConfig, TypeOrmTransactions } from '#libs/runtime';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 
 const QUERY_TIMEOUT_MS = 200;
@@ -10,7 +10,7 @@ const QUERY_TIMEOUT_MS = 200;
 let database: TestDatabase;
 let source: DataSource;
 let statements: Database;
-let transactions: Transactions;
+let transactions: TypeOrmTransactions;
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -25,7 +25,7 @@ beforeAll(async () => {
   }).initialize();
   const config = readConfig({ DATABASE_URL: database.url, LOG_LEVEL: 'silent' });
   statements = new Database(source, new Metrics(), new Log(config, 'test'), config);
-  transactions = new Transactions(source, statements);
+  transactions = new TypeOrmTransactions(source, statements);
 });
 afterAll(async () => {
   await source.destroy();
@@ -59,7 +59,7 @@ it('leaves half of the connections to others, however many transactions one user
     url: database.url,
     poolSize: 4,
   }).initialize();
-  const shared = new Transactions(pool, statements);
+  const shared = new TypeOrmTransactions(pool, statements);
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
   let begun = 0;

@@ -1,3 +1,4 @@
+import { OutboundPolicy } from '#libs/outbound';
 import { Log, readConfig, Tracing } from '#libs/runtime';
 import type { TargetAnswer } from '../../libs/webhooks/src/domain/target-client.js';
 import { Dialer } from '../../libs/outbound/src/dialer.js';
@@ -16,7 +17,7 @@ export interface TestTargetClient {
 export function aTargetClient(environment: Environment = {}): TestTargetClient {
   const config = readConfig({ DATABASE_URL: 'unused', LOG_LEVEL: 'silent', ...environment });
   const resolver = new NameResolver();
-  const dialer = new Dialer(resolver, new Log(config, 'test'), config);
+  const dialer = new Dialer(resolver, new OutboundPolicy(config), new Log(config, 'test'), config);
   const client = new OutboundClient(dialer, new Tracing());
   return {
     resolver,

@@ -22,6 +22,8 @@ export {
 export { addressGroup, siteOf } from './network/address-group.js';
 export { LOOKED_AT, type LookedAt, lookUpTo } from './paging/look-up-to.js';
 export type { Found, Page } from './paging/page.js';
+export { type AuditEntry, AuditTrail } from './ports/audit-trail.js';
+export { Transactions } from './ports/transactions.js';
 export {
   type Sealed,
   SecretBox,

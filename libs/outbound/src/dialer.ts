@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, isIP, type Socket } from 'node:net';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config, Log } from '#libs/runtime';
-import { isCallableAddress, isCallablePort } from './outbound-policy.js';
+import { OutboundPolicy } from './outbound-policy.js';
 import { DeadlineError } from './outbound-error.js';
 import { EgressProxy, EgressProxyError } from './egress-proxy.js';
 import { NameResolver } from './name-resolver.js';
@@ -37,8 +37,9 @@ export class Dialer {
 
   constructor(
     private readonly resolver: NameResolver,
+    private readonly policy: OutboundPolicy,
     log: Log,
-    @Inject(CONFIG) private readonly config: Config,
+    @Inject(CONFIG) config: Config,
   ) {
     const { DELIVERY_PROXY_URL: url } = config;
     this.proxy = url === undefined ? undefined : new EgressProxy(url, log);
@@ -67,13 +68,13 @@ export class Dialer {
   /** What the host is at: one address at least, and every one judged. */
   private async judged(host: string, port: number): Promise<readonly LookupAddress[]> {
     const family = isIP(host);
-    if (!isCallablePort(port, this.config)) {
+    if (!this.policy.allowsPort(port)) {
       throw new BlockedAddressError(family === 0 ? undefined : host);
     }
     const addresses =
       family === 0 ? await this.resolver.resolve(host) : [{ address: host, family }];
     // One address that is not public condemns the name: it is not an accident.
-    const refused = addresses.find(({ address }) => !isCallableAddress(address, this.config));
+    const refused = addresses.find(({ address }) => !this.policy.allowsAddress(address));
     if (refused) throw new BlockedAddressError(refused.address);
     return addresses;
   }

@@ -1,11 +1,6 @@
 export { Dialer } from './dialer.js';
 export { OutboundClient } from './outbound-client.js';
 export { addressOf, DeadlineError, outboundErrorOf } from './outbound-error.js';
-export {
-  isCallableAddress,
-  isCallablePort,
-  isPublicAddress,
-  type OutboundPolicy,
-} from './outbound-policy.js';
+export { isPublicAddress, OutboundPolicy } from './outbound-policy.js';
 export { OutboundModule } from './outbound.module.js';
 export { OUTBOUND_TLS } from './tls.js';

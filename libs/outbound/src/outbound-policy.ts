@@ -1,11 +1,6 @@
+import { Inject, Injectable } from '@nestjs/common';
 import ipaddr from 'ipaddr.js';
-import type { Config, Network } from '#libs/runtime';
-
-/** What the configuration says of where notifications may go. */
-export type OutboundPolicy = Pick<
-  Config,
-  'DELIVERY_ALLOWED_NETWORKS' | 'DELIVERY_DENIED_NETWORKS' | 'DELIVERY_ALLOWED_PORTS'
->;
+import { CONFIG, type Config, type Network } from '#libs/runtime';
 
 type Ip = ipaddr.IPv4 | ipaddr.IPv6;
 
@@ -31,35 +26,41 @@ const CARRIERS = (
   ] as const
 ).map(([block, start]) => ({ block: ipaddr.IPv6.parseCIDR(block), start }));
 
-/** Whether a port is free to be called: 80, 443, 1024 and above, and `DELIVERY_ALLOWED_PORTS`. */
-export function isCallablePort(port: number, policy: OutboundPolicy): boolean {
-  const { DELIVERY_ALLOWED_PORTS: allowed } = policy;
-  return port >= FIRST_FREE_PORT || WEB_PORTS.includes(port) || allowed.includes(port);
-}
+/** Which addresses and ports may be called, by the configuration. */
+@Injectable()
+export class OutboundPolicy {
+  constructor(@Inject(CONFIG) private readonly config: Config) {}
 
-/**
- * Whether an IP address may be called: public unicast, or in `DELIVERY_ALLOWED_NETWORKS`, and in
- * neither case in `DELIVERY_DENIED_NETWORKS`. An IPv6 address that carries an IPv4 one is never
- * public, and what it carries must be callable, too.
- */
-export function isCallableAddress(address: string, policy: OutboundPolicy): boolean {
-  return ipaddr.isValid(address) && isCallable(ipaddr.parse(address), policy);
+  /** Whether a port is free to be called: 80, 443, 1024 and above, and `DELIVERY_ALLOWED_PORTS`. */
+  allowsPort(port: number): boolean {
+    const { DELIVERY_ALLOWED_PORTS: allowed } = this.config;
+    return port >= FIRST_FREE_PORT || WEB_PORTS.includes(port) || allowed.includes(port);
+  }
+
+  /**
+   * Whether an IP address may be called: public unicast, or in `DELIVERY_ALLOWED_NETWORKS`, and in
+   * neither case in `DELIVERY_DENIED_NETWORKS`. An IPv6 address that carries an IPv4 one is never
+   * public, and what it carries must be callable, too.
+   */
+  allowsAddress(address: string): boolean {
+    return ipaddr.isValid(address) && this.allows(ipaddr.parse(address));
+  }
+
+  private allows(ip: Ip): boolean {
+    const { DELIVERY_ALLOWED_NETWORKS: allowed, DELIVERY_DENIED_NETWORKS: denied } = this.config;
+    if (isIn(denied, ip)) return false;
+    const carried = ip instanceof ipaddr.IPv6 ? carriedBy(ip) : undefined;
+    if (!carried) return isIn(allowed, ip) || isPublic(ip);
+    // Wherever it is unwrapped, the packet goes on to the IPv4 address.
+    if (!this.allows(carried)) return false;
+    // A mapped address is that of an IPv4 socket: there is nobody else who would unwrap it.
+    return isIn(allowed, ip) || (ip.range() === 'ipv4Mapped' && isIn(allowed, carried));
+  }
 }
 
 /** Whether an IP address is one of the public internet. */
 export function isPublicAddress(address: string): boolean {
   return ipaddr.isValid(address) && isPublic(ipaddr.parse(address));
-}
-
-function isCallable(ip: Ip, policy: OutboundPolicy): boolean {
-  const { DELIVERY_ALLOWED_NETWORKS: allowed, DELIVERY_DENIED_NETWORKS: denied } = policy;
-  if (isIn(denied, ip)) return false;
-  const carried = ip instanceof ipaddr.IPv6 ? carriedBy(ip) : undefined;
-  if (!carried) return isIn(allowed, ip) || isPublic(ip);
-  // Wherever it is unwrapped, the packet goes on to the IPv4 address.
-  if (!isCallable(carried, policy)) return false;
-  // A mapped address is that of an IPv4 socket: there is nobody else who would unwrap it.
-  return isIn(allowed, ip) || (ip.range() === 'ipv4Mapped' && isIn(allowed, carried));
 }
 
 function isIn(networks: readonly Network[], ip: Ip): boolean {

@@ -1,4 +1,4 @@
-export { type AuditEntry, AuditTrail, recordBySystem } from './audit/audit-trail.js';
+export { recordBySystem } from './audit/postgres-audit-trail.js';
 export type { TaskWork } from './background/background-task.js';
 export { BackgroundTasks } from './background/background-tasks.js';
 export type { Network, RateLimit } from './config/config-values.js';
@@ -16,7 +16,7 @@ export { GroupCommit } from './database/group-commit.js';
 export { identityColumn } from './database/identity-column.js';
 export { migrate } from './database/migrate.js';
 export { PartitionKeeper } from './database/partitions.js';
-export { Transactions } from './database/transactions.js';
+export { TypeOrmTransactions } from './database/typeorm-transactions.js';
 export { IdempotencyKeys, type KeyedRequest } from './idempotency/idempotency-keys.js';
 export { Log, NestLog } from './logging/log.js';
 export { Presence } from './logging/presence.js';

@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { EnvironmentsService } from '#libs/identity';
+import { EnvironmentsService } from '#libs/identity/domain';
 import {
+  AuditTrail,
   type FieldFault,
   isNumericId,
   NotFoundError,
   type Page,
+  Transactions,
   ValidationError,
 } from '#libs/kernel';
-import { AuditTrail, Transactions } from '#libs/runtime';
 import {
   type Application,
   type ApplicationChanges,

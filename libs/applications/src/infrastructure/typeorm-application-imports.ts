@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Transactions } from '#libs/runtime';
+import { TypeOrmTransactions } from '#libs/runtime';
 import { Application } from '../domain/application.js';
 import { ApplicationImports, type ImportedApplication } from '../domain/application-imports.js';
 
@@ -9,7 +9,7 @@ const ROWS_PER_STATEMENT = 1_000;
 /** Brings applications into PostgreSQL in bulk. */
 @Injectable()
 export class TypeOrmApplicationImports extends ApplicationImports {
-  constructor(private readonly transactions: Transactions) {
+  constructor(private readonly transactions: TypeOrmTransactions) {
     super();
   }
 

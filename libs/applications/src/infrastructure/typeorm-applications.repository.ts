@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { IsNull, MoreThan } from 'typeorm';
 import type { Page } from '#libs/kernel';
-import { Transactions } from '#libs/runtime';
+import { TypeOrmTransactions } from '#libs/runtime';
 import { Application, type ApplicationContent } from '../domain/application.js';
 import { ApplicationsRepository } from '../domain/applications.repository.js';
 
 /** Applications in PostgreSQL. */
 @Injectable()
 export class TypeOrmApplicationsRepository extends ApplicationsRepository {
-  constructor(private readonly transactions: Transactions) {
+  constructor(private readonly transactions: TypeOrmTransactions) {
     super();
   }
 

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { isNumericId, NotFoundError, type Page } from '#libs/kernel';
-import { AuditTrail, Transactions } from '#libs/runtime';
+import { AuditTrail, isNumericId, NotFoundError, type Page, Transactions } from '#libs/kernel';
 import type { Environment } from './environment.js';
 import { EnvironmentsRepository, type NewEnvironment } from './environments.repository.js';
 

@@ -1,6 +1,5 @@
 import { Recent } from '#libs/kernel';
-import type { RateLimit } from '#libs/runtime';
-import { type Allowance, RateLimiter } from './rate-limiter.js';
+import { type Allowance, type RateLimit, RateLimiter } from './rate-limiter.js';
 
 /** Those that asked for something lately, or twice as many; one that is dropped has a full bucket. Some 10 MB. */
 const REMEMBERED = 50_000;

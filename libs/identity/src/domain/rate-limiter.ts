@@ -1,4 +1,8 @@
-import type { RateLimit } from '#libs/runtime';
+/** What an account may ask: `quota` requests in `windowMs`. */
+export interface RateLimit {
+  quota: number;
+  windowMs: number;
+}
 
 /** What came of asking for one more request. */
 export interface Allowance {

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { isNumericId, NotFoundError, type Page } from '#libs/kernel';
-import { AuditTrail, Transactions } from '#libs/runtime';
+import { AuditTrail, isNumericId, NotFoundError, type Page, Transactions } from '#libs/kernel';
 import type { Credential } from './credential.js';
 import { CredentialsRepository } from './credentials.repository.js';
 import { isExpired, requireExpiry } from './expiry.js';

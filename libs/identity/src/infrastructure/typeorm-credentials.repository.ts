@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { Transactions, translateDatabaseError } from '#libs/runtime';
+import { TypeOrmTransactions, translateDatabaseError } from '#libs/runtime';
 import { Credential } from '../domain/credential.js';
 import { CredentialsRepository, type NewCredential } from '../domain/credentials.repository.js';
 
 @Injectable()
 export class TypeOrmCredentialsRepository extends CredentialsRepository {
-  constructor(private readonly transactions: Transactions) {
+  constructor(private readonly transactions: TypeOrmTransactions) {
     super();
   }
 

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { MoreThan } from 'typeorm';
 import type { Page } from '#libs/kernel';
-import { Transactions, translateDatabaseError } from '#libs/runtime';
+import { TypeOrmTransactions, translateDatabaseError } from '#libs/runtime';
 import { Environment } from '../domain/environment.js';
 import { EnvironmentsRepository, type NewEnvironment } from '../domain/environments.repository.js';
 import { EnvironmentIdTaken } from '../domain/identity-errors.js';
 
 @Injectable()
 export class TypeOrmEnvironmentsRepository extends EnvironmentsRepository {
-  constructor(private readonly transactions: Transactions) {
+  constructor(private readonly transactions: TypeOrmTransactions) {
     super();
   }
 

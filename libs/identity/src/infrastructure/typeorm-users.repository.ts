@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { MoreThan, Not } from 'typeorm';
 import type { Page } from '#libs/kernel';
-import { codeOf, Transactions, translateDatabaseError } from '#libs/runtime';
+import { codeOf, TypeOrmTransactions, translateDatabaseError } from '#libs/runtime';
 import { UsernameTaken } from '../domain/identity-errors.js';
 import { User } from '../domain/user.js';
 import { type NewUser, UsersRepository } from '../domain/users.repository.js';
@@ -10,7 +10,7 @@ const UNIQUE_VIOLATION = '23505';
 
 @Injectable()
 export class TypeOrmUsersRepository extends UsersRepository {
-  constructor(private readonly transactions: Transactions) {
+  constructor(private readonly transactions: TypeOrmTransactions) {
     super();
   }
 

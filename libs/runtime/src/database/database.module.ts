@@ -1,12 +1,13 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AuditTrail } from '../audit/audit-trail.js';
+import { AuditTrail, Transactions } from '#libs/kernel';
+import { PostgresAuditTrail } from '../audit/postgres-audit-trail.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { IdempotencyKeys } from '../idempotency/idempotency-keys.js';
 import { dataSourceOptions } from './data-source-options.js';
 import { isUnavailable } from './database-errors.js';
 import { Database } from './database.js';
-import { Transactions } from './transactions.js';
+import { TypeOrmTransactions } from './typeorm-transactions.js';
 
 /**
  * A statement without an answer for so long has lost its server, which would have broken it off by then
@@ -31,7 +32,13 @@ const QUERY_TIMEOUT_MS = 15_000;
       }),
     }),
   ],
-  providers: [Database, Transactions, AuditTrail, IdempotencyKeys],
-  exports: [Database, Transactions, AuditTrail, IdempotencyKeys],
+  providers: [
+    Database,
+    TypeOrmTransactions,
+    { provide: Transactions, useExisting: TypeOrmTransactions },
+    { provide: AuditTrail, useClass: PostgresAuditTrail },
+    IdempotencyKeys,
+  ],
+  exports: [Database, TypeOrmTransactions, Transactions, AuditTrail, IdempotencyKeys],
 })
 export class DatabaseModule {}

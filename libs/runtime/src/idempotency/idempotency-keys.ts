@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DomainError } from '#libs/kernel';
 import { codeOf } from '../database/database-errors.js';
 import { Database } from '../database/database.js';
-import { Transactions } from '../database/transactions.js';
+import { TypeOrmTransactions } from '../database/typeorm-transactions.js';
 
 /** How long a repeat waits for the transaction of the first; another process may be slow, or frozen. */
 const PATIENCE = '2s';
@@ -86,7 +86,7 @@ export interface KeyedRequest {
 @Injectable()
 export class IdempotencyKeys {
   constructor(
-    private readonly transactions: Transactions,
+    private readonly transactions: TypeOrmTransactions,
     private readonly database: Database,
   ) {}
 

@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import {
+  AuditTrail,
   DomainError,
   type Found,
   isUuid,
   NotFoundError,
   type Page,
   RateLimitedError,
+  Transactions,
 } from '#libs/kernel';
-import { AuditTrail, Transactions } from '#libs/runtime';
 import type { Attempt, Delivery } from './delivery.js';
 import { type DeliveryFilter, DeliveryStore } from './delivery-store.js';
 import { sampleOf } from './event-samples.js';

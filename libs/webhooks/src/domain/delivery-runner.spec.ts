@@ -1,19 +1,20 @@
 import { setImmediate as nextLoopTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { UnreadableSecretError } from '#libs/kernel';
-import { readConfig } from '#libs/runtime';
 import { AttemptTrace } from './attempt-trace.js';
-import { DeliveryRunner, type RunResult } from './delivery-runner.js';
+import { DeliveryRunner, type DeliverySettings, type RunResult } from './delivery-runner.js';
 import { type LeasedDelivery, type Outcome, PendingDeliveries } from './pending-deliveries.js';
 import type { RetryPolicy } from './retry-policy.js';
 import { TargetClient, type TargetAnswer, type TargetRequest } from './target-client.js';
 import { type TargetVerdict, TargetVerdicts } from './target-verdicts.js';
 
-const config = readConfig({
-  DATABASE_URL: 'unused',
-  DELIVERY_RETRY_SCHEDULE: '10s,20s',
-  DELIVERY_CONCURRENCY: '1',
-});
+const settings = {
+  atOnce: 400,
+  atOnceOfOne: 1,
+  timeoutMs: 15_000,
+  retrySchedule: [10_000, 20_000],
+  userAgent: 'Switchhook/test',
+} satisfies DeliverySettings;
 
 class FakePending extends PendingDeliveries {
   leased: LeasedDelivery | undefined;
@@ -113,9 +114,8 @@ beforeEach(() => {
   pending.leased = aLeasedDelivery();
 });
 
-function runnerWith(change: Partial<typeof config>): DeliveryRunner {
-  const changed = { ...config, ...change };
-  return new DeliveryRunner(pending, target, verdicts, new NoTrace(), changed, 'Switchhook/test');
+function runnerWith(change: Partial<typeof settings>): DeliveryRunner {
+  return new DeliveryRunner(pending, target, verdicts, new NoTrace(), { ...settings, ...change });
 }
 
 /** What becomes of the job of a delivery. */
@@ -132,13 +132,13 @@ it('does nothing for a job whose delivery somebody else has, and gives its place
   pending.leased = undefined;
   expect(await run()).toEqual({ outcome: 'idle' });
   expect(target.requests).toHaveLength(0);
-  expect(runner.slots.free).toBe(config.WORKER_CONCURRENCY);
+  expect(runner.slots.free).toBe(settings.atOnce);
 });
 
 it('gives its place back when the delivery cannot be taken', async () => {
   vi.spyOn(pending, 'take').mockRejectedValue(new Error('PostgreSQL is away'));
   await expect(run()).rejects.toThrow('PostgreSQL is away');
-  expect(runner.slots.free).toBe(config.WORKER_CONCURRENCY);
+  expect(runner.slots.free).toBe(settings.atOnce);
 });
 
 it.each([
@@ -169,7 +169,7 @@ describe('when several accounts have deliveries', () => {
   const of = (accountId: string) =>
     aLeasedDelivery({ id: accountId, webhookId: accountId, event: { ...event, accountId } });
   beforeEach(async () => {
-    runner = runnerWith({ DELIVERY_CONCURRENCY: 50 });
+    runner = runnerWith({ atOnceOfOne: 50 });
     // Each quick answer allows one call more at once.
     for (const accountId of ['lone', 'busy', 'busy', 'busy']) await runner.run(of(accountId));
     target.requests.length = 0;
@@ -269,7 +269,7 @@ describe('a delivery that may not start', () => {
     expect(await run()).toMatchObject({ outcome: 'released', delivery: { id: job.id } });
     expect(pending.released).toEqual([job.id]);
     expect(target.requests).toHaveLength(0);
-    expect(runner.slots.free).toBe(config.WORKER_CONCURRENCY);
+    expect(runner.slots.free).toBe(settings.atOnce);
   };
 
   it('is released when the worker is stopping', async () => {
@@ -313,7 +313,7 @@ it('releases what its subscription has no place for, and gives places back after
 });
 
 it('releases a test of an account that has its share of them under way', async () => {
-  runner = runnerWith({ WORKER_CONCURRENCY: 2 });
+  runner = runnerWith({ atOnce: 2 });
   pending.leased = aLeasedDelivery({ immediate: true });
   let nested: RunResult | undefined;
   target.whilePosting = async () => {
@@ -388,6 +388,6 @@ it("makes the next attempt, or none, by the subscription's own policy", async ()
     { state: 'exhausted', reason: 'no_attempts_left' },
     { state: 'pending', delayMs: within(20_000) },
   ]);
-  const configured = config.DELIVERY_TIMEOUT_MS;
+  const configured = settings.timeoutMs;
   expect(target.requests.map(({ timeoutMs }) => timeoutMs)).toEqual([2_000, configured, 20_000]);
 });

@@ -1,6 +1,5 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { LoopTurns } from '#libs/kernel';
-import { CONFIG, type Config } from '#libs/runtime';
 import { AttemptTrace } from './attempt-trace.js';
 import type { Attempt, DeliveryJob } from './delivery.js';
 import { DeliverySlots } from './delivery-slots.js';
@@ -29,8 +28,17 @@ const BODY_MS = 1_000;
 /** What a delivery may wait here for its call, and some time to record the outcome. */
 const SPARE_MS = 3_000;
 
-/** The name and version that receivers see. */
-export const USER_AGENT = Symbol('UserAgent');
+/** What an operator sets of delivering. */
+export abstract class DeliverySettings {
+  /** Calls of a worker at once, and those for one subscription. */
+  abstract readonly atOnce: number;
+  abstract readonly atOnceOfOne: number;
+  /** Until the answer of a target, in ms, and delays before the retries, where a subscription has none of its own. */
+  abstract readonly timeoutMs: number;
+  abstract readonly retrySchedule: readonly number[];
+  /** The name and version that receivers see. */
+  abstract readonly userAgent: string;
+}
 
 /** Makes one attempt of a delivery: send, conclude, record. */
 @Injectable()
@@ -45,10 +53,9 @@ export class DeliveryRunner {
     private readonly target: TargetClient,
     private readonly verdicts: TargetVerdicts,
     private readonly trace: AttemptTrace,
-    @Inject(CONFIG) private readonly config: Config,
-    @Inject(USER_AGENT) private readonly userAgent: string,
+    private readonly settings: DeliverySettings,
   ) {
-    this.slots = new DeliverySlots(config.WORKER_CONCURRENCY, config.DELIVERY_CONCURRENCY);
+    this.slots = new DeliverySlots(settings.atOnce, settings.atOnceOfOne);
   }
 
   /** From now on nothing is sent any more; what is being sent is finished. */
@@ -136,7 +143,7 @@ export class DeliveryRunner {
         headers: {
           ...headers,
           'content-type': 'application/json',
-          'user-agent': this.userAgent,
+          'user-agent': this.settings.userAgent,
           ...(delivery.replayed && { 'webhook-replayed': 'true' }),
           ...signatureHeaders(delivery.id, at, body, secrets),
         },
@@ -162,15 +169,13 @@ export class DeliveryRunner {
     if (verdict.kind === 'succeeded') return { state: 'succeeded' };
     if (verdict.kind === 'gone') return { state: 'exhausted', reason: 'gone' };
     const { subscription, immediate, attempt, scheduleBase } = delivery;
-    const schedule = immediate
-      ? []
-      : scheduleOf(subscription.retry, this.config.DELIVERY_RETRY_SCHEDULE);
+    const schedule = immediate ? [] : scheduleOf(subscription.retry, this.settings.retrySchedule);
     const delayMs = retryDelay(schedule, attempt - scheduleBase, Math.random());
     if (delayMs === undefined) return { state: 'exhausted', reason: 'no_attempts_left' };
     return { state: 'pending', delayMs: Math.max(delayMs, verdict.retryAfterMs ?? 0) };
   }
 
   private timeoutOf({ subscription }: LeasedDelivery): number {
-    return subscription.retry?.timeoutMs ?? this.config.DELIVERY_TIMEOUT_MS;
+    return subscription.retry?.timeoutMs ?? this.settings.timeoutMs;
   }
 }

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { isUuid, NotFoundError, RateLimitedError } from '#libs/kernel';
-import { AuditTrail, Transactions } from '#libs/runtime';
+import { AuditTrail, isUuid, NotFoundError, RateLimitedError, Transactions } from '#libs/kernel';
 import { SubscriptionInactiveError } from './deliveries.service.js';
 import {
   type Replay,

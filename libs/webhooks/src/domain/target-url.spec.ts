@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { OutboundPolicy } from '#libs/outbound';
 import { readConfig } from '#libs/runtime';
 import {
   hasTargetHost,
@@ -10,7 +11,7 @@ import {
 } from './target-url.js';
 
 const policy = (variables: Record<string, string> = {}) =>
-  readConfig({ DATABASE_URL: 'unused', ...variables });
+  new OutboundPolicy(readConfig({ DATABASE_URL: 'unused', ...variables }));
 const NOTHING_CONFIGURED = policy();
 const allowing = (networks: string) => policy({ DELIVERY_ALLOWED_NETWORKS: networks });
 

@@ -1,5 +1,5 @@
 import { inHttp, isUrl } from '#libs/kernel';
-import { isCallableAddress, isCallablePort, type OutboundPolicy } from '#libs/outbound';
+import type { TargetPolicy } from './target-policy.js';
 
 /** How a target can be reached: what `TargetClient` knows how to call. */
 export const TARGET_SCHEMES = ['http', 'https'] as const;
@@ -41,9 +41,9 @@ export function isMaskedTargetUrl(text: string): boolean {
 }
 
 /** Whether the port of a URL is one that a target may have. */
-export function hasTargetPort(url: string, policy: OutboundPolicy): boolean {
+export function hasTargetPort(url: string, policy: TargetPolicy): boolean {
   const { port } = new URL(url);
-  return port === '' || isCallablePort(Number(port), policy);
+  return port === '' || policy.allowsPort(Number(port));
 }
 
 /**
@@ -51,9 +51,9 @@ export function hasTargetPort(url: string, policy: OutboundPolicy): boolean {
  * asking for its address: a literal address in any spelling, or `localhost`. Names pass; their
  * addresses are judged at every dial.
  */
-export function hasTargetHost(url: string, policy: OutboundPolicy): boolean {
+export function hasTargetHost(url: string, policy: TargetPolicy): boolean {
   const host = targetHost(url).replace(/\.+$/, '');
-  const allows = (address: string): boolean => isCallableAddress(address, policy);
+  const allows = (address: string): boolean => policy.allowsAddress(address);
   if (host === 'localhost' || host.endsWith('.localhost')) return LOOPBACK.some(allows);
   if (host.startsWith('[')) return allows(host.slice(1, -1));
   return !IPV4.test(host) || allows(host);

@@ -1,9 +1,17 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { ApplicationsService } from '#libs/applications';
-import { isNumericId, NotFoundError, type Page, ValidationError } from '#libs/kernel';
-import { type AuditEntry, AuditTrail, CONFIG, type Config, Transactions } from '#libs/runtime';
+import { Injectable } from '@nestjs/common';
+import { ApplicationsService } from '#libs/applications/domain';
+import {
+  type AuditEntry,
+  AuditTrail,
+  isNumericId,
+  NotFoundError,
+  type Page,
+  Transactions,
+  ValidationError,
+} from '#libs/kernel';
 import { ALL_RESOURCES, isEventKind, isResource } from './event-kinds.js';
 import { newSigningKey, type Signature } from './signing-key.js';
+import { TargetPolicy } from './target-policy.js';
 import { hasTargetHost, hasTargetPort, isMaskedTargetUrl } from './target-url.js';
 import type { Webhook, WebhookChanges, WebhookContent, WebhookRevision } from './webhook.js';
 import { refuseMaskedHeaders, refuseTwoAuthorizations } from './webhook-headers.js';
@@ -40,7 +48,7 @@ export class WebhooksService {
     private readonly secrets: WebhookSecrets,
     private readonly transactions: Transactions,
     private readonly audit: AuditTrail,
-    @Inject(CONFIG) private readonly config: Config,
+    private readonly targets: TargetPolicy,
   ) {}
 
   /**
@@ -222,8 +230,8 @@ export class WebhooksService {
   }
 
   private refuseTarget(url: string): void {
-    const mayHavePort = hasTargetPort(url, this.config);
-    if (mayHavePort && hasTargetHost(url, this.config)) return;
+    const mayHavePort = hasTargetPort(url, this.targets);
+    if (mayHavePort && hasTargetHost(url, this.targets)) return;
     const fault = mayHavePort ? PRIVATE_TARGET : RESERVED_PORT;
     throw ValidationError.of('targetUrl', 'not_allowed', `targetUrl ${fault}.`);
   }

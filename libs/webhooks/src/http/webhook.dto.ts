@@ -1,5 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { Check, Field, IsChoice, IsFlag, IsLabel, IsObject, IsString, IsUrl } from '#libs/http';
+import { OutboundPolicy } from '#libs/outbound';
 import {
   ALL_RESOURCES,
   EVENT_KINDS,
@@ -149,12 +150,12 @@ export class CreateWebhookDto extends WebhookDto {
   @Check(
     'not_allowed',
     RESERVED_PORT,
-    (url, { config }) => !isUrl(url) || hasTargetPort(url, config),
+    (url, { config }) => !isUrl(url) || hasTargetPort(url, new OutboundPolicy(config)),
   )
   @Check(
     'not_allowed',
     PRIVATE_TARGET,
-    (url, { config }) => !isUrl(url) || hasTargetHost(url, config),
+    (url, { config }) => !isUrl(url) || hasTargetHost(url, new OutboundPolicy(config)),
   )
   targetUrl!: string;
 

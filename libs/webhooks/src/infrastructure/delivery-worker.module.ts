@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module';
 import { type DynamicModule, Module, type OnApplicationBootstrap } from '@nestjs/common';
 import { OutboundClient, OutboundModule } from '#libs/outbound';
-import { Log, SecretsModule } from '#libs/runtime';
+import { CONFIG, type Config, Log, SecretsModule } from '#libs/runtime';
 import { AttemptTrace } from '../domain/attempt-trace.js';
-import { DeliveryRunner, USER_AGENT } from '../domain/delivery-runner.js';
+import { DeliveryRunner, DeliverySettings } from '../domain/delivery-runner.js';
 import { PendingDeliveries } from '../domain/pending-deliveries.js';
 import { TargetClient } from '../domain/target-client.js';
 import { TargetVerdicts } from '../domain/target-verdicts.js';
@@ -59,8 +59,18 @@ export class DeliveryWorkerModule implements OnApplicationBootstrap {
           inject: [OutboundClient],
           useFactory: (client: OutboundClient): TargetClient => client,
         },
-        { provide: USER_AGENT, useValue: `Switchhook/${version}` },
+        { provide: DeliverySettings, inject: [CONFIG], useFactory: settingsOf },
       ],
     };
   }
+}
+
+function settingsOf(config: Config): DeliverySettings {
+  return {
+    atOnce: config.WORKER_CONCURRENCY,
+    atOnceOfOne: config.DELIVERY_CONCURRENCY,
+    timeoutMs: config.DELIVERY_TIMEOUT_MS,
+    retrySchedule: config.DELIVERY_RETRY_SCHEDULE,
+    userAgent: `Switchhook/${version}`,
+  };
 }

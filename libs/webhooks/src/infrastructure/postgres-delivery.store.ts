@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Found, type LookedAt, lookUpTo, type Page } from '#libs/kernel';
-import { CONFIG, type Config, Tracing, Transactions } from '#libs/runtime';
+import { CONFIG, type Config, Tracing, TypeOrmTransactions } from '#libs/runtime';
 import type { Attempt, AttemptError, Delivery, DeliveryState } from '../domain/delivery.js';
 import { DeliveryQueue, type QueuedDelivery } from '../domain/delivery-queue.js';
 import { type DeliveryFilter, DeliveryStore, type TestEvent } from '../domain/delivery-store.js';
@@ -38,7 +38,7 @@ export class PostgresDeliveryStore extends DeliveryStore {
   private readonly lease: number;
 
   constructor(
-    private readonly transactions: Transactions,
+    private readonly transactions: TypeOrmTransactions,
     private readonly queue: DeliveryQueue,
     private readonly tracing: Tracing,
     @Inject(CONFIG) config: Config,

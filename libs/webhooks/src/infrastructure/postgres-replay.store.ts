@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { BusyError, Turns } from '#libs/kernel';
-import { Transactions } from '#libs/runtime';
+import { TypeOrmTransactions } from '#libs/runtime';
 import type { Replay, ReplayableState, ReplayRange, ReplayState } from '../domain/replay.js';
 import { ReplayStore } from '../domain/replay-store.js';
 import { dayAt, newestFirst } from './partition-walk.js';
@@ -38,7 +38,7 @@ export class PostgresReplayStore extends ReplayStore {
     () => new BusyError('Too many replays are being counted now.'),
   );
 
-  constructor(private readonly transactions: Transactions) {
+  constructor(private readonly transactions: TypeOrmTransactions) {
     super();
   }
 

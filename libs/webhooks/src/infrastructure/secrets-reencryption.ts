@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Sealed, SecretBox, UnreadableSecretError } from '#libs/kernel';
-import { Transactions } from '#libs/runtime';
+import { TypeOrmTransactions } from '#libs/runtime';
 import { isMaskedTargetUrl } from '../domain/target-url.js';
 import type { RetiredSecret } from '../domain/webhook.js';
 import { type SecretField, WebhookSecrets } from '../domain/webhook-secrets.js';
@@ -58,7 +58,7 @@ export class SecretsReencryption {
   constructor(
     private readonly box: SecretBox,
     private readonly secrets: WebhookSecrets,
-    private readonly transactions: Transactions,
+    private readonly transactions: TypeOrmTransactions,
   ) {}
 
   /** The id of the key that it is done with; undefined where there is none, and nothing to do. */

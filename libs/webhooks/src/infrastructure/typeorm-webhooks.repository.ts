@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type EntityManager, type FindOptionsWhere, IsNull, MoreThan, Raw } from 'typeorm';
 import type { Page, Sealed } from '#libs/kernel';
-import { Transactions } from '#libs/runtime';
+import { TypeOrmTransactions } from '#libs/runtime';
 import { ALL_RESOURCES } from '../domain/event-kinds.js';
 import { DELETED } from '../domain/subscription-life.js';
 import {
@@ -24,7 +24,7 @@ const MAX_RETIRED_SECRETS = 10;
 /** Subscriptions in PostgreSQL. */
 @Injectable()
 export class TypeOrmWebhooksRepository extends WebhooksRepository {
-  constructor(private readonly transactions: Transactions) {
+  constructor(private readonly transactions: TypeOrmTransactions) {
     super();
   }
 

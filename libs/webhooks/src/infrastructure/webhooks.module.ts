@@ -1,7 +1,9 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ApplicationDeletions, ApplicationsModule } from '#libs/applications';
+import { OutboundPolicy } from '#libs/outbound';
 import { SecretsModule } from '#libs/runtime';
+import { TargetPolicy } from '../domain/target-policy.js';
 import { WebhookSecrets } from '../domain/webhook-secrets.js';
 import { WebhooksRepository } from '../domain/webhooks.repository.js';
 import { WebhooksService } from '../domain/webhooks.service.js';
@@ -16,6 +18,7 @@ import { WebhookSchema } from './webhook.schema.js';
     WebhooksService,
     WebhookSecrets,
     SecretsReencryption,
+    { provide: TargetPolicy, useClass: OutboundPolicy },
     { provide: WebhooksRepository, useClass: TypeOrmWebhooksRepository },
   ],
   exports: [WebhooksService, SecretsReencryption],

@@ -1,17 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { presentActor } from '#libs/kernel';
-import { Transactions } from '../database/transactions.js';
-
-/** A change of one resource. */
-export interface AuditEntry {
-  /** The kind of the resource and what happened to it: `webhook.update`. */
-  action: `${string}.${string}`;
-  resourceId: string;
-  /** Whose resource it is; null for what belongs to no account. */
-  accountId: string | null;
-  /** The names that clients know the changed fields by. Never a value. */
-  fields?: readonly string[];
-}
+import { type AuditEntry, AuditTrail, presentActor } from '#libs/kernel';
+import { TypeOrmTransactions } from '../database/typeorm-transactions.js';
 
 const RECORD = {
   name: 'audit.record',
@@ -22,16 +11,14 @@ SELECT (entry ->> 'accountId')::bigint, $2, $3, $4, $5, entry ->> 'action', entr
 FROM jsonb_array_elements($1::jsonb) AS entry`,
 };
 
-/**
- * Writes down who changed what, in the transaction of the change: both are there, or neither. The
- * database says when, and has the name of the user.
- */
+/** The {@link AuditTrail} of the table `audit`. */
 @Injectable()
-export class AuditTrail {
-  constructor(private readonly transactions: Transactions) {}
+export class PostgresAuditTrail extends AuditTrail {
+  constructor(private readonly transactions: TypeOrmTransactions) {
+    super();
+  }
 
-  /** @throws Error outside a transaction */
-  async record(...entries: AuditEntry[]): Promise<void> {
+  override async record(...entries: AuditEntry[]): Promise<void> {
     if (!this.transactions.underWay) throw new Error('a change is recorded in its transaction');
     if (entries.length === 0) return;
     const { userId = null, name, address = null, requestId = null } = presentActor();
@@ -39,11 +26,7 @@ export class AuditTrail {
     await this.transactions.query(RECORD, values);
   }
 
-  /**
-   * Whether something was done to a resource so many times in a time that has just passed.
-   * @returns ms until the oldest of them is past; 0 if it was done less often
-   */
-  async msUntilFewer(
+  override async msUntilFewer(
     { action, resourceId }: Pick<AuditEntry, 'action' | 'resourceId'>,
     { times, withinMs }: { times: number; withinMs: number },
   ): Promise<number> {

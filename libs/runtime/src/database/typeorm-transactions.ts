@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Client, QueryResultRow } from 'pg';
 import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
-import { Ambient, presentActor, Turns, UnavailableError } from '#libs/kernel';
+import { Ambient, presentActor, Transactions, Turns, UnavailableError } from '#libs/kernel';
 import {
   isMissingPartition,
   isTimedOut,
@@ -18,12 +18,9 @@ interface Transaction {
   afterCommit: (() => void)[];
 }
 
-/**
- * Lets several repositories, of several contexts, work in one transaction without knowing of it:
- * inside {@link run} their {@link manager} is the transaction's.
- */
+/** {@link Transactions} of TypeORM's connections, with what repositories work with inside. */
 @Injectable()
-export class Transactions {
+export class TypeOrmTransactions extends Transactions {
   private readonly current = new Ambient<Transaction>();
   /** One user's transactions may wait for each other, but leave connections to everybody else. */
   private readonly turns: Turns;
@@ -32,6 +29,7 @@ export class Transactions {
     private readonly dataSource: DataSource,
     private readonly database: Database,
   ) {
+    super();
     const { poolSize = 10 } = dataSource.options as { poolSize?: number };
     this.turns = new Turns({ atOnce: poolSize, atOnceOfOne: Math.ceil(poolSize / 2) });
   }
@@ -85,21 +83,17 @@ export class Transactions {
     return records as Row[];
   }
 
-  /** Does what must not happen before others can see the changes; at once where nothing is under way. */
-  afterCommit(work: () => void): void {
+  override afterCommit(work: () => void): void {
     const transaction = this.current.present;
     if (transaction) transaction.afterCommit.push(work);
     else work();
   }
 
   /**
-   * Runs `work` in a transaction, or in the one that is under way. A user has half of the connections
-   * at once; what is beyond waits. Work that lost against a
-   * concurrent transaction (serialisation, deadlock), or lacked a partition, is done again, so it must
-   * not leave traces outside the database, except through {@link afterCommit}.
-   * @throws UnavailableError when PostgreSQL cannot be reached
+   * Work that lacked a partition is done again as well. A user has half of the connections at once; what is
+   * beyond waits.
    */
-  async run<Result>(work: () => Promise<Result>): Promise<Result> {
+  override async run<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.underWay) return work();
     const { userId } = presentActor();
     if (userId === undefined) return this.runRepeatedly(work);
