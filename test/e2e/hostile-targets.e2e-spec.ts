@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { hostileFor, p99 } from '../support/hostility.js';
+import { hostileFor, lowPriority, p99 } from '../support/hostility.js';
 import { type Client, clientOf } from '../support/http.js';
 import { residentMb, type RunningProcess, startApi, startWorker } from '../support/processes.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
@@ -32,6 +32,7 @@ let reported = 0;
 beforeAll(async () => {
   database = await createTestDatabase();
   target = spawn(process.execPath, [TARGET], { stdio: ['ignore', 'pipe', 'inherit'] });
+  lowPriority(target);
   const [port] = (await once(target.stdout!, 'data')) as [Buffer];
   receiver = await startReceiver();
   hostile = (await createUser(database, 'hostile')).id;

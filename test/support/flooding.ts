@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { lowPriority } from './hostility.js';
 
 const FLOOD = fileURLToPath(new URL('flood.mjs', import.meta.url));
 
@@ -20,6 +21,7 @@ export async function flooded<Result>(
   work: () => Promise<Result>,
 ): Promise<Result> {
   const flood = spawn(process.execPath, [FLOOD], { stdio: ['pipe', 'ignore', 'inherit'] });
+  lowPriority(flood);
   flood.stdin.end(JSON.stringify({ port: Number(new URL(url).port), sends }));
   const ended = once(flood, 'close');
   try {

@@ -1,3 +1,6 @@
+import type { ChildProcess } from 'node:child_process';
+import { setPriority } from 'node:os';
+
 /** `npm run test:hostile` sets this: it has the machine to itself. */
 const SECONDS = Number(process.env.HOSTILE_SECONDS ?? 0);
 
@@ -13,4 +16,9 @@ export function hostileFor(ms: number): { ms: number; mostTimes: number } {
 /** What all but one in a hundred are within. */
 export function p99(took: readonly number[]): number {
   return [...took].sort((one, other) => one - other)[Math.floor(took.length * 0.99)] ?? NaN;
+}
+
+/** Whoever does harm has a machine of its own: what it computes must not slow us down. */
+export function lowPriority({ pid }: ChildProcess): void {
+  if (pid !== undefined) setPriority(pid, 10);
 }
