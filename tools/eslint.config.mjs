@@ -39,7 +39,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['libs/*/src/domain/**/*.ts'],
+    files: ['libs/*/src/{,*/}domain/**/*.ts'],
     ignores: ['**/*spec.ts'],
     rules: {
       'no-restricted-imports': [

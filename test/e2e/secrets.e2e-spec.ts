@@ -1,7 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Sealed, SecretBox } from '#libs/kernel';
-import { WebhookSecrets } from '../../libs/webhooks/src/domain/webhook-secrets.js';
+import { WebhookSecrets } from '../../libs/webhooks/src/subscriptions/domain/webhook-secrets.js';
 import { createUser } from '../support/accounts.js';
 import { runCli } from '../support/command-line.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';

@@ -1,24 +1,30 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import pg from 'pg';
-import { listDeliveries } from '../../libs/webhooks/src/infrastructure/delivery.statements.js';
+import { listDeliveries } from '../../libs/webhooks/src/deliveries/infrastructure/delivery.statements.js';
 import {
   LOOK,
   OLDEST_DUE,
-} from '../../libs/webhooks/src/infrastructure/due-deliveries.statements.js';
-import { RECORD } from '../../libs/webhooks/src/infrastructure/outcome.statements.js';
+} from '../../libs/webhooks/src/deliveries/infrastructure/due-deliveries.statements.js';
+import { RECORD } from '../../libs/webhooks/src/deliveries/infrastructure/outcome.statements.js';
 import {
   CLAIM,
   CLAIM_TESTS,
   RELEASE,
   TAKE,
-} from '../../libs/webhooks/src/infrastructure/pending-delivery.statements.js';
-import { type Day, dayOf } from '../../libs/webhooks/src/infrastructure/partition-days.js';
-import { dayAt, type Span } from '../../libs/webhooks/src/infrastructure/partition-walk.js';
+} from '../../libs/webhooks/src/deliveries/infrastructure/pending-delivery.statements.js';
+import {
+  type Day,
+  dayOf,
+} from '../../libs/webhooks/src/deliveries/infrastructure/partition-days.js';
+import {
+  dayAt,
+  type Span,
+} from '../../libs/webhooks/src/deliveries/infrastructure/partition-walk.js';
 import {
   continueReplay,
   findReplayable,
   findWaiting,
-} from '../../libs/webhooks/src/infrastructure/replay.statements.js';
+} from '../../libs/webhooks/src/deliveries/infrastructure/replay.statements.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { aSubscription, anAccount } from '../support/rows.js';
 

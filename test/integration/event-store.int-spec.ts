@@ -4,13 +4,13 @@ import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { Database, Log, Metrics, readConfig, Tracing } from '#libs/runtime';
-import type { ReportedEvent } from '../../libs/webhooks/src/domain/event.js';
+import type { ReportedEvent } from '../../libs/webhooks/src/events/domain/event.js';
 import {
   DeliveryQueue,
   type QueuedDelivery,
-} from '../../libs/webhooks/src/domain/delivery-queue.js';
-import { PostgresEventReader } from '../../libs/webhooks/src/infrastructure/postgres-event.reader.js';
-import { PostgresEventStore } from '../../libs/webhooks/src/infrastructure/postgres-event.store.js';
+} from '../../libs/webhooks/src/deliveries/domain/delivery-queue.js';
+import { PostgresEventReader } from '../../libs/webhooks/src/events/infrastructure/postgres-event.reader.js';
+import { PostgresEventStore } from '../../libs/webhooks/src/events/infrastructure/postgres-event.store.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { aSubscription, anAccount, anApplication } from '../support/rows.js';
 

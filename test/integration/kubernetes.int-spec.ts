@@ -287,7 +287,10 @@ describe('the Kubernetes manifests', () => {
     const [metric] = ofKind('HorizontalPodAutoscaler').flatMap(({ spec }) =>
       (spec.metrics ?? []).flatMap(({ pods: ofPods }) => ofPods?.metric.name ?? []),
     );
-    const code = readFileSync(`${ROOT}libs/webhooks/src/infrastructure/backlog-metrics.ts`, 'utf8');
+    const code = readFileSync(
+      `${ROOT}libs/webhooks/src/deliveries/infrastructure/backlog-metrics.ts`,
+      'utf8',
+    );
     expect(code).toContain(`'${metric ?? ''}'`);
   });
 

@@ -64,6 +64,10 @@ describe('the layers', () => {
     ...context('identity', []),
     ...context('applications', ['identity']),
     ...context('webhooks', ['applications', 'identity']),
+    'libs/webhooks/src/subscriptions/domain/kind.ts': `export const kind = 1;`,
+    'libs/webhooks/src/deliveries/domain/delivery.ts': `import '../../subscriptions/domain/kind.js';`,
+    'libs/webhooks/src/deliveries/infrastructure/store.ts': `import '../domain/delivery.js';`,
+    'libs/webhooks/src/events/domain/event.ts': `import '../../deliveries/domain/delivery.js'; import '../../subscriptions/domain/kind.js';`,
     'apps/api/src/main.ts': `import './api.module.js';`,
     'apps/api/src/api.module.ts': ['identity', 'applications', 'webhooks']
       .map((name) => `import '#libs/${name}'; import '#libs/${name}/http';`)
@@ -128,6 +132,11 @@ describe('the layers', () => {
       {
         'libs/webhooks/src/domain/types.ts': `export type Rows = typeof import('../infrastructure/rows.js');`,
       },
+    ],
+    [
+      'domain-imports-no-layer',
+      'the domain of a room imports its infrastructure',
+      { 'libs/webhooks/src/deliveries/domain/reads.ts': `import '../infrastructure/store.js';` },
     ],
     [
       'domain-imports-no-layer',
@@ -258,6 +267,23 @@ describe('the layers', () => {
       { 'libs/applications/src/infrastructure/webhooks.ts': `import '#libs/webhooks';` },
     ],
     [
+      'what-subscriptions-may-use',
+      'the room of subscriptions imports that of deliveries',
+      {
+        'libs/webhooks/src/subscriptions/domain/log.ts': `import '../../deliveries/domain/delivery.js';`,
+      },
+    ],
+    [
+      'what-deliveries-may-use',
+      'the room of deliveries imports that of events',
+      { 'libs/webhooks/src/deliveries/domain/source.ts': `import '../../events/domain/event.js';` },
+    ],
+    [
+      'what-events-may-use',
+      'a room imports the index that leads into it',
+      { 'libs/webhooks/src/events/domain/all.ts': `import '../../index.js';` },
+    ],
+    [
       'what-client-may-use',
       'the client imports the kernel',
       { 'libs/client/src/errors.ts': `import '#libs/kernel';` },
@@ -373,6 +399,12 @@ describe('the habits', () => {
       'the domain imports a type of TypeORM',
       'libs/webhooks/src/domain/typeorm-type.ts',
       `export type { DataSource } from 'typeorm';`,
+    ],
+    [
+      'no-restricted-imports',
+      'the domain of a room imports TypeORM',
+      'libs/webhooks/src/deliveries/domain/typeorm.ts',
+      `export { DataSource } from 'typeorm';`,
     ],
     [
       'no-restricted-syntax',

@@ -7,7 +7,7 @@ import {
   hasTargetHost,
   isTargetUrl,
   targetHost,
-} from '../../libs/webhooks/src/domain/target-url.js';
+} from '../../libs/webhooks/src/subscriptions/domain/target-url.js';
 import { type ConnectProxy, startConnectProxy } from '../support/connect-proxy.js';
 import { type Answers, type DnsServer, startDnsServer } from '../support/dns-server.js';
 import type { Environment } from '../support/processes.js';

@@ -12,17 +12,17 @@ import {
   Tracing,
   TypeOrmTransactions,
 } from '#libs/runtime';
-import { DeliveryQueue } from '../../libs/webhooks/src/domain/delivery-queue.js';
-import { DeliveryCanceller } from '../../libs/webhooks/src/infrastructure/delivery-canceller.js';
-import type { DeliveryMetrics } from '../../libs/webhooks/src/infrastructure/delivery-metrics.js';
-import { DeliveryReplayer } from '../../libs/webhooks/src/infrastructure/delivery-replayer.js';
-import { PendingDays } from '../../libs/webhooks/src/infrastructure/pending-days.js';
-import { PostgresDeliveryStatisticsStore } from '../../libs/webhooks/src/infrastructure/postgres-delivery-statistics.store.js';
-import { PostgresDeliveryStore } from '../../libs/webhooks/src/infrastructure/postgres-delivery.store.js';
-import { PostgresEventReader } from '../../libs/webhooks/src/infrastructure/postgres-event.reader.js';
-import { PostgresEventStore } from '../../libs/webhooks/src/infrastructure/postgres-event.store.js';
-import { PostgresReplayStore } from '../../libs/webhooks/src/infrastructure/postgres-replay.store.js';
-import { Retention } from '../../libs/webhooks/src/infrastructure/retention.js';
+import { DeliveryQueue } from '../../libs/webhooks/src/deliveries/domain/delivery-queue.js';
+import { DeliveryCanceller } from '../../libs/webhooks/src/deliveries/infrastructure/delivery-canceller.js';
+import type { DeliveryMetrics } from '../../libs/webhooks/src/deliveries/infrastructure/delivery-metrics.js';
+import { DeliveryReplayer } from '../../libs/webhooks/src/deliveries/infrastructure/delivery-replayer.js';
+import { PendingDays } from '../../libs/webhooks/src/deliveries/infrastructure/pending-days.js';
+import { PostgresDeliveryStatisticsStore } from '../../libs/webhooks/src/deliveries/infrastructure/postgres-delivery-statistics.store.js';
+import { PostgresDeliveryStore } from '../../libs/webhooks/src/deliveries/infrastructure/postgres-delivery.store.js';
+import { PostgresEventReader } from '../../libs/webhooks/src/events/infrastructure/postgres-event.reader.js';
+import { PostgresEventStore } from '../../libs/webhooks/src/events/infrastructure/postgres-event.store.js';
+import { PostgresReplayStore } from '../../libs/webhooks/src/deliveries/infrastructure/postgres-replay.store.js';
+import { Retention } from '../../libs/webhooks/src/deliveries/infrastructure/retention.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { meterLocks } from '../support/locks.js';
 import { pastDeliveries } from '../support/past.js';

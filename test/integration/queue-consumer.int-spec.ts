@@ -6,7 +6,7 @@ import {
   letGo,
   prepareToConsume,
   stopAsking,
-} from '../../libs/webhooks/src/infrastructure/bull-internals.js';
+} from '../../libs/webhooks/src/deliveries/infrastructure/bull-internals.js';
 import { testDatabaseUrl, testRedisUrl } from '../support/environment.js';
 import { proxyTo, type TcpProxy } from '../support/tcp-proxy.js';
 

@@ -12,13 +12,16 @@ import {
   readConfig,
   TypeOrmTransactions,
 } from '#libs/runtime';
-import { dayAt } from '../../libs/webhooks/src/infrastructure/partition-walk.js';
-import { WebhookSecrets } from '../../libs/webhooks/src/domain/webhook-secrets.js';
-import type { DeliveryMetrics } from '../../libs/webhooks/src/infrastructure/delivery-metrics.js';
-import { ACCEPT_EVENTS } from '../../libs/webhooks/src/infrastructure/event.statements.js';
-import { PostgresPendingDeliveries } from '../../libs/webhooks/src/infrastructure/postgres-pending-deliveries.js';
-import { DETACH, DROP } from '../../libs/webhooks/src/infrastructure/retention.statements.js';
-import { Retention } from '../../libs/webhooks/src/infrastructure/retention.js';
+import { dayAt } from '../../libs/webhooks/src/deliveries/infrastructure/partition-walk.js';
+import { WebhookSecrets } from '../../libs/webhooks/src/subscriptions/domain/webhook-secrets.js';
+import type { DeliveryMetrics } from '../../libs/webhooks/src/deliveries/infrastructure/delivery-metrics.js';
+import { ACCEPT_EVENTS } from '../../libs/webhooks/src/events/infrastructure/event.statements.js';
+import { PostgresPendingDeliveries } from '../../libs/webhooks/src/deliveries/infrastructure/postgres-pending-deliveries.js';
+import {
+  DETACH,
+  DROP,
+} from '../../libs/webhooks/src/deliveries/infrastructure/retention.statements.js';
+import { Retention } from '../../libs/webhooks/src/deliveries/infrastructure/retention.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { asRole } from '../support/environment.js';
 import { eventually } from '../support/eventually.js';

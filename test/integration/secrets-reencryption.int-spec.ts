@@ -8,7 +8,7 @@ import {
   WebhooksModule,
   WebhooksService,
 } from '#libs/webhooks';
-import { WebhookSecrets } from '../../libs/webhooks/src/domain/webhook-secrets.js';
+import { WebhookSecrets } from '../../libs/webhooks/src/subscriptions/domain/webhook-secrets.js';
 import { contextOf } from '../support/context.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { aSubscription, anAccount } from '../support/rows.js';

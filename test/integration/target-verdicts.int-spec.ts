@@ -2,15 +2,15 @@ import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Database, Log, Metrics, readConfig } from '#libs/runtime';
-import type { Verdict } from '../../libs/webhooks/src/domain/subscription-life.js';
-import type { KnownHealth } from '../../libs/webhooks/src/domain/target-verdicts.js';
-import type { DeliveryMetrics } from '../../libs/webhooks/src/infrastructure/delivery-metrics.js';
-import { PostgresTargetVerdicts } from '../../libs/webhooks/src/infrastructure/postgres-target-verdicts.js';
+import type { Verdict } from '../../libs/webhooks/src/subscriptions/domain/subscription-life.js';
+import type { KnownHealth } from '../../libs/webhooks/src/deliveries/domain/target-verdicts.js';
+import type { DeliveryMetrics } from '../../libs/webhooks/src/deliveries/infrastructure/delivery-metrics.js';
+import { PostgresTargetVerdicts } from '../../libs/webhooks/src/deliveries/infrastructure/postgres-target-verdicts.js';
 import {
   HEALTH,
   type HealthColumn,
   knownHealth,
-} from '../../libs/webhooks/src/infrastructure/target-verdict.statements.js';
+} from '../../libs/webhooks/src/deliveries/infrastructure/target-verdict.statements.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { asRole } from '../support/environment.js';
 import { eventually } from '../support/eventually.js';

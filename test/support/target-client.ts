@@ -1,6 +1,6 @@
 import { OutboundPolicy } from '#libs/outbound';
 import { Log, readConfig, Tracing } from '#libs/runtime';
-import type { TargetAnswer } from '../../libs/webhooks/src/domain/target-client.js';
+import type { TargetAnswer } from '../../libs/webhooks/src/deliveries/domain/target-client.js';
 import { Dialer } from '../../libs/outbound/src/dialer.js';
 import { NameResolver } from '../../libs/outbound/src/name-resolver.js';
 import { OutboundClient } from '../../libs/outbound/src/outbound-client.js';

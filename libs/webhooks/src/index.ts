@@ -7,18 +7,21 @@ export {
   parseResources,
   type Resource,
   RESOURCES,
-} from './domain/event-kinds.js';
+} from './subscriptions/domain/event-kinds.js';
 export {
   SAMPLE_APPLICATION,
   type SampleData,
   sampleData,
   sampleId,
   usualResource,
-} from './domain/event-samples.js';
-export { shownTargetUrl } from './domain/target-url.js';
-export { DeliveryWorkerModule } from './infrastructure/delivery-worker.module.js';
-export type { DisabledReason } from './domain/subscription-life.js';
-export { Webhook, type WebhookContent } from './domain/webhook.js';
-export { WebhooksService } from './domain/webhooks.service.js';
-export { type Reencrypted, SecretsReencryption } from './infrastructure/secrets-reencryption.js';
-export { WebhooksModule } from './infrastructure/webhooks.module.js';
+} from './deliveries/domain/event-samples.js';
+export { shownTargetUrl } from './subscriptions/domain/target-url.js';
+export { DeliveryWorkerModule } from './deliveries/infrastructure/delivery-worker.module.js';
+export type { DisabledReason } from './subscriptions/domain/subscription-life.js';
+export { Webhook, type WebhookContent } from './subscriptions/domain/webhook.js';
+export { WebhooksService } from './subscriptions/domain/webhooks.service.js';
+export {
+  type Reencrypted,
+  SecretsReencryption,
+} from './subscriptions/infrastructure/secrets-reencryption.js';
+export { WebhooksModule } from './subscriptions/infrastructure/webhooks.module.js';

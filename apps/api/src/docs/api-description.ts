@@ -3,7 +3,13 @@ import { applicationsRoutes } from '#libs/applications/http';
 import { healthRoutes, openApiDocument } from '#libs/http';
 import { identityRoutes } from '#libs/identity/http';
 import type { Config } from '#libs/runtime';
-import { eventRoutes, notifications, subscriptionRoutes } from '#libs/webhooks/http';
+import {
+  deliveriesRoutes,
+  eventsRoutes,
+  notifications,
+  replaysRoutes,
+  subscriptionRoutes,
+} from '#libs/webhooks/http';
 import { docsRoutes } from './docs.openapi.js';
 
 const { version } = createRequire(import.meta.url)('#package.json') as { version: string };
@@ -33,7 +39,9 @@ export function describeApi(
   const routes = [
     ...applicationsRoutes,
     ...subscriptionRoutes,
-    ...eventRoutes,
+    eventsRoutes,
+    deliveriesRoutes,
+    replaysRoutes,
     ...identityRoutes,
     ...healthRoutes,
     ...docsRoutes,

@@ -1,0 +1,393 @@
+import { setImmediate as nextLoopTurn } from 'node:timers/promises';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { UnreadableSecretError } from '#libs/kernel';
+import { AttemptTrace } from './attempt-trace.js';
+import { DeliveryRunner, type DeliverySettings, type RunResult } from './delivery-runner.js';
+import { type LeasedDelivery, type Outcome, PendingDeliveries } from './pending-deliveries.js';
+import type { RetryPolicy } from '../../subscriptions/domain/retry-policy.js';
+import { TargetClient, type TargetAnswer, type TargetRequest } from './target-client.js';
+import { type TargetVerdict, TargetVerdicts } from './target-verdicts.js';
+
+const settings = {
+  atOnce: 400,
+  atOnceOfOne: 1,
+  timeoutMs: 15_000,
+  retrySchedule: [10_000, 20_000],
+  userAgent: 'Switchhook/test',
+} satisfies DeliverySettings;
+
+class FakePending extends PendingDeliveries {
+  leased: LeasedDelivery | undefined;
+  readonly recorded: Outcome[] = [];
+  readonly released: string[] = [];
+  take(): Promise<LeasedDelivery | undefined> {
+    return Promise.resolve(this.leased);
+  }
+  claim(): Promise<never> {
+    return Promise.reject(new Error('a runner claims nothing'));
+  }
+  release({ id }: LeasedDelivery): Promise<void> {
+    this.released.push(id);
+    return Promise.resolve();
+  }
+  record(outcome: Outcome): Promise<void> {
+    this.recorded.push(outcome);
+    return Promise.resolve();
+  }
+}
+
+class FakeTarget extends TargetClient {
+  answer: Partial<TargetAnswer> = { status: 200 };
+  readonly requests: TargetRequest[] = [];
+  whilePosting: () => Promise<unknown> = () => Promise.resolve();
+  async post(request: TargetRequest): Promise<TargetAnswer> {
+    this.requests.push(request);
+    await this.whilePosting();
+    return { durationMs: 3, truncated: false, ...this.answer };
+  }
+}
+
+class FakeVerdicts extends TargetVerdicts {
+  readonly told: TargetVerdict['verdict'][] = [];
+  blocking = false;
+  tell({ verdict }: TargetVerdict): Promise<boolean> {
+    this.told.push(verdict);
+    return Promise.resolve(this.blocking);
+  }
+}
+
+class NoTrace extends AttemptTrace {
+  around<Result>(_delivery: LeasedDelivery, work: () => Promise<Result>): Promise<Result> {
+    return work();
+  }
+}
+
+const job = { id: '0192f0c1-0000-7000-8000-000000000001', lease: 0 };
+const HEALTHY = { failures: 0, failingMs: null, openings: 0, openMs: null, stored: '', readAt: 0 };
+const FAILING = { ...HEALTHY, failures: 1, failingMs: 5 };
+const NOW = new Date('2026-11-21T12:00:00Z');
+
+function aLeasedDelivery(change: Partial<LeasedDelivery> = {}): LeasedDelivery {
+  return {
+    id: job.id,
+    attempt: 1,
+    lease: 1,
+    leasedAt: performance.now(),
+    leaseEnds: performance.now() + 30_000,
+    scheduleBase: 0,
+    immediate: false,
+    replayed: false,
+    createdAt: new Date('2026-11-21T11:59:59Z'),
+    takenAt: NOW,
+    event: {
+      accountId: '1',
+      event: 'smsdlr',
+      resource: 'sms',
+      occurredAt: new Date('2026-11-21T11:00:00Z'),
+      test: false,
+      data: '{}',
+    },
+    webhookId: '5',
+    subscription: {
+      targetVersion: 1,
+      health: HEALTHY,
+      backlog: false,
+      openTarget: () => ({
+        url: 'http://target.example/',
+        headers: {},
+        secrets: [`whsec_${Buffer.alloc(32).toString('base64')}`],
+      }),
+    },
+    ...change,
+  };
+}
+
+let pending: FakePending;
+let target: FakeTarget;
+let verdicts: FakeVerdicts;
+let runner: DeliveryRunner;
+beforeEach(() => {
+  pending = new FakePending();
+  target = new FakeTarget();
+  verdicts = new FakeVerdicts();
+  runner = runnerWith({});
+  pending.leased = aLeasedDelivery();
+});
+
+function runnerWith(change: Partial<typeof settings>): DeliveryRunner {
+  return new DeliveryRunner(pending, target, verdicts, new NoTrace(), { ...settings, ...change });
+}
+
+/** What becomes of the job of a delivery. */
+async function run(): Promise<RunResult> {
+  await runner.slots.enter();
+  return runner.runJob(job);
+}
+
+const within = (ms: number): unknown =>
+  expect.toSatisfy((delay: number) => delay >= ms * 0.8 && delay <= ms * 1.2);
+const conclusionOf = (place: number) => pending.recorded[place]?.conclusion;
+
+it('does nothing for a job whose delivery somebody else has, and gives its place back', async () => {
+  pending.leased = undefined;
+  expect(await run()).toEqual({ outcome: 'idle' });
+  expect(target.requests).toHaveLength(0);
+  expect(runner.slots.free).toBe(settings.atOnce);
+});
+
+it('gives its place back when the delivery cannot be taken', async () => {
+  vi.spyOn(pending, 'take').mockRejectedValue(new Error('PostgreSQL is away'));
+  await expect(run()).rejects.toThrow('PostgreSQL is away');
+  expect(runner.slots.free).toBe(settings.atOnce);
+});
+
+it.each([
+  [200, 'succeeded'],
+  [299, 'succeeded'],
+  [301, 'pending'],
+  [400, 'pending'],
+  [500, 'pending'],
+] as const)('concludes from status %i that the delivery is %s', async (status, state) => {
+  target.answer = { status };
+  await run();
+  expect(pending.recorded[0]?.conclusion.state).toBe(state);
+  expect(pending.recorded[0]?.attempt).toMatchObject({ number: 1, status });
+});
+
+it('retries after no answer, by the schedule', async () => {
+  target.answer = { error: 'refused' };
+  await run();
+  const { conclusion } = pending.recorded[0]!;
+  expect(conclusion.state).toBe('pending');
+  const { delayMs } = conclusion as { delayMs: number };
+  expect(delayMs).toBeGreaterThanOrEqual(8_000);
+  expect(delayMs).toBeLessThanOrEqual(12_000);
+});
+
+describe('when several accounts have deliveries', () => {
+  const { event } = aLeasedDelivery();
+  const of = (accountId: string) =>
+    aLeasedDelivery({ id: accountId, webhookId: accountId, event: { ...event, accountId } });
+  beforeEach(async () => {
+    runner = runnerWith({ atOnceOfOne: 50 });
+    // Each quick answer allows one call more at once.
+    for (const accountId of ['lone', 'busy', 'busy', 'busy']) await runner.run(of(accountId));
+    target.requests.length = 0;
+  });
+
+  it('begins their calls in turns, however many of one may begin', async () => {
+    target.whilePosting = () => nextLoopTurn();
+    const accounts = ['busy', 'busy', 'busy', 'busy', 'lone'];
+    await Promise.all(accounts.map((accountId) => runner.run(of(accountId))));
+    const ids = target.requests.map(({ headers }) => headers['webhook-id']);
+    expect(ids).toEqual(['busy', 'lone', 'busy', 'busy', 'busy']);
+  });
+
+  it('records outcomes together while calls still wait to begin', async () => {
+    const requestsAtRecord: number[] = [];
+    vi.spyOn(pending, 'record').mockImplementation(() => {
+      requestsAtRecord.push(target.requests.length);
+      return Promise.resolve();
+    });
+    await Promise.all([1, 2, 3, 4].map(() => runner.run(of('busy'))));
+    expect(requestsAtRecord).toEqual([4, 4, 4, 4]);
+  });
+});
+
+it('is exhausted when the schedule is used up, counted from its last beginning', async () => {
+  target.answer = { status: 500 };
+  pending.leased = aLeasedDelivery({ attempt: 3 });
+  await run();
+  expect(pending.recorded[0]?.conclusion).toEqual({
+    state: 'exhausted',
+    reason: 'no_attempts_left',
+  });
+  pending.leased = aLeasedDelivery({ attempt: 6, scheduleBase: 4 });
+  await run();
+  expect(pending.recorded[1]?.conclusion.state).toBe('pending');
+});
+
+it('ends the delivery at 410, and tells of it', async () => {
+  target.answer = { status: 410 };
+  await run();
+  expect(verdicts.told).toEqual([{ kind: 'gone' }]);
+  expect(conclusionOf(0)).toEqual({ state: 'exhausted', reason: 'gone' });
+});
+
+it('tells of every failure, and of the success that follows', async () => {
+  target.answer = { status: 500 };
+  await run();
+  target.answer = { status: 204 };
+  await run();
+  const { subscription } = aLeasedDelivery();
+  pending.leased = aLeasedDelivery({ subscription: { ...subscription, health: FAILING } });
+  await run();
+  expect(verdicts.told).toEqual([{ kind: 'failed', test: false }, { kind: 'succeeded' }]);
+});
+
+it('tells of a target before the outcome is recorded', async () => {
+  target.answer = { status: 500 };
+  vi.spyOn(verdicts, 'tell').mockImplementation(() => {
+    expect(pending.recorded).toEqual([]);
+    return Promise.resolve(false);
+  });
+  await run();
+  expect(pending.recorded).toHaveLength(1);
+});
+
+it.each([429, 503])('obeys a Retry-After that comes with %i', async (status) => {
+  target.answer = { status, responseHeaders: { 'retry-after': '60' } };
+  await run();
+  expect(verdicts.told).toEqual([{ kind: 'failed', test: false, retryAfterMs: 60_000 }]);
+  expect(conclusionOf(0)).toEqual({ state: 'pending', delayMs: 60_000 });
+});
+
+it('ignores a Retry-After that comes with another status', async () => {
+  target.answer = { status: 500, responseHeaders: { 'retry-after': '60' } };
+  await run();
+  expect(verdicts.told).toEqual([{ kind: 'failed', test: false }]);
+});
+
+it('sends a test once', async () => {
+  pending.leased = aLeasedDelivery({ immediate: true });
+  target.answer = { status: 500 };
+  await run();
+  expect(conclusionOf(0)).toEqual({ state: 'exhausted', reason: 'no_attempts_left' });
+});
+
+it('knows what follows if the schedule began anew while the attempt was on its way', async () => {
+  target.answer = { status: 500 };
+  pending.leased = aLeasedDelivery({ attempt: 3 });
+  await run();
+  const [outcome] = pending.recorded;
+  expect(outcome).toMatchObject({ scheduleBase: 0, conclusion: { state: 'exhausted' } });
+  expect(outcome?.afresh).toMatchObject({ state: 'pending', delayMs: within(10_000) });
+});
+
+describe('a delivery that may not start', () => {
+  const isReleased = async () => {
+    expect(await run()).toMatchObject({ outcome: 'released', delivery: { id: job.id } });
+    expect(pending.released).toEqual([job.id]);
+    expect(target.requests).toHaveLength(0);
+    expect(runner.slots.free).toBe(settings.atOnce);
+  };
+
+  it('is released when the worker is stopping', async () => {
+    runner.stop();
+    await isReleased();
+  });
+
+  it('is released when its subscription was blocked since it was leased', async () => {
+    const { leasedAt } = aLeasedDelivery();
+    verdicts.blocking = true;
+    target.answer = { status: 429 };
+    await run();
+    target.requests.length = 0;
+    pending.leased = aLeasedDelivery({ leasedAt });
+    await isReleased();
+  });
+
+  it('is released when its call could not end within its lease', async () => {
+    pending.leased = aLeasedDelivery({ leaseEnds: performance.now() + 18_000 });
+    await isReleased();
+  });
+});
+
+it('finishes what it sends while it is stopping', async () => {
+  target.whilePosting = () => {
+    runner.stop();
+    return Promise.resolve();
+  };
+  expect(await run()).toMatchObject({ outcome: 'succeeded' });
+});
+
+it('releases what its subscription has no place for, and gives places back after the call', async () => {
+  let nested: RunResult | undefined;
+  target.whilePosting = async () => {
+    target.whilePosting = () => Promise.resolve();
+    nested = await run();
+  };
+  await run();
+  expect(nested).toMatchObject({ outcome: 'released' });
+  expect(await run()).toMatchObject({ outcome: 'succeeded' });
+});
+
+it('releases a test of an account that has its share of them under way', async () => {
+  runner = runnerWith({ atOnce: 2 });
+  pending.leased = aLeasedDelivery({ immediate: true });
+  let nested: RunResult | undefined;
+  target.whilePosting = async () => {
+    target.whilePosting = () => Promise.resolve();
+    nested = await run();
+  };
+  await run();
+  expect(nested).toMatchObject({ outcome: 'released' });
+  expect(await run()).toMatchObject({ outcome: 'succeeded' });
+});
+
+it('marks what is replayed, and nothing else', async () => {
+  await run();
+  pending.leased = aLeasedDelivery({ replayed: true });
+  await run();
+  expect(target.requests.map(({ headers }) => headers['webhook-replayed'])).toEqual([
+    undefined,
+    'true',
+  ]);
+});
+
+it('sends the signed body with our name', async () => {
+  await run();
+  expect(target.requests[0]).toMatchObject({
+    url: 'http://target.example/',
+    timeoutMs: 15_000,
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'Switchhook/test',
+      'webhook-id': job.id,
+      'webhook-timestamp': '1795262400',
+    },
+  });
+});
+
+it("sends the subscription's own headers, which are none of ours", async () => {
+  const { subscription } = aLeasedDelivery();
+  const headers = { 'X-Api-Key': 'key', 'webhook-id': 'x' };
+  const openTarget = () => ({ ...subscription.openTarget(), headers });
+  pending.leased = aLeasedDelivery({ subscription: { ...subscription, openTarget } });
+  await run();
+  expect(target.requests[0]?.headers).toMatchObject({ 'X-Api-Key': 'key', 'webhook-id': job.id });
+});
+
+it('sends nothing, and keeps no slot, while the secrets of the target cannot be read', async () => {
+  const { subscription } = aLeasedDelivery();
+  const openTarget = () => {
+    throw new UnreadableSecretError('SECRETS_KEYS has no key');
+  };
+  pending.leased = aLeasedDelivery({ subscription: { ...subscription, openTarget } });
+  await expect(run()).rejects.toThrow(UnreadableSecretError);
+  expect([target.requests, pending.recorded, verdicts.told]).toEqual([[], [], []]);
+  pending.leased = aLeasedDelivery();
+  expect((await run()).outcome).toBe('succeeded');
+});
+
+it("makes the next attempt, or none, by the subscription's own policy", async () => {
+  target.answer = { status: 500 };
+  const { subscription } = aLeasedDelivery();
+  const withPolicy = (retry: RetryPolicy, attempt: number) =>
+    aLeasedDelivery({ attempt, subscription: { ...subscription, retry } });
+  for (const leased of [
+    withPolicy({ schedule: [100], timeoutMs: 2_000 }, 1),
+    withPolicy({ schedule: [100] }, 2),
+    withPolicy({ timeoutMs: 20_000 }, 2),
+  ]) {
+    pending.leased = leased;
+    await run();
+  }
+  expect(pending.recorded.map(({ conclusion }) => conclusion)).toEqual([
+    { state: 'pending', delayMs: within(100_000) },
+    { state: 'exhausted', reason: 'no_attempts_left' },
+    { state: 'pending', delayMs: within(20_000) },
+  ]);
+  const configured = settings.timeoutMs;
+  expect(target.requests.map(({ timeoutMs }) => timeoutMs)).toEqual([2_000, configured, 20_000]);
+});

@@ -1,0 +1,181 @@
+import { Injectable } from '@nestjs/common';
+import { LoopTurns } from '#libs/kernel';
+import { AttemptTrace } from './attempt-trace.js';
+import type { Attempt, DeliveryJob } from './delivery.js';
+import { DeliverySlots } from './delivery-slots.js';
+import { notificationBody, signatureHeaders } from './notification.js';
+import { type Conclusion, type LeasedDelivery, PendingDeliveries } from './pending-deliveries.js';
+import { scheduleOf } from '../../subscriptions/domain/retry-policy.js';
+import { retryDelay } from './retry-schedule.js';
+import type { Verdict } from '../../subscriptions/domain/subscription-life.js';
+import { TargetClient } from './target-client.js';
+import { TargetVerdicts, verdictOf } from './target-verdicts.js';
+
+/** A delivery that was sent, and what follows. */
+export interface Sent {
+  outcome: 'succeeded' | 'failed';
+  delivery: LeasedDelivery;
+  attempt: Attempt;
+  conclusion: Conclusion;
+}
+
+/** What became of a delivery in this worker: there was nothing to do any more, it is due again at once, or it was sent. */
+export type RunResult =
+  { outcome: 'idle' } | { outcome: 'released'; delivery: LeasedDelivery } | Sent;
+
+/** What an attempt takes beyond its timeout: the body of the answer is read for a second. */
+const BODY_MS = 1_000;
+/** What a delivery may wait here for its call, and some time to record the outcome. */
+const SPARE_MS = 3_000;
+
+/** What an operator sets of delivering. */
+export abstract class DeliverySettings {
+  /** Calls of a worker at once, and those for one subscription. */
+  abstract readonly atOnce: number;
+  abstract readonly atOnceOfOne: number;
+  /** Until the answer of a target, in ms, and delays before the retries, where a subscription has none of its own. */
+  abstract readonly timeoutMs: number;
+  abstract readonly retrySchedule: readonly number[];
+  /** The name and version that receivers see. */
+  abstract readonly userAgent: string;
+}
+
+/** Makes one attempt of a delivery: send, conclude, record. */
+@Injectable()
+export class DeliveryRunner {
+  /** The calls that this worker has in flight. */
+  readonly slots: DeliverySlots;
+  private readonly turns = new LoopTurns();
+  private stopping = false;
+
+  constructor(
+    private readonly pending: PendingDeliveries,
+    private readonly target: TargetClient,
+    private readonly verdicts: TargetVerdicts,
+    private readonly trace: AttemptTrace,
+    private readonly settings: DeliverySettings,
+  ) {
+    this.slots = new DeliverySlots(settings.atOnce, settings.atOnceOfOne);
+  }
+
+  /** From now on nothing is sent any more; what is being sent is finished. */
+  stop(): void {
+    this.stopping = true;
+    this.slots.stop();
+  }
+
+  /** Runs a job from the queue, which has {@link DeliverySlots.enter entered}. */
+  async runJob(job: DeliveryJob): Promise<RunResult> {
+    const delivery = await this.pending.take(job).catch((error: unknown) => {
+      this.slots.entered(() => undefined);
+      throw error;
+    });
+    const holdsPlace = this.slots.entered(() => delivery !== undefined && this.holdFor(delivery));
+    if (!delivery) return { outcome: 'idle' };
+    return holdsPlace ? this.run(delivery) : this.release(delivery);
+  }
+
+  /** Runs a delivery that holds a place. */
+  async run(delivery: LeasedDelivery): Promise<RunResult> {
+    if (!(await this.mayStart(delivery))) {
+      this.givePlaceBack(delivery);
+      return this.release(delivery);
+    }
+    return this.trace.around(delivery, () => this.attempt(delivery));
+  }
+
+  private holdFor({ webhookId, event, immediate }: LeasedDelivery): boolean {
+    if (immediate) return this.slots.holdTest(webhookId, event.accountId);
+    return this.slots.hold(webhookId, event.accountId) > 0;
+  }
+
+  private givePlaceBack({ webhookId, event, immediate }: LeasedDelivery): void {
+    if (immediate) this.slots.releaseTest(webhookId, event.accountId);
+    else this.slots.release(webhookId, event.accountId);
+  }
+
+  /** A call that could not end within its lease might be made twice. */
+  private async mayStart(delivery: LeasedDelivery): Promise<boolean> {
+    const needed = this.timeoutOf(delivery) + BODY_MS + SPARE_MS;
+    if (this.stopping || delivery.leaseEnds - performance.now() < needed) return false;
+    if (!delivery.immediate) return this.slots.start(delivery.webhookId, delivery.leasedAt);
+    this.slots.startTest(delivery.webhookId);
+    return true;
+  }
+
+  private async release(delivery: LeasedDelivery): Promise<RunResult> {
+    await this.pending.release(delivery);
+    return { outcome: 'released', delivery };
+  }
+
+  private async attempt(delivery: LeasedDelivery): Promise<RunResult> {
+    await this.turns.next(delivery.event.accountId);
+    const attempt = await this.send(delivery);
+    const verdict = verdictOf(attempt, delivery.immediate);
+    // Before the outcome is recorded: the next probe starts when it is.
+    await this.tell(delivery, verdict);
+    const conclusion = this.conclude(delivery, verdict);
+    const restarted = { ...delivery, scheduleBase: delivery.attempt - 1, immediate: false };
+    const afresh = this.conclude(restarted, verdict);
+    const { id, lease, scheduleBase } = delivery;
+    // Nobody waits for the record, and many outcomes cost little more than one.
+    await this.turns.rest();
+    await this.pending.record({ id, lease, attempt, conclusion, scheduleBase, afresh });
+    const outcome = verdict.kind === 'succeeded' ? 'succeeded' : 'failed';
+    return { outcome, delivery, attempt, conclusion };
+  }
+
+  private async send(delivery: LeasedDelivery): Promise<Attempt> {
+    const { webhookId, subscription, event, immediate } = delivery;
+    const at = delivery.takenAt;
+    const { name, payload } = subscription;
+    const body = notificationBody({
+      ...event,
+      ...(name !== undefined && { name }),
+      ...(payload !== undefined && { payload }),
+      id: delivery.id,
+    });
+    let call = { durationMs: 0, answered: true };
+    try {
+      const { url, headers, secrets } = subscription.openTarget();
+      const answer = await this.target.post({
+        url,
+        headers: {
+          ...headers,
+          'content-type': 'application/json',
+          'user-agent': this.settings.userAgent,
+          ...(delivery.replayed && { 'webhook-replayed': 'true' }),
+          ...signatureHeaders(delivery.id, at, body, secrets),
+        },
+        body,
+        timeoutMs: this.timeoutOf(delivery),
+      });
+      call = { durationMs: answer.durationMs, answered: answer.status !== undefined };
+      return { number: delivery.attempt, at, ...answer };
+    } finally {
+      if (immediate) this.slots.endTest(webhookId, event.accountId, call);
+      else this.slots.end(webhookId, event.accountId, call);
+    }
+  }
+
+  private async tell({ webhookId, subscription }: LeasedDelivery, verdict: Verdict): Promise<void> {
+    const { targetVersion, health: known } = subscription;
+    if (verdict.kind === 'succeeded' && known.failingMs === null && known.openMs === null) return;
+    const isBlocked = await this.verdicts.tell({ webhookId, targetVersion, verdict, known });
+    if (isBlocked) this.slots.block(webhookId);
+  }
+
+  private conclude(delivery: LeasedDelivery, verdict: Verdict): Conclusion {
+    if (verdict.kind === 'succeeded') return { state: 'succeeded' };
+    if (verdict.kind === 'gone') return { state: 'exhausted', reason: 'gone' };
+    const { subscription, immediate, attempt, scheduleBase } = delivery;
+    const schedule = immediate ? [] : scheduleOf(subscription.retry, this.settings.retrySchedule);
+    const delayMs = retryDelay(schedule, attempt - scheduleBase, Math.random());
+    if (delayMs === undefined) return { state: 'exhausted', reason: 'no_attempts_left' };
+    return { state: 'pending', delayMs: Math.max(delayMs, verdict.retryAfterMs ?? 0) };
+  }
+
+  private timeoutOf({ subscription }: LeasedDelivery): number {
+    return subscription.retry?.timeoutMs ?? this.settings.timeoutMs;
+  }
+}

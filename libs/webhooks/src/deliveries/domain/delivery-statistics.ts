@@ -1,0 +1,69 @@
+import { Injectable } from '@nestjs/common';
+import type { Attempt } from './delivery.js';
+import type { Webhook } from '../../subscriptions/domain/webhook.js';
+import { WebhooksService } from '../../subscriptions/domain/webhooks.service.js';
+
+/** How deliveries to a subscription went lately, and what waits. */
+export interface DeliveryStatistics {
+  /** How many attempts this is about: the newest, 1,000 at the most. */
+  attempts: number;
+  /** Attempts by outcome: `2xx` to `5xx`, or the error of one that got no answer. */
+  outcomes: Record<string, number>;
+  /** Share of the attempts that succeeded, from 0 to 1; absent without attempts. */
+  successRate?: number;
+  /** Time until the answer's headers, in ms; absent without answers. */
+  answerMs?: { p50: number; p95: number };
+  /** Deliveries that wait for an attempt, and when the oldest of them was made. */
+  waiting: { deliveries: number; since?: Date };
+}
+
+/** How an attempt went. */
+export type AttemptOutcome = Pick<Attempt, 'status' | 'error' | 'durationMs'>;
+
+/** What attempts come to. */
+export function outcomesOf(
+  attempts: readonly AttemptOutcome[],
+): Omit<DeliveryStatistics, 'waiting'> {
+  const counts = new Map<string, number>();
+  for (const { status, error = 'protocol' } of attempts) {
+    const outcome = status === undefined ? error : `${Math.floor(status / 100)}xx`;
+    counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+  }
+  const answers = attempts.filter(({ status }) => status !== undefined);
+  const durations = answers.map(({ durationMs }) => durationMs).sort((one, other) => one - other);
+  const isSuccess = ({ status = 0 }: AttemptOutcome) => status >= 200 && status < 300;
+  return {
+    attempts: attempts.length,
+    outcomes: Object.fromEntries([...counts].sort(([one], [other]) => (one < other ? -1 : 1))),
+    ...(attempts.length > 0 && { successRate: answers.filter(isSuccess).length / attempts.length }),
+    ...(durations.length > 0 && {
+      answerMs: { p50: percentile(durations, 0.5), p95: percentile(durations, 0.95) },
+    }),
+  };
+}
+
+/** Between the two nearest, as PostgreSQL's percentile_cont() has it. @param sorted at least one */
+function percentile(sorted: readonly number[], share: number): number {
+  const place = share * (sorted.length - 1);
+  const [below, above] = [sorted[Math.floor(place)]!, sorted[Math.ceil(place)]!];
+  return below + (place - Math.floor(place)) * (above - below);
+}
+
+/** Where the statistics come from. */
+export abstract class DeliveryStatisticsStore {
+  abstract of(webhook: Pick<Webhook, 'id' | 'createdAt'>): Promise<DeliveryStatistics>;
+}
+
+/** Tells customers how their web application does. */
+@Injectable()
+export class DeliveryStatisticsService {
+  constructor(
+    private readonly webhooks: WebhooksService,
+    private readonly store: DeliveryStatisticsStore,
+  ) {}
+
+  /** @throws NotFoundError */
+  async of(accountId: string, webhookId: string): Promise<DeliveryStatistics> {
+    return this.store.of(await this.webhooks.get(accountId, webhookId));
+  }
+}

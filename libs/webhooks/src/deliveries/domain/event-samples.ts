@@ -1,0 +1,151 @@
+import { randomBytes } from 'node:crypto';
+import type { EventKind, Resource } from '../../subscriptions/domain/event-kinds.js';
+import { ALL_RESOURCES } from '../../subscriptions/domain/event-kinds.js';
+import type { Webhook } from '../../subscriptions/domain/webhook.js';
+
+/** What an event of a real platform tells, field by field. */
+export type SampleData = Record<string, string | number | null>;
+
+/** What a sample is to be about. */
+export interface SampleSubject {
+  callId: string;
+  sessionId: string;
+  applicationId: string;
+  accountId: string;
+  resource: Resource;
+}
+
+/** A subject, and when it happened; every event kind tells a part of it. */
+interface Happening {
+  ids: SampleSubject;
+  resource: Resource;
+  start: Date;
+  end: Date;
+}
+
+const CALL_MS = 33_258;
+/** Stands in for an application that was not given: a switch always knows one. */
+export const SAMPLE_APPLICATION = '5080983';
+
+/** What each event kind is usually about, and what it tells. */
+const SAMPLES: Record<
+  EventKind,
+  { resource: Resource; dataOf: (happening: Happening) => SampleData }
+> = {
+  smsdlr: { resource: 'sms', dataOf: deliveryReport },
+  cdrCreated: { resource: 'call', dataOf: callRecord },
+  cdrRated: { resource: 'call', dataOf: ratedCallRecord },
+};
+
+/** What an event kind is usually about. */
+export function usualResource(event: EventKind): Resource {
+  return SAMPLES[event].resource;
+}
+
+/** Sample data of an event kind, with the field set that real platforms send. */
+export function sampleData(event: EventKind, subject: SampleSubject, now: Date): SampleData {
+  const { resource } = subject;
+  const start = new Date(now.getTime() - (resource === 'sms' ? 0 : CALL_MS));
+  return SAMPLES[event].dataOf({ ids: subject, resource, start, end: now });
+}
+
+/** An id as a switch gives it to a call or a session: 32 hexadecimal digits. */
+export function sampleId(): string {
+  return randomBytes(16).toString('hex');
+}
+
+/** A sample of the subscription's own event: what its test sends. `data` is JSON text. */
+export function sampleOf(
+  webhook: Pick<Webhook, 'event' | 'resource' | 'accountId' | 'applicationId'>,
+): { resource: Resource; data: string } {
+  const { event, accountId, applicationId } = webhook;
+  const [first = ALL_RESOURCES] = webhook.resource.split(',') as (
+    Resource | typeof ALL_RESOURCES
+  )[];
+  const resource = first === ALL_RESOURCES ? usualResource(event) : first;
+  const subject = {
+    callId: sampleId(),
+    sessionId: sampleId(),
+    applicationId: applicationId ?? SAMPLE_APPLICATION,
+    accountId,
+    resource,
+  };
+  return { resource, data: JSON.stringify(sampleData(event, subject, new Date())) };
+}
+
+function deliveryReport({ ids, end }: Happening): SampleData {
+  return {
+    callId: ids.callId,
+    sessionId: ids.sessionId,
+    accountId: ids.accountId,
+    applicationId: ids.applicationId,
+    from: '14075550100',
+    to: '14075550142',
+    sub: '001',
+    dlvrd: '001',
+    stat: 'Delivered',
+    err: '000',
+    id: sampleId(),
+    submitDate: minutes(end),
+    doneDate: minutes(end),
+    eventTimeStamp: end.getTime(),
+  };
+}
+
+function callRecord(happening: Happening): SampleData {
+  const { start, end } = happening;
+  return {
+    ...commonToRecords(happening),
+    duration: end.getTime() - start.getTime(),
+    eventTimeStamp: end.getTime(),
+  };
+}
+
+function ratedCallRecord(happening: Happening): SampleData {
+  const seconds = Math.ceil((happening.end.getTime() - happening.start.getTime()) / 1_000);
+  return {
+    ...commonToRecords(happening),
+    duration: seconds,
+    roundedDuration: Math.ceil(seconds / 60) * 60,
+    cost: 0.03,
+    previousCost: 0,
+    ratingVersion: 1,
+    created: zoned(happening.end),
+  };
+}
+
+function commonToRecords({ ids, resource, start, end }: Happening): SampleData {
+  const isMessage = resource === 'sms';
+  return {
+    callId: ids.callId,
+    parentCallId: 'none',
+    sessionId: ids.sessionId,
+    parentSessionId: 'none',
+    applicationId: ids.applicationId,
+    applicationName: 'Shop',
+    applicationType: 'tropo-web',
+    accountId: ids.accountId,
+    network: isMessage ? 'SMS' : 'PSTN',
+    direction: 'out',
+    from: isMessage ? '14075550100' : 'tel:+14075550100',
+    to: isMessage ? '14075550142' : 'tel:+14075550142',
+    startUrl: 'https://shop.example.com/voice',
+    initiationTime: zoned(start),
+    startTime: zoned(start),
+    endTime: zoned(end),
+    messageCount: isMessage ? 1 : 0,
+    status: 'Success',
+    reason: null,
+    label: 'order-4711',
+  };
+}
+
+/** `2017-11-14T11:43:55.145+0000` */
+function zoned(time: Date): string {
+  return time.toISOString().replace('Z', '+0000');
+}
+
+/** `1711141143`, yyMMddHHmm in UTC */
+function minutes(time: Date): string {
+  return time.toISOString().slice(2, 16).replace(/\D/g, '');
+}

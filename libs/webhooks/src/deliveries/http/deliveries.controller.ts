@@ -1,0 +1,160 @@
+import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import {
+  answerList,
+  answerPieces,
+  arrayPieces,
+  Href,
+  type HrefBuilder,
+  Idempotent,
+  type Once,
+  QueryReader,
+  textsOf,
+  timesOf,
+} from '#libs/http';
+import type { Principal } from '#libs/identity';
+import { CurrentUser, LimitedTo } from '#libs/identity/http';
+import type { Page } from '#libs/kernel';
+import { DeliveriesService } from '../domain/deliveries.service.js';
+import { DeliveryStatisticsService } from '../domain/delivery-statistics.js';
+import type { Attempt, Delivery } from '../domain/delivery.js';
+import type { DeliveryFilter } from '../domain/delivery-store.js';
+import { attemptView, deliveryView, LOGGED } from './delivery.view.js';
+import { located } from '../../subscriptions/http/located.js';
+
+/** Each calls a target at once, whatever the target's state, and stays in the audit. */
+const TESTS = { quota: 600, windowMs: 60_000, what: 'test' };
+
+/** What was delivered to a customer, and how it went. */
+@Controller('v1')
+export class DeliveriesController {
+  constructor(
+    private readonly deliveries: DeliveriesService,
+    private readonly statistics: DeliveryStatisticsService,
+  ) {}
+
+  @Get('webhooks/:id/deliveries')
+  async list(
+    @Param('id') webhookId: string,
+    @CurrentUser() user: Principal,
+    @Href() href: HrefBuilder,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const query = new QueryReader(request);
+    const page = query.page();
+    const filter = filterOf(query);
+    query.done();
+    const read = await this.deliveries.list(user.userId, webhookId, filter);
+    await answerList(request, response, page, read, (delivery) => deliveryView(delivery, href));
+  }
+
+  @Get('webhooks/:id/stats')
+  async stats(
+    @Param('id') webhookId: string,
+    @CurrentUser() user: Principal,
+    @Req() { inFlight }: Request,
+  ): Promise<object> {
+    const read = () => this.statistics.of(user.userId, webhookId);
+    return inFlight?.read(read) ?? read();
+  }
+
+  @Get('deliveries/:id')
+  async show(
+    @Param('id') id: string,
+    @CurrentUser() user: Principal,
+    @Href() href: HrefBuilder,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const delivery = await this.deliveries.get(user.userId, id);
+    const before = Math.max(delivery.attempts - LOGGED, 0);
+    const log = arrayPieces(request, this.attemptsOf(delivery, user), String(before));
+    const text = JSON.stringify(deliveryView(delivery, href));
+    await answerPieces(request, response, withMember(text, 'attemptLog', log));
+  }
+
+  @Get('deliveries/:id/attempts')
+  async attempts(
+    @Param('id') id: string,
+    @CurrentUser() user: Principal,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const query = new QueryReader(request);
+    const page = query.page(isAttemptNumber);
+    query.done();
+    const delivery = await this.deliveries.get(user.userId, id);
+    const { read, show } = this.attemptsOf(delivery, user);
+    await answerList(request, response, page, read, show);
+  }
+
+  /** The attempts of a delivery, whose ids are their numbers. */
+  private attemptsOf(delivery: Delivery, viewer: Principal) {
+    return {
+      read: async ({ after = '0', limit }: Page) =>
+        (await this.deliveries.attempts(delivery, Number(after), limit)).map((attempt) => ({
+          id: String(attempt.number),
+          attempt,
+        })),
+      show: ({ attempt }: { attempt: Attempt }) => attemptView(attempt, delivery, viewer),
+    };
+  }
+
+  @Post('deliveries/:id/redeliver')
+  @HttpCode(202)
+  async redeliver(
+    @Param('id') id: string,
+    @CurrentUser() user: Principal,
+    @Idempotent() once: Once,
+    @Href() href: HrefBuilder,
+  ): Promise<object> {
+    return once(async () => {
+      await this.deliveries.redeliver(user.userId, id);
+      return href('deliveries', id);
+    });
+  }
+
+  @Post('deliveries/:id/cancel')
+  @HttpCode(200)
+  async cancel(
+    @Param('id') id: string,
+    @CurrentUser() user: Principal,
+    @Href() href: HrefBuilder,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<object> {
+    await this.deliveries.cancel(user.userId, id);
+    return located(response, href('deliveries', id));
+  }
+
+  @Post('webhooks/:id/test')
+  @LimitedTo(TESTS)
+  @HttpCode(202)
+  async test(
+    @Param('id') webhookId: string,
+    @CurrentUser() user: Principal,
+    @Idempotent() once: Once,
+    @Href() href: HrefBuilder,
+  ): Promise<object> {
+    return once(async () => href('deliveries', await this.deliveries.test(user.userId, webhookId)));
+  }
+}
+
+/** The text of an object with one more member, the last. */
+async function* withMember(
+  object: string,
+  name: string,
+  value: AsyncGenerator<string>,
+): AsyncGenerator<string> {
+  yield `${object.slice(0, -1)},"${name}":`;
+  yield* value;
+  yield '}';
+}
+
+function isAttemptNumber(text: string): boolean {
+  return /^\d{1,9}$/.test(text);
+}
+
+function filterOf(query: QueryReader): DeliveryFilter {
+  return { ...textsOf(query, ['state', 'event']), ...timesOf(query) };
+}

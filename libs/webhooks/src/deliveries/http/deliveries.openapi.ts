@@ -1,0 +1,83 @@
+import { AddressSchema, describeRoutes, NEWEST_PAGE, schema, TIMES } from '#libs/http';
+import { DeliveriesController } from './deliveries.controller.js';
+import { AttemptSchema, DeliverySchema, DeliveryWithAttemptsSchema } from './delivery.view.js';
+import { StatisticsSchema } from './statistics.schema.js';
+
+const OF_SUBSCRIPTION = {
+  id: {
+    about: 'The id of a webhook subscription.',
+    schema: schema.numericId('', '4711'),
+  },
+};
+
+/** The routes of deliveries in the API's description. */
+export const deliveriesRoutes = describeRoutes(DeliveriesController, {
+  tag: 'Deliveries',
+  about: 'Notifications on their way to a subscription, and every attempt.',
+  path: { id: { about: 'The id of a delivery.', schema: schema.uuid('') } },
+  operations: {
+    list: {
+      summary: "List a subscription's deliveries",
+      about: 'Newest first.',
+      path: OF_SUBSCRIPTION,
+      query: {
+        state: { about: 'In this state.', schema: schema.text('', 'succeeded') },
+        event: { about: 'Of events of this kind.', schema: schema.text('', 'cdrCreated') },
+        ...TIMES,
+        ...NEWEST_PAGE,
+      },
+      answer: schema.arrayOf(DeliverySchema),
+      headers: ['Link'],
+    },
+    stats: {
+      summary: "Show a subscription's statistics",
+      about: 'How the newest attempts went, and what waits.',
+      path: OF_SUBSCRIPTION,
+      answer: StatisticsSchema,
+    },
+    show: {
+      summary: 'Show a delivery',
+      about: 'A delivery and its newest attempts; also after its subscription is gone.',
+      answer: DeliveryWithAttemptsSchema,
+    },
+    attempts: {
+      summary: "List a delivery's attempts",
+      about: 'All of them, in the order in which they were made.',
+      query: {
+        limit: NEWEST_PAGE.limit!,
+        after: {
+          about: 'Answers those that come after the one with this number.',
+          schema: { ...schema.integer('', 100), minimum: 0, maximum: 999_999_999 },
+        },
+      },
+      answer: schema.arrayOf(AttemptSchema),
+      headers: ['Link'],
+    },
+    redeliver: {
+      summary: 'Deliver again',
+      about:
+        'Starts a finished delivery anew: the same id, and a full schedule of attempts. At most ' +
+        '20 times in an hour.',
+      answer: AddressSchema,
+      headers: ['Location'],
+      errors: ['delivery_not_finished', 'subscription_inactive'],
+    },
+    cancel: {
+      summary: 'Cancel a delivery',
+      about:
+        'Gives up a delivery that is not finished. An attempt that is on its way ends and is ' +
+        'recorded; if it succeeds, so has the delivery. Nothing changes when it was cancelled so before.',
+      answer: AddressSchema,
+      headers: ['Location'],
+      errors: ['delivery_finished'],
+    },
+    test: {
+      summary: 'Test a subscription',
+      about: 'Sends a sample of its own event, once and at once. Answers where to see how it went.',
+      path: OF_SUBSCRIPTION,
+      answer: AddressSchema,
+      headers: ['Location'],
+      errors: ['subscription_inactive'],
+    },
+  },
+});

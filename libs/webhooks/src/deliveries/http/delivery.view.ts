@@ -1,0 +1,159 @@
+import { type HrefBuilder, schema } from '#libs/http';
+import type { Principal } from '#libs/identity';
+import { isPublicAddress } from '#libs/outbound';
+import type {
+  Attempt,
+  AttemptError,
+  Delivery,
+  DeliveryReason,
+  DeliveryState,
+} from '../domain/delivery.js';
+import { EVENT_KINDS, RESOURCES } from '../../subscriptions/domain/event-kinds.js';
+import { namesAddress } from '../../subscriptions/domain/target-url.js';
+
+/** Each with what it means; without a default, so that none is left out. */
+const STATES: Record<DeliveryState, string> = {
+  pending: 'under way, or waiting for its next attempt',
+  succeeded: 'the target answered 2xx',
+  exhausted: 'given up',
+  cancelled: 'its subscription was switched off or deleted, or its customer cancelled it',
+  parked: 'pending, while the subscription is held, paused, or its circuit is open',
+};
+
+const REASONS: Record<DeliveryReason, string> = {
+  gone: 'the target answered 410',
+  no_attempts_left: 'every attempt failed',
+  failing: 'the subscription was switched off, as every attempt had failed for five days',
+  disabled: 'the subscription was switched off',
+  deleted: 'the subscription was deleted',
+  requested: 'the customer cancelled it',
+  expired: 'it was kept as long as events are kept',
+};
+
+const ATTEMPT_ERRORS: Record<AttemptError, string> = {
+  dns: 'the name has no address',
+  refused: 'the connection was refused',
+  reset: 'the connection broke',
+  timeout: 'there was no answer in time',
+  tls: 'the certificate or the handshake failed',
+  blocked: 'the address, or the port, is not one that may be called',
+  protocol: 'the answer was not valid HTTP',
+};
+
+/** Attempts that are shown with their delivery. */
+export const LOGGED = 100;
+
+const delivery = {
+  id: schema.uuid("Its id, and the notification's `webhook-id`."),
+  href: schema.href('Its address.', 'deliveries/019a0b1c-2d3e-7f40-8a51-b26c73d84e95'),
+  eventId: schema.uuid('The event that is told of.', '019a0b1c-2d3c-7a10-9c77-04d6f1e2b388'),
+  webhookId: schema.numericId('The subscription that is told.', '4711'),
+  event: schema.choice('The kind of the event.', EVENT_KINDS, 'cdrCreated'),
+  resource: schema.choice('What the event is about.', RESOURCES, 'call'),
+  applicationId: schema.numericId('The application of the event, if it has one.', '5080983'),
+  targetUrl: schema.text(
+    'As the subscription has it now; user information is shown as `***`.',
+    'https://hooks.example.com/switchhook',
+  ),
+  state: schema.meanings('How it stands.', STATES, 'exhausted'),
+  reason: schema.meanings('Why it ended without success.', REASONS, 'gone'),
+  attempts: schema.integer('How many attempts are recorded.', 1),
+  nextAttemptAt: schema.time(
+    'When it is tried next, while it is pending, not paused, and no attempt is on its way.',
+  ),
+  createdAt: schema.time('When the event was accepted.'),
+  completedAt: schema.time('When it ended.'),
+  test: schema.flag('Whether it was asked for as a test.', false),
+};
+
+const absent = ['applicationId', 'reason', 'nextAttemptAt', 'completedAt'] as const;
+
+/** What {@link deliveryView} shows. */
+export const DeliverySchema = schema.named(
+  'Delivery',
+  schema.object(delivery, { optional: absent }),
+);
+
+/** What {@link attemptView} shows. */
+export const AttemptSchema = schema.named(
+  'Attempt',
+  schema.object(
+    {
+      number: schema.integer('The first attempt is 1.', 1),
+      at: schema.time('When it began.'),
+      durationMs: schema.integer('Until the headers of the answer, or the failure, in ms.', 123),
+      status: schema.integer("The status of the target's answer, if there was one.", 410),
+      error: schema.meanings('Why there was no answer.', ATTEMPT_ERRORS, 'timeout'),
+      address: schema.text(
+        'The address that was called; not one that is not public, where a name led to it.',
+        '203.0.113.7',
+      ),
+      responseHeaders: {
+        type: 'object',
+        description: "The headers of the target's answer.",
+        additionalProperties: {
+          anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }],
+        },
+        examples: [{ 'content-type': 'text/plain' }],
+      },
+      responseBody: schema.text("The beginning of the answer's body.", 'no such hook'),
+      truncated: schema.flag('Whether there was more of the body.', false),
+    },
+    { optional: ['status', 'error', 'address', 'responseHeaders', 'responseBody'] },
+  ),
+);
+
+/** A delivery as it is shown alone: {@link deliveryView} with its attempts. */
+export const DeliveryWithAttemptsSchema = schema.named(
+  'DeliveryWithAttempts',
+  schema.object(
+    {
+      ...delivery,
+      attemptLog: {
+        ...schema.arrayOf(AttemptSchema),
+        description: `The newest ${LOGGED} attempts, in the order in which they were made.`,
+      },
+    },
+    { optional: absent },
+  ),
+);
+
+/** A delivery as it is shown in lists. */
+export function deliveryView(delivery: Delivery, href: HrefBuilder): object {
+  const { id, eventId, webhookId, event, resource, applicationId, targetUrl } = delivery;
+  return {
+    id,
+    href: href('deliveries', id),
+    eventId,
+    webhookId,
+    event,
+    resource,
+    applicationId,
+    targetUrl,
+    state: delivery.state,
+    reason: delivery.reason,
+    attempts: delivery.attempts,
+    nextAttemptAt: delivery.nextAttemptAt,
+    createdAt: delivery.createdAt,
+    completedAt: delivery.completedAt,
+    test: delivery.test,
+  };
+}
+
+/**
+ * An attempt as it is shown. Where a name led to an address that is not public, that address tells of
+ * the operator's network: to the platform alone.
+ */
+export function attemptView(
+  attempt: Attempt,
+  { targetUrl }: Pick<Delivery, 'targetUrl'>,
+  viewer: Pick<Principal, 'role'>,
+): Attempt {
+  const { address, ...others } = attempt;
+  const isShown =
+    address === undefined ||
+    viewer.role === 'platform' ||
+    isPublicAddress(address) ||
+    namesAddress(targetUrl, address);
+  return isShown ? attempt : others;
+}

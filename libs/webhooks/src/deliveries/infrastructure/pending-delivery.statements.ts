@@ -1,0 +1,189 @@
+import { isOneOf } from './delivery-by-key.js';
+import { BEYOND_TIMEOUT_MS, LEFT_BEYOND_TIMEOUT_MS } from './delivery-lease.js';
+import { type Day, ofDay, withinDays } from './partition-days.js';
+import { HEALTH } from './target-verdict.statements.js';
+import {
+  IS_BLOCKED,
+  IS_OFF,
+  IS_STOPPED,
+  OFF_REASON,
+} from '../../subscriptions/infrastructure/webhook-flow.js';
+
+/** How long an attempt of delivery `d` may take, in ms. @param timeoutMs where its subscription does not say */
+const timeoutOf = (timeoutMs: string): string => `coalesce(
+      (SELECT (retry ->> 'timeoutMs')::float8 FROM webhooks WHERE id = d.webhook_id), ${timeoutMs}::float8
+    )`;
+
+/**
+ * When a lease ends that lasts so much longer than an attempt. While it lasts, the index on what is pending shows the
+ * delivery as due at its end, so whoever looks for what is due reads nothing that somebody has.
+ */
+const leaseEnd = (timeoutMs: string, beyondMs: number): string =>
+  `now() + make_interval(secs => (${timeoutOf(timeoutMs)} + ${String(beyondMs)}) / 1000)`;
+
+/** Ends a lease: the delivery is due since the lease began, so that it keeps its place among the others. */
+const endLease = (timeoutMs: string): string => `claimed_until = NULL,
+    next_attempt_at = least(now(), d.claimed_until
+      - make_interval(secs => (${timeoutOf(timeoutMs)} + ${String(BEYOND_TIMEOUT_MS)}) / 1000))`;
+
+const LEASED = `d.id, d.event_id, d.webhook_id, d.attempts, d.takes, d.schedule_base, d.immediate,
+    d.replayed, d.created_at, d.claimed_until`;
+
+/** Cancels those of `judged` whose subscription is off. */
+const cancelOff = (day: Day): string => `
+cancelled AS (
+  UPDATE deliveries d
+  SET state = 'cancelled', completed_at = now(), claimed_until = NULL,
+    reason = (SELECT ${OFF_REASON} FROM webhooks w WHERE w.id = d.webhook_id)
+  WHERE d.id = ANY (ARRAY(SELECT id FROM judged WHERE is_off)) AND ${withinDays('d.id', day)}
+)`;
+
+/** All that is needed to send `leased`. */
+const loadLeased = (day: Day, others = ''): string => `
+SELECT l.id, l.webhook_id, l.attempts + 1 AS attempt, l.takes AS lease, l.schedule_base, l.immediate,
+  l.replayed, l.created_at, now() AS leased_at,
+  (extract(epoch FROM l.claimed_until - now()) * 1000)::float8 AS lease_ms,
+  e.account_id, e.application_id, e.event, e.resource, e.occurred_at, e.test, e.traceparent, e.data,
+  w.backlog, w.name, w.target_url, w.userinfo, w.target_version, w.headers, w.payload, w.retry, w.secret,
+  CASE WHEN w.retired_secrets <> '[]' THEN ARRAY(
+    SELECT retired ->> 'secret' FROM jsonb_array_elements(w.retired_secrets) AS r(retired)
+    WHERE (retired ->> 'until')::timestamptz > now()
+  ) END AS retired_secrets,
+  ${HEALTH} AS health${others}
+FROM leased l
+LEFT JOIN LATERAL (
+  SELECT * FROM events WHERE id = l.event_id AND ${withinDays('id', day)} LIMIT 1
+) e ON true
+JOIN LATERAL (SELECT * FROM webhooks WHERE id = l.webhook_id LIMIT 1) w ON true`;
+
+/**
+ * Takes over deliveries from the queue, each once: the number of the lease is raised, so a second job of the
+ * same delivery has an older one. A row that is locked is passed over; it is due when its lease ends.
+ * The end of the lease mostly stays as it is, and with it the index.
+ *
+ * $1, $2 arrays: delivery, number of its lease; $3 timeout of an attempt in ms
+ */
+export const TAKE = ofDay(
+  'pending.take',
+  (day) => `
+WITH judged AS MATERIALIZED (
+  SELECT d.id, ${IS_OFF} AS is_off, NOT d.immediate AND ${IS_BLOCKED} AS is_blocked
+  FROM unnest($1::uuid[], $2::integer[]) AS j(id, lease)
+  JOIN LATERAL (
+    SELECT * FROM deliveries WHERE id = j.id AND ${withinDays('id', day)} LIMIT 1
+    FOR NO KEY UPDATE SKIP LOCKED
+  ) d ON d.takes = j.lease AND d.state = 'pending'
+  JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
+),
+${cancelOff(day)},
+blocked AS (
+  UPDATE deliveries d SET ${endLease('$3')}
+  WHERE d.id = ANY (ARRAY(SELECT id FROM judged WHERE is_blocked AND NOT is_off))
+    AND ${withinDays('d.id', day)}
+),
+leased AS (
+  UPDATE deliveries d
+  SET takes = d.takes + 1,
+    claimed_until = greatest(d.claimed_until, ${leaseEnd('$3', LEFT_BEYOND_TIMEOUT_MS)}),
+    next_attempt_at = greatest(d.claimed_until, ${leaseEnd('$3', LEFT_BEYOND_TIMEOUT_MS)})
+  WHERE d.id = ANY (ARRAY(SELECT id FROM judged WHERE NOT is_blocked AND NOT is_off))
+    AND ${withinDays('d.id', day)}
+  RETURNING ${LEASED}
+)
+${loadLeased(day)}`,
+);
+
+/**
+ * Puts off all other probes of open circuits whose time has come for as long as a lease may last.
+ * $1 array: subscription; $2 timeout of an attempt in ms
+ */
+export const PROBE = {
+  name: 'pending.probe',
+  text: `
+UPDATE webhooks w
+SET open_until = now() + make_interval(secs => ($2::float8 + ${String(BEYOND_TIMEOUT_MS)}) / 1000)
+WHERE w.id = ANY (ARRAY(
+  SELECT id FROM webhooks WHERE id = ANY ($1::bigint[]) AND open_until <= now()
+  FOR NO KEY UPDATE SKIP LOCKED
+))
+RETURNING w.id`,
+};
+
+/**
+ * Leases what is due, straight to the worker that asks: of each subscription the oldest, as many as it says.
+ * What others have locked is passed over.
+ *
+ * $1, $2, $3 arrays: subscription, how many, for how many ms the oldest may have been due (what was due before is
+ * passed over: while a snapshot lasts, the index keeps all that is done); $4 array: those whose probe this is;
+ * $5 timeout of an attempt in ms
+ */
+export const CLAIM = ofDay('pending.claim', (day) =>
+  claim(
+    day,
+    'NOT immediate',
+    `NOT ${IS_STOPPED} AND (w.open_until IS NULL OR w.id = ANY ($4::bigint[]))`,
+  ),
+);
+
+/** The same of tests, which nothing blocks. */
+export const CLAIM_TESTS = ofDay('pending.claim-tests', (day) =>
+  claim(day, 'immediate', '$4::bigint[] IS NOT NULL'),
+);
+
+function claim(day: Day, isAskedFor: string, mayBeSent: string): string {
+  return `
+WITH judged AS MATERIALIZED (
+  SELECT d.id, ${IS_OFF} AS is_off, d.claimed_until IS NOT NULL AS is_expired
+  -- Subqueries: knowing the arrays while it plans, PostgreSQL would plan anew each time.
+  FROM unnest((SELECT $1::bigint[]), (SELECT $2::integer[]), (SELECT $3::float8[]))
+    AS a(webhook_id, most, due_for_ms)
+  JOIN LATERAL (SELECT * FROM webhooks WHERE id = a.webhook_id LIMIT 1) w ON ${mayBeSent}
+  CROSS JOIN LATERAL (
+    SELECT id, generation, claimed_until FROM deliveries
+    WHERE webhook_id = a.webhook_id AND state = 'pending' AND ${isAskedFor}
+      AND next_attempt_at <= now() AND next_attempt_at >= now() - make_interval(secs => a.due_for_ms / 1000)
+      AND (claimed_until IS NULL OR claimed_until <= now()) AND ${withinDays('id', day)}
+    ORDER BY next_attempt_at, id LIMIT a.most
+    FOR NO KEY UPDATE SKIP LOCKED
+  ) d
+),
+${cancelOff(day)},
+leased AS (
+  UPDATE deliveries d
+  SET takes = d.takes + 1, claimed_until = ${leaseEnd('$5', BEYOND_TIMEOUT_MS)},
+    next_attempt_at = ${leaseEnd('$5', BEYOND_TIMEOUT_MS)}
+  WHERE d.id = ANY (ARRAY(SELECT id FROM judged WHERE NOT is_off)) AND ${withinDays('d.id', day)}
+  RETURNING ${LEASED}
+)
+${loadLeased(
+  day,
+  `, w.id = ANY ($4::bigint[]) AS is_probe,
+  l.id = ANY (ARRAY(SELECT id FROM judged WHERE is_expired)) AS is_expired`,
+)}
+ORDER BY l.id`;
+}
+
+/** Ends leased deliveries whose event is gone: they would be leased for ever. $1 array: delivery. */
+export const END_WITHOUT_EVENT = ofDay(
+  'pending.end-without-event',
+  (day) => `
+UPDATE deliveries d
+SET state = 'exhausted', reason = 'expired', claimed_until = NULL, next_attempt_at = NULL,
+  completed_at = now()
+WHERE d.id ${isOneOf('$1')} AND ${withinDays('d.id', day)} AND d.state = 'pending'`,
+);
+
+/** Gives back what was not sent. $1, $2 arrays: delivery, number of its lease; $3 timeout of an attempt in ms. */
+export const RELEASE = ofDay(
+  'pending.release',
+  (day) => `
+WITH given AS MATERIALIZED (
+  SELECT d.id FROM unnest($1::uuid[], $2::integer[]) AS j(id, lease)
+  JOIN LATERAL (
+    SELECT * FROM deliveries WHERE id = j.id AND ${withinDays('id', day)} LIMIT 1
+    FOR NO KEY UPDATE SKIP LOCKED
+  ) d ON d.takes = j.lease AND d.state IN ('pending', 'cancelled')
+)
+UPDATE deliveries d SET ${endLease('$3')}
+WHERE d.id = ANY (ARRAY(SELECT id FROM given)) AND ${withinDays('d.id', day)}`,
+);

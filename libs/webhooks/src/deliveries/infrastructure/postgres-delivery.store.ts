@@ -1,0 +1,166 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type Found, type LookedAt, lookUpTo, type Page } from '#libs/kernel';
+import { CONFIG, type Config, Tracing, TypeOrmTransactions } from '#libs/runtime';
+import type { Attempt, AttemptError, Delivery, DeliveryState } from '../domain/delivery.js';
+import { DeliveryQueue, type QueuedDelivery } from '../domain/delivery-queue.js';
+import { type DeliveryFilter, DeliveryStore, type TestEvent } from '../domain/delivery-store.js';
+import type { Webhook } from '../../subscriptions/domain/webhook.js';
+import { boundsOf } from './delivery-by-key.js';
+import { leaseMs } from './delivery-lease.js';
+import { PUBLISH_SPAN } from './delivery-queues.js';
+import {
+  areFew,
+  CANCEL_REQUESTED,
+  CREATE_TEST,
+  DAYS_LISTED,
+  type DeliveryRow,
+  deliveryOf,
+  FIND_DELIVERY,
+  isDeliveryState,
+  LIST_ATTEMPTS,
+  listDeliveries,
+  REDELIVER,
+} from './delivery.statements.js';
+import { daysListed, firstDayOf, newestFirst, type Span } from './partition-walk.js';
+
+/** A delivery that begins, anew or for the first time. */
+interface StartedRow {
+  id: string;
+  lease: number;
+  webhook_id: string;
+  immediate: boolean;
+  queued: boolean;
+}
+
+/** The delivery log in PostgreSQL. */
+@Injectable()
+export class PostgresDeliveryStore extends DeliveryStore {
+  private readonly lease: number;
+
+  constructor(
+    private readonly transactions: TypeOrmTransactions,
+    private readonly queue: DeliveryQueue,
+    private readonly tracing: Tracing,
+    @Inject(CONFIG) config: Config,
+  ) {
+    super();
+    this.lease = leaseMs(config);
+  }
+
+  async list(
+    webhook: Pick<Webhook, 'id' | 'createdAt'>,
+    filter: DeliveryFilter,
+    page: Page,
+  ): Promise<Found<Delivery>> {
+    const { state } = filter;
+    if (state !== undefined && !isDeliveryState(state)) return { rows: [] };
+    const { first, last } = daysListed(filter, page.after);
+    const spans = newestFirst(this.transactions, 'deliveries', DAYS_LISTED, {
+      first: Math.max(first, firstDayOf(webhook)),
+      last,
+    });
+    const found = await lookUpTo(page.limit, spans, async (span, limit) => {
+      const indexed = state && (await this.areFew(webhook, state, span)) ? state : undefined;
+      return this.transactions.query<DeliveryRow & LookedAt>(listDeliveries(indexed, span), [
+        webhook.id,
+        page.after ?? null,
+        limit,
+        state ?? null,
+        filter.event ?? null,
+        filter.since?.toISOString() ?? null,
+        filter.until?.toISOString() ?? null,
+      ]);
+    });
+    return { ...found, rows: found.rows.map(deliveryOf) };
+  }
+
+  private async areFew(
+    { id }: Pick<Webhook, 'id'>,
+    state: DeliveryState,
+    span: Span,
+  ): Promise<boolean> {
+    const statement = areFew(state, span);
+    if (!statement) return true;
+    const [row] = await this.transactions.query<{ few: boolean }>(statement, [id]);
+    return row?.few === true;
+  }
+
+  async find(id: string, accountId: string): Promise<Delivery | undefined> {
+    const values = [id, accountId, ...boundsOf([id])];
+    const [row] = await this.transactions.query<DeliveryRow>(FIND_DELIVERY, values);
+    return row && deliveryOf(row);
+  }
+
+  async attemptsOf(id: string, after: number, limit: number): Promise<Attempt[]> {
+    const values = [id, after, limit];
+    return (await this.transactions.query<AttemptRow>(LIST_ATTEMPTS, values)).map(attemptOf);
+  }
+
+  async redeliver(id: string): Promise<boolean> {
+    const rows = await this.transactions.query<StartedRow>(REDELIVER, [
+      id,
+      this.queue.hasRoom(),
+      this.lease,
+    ]);
+    this.enqueue(rows);
+    return rows.length > 0;
+  }
+
+  async cancel(id: string): Promise<boolean> {
+    return (await this.transactions.query(CANCEL_REQUESTED, [id])).length > 0;
+  }
+
+  async createTest(test: TestEvent): Promise<string | undefined> {
+    return this.tracing.span(PUBLISH_SPAN, async () => {
+      const rows = await this.transactions.query<StartedRow>(CREATE_TEST, [
+        test.webhookId,
+        test.resource,
+        test.data,
+        this.queue.hasRoom({ immediate: true }),
+        this.lease,
+        this.tracing.traceparent ?? null,
+      ]);
+      this.enqueue(rows);
+      return rows[0]?.id;
+    });
+  }
+
+  private enqueue(rows: readonly StartedRow[]): void {
+    const queued = rows.filter((row) => row.queued).map(queuedDelivery);
+    // A job that came before the commit would find nothing, and its lease would have to end first.
+    this.transactions.afterCommit(() => void this.queue.add(queued));
+  }
+}
+
+function queuedDelivery(row: StartedRow): QueuedDelivery {
+  const { id, lease, webhook_id: webhookId, immediate } = row;
+  return { id, lease, webhookId, immediate };
+}
+
+interface AttemptRow {
+  number: number;
+  at: Date;
+  duration_ms: number;
+  status: number | null;
+  error: AttemptError | null;
+  address: string | null;
+  response_headers: string | null;
+  response_body: string | null;
+  truncated: boolean;
+}
+
+function attemptOf(row: AttemptRow): Attempt {
+  return {
+    number: row.number,
+    at: row.at,
+    durationMs: row.duration_ms,
+    ...(row.status !== null && { status: row.status }),
+    ...(row.error !== null && { error: row.error }),
+    ...(row.address !== null && { address: row.address }),
+    ...(row.response_headers !== null && {
+      responseHeaders: JSON.parse(row.response_headers) as Record<string, string | string[]>,
+    }),
+    ...(row.response_body !== null && { responseBody: row.response_body }),
+    truncated: row.truncated,
+  };
+}

@@ -1,0 +1,195 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  CONFIG,
+  type Config,
+  Database,
+  GroupCommit,
+  isTransient,
+  isUnavailable,
+  Log,
+} from '#libs/runtime';
+import type { DeliveryJob } from '../domain/delivery.js';
+import type { DueClaim } from '../domain/due-schedule.js';
+import {
+  type LeasedDelivery,
+  type Outcome,
+  PendingDeliveries,
+} from '../domain/pending-deliveries.js';
+import { WebhookSecrets } from '../../subscriptions/domain/webhook-secrets.js';
+import { inOrder } from './delivery-by-key.js';
+import { DeliveryMetrics } from './delivery-metrics.js';
+import { type EventlessRow, leasedOf, type LeasedRow } from './leased-row.js';
+import { EXISTING, RECORD } from './outcome.statements.js';
+import { outcomeValues } from './outcome-values.js';
+import { type Day, dayOf, eachDay } from './partition-days.js';
+import {
+  CLAIM,
+  CLAIM_TESTS,
+  END_WITHOUT_EVENT,
+  PROBE,
+  RELEASE,
+  TAKE,
+} from './pending-delivery.statements.js';
+import { WORKER_ID } from './worker-id.js';
+
+const BATCH = { maxItems: 200 };
+/** How long an outcome is kept for a row that is locked, or a database that is away, ms. */
+const KEPT_MS = 120_000;
+const AGAIN_MS = 250;
+/** What was noted to be due then was due so much earlier at the most, as to record it took some time, ms. */
+const DUE_SPARE_MS = 1_000;
+const AGES_MS = 1e12;
+
+/** `is_expired`: its last lease ended without an outcome. */
+type ClaimedRow = (LeasedRow | EventlessRow) & { is_expired: boolean };
+
+/** Deliveries that are not finished, in PostgreSQL; statements are shared by what is of one day. */
+@Injectable()
+export class PostgresPendingDeliveries extends PendingDeliveries {
+  private readonly taking = eachDay((day) => new GroupCommit(this.takeBatch(day), BATCH));
+  private readonly releasing = eachDay((day) => new GroupCommit(this.releaseBatch(day), BATCH));
+  private readonly recording = eachDay((day) => new GroupCommit(this.recordBatch(day), BATCH));
+  /** Outcomes of rows that somebody has locked: no other waits for them. */
+  private readonly recordingAlone = eachDay((day) => new GroupCommit(this.recordBatch(day), BATCH));
+  private readonly timeoutMs: number;
+
+  constructor(
+    private readonly database: Database,
+    private readonly secrets: WebhookSecrets,
+    private readonly metrics: DeliveryMetrics,
+    private readonly log: Log,
+    @Inject(CONFIG) config: Config,
+  ) {
+    super();
+    this.timeoutMs = config.DELIVERY_TIMEOUT_MS;
+  }
+
+  take(job: DeliveryJob): Promise<LeasedDelivery | undefined> {
+    return this.taking(dayOf(job.id)).one(job);
+  }
+
+  async release(delivery: LeasedDelivery): Promise<void> {
+    await this.releasing(dayOf(delivery.id)).one(delivery);
+  }
+
+  /** @throws when the row was locked, or PostgreSQL away, for two minutes */
+  async record(outcome: Outcome): Promise<void> {
+    const day = dayOf(outcome.id);
+    const end = performance.now() + KEPT_MS;
+    for (let recording = this.recording; ; recording = this.recordingAlone) {
+      try {
+        if (await recording(day).one(outcome)) return;
+        if (performance.now() > end) throw new Error('the row of the delivery stayed locked');
+      } catch (error) {
+        const mayPass = isUnavailable(error) || isTransient(error);
+        if (!mayPass || performance.now() > end) throw error;
+      }
+      await sleep(AGAIN_MS);
+    }
+  }
+
+  private takeBatch(day: Day) {
+    return async (jobs: readonly DeliveryJob[]): Promise<(LeasedDelivery | undefined)[]> => {
+      const askedAt = performance.now();
+      const rows = await this.database.run<LeasedRow | EventlessRow>(TAKE(day), [
+        jobs.map((job) => job.id),
+        jobs.map((job) => job.lease),
+        this.timeoutMs,
+      ]);
+      const byId = await this.leased(day, rows, askedAt);
+      return jobs.map((job) => {
+        const delivery = byId.get(job.id);
+        // Of two jobs of one delivery, one has it.
+        byId.delete(job.id);
+        return delivery;
+      });
+    };
+  }
+
+  async claim(
+    day: Day,
+    claims: readonly DueClaim[],
+    { tests } = { tests: false },
+  ): Promise<LeasedDelivery[]> {
+    const probes = await this.probe(claims.filter((claim) => claim.probe));
+    const askedAt = performance.now();
+    const rows = await this.database.run<ClaimedRow>((tests ? CLAIM_TESTS : CLAIM)(day), [
+      claims.map((claim) => claim.webhookId),
+      claims.map((claim) => claim.most),
+      claims.map((claim) => Math.min(claim.dueForMs + DUE_SPARE_MS, AGES_MS)),
+      probes,
+      this.timeoutMs,
+    ]);
+    this.metrics.leasesExpired(rows.filter((row) => row.is_expired).length);
+    return [...(await this.leased(day, rows, askedAt)).values()];
+  }
+
+  /** @returns the subscriptions of which no other worker is sending a probe now */
+  private async probe(claims: readonly DueClaim[]): Promise<string[]> {
+    if (claims.length === 0) return [];
+    const values = [claims.map(({ webhookId }) => webhookId), this.timeoutMs];
+    const rows = await this.database.run<{ id: string }>(PROBE, values);
+    return rows.map(({ id }) => id);
+  }
+
+  /** By id; ends those whose event is gone. */
+  private async leased(
+    day: Day,
+    rows: readonly (LeasedRow | EventlessRow)[],
+    askedAt: number,
+  ): Promise<Map<string, LeasedDelivery>> {
+    const eventless = rows.filter((row) => row.event === null);
+    if (eventless.length > 0) {
+      await this.database.run(END_WITHOUT_EVENT(day), [eventless.map(({ id }) => id)]);
+      this.log.warn({ deliveries: eventless.length }, 'deliveries without an event were ended');
+    }
+    return new Map(
+      rows.flatMap((row) =>
+        row.event === null ? [] : [[row.id, leasedOf(row, this.secrets, askedAt)] as const],
+      ),
+    );
+  }
+
+  private releaseBatch(day: Day) {
+    return async (deliveries: readonly LeasedDelivery[]): Promise<undefined[]> => {
+      await this.database.run(RELEASE(day), [
+        deliveries.map(({ id }) => id),
+        deliveries.map(({ lease }) => lease),
+        this.timeoutMs,
+      ]);
+      return [];
+    };
+  }
+
+  /** Of two outcomes of one delivery the second is judged by what the first has changed. */
+  private recordBatch(day: Day) {
+    const batch = async (outcomes: readonly Outcome[]): Promise<boolean[]> => {
+      const first = new Map<string, Outcome>();
+      for (const outcome of outcomes) if (!first.has(outcome.id)) first.set(outcome.id, outcome);
+      const done = await this.recordEach(day, inOrder([...first.values()]));
+      const others = outcomes.filter((outcome) => first.get(outcome.id) !== outcome);
+      const othersDone = others.length > 0 ? await batch(others) : [];
+      return outcomes.map((outcome) => {
+        const at = others.indexOf(outcome);
+        return at < 0 ? done.has(outcome.id) : othersDone[at]!;
+      });
+    };
+    return batch;
+  }
+
+  /** @returns those with which nothing is left to do */
+  private async recordEach(day: Day, outcomes: readonly Outcome[]): Promise<Set<string>> {
+    const rows = await this.database.run<{ id: string }>(RECORD(day), [
+      ...outcomeValues(outcomes),
+      WORKER_ID,
+    ]);
+    const done = new Set(rows.map(({ id }) => id));
+    if (done.size === outcomes.length) return done;
+    const left = outcomes.flatMap(({ id }) => (done.has(id) ? [] : [id]));
+    const locked = await this.database.run<{ id: string }>(EXISTING(day), [left]);
+    // What retention has dropped has no row to be recorded in.
+    for (const id of left) if (!locked.some((row) => row.id === id)) done.add(id);
+    return done;
+  }
+}

@@ -1,0 +1,98 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { Database, Log } from '#libs/runtime';
+import type { Verdict } from '../../subscriptions/domain/subscription-life.js';
+import type { DeliveryMetrics } from './delivery-metrics.js';
+import { PostgresTargetVerdicts } from './postgres-target-verdicts.js';
+import { knownHealth } from './target-verdict.statements.js';
+
+const FAILED: Verdict = { kind: 'failed' };
+
+/** How each statement ends, and the subscriptions that each one named. */
+let answer: 'done' | 'locked' | Error;
+let asked: string[][];
+let logged: string[];
+let verdicts: PostgresTargetVerdicts;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  [answer, asked, logged] = ['done', [], []];
+  const database = {
+    run: (_: unknown, [ids]: [string[]]) => {
+      asked.push(ids);
+      if (answer instanceof Error) return Promise.reject(answer);
+      return Promise.resolve(ids.map((id) => ({ id, done: answer === 'done', health: null })));
+    },
+  };
+  const log = { error: (_: object, message: string) => logged.push(message) };
+  const metrics = {};
+  verdicts = new PostgresTargetVerdicts(
+    database as unknown as Database,
+    metrics as DeliveryMetrics,
+    log as unknown as Log,
+  );
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+async function tell(verdict: Verdict, ...ids: string[]): Promise<void> {
+  const known = knownHealth(null, performance.now());
+  const told = ids.map((webhookId) =>
+    verdicts.tell({ webhookId, targetVersion: 1, verdict, known }),
+  );
+  await vi.advanceTimersByTimeAsync(1);
+  await Promise.all(told);
+}
+
+const seconds = (count: number) => vi.advanceTimersByTimeAsync(count * 1_000);
+
+it('tries what is locked once a second, for five minutes', async () => {
+  answer = 'locked';
+  await tell(FAILED, '1');
+  await seconds(3.5);
+  expect(asked).toHaveLength(4);
+  await seconds(600);
+  expect(asked.length).toBeGreaterThan(290);
+  expect(asked.length).toBeLessThanOrEqual(301);
+});
+
+it('keeps what could not be told to PostgreSQL, and logs what nobody expects', async () => {
+  answer = Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
+  await tell(FAILED, '1');
+  await seconds(2.5);
+  expect(logged).toEqual([]);
+  answer = new Error('syntax');
+  await seconds(2);
+  expect(logged).toHaveLength(2);
+  answer = 'done';
+  await seconds(5);
+  expect(asked).toHaveLength(6);
+});
+
+it('asks for a hold only for what is left of it', async () => {
+  answer = 'locked';
+  await tell({ kind: 'failed', test: true, retryAfterMs: 2_500 }, '1');
+  await seconds(10);
+  expect(asked).toHaveLength(3);
+});
+
+it('comes to all that is locked, a thousand at once, and to no more than ten thousand', async () => {
+  answer = 'locked';
+  await tell(FAILED, ...Array.from({ length: 10_500 }, (_, id) => String(id)));
+  answer = 'done';
+  asked = [];
+  await seconds(20);
+  expect(asked.map((ids) => ids.length)).toEqual(Array.from({ length: 10 }, () => 1_000));
+  expect(new Set(asked.flat()).size).toBe(10_000);
+});
+
+it('tries once more when the worker stops', async () => {
+  answer = 'locked';
+  await tell(FAILED, '1');
+  const stopped = verdicts.onApplicationShutdown();
+  await vi.advanceTimersByTimeAsync(1);
+  await stopped;
+  expect(asked).toHaveLength(2);
+  await seconds(5);
+  expect(asked).toHaveLength(2);
+});

@@ -1,0 +1,82 @@
+import { recordBySystem } from '#libs/runtime';
+import { type Health, switchedOff } from '../../subscriptions/domain/subscription-life.js';
+import type { KnownHealth } from '../domain/target-verdicts.js';
+import { assignedWhere, REVISED } from '../../subscriptions/infrastructure/webhook-values.js';
+
+/** What is stored of the health of subscription `w`, as one text to compare; times in s, exactly. */
+const STORED = `format('%s %s %s %s', w.failures, w.openings,
+    extract(epoch FROM w.failing_since), extract(epoch FROM w.open_until))`;
+const STORED_OF_HEALTHY = '0 0  ';
+
+/** The {@link HealthColumn} of subscription `w`: of what claims deliveries, too. */
+export const HEALTH = `CASE WHEN w.failures > 0 OR w.openings > 0 OR w.failing_since IS NOT NULL
+      OR w.open_until IS NOT NULL
+    THEN json_build_object('failures', w.failures, 'openings', w.openings,
+      'failingMs', 1000 * extract(epoch FROM now() - w.failing_since),
+      'openMs', 1000 * extract(epoch FROM w.open_until - now()), 'stored', ${STORED})
+    END`;
+
+/** What a statement returns as {@link HEALTH}: of a healthy target nothing, since most are. */
+export type HealthColumn = Omit<KnownHealth, 'readAt'> | null;
+
+const HEALTHY: Health = { failures: 0, failingMs: null, openings: 0, openMs: null };
+
+/** @param readAt by `performance.now()` */
+export function knownHealth(column: HealthColumn, readAt: number): KnownHealth {
+  return { ...(column ?? { ...HEALTHY, stored: STORED_OF_HEALTHY }), readAt };
+}
+
+/** How it is recorded that the service switched a subscription off. */
+const SWITCHED_OFF = { action: 'webhook.disable', fields: ['enabled'] } as const;
+
+/**
+ * Carries out what was decided, where just the health is stored that it was decided on. It waits for
+ * nobody: what somebody else has locked is left as it is.
+ *
+ * $1…$10 arrays, a subscription once: its id, version of the target that was called, health that the
+ * decision was made on; new failures (NULL: the health stays), openings, since when it fails ('kept',
+ * 'now', NULL), ms until the circuit's time has come (NULL: closed); ms of a hold and reason to switch it
+ * off (both may be NULL); whether new deliveries wait from now on
+ *
+ * Returns those that are on and still have that target: whether it was done, and their health before.
+ */
+export const CARRY_OUT = {
+  name: 'verdicts.carry-out',
+  text: `
+WITH decided AS MATERIALIZED (
+  SELECT * FROM unnest($1::bigint[], $2::integer[], $3::text[], $4::integer[], $5::integer[],
+    $6::text[], $7::float8[], $8::float8[], $9::text[], $10::boolean[])
+    AS d(webhook_id, target_version, stored, failures, openings, failing, open_ms, hold_ms, off,
+      backlog)
+),
+locked AS MATERIALIZED (
+  SELECT w.id FROM decided d JOIN webhooks w ON w.id = d.webhook_id
+  WHERE w.target_version = d.target_version AND w.enabled AND w.deleted_at IS NULL
+    AND ${STORED} = d.stored
+  FOR NO KEY UPDATE OF w SKIP LOCKED
+),
+changed AS (
+  UPDATE webhooks w
+  SET failures = coalesce(d.failures, w.failures),
+    openings = coalesce(d.openings, w.openings),
+    failing_since = CASE WHEN d.failures IS NULL OR d.failing = 'kept' THEN w.failing_since
+      WHEN d.failing = 'now' THEN now() END,
+    open_until = CASE WHEN d.failures IS NULL THEN w.open_until
+      ELSE now() + make_interval(secs => d.open_ms / 1000) END,
+    hold_until = greatest(w.hold_until, now() + make_interval(secs => d.hold_ms / 1000)),
+    backlog = w.backlog OR d.backlog,
+    ${assignedWhere('d.off', {
+      gone: { ...switchedOff('gone'), ...REVISED },
+      failing: { ...switchedOff('failing'), ...REVISED },
+    })}
+  FROM decided d JOIN locked l ON l.id = d.webhook_id
+  WHERE w.id = d.webhook_id
+  RETURNING w.id, w.account_id, d.off
+),
+recorded AS (
+  ${recordBySystem(SWITCHED_OFF, 'changed WHERE off IS NOT NULL')}
+)
+SELECT w.id, c.id IS NOT NULL AS done, ${HEALTH} AS health
+FROM decided d JOIN webhooks w ON w.id = d.webhook_id LEFT JOIN changed c ON c.id = w.id
+WHERE w.target_version = d.target_version AND w.enabled AND w.deleted_at IS NULL`,
+};

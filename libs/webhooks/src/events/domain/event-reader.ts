@@ -1,0 +1,19 @@
+import type { Found, Page } from '#libs/kernel';
+import type { Delivery } from '../../deliveries/domain/delivery.js';
+import type { EventFilter, EventHead, StoredEvent } from './event.js';
+
+/** The events that were accepted. */
+export abstract class EventReader {
+  /** @param accountId the owner; undefined for any account */
+  abstract find(id: string, accountId: string | undefined): Promise<StoredEvent | undefined>;
+
+  /** Newest first. @param accountId the owner; undefined for any account */
+  abstract list(
+    accountId: string | undefined,
+    filter: EventFilter,
+    page: Page,
+  ): Promise<Found<EventHead>>;
+
+  /** The deliveries that were made when the event was accepted, oldest first. */
+  abstract deliveriesOf(eventId: string): Promise<Delivery[]>;
+}

@@ -1,0 +1,58 @@
+import { Injectable } from '@nestjs/common';
+import { type Found, isUuid, NotFoundError, type Page, type UnavailableError } from '#libs/kernel';
+import type { Delivery } from '../../deliveries/domain/delivery.js';
+import type { Acceptance, EventFilter, EventHead, ReportedEvent, StoredEvent } from './event.js';
+import { EventReader } from './event-reader.js';
+import { EventStore } from './event-store.js';
+import { type Unmatched, unmatchedReason } from './unmatched.js';
+import { WebhooksService } from '../../subscriptions/domain/webhooks.service.js';
+
+/** An event, and who was told of it and who was not. */
+export interface EventReport {
+  event: StoredEvent;
+  deliveries: Delivery[];
+  /** Of a test there are none: it is for one subscription alone. */
+  unmatched: Unmatched[];
+}
+
+/** Takes in what happened on the platform and tells what became of it. */
+@Injectable()
+export class EventsService {
+  constructor(
+    private readonly store: EventStore,
+    private readonly reader: EventReader,
+    private readonly webhooks: WebhooksService,
+  ) {}
+
+  /** Once this resolves, an accepted event cannot be lost. Results as {@link EventStore.accept} has them. */
+  accept(events: readonly ReportedEvent[]): Promise<(Acceptance | UnavailableError)[]> {
+    return this.store.accept(events);
+  }
+
+  /** Newest first. @param accountId whose events; undefined: everybody's */
+  list(accountId: string | undefined, filter: EventFilter, page: Page): Promise<Found<EventHead>> {
+    return this.reader.list(accountId, filter, page);
+  }
+
+  /**
+   * @param accountId whose event it must be; undefined: anybody's
+   * @throws NotFoundError
+   */
+  async show(id: string, accountId: string | undefined): Promise<EventReport> {
+    const event = isUuid(id) ? await this.reader.find(id, accountId) : undefined;
+    if (!event) throw new NotFoundError('event');
+    const deliveries = await this.reader.deliveriesOf(id);
+    const unmatched = event.test ? [] : await this.unmatched(event, deliveries);
+    return { event, deliveries, unmatched };
+  }
+
+  private async unmatched(
+    event: StoredEvent,
+    deliveries: readonly Delivery[],
+  ): Promise<Unmatched[]> {
+    const told = new Set(deliveries.map((delivery) => delivery.webhookId));
+    return (await this.webhooks.audienceOf(event))
+      .filter((webhook) => !told.has(webhook.id))
+      .map((webhook) => ({ webhookId: webhook.id, reason: unmatchedReason(event, webhook) }));
+  }
+}

@@ -1,0 +1,75 @@
+import { describeRoutes, NEWEST_PAGE, schema, TIMES } from '#libs/http';
+import { EventBatchSchema, ReportedEventSchema } from './event-body.schema.js';
+import {
+  AcceptedEventSchema,
+  BatchResultSchema,
+  EventReportSchema,
+  EventSchema,
+} from './event.view.js';
+import { EventsController } from './events.controller.js';
+
+const event = {
+  event: 'cdrCreated',
+  resource: 'call',
+  applicationId: '5080983',
+  data: { callId: '8c1f3a', duration: 33258 },
+};
+const withEverything = {
+  ...event,
+  id: 'cdr-8c1f3a',
+  accountId: '83346',
+  occurredAt: '2026-01-31T12:00:00Z',
+};
+
+/** The routes of events in the API's description. */
+export const eventsRoutes = describeRoutes(EventsController, {
+  tag: 'Events',
+  about: 'What the platform reports, and what became of it.',
+  path: { id: { about: 'The id of an event.', schema: schema.uuid('') } },
+  operations: {
+    report: {
+      summary: 'Report an event',
+      about:
+        'For the role `platform`. After the 202 the event cannot be lost. If the outcome is not ' +
+        'known, repeat it with the same `id`. A `traceparent` (W3C Trace Context) is continued to ' +
+        'the target, where the operator collects traces.',
+      body: ReportedEventSchema,
+      examples: { smallest: event, everything: withEverything },
+      answer: AcceptedEventSchema,
+      headers: ['Location'],
+    },
+    reportBatch: {
+      summary: 'Report many events',
+      about:
+        'For the role `platform`. Each event has a result of its own. Report those whose `code` is ' +
+        '`unavailable` again, with the same `id`.',
+      body: EventBatchSchema,
+      examples: {
+        two: { events: [event, { ...withEverything, id: 'cdr-8c1f3b', event: 'cdrRated' }] },
+      },
+      answer: BatchResultSchema,
+    },
+    list: {
+      summary: 'List events',
+      about: "The caller's events, or for the role `platform` all events; newest first.",
+      query: {
+        event: { about: 'Of this kind.', schema: schema.text('', 'cdrCreated') },
+        resource: { about: 'About this.', schema: schema.text('', 'call') },
+        applicationId: { about: 'Of this application.', schema: schema.text('', '5080983') },
+        producerId: {
+          about: "With this key of the producer's.",
+          schema: schema.text('', 'cdr-8c1f3a'),
+        },
+        ...TIMES,
+        ...NEWEST_PAGE,
+      },
+      answer: schema.arrayOf(EventSchema),
+      headers: ['Link'],
+    },
+    show: {
+      summary: 'Show an event',
+      about: 'The event, who was told of it, and why others were not.',
+      answer: EventReportSchema,
+    },
+  },
+});

@@ -1,0 +1,203 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { UnavailableError } from '#libs/kernel';
+import {
+  CONFIG,
+  type Config,
+  Database,
+  GroupCommit,
+  Metrics,
+  Tracing,
+  translateDatabaseError,
+} from '#libs/runtime';
+import { DeliveryQueue, type QueuedDelivery } from '../../deliveries/domain/delivery-queue.js';
+import type { Acceptance, Refusal, ReportedEvent } from '../domain/event.js';
+import { EventStore } from '../domain/event-store.js';
+import { EVENT_KINDS } from '../../subscriptions/domain/event-kinds.js';
+import { leaseMs } from '../../deliveries/infrastructure/delivery-lease.js';
+import { PUBLISH_SPAN } from '../../deliveries/infrastructure/delivery-queues.js';
+import { ACCEPT_EVENTS, FIND_KEYS } from './event.statements.js';
+
+/** Events of a request that are many: others do not wait for their statement, which takes long. */
+const MANY_EVENTS = 20;
+/** Events in a statement of such requests; a larger one would hold up others for longer. */
+const MOST_EVENTS = 500;
+const MAX_BATCH_CHARACTERS = 4 << 20;
+/** The number of the lease under which a new delivery is on the queue: no worker has had it. */
+const FIRST_LEASE = 0;
+
+/** An event and the span in which it is accepted. */
+interface TracedEvent extends ReportedEvent {
+  traceparent?: string;
+}
+
+/** An event, or a delivery of one that goes onto the queue. */
+type AcceptRow = EventResultRow | ClaimedDeliveryRow;
+
+interface EventResultRow {
+  ord: number;
+  refusal: Refusal | null;
+  event_id: string;
+  account_id: string;
+  fresh: boolean;
+  deliveries: number;
+}
+
+interface ClaimedDeliveryRow {
+  ord: null;
+  delivery_id: string;
+  webhook_id: string;
+}
+
+interface KeyRow {
+  account_id: string;
+  event: string;
+  producer_id: string;
+  event_id: string;
+  deliveries: number;
+}
+
+/** Accepts events into PostgreSQL: concurrent acceptances share a statement, and a commit. */
+@Injectable()
+export class PostgresEventStore extends EventStore {
+  private readonly few: GroupCommit<TracedEvent, Acceptance | UnavailableError>;
+  private readonly many: GroupCommit<TracedEvent, Acceptance | UnavailableError>;
+  private readonly lease: number;
+  private readonly results;
+
+  constructor(
+    private readonly database: Database,
+    private readonly queue: DeliveryQueue,
+    private readonly tracing: Tracing,
+    metrics: Metrics,
+    @Inject(CONFIG) config: Config,
+  ) {
+    super();
+    this.results = metrics.counter(
+      'switchhook_events_total',
+      'Reported events by what became of them: accepted, duplicate or refused.',
+      { event: EVENT_KINDS, result: ['accepted', 'duplicate', 'refused'] },
+    );
+    this.lease = leaseMs(config);
+    const accept = (events: readonly TracedEvent[]) => this.acceptBatch(events);
+    const limits = {
+      maxWeight: MAX_BATCH_CHARACTERS,
+      weigh: (event: TracedEvent) => event.data.length,
+    };
+    this.few = new GroupCommit(accept, { ...limits, maxItems: 200, atOnce: 2 });
+    // One at once: two would take all of a small PostgreSQL.
+    this.many = new GroupCommit(accept, { ...limits, maxItems: MOST_EVENTS });
+  }
+
+  async accept(events: readonly ReportedEvent[]): Promise<(Acceptance | UnavailableError)[]> {
+    const results = await this.acceptTogether(events.slice(0, MOST_EVENTS));
+    const others = events.slice(MOST_EVENTS);
+    if (others.length === 0) return results;
+    // The first are stored, whatever becomes of the others.
+    const later = await this.accept(others).catch((error: unknown) => {
+      if (error instanceof UnavailableError) return others.map(() => error);
+      throw error;
+    });
+    return [...results, ...later];
+  }
+
+  private async acceptTogether(
+    events: readonly ReportedEvent[],
+  ): Promise<(Acceptance | UnavailableError)[]> {
+    try {
+      const group = events.length < MANY_EVENTS ? this.few : this.many;
+      const results = await this.tracing.span(PUBLISH_SPAN, () => group.run(this.inTrace(events)));
+      results.forEach((result, index) => this.count(events[index]?.event, result));
+      return results;
+    } catch (error) {
+      throw translateDatabaseError(error);
+    }
+  }
+
+  private inTrace(events: readonly ReportedEvent[]): readonly TracedEvent[] {
+    const { traceparent } = this.tracing;
+    return traceparent === undefined ? events : events.map((event) => ({ ...event, traceparent }));
+  }
+
+  private count(event = '', result: Acceptance | UnavailableError): void {
+    if (result instanceof UnavailableError) return;
+    const accepted = result.accepted && (result.duplicate ? 'duplicate' : 'accepted');
+    this.results.inc({ event, result: accepted || 'refused' });
+  }
+
+  private async acceptBatch(
+    events: readonly TracedEvent[],
+  ): Promise<(Acceptance | UnavailableError)[]> {
+    const rows = await this.database.run<AcceptRow>(ACCEPT_EVENTS, [
+      events.map((event) => event.event),
+      events.map((event) => event.resource),
+      events.map((event) => event.applicationId ?? null),
+      events.map((event) => event.accountId ?? null),
+      events.map((event) => event.producerId ?? null),
+      events.map((event) => event.occurredAt?.toISOString() ?? null),
+      events.map((event) => event.data),
+      this.queue.hasRoom(),
+      this.lease,
+      this.tracing.enabled ? events.map((event) => event.traceparent ?? null) : null,
+    ]);
+    // After the commit, and without waiting: what does not get there is due when its lease ends.
+    void this.queue.add(rows.filter((row) => row.ord === null).map(queuedDelivery));
+    const accepted = rows.filter((row) => row.ord !== null);
+    // The others are committed, whatever becomes of this statement.
+    const repeated = await this.findRepeated(events, accepted).catch(
+      (error: unknown) => new UnavailableError(error),
+    );
+    const results: (Acceptance | UnavailableError)[] = [];
+    for (const row of accepted) results[row.ord - 1] = acceptanceOf(row, repeated);
+    return results;
+  }
+
+  /** The first acceptance of each event whose key was not new, by its place in the batch. */
+  private async findRepeated(
+    events: readonly ReportedEvent[],
+    rows: readonly EventResultRow[],
+  ): Promise<Map<number, KeyRow>> {
+    const repeated = rows.filter((row) => row.refusal === null && !row.fresh);
+    if (repeated.length === 0) return new Map();
+    const keyOf = (row: EventResultRow) => {
+      const { event, producerId = '' } = events[row.ord - 1] as ReportedEvent;
+      return [row.account_id, event, producerId] as const;
+    };
+    const keys = repeated.map(keyOf);
+    const found = await this.database.run<KeyRow>(FIND_KEYS, [
+      keys.map(([account]) => account),
+      keys.map(([, event]) => event),
+      keys.map(([, , producerId]) => producerId),
+    ]);
+    const byKey = new Map(
+      found.map((row) => [`${row.account_id} ${row.event} ${row.producer_id}`, row]),
+    );
+    return new Map(
+      repeated.flatMap((row) => {
+        const key = byKey.get(keyOf(row).join(' '));
+        return key ? [[row.ord, key] as const] : [];
+      }),
+    );
+  }
+}
+
+function queuedDelivery({
+  delivery_id: id,
+  webhook_id: webhookId,
+}: ClaimedDeliveryRow): QueuedDelivery {
+  return { id, lease: FIRST_LEASE, webhookId };
+}
+
+function acceptanceOf(
+  row: EventResultRow,
+  repeated: ReadonlyMap<number, KeyRow> | UnavailableError,
+): Acceptance | UnavailableError {
+  if (row.refusal !== null) return { accepted: false, refusal: row.refusal };
+  if (row.fresh) {
+    return { accepted: true, id: row.event_id, duplicate: false, deliveries: row.deliveries };
+  }
+  if (repeated instanceof UnavailableError) return repeated;
+  const first = repeated.get(row.ord);
+  // Its retention ended between the two statements: the producer repeats, and it is new then.
+  if (!first) return new UnavailableError(new Error('the key of a repeated event is gone'));
+  return { accepted: true, id: first.event_id, duplicate: true, deliveries: first.deliveries };
+}
