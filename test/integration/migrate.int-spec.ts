@@ -52,7 +52,9 @@ it('keeps others waiting for two seconds while a table is locked, and comes agai
 
 it('says what to do when it gives up', async () => {
   const config = readConfig({ DATABASE_URL: database.url });
-  await expect(migrate(config, { patienceMs: 0 })).rejects.toThrow(/pg_dump.* run migrate again/);
+  await expect(migrate(config, { giveUpAfterMs: 0 })).rejects.toThrow(
+    /pg_dump.* run migrate again/,
+  );
   await dump.query('COMMIT');
   expect(await migrate(config)).toHaveLength(1);
 });

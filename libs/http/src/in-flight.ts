@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { DomainError, RateLimitedError, Turns } from '#libs/kernel';
+import { DomainError, RateLimitedError, FairSemaphore } from '#libs/kernel';
 import { CONFIG, type Config } from '#libs/runtime';
 
 /** What an account may have under way at a process: no honest client comes near. */
@@ -30,11 +30,11 @@ export interface RequestInFlight {
 @Injectable()
 export class InFlight {
   private readonly accounts = new Map<string, Map<Response, number>>();
-  private readonly reads: Turns;
+  private readonly reads: FairSemaphore;
 
   constructor(@Inject(CONFIG) { DATABASE_POOL_SIZE }: Config) {
     const atOnce = DATABASE_POOL_SIZE >> 1;
-    this.reads = new Turns({ atOnce, atOnceOfOne: READS_OF_ONE, rest: REST });
+    this.reads = new FairSemaphore({ atOnce, atOnceOfOne: READS_OF_ONE, rest: REST });
   }
 
   /** @throws RateLimitedError */

@@ -22,7 +22,7 @@ export {
   IsUrl,
   type ReadObject,
 } from './field.js';
-export { mayBeForged } from './forgery.js';
+export { mayBeCsrf } from './csrf.js';
 export { HealthModule } from './health.module.js';
 export { healthRoutes } from './health.openapi.js';
 export { Href, type HrefBuilder, hrefBuilder } from './href.js';

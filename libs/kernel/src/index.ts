@@ -1,10 +1,10 @@
 export { actAs, type Actor, beginAs, identifyActor, presentActor } from './actor/actor.js';
-export { Ambient } from './actor/ambient.js';
+export { AsyncContext } from './actor/async-context.js';
 export { keepNewest } from './collections/keep-newest.js';
 export { Recent } from './collections/recent.js';
 export { RoundRobin } from './collections/round-robin.js';
-export { LoopTurns } from './concurrency/loop-turns.js';
-export { Turns } from './concurrency/turns.js';
+export { LoopPacer } from './concurrency/loop-pacer.js';
+export { FairSemaphore } from './concurrency/fair-semaphore.js';
 export {
   BusyError,
   DomainError,

@@ -1,6 +1,6 @@
 import { isIPv6, type Socket } from 'node:net';
 import { Client } from 'undici';
-import { type Log, Presence } from '#libs/runtime';
+import { type Log, OutageLog } from '#libs/runtime';
 import { basicCredentialsOf } from './basic-credentials.js';
 import { OUTBOUND_TLS } from './tls.js';
 
@@ -42,14 +42,14 @@ export class EgressProxyError extends Error {
 export class EgressProxy {
   private readonly origin: string;
   private readonly headers: Record<string, string>;
-  private readonly presence: Presence;
+  private readonly outages: OutageLog;
 
   /** @param url `http` or `https`; its user information is the login at the proxy */
   constructor(url: string, log: Log) {
     this.origin = new URL(url).origin;
     const credentials = basicCredentialsOf(new URL(url));
     this.headers = credentials === undefined ? {} : { 'proxy-authorization': credentials };
-    this.presence = new Presence('the egress proxy', log, STEADY_MS);
+    this.outages = new OutageLog('the egress proxy', log, STEADY_MS);
   }
 
   /**
@@ -70,18 +70,18 @@ export class EgressProxy {
     const answer = await client.connect({ path: authority, headers }).catch((cause: unknown) => {
       const error = new EgressProxyError(address, { cause, late: signal.aborted });
       // One that was reached and is late may wait for the target.
-      if (!reached || !signal.aborted) this.presence.away(error);
+      if (!reached || !signal.aborted) this.outages.away(error);
       throw error;
     });
     const { statusCode: status } = answer;
     if (status >= 200 && status < 300) {
-      this.presence.back();
+      this.outages.back();
       return answer.socket as Socket;
     }
     answer.socket.destroy();
     const error = new EgressProxyError(address, { status });
-    if (status === PROXY_AUTHENTICATION_REQUIRED) this.presence.away(error);
-    else this.presence.back();
+    if (status === PROXY_AUTHENTICATION_REQUIRED) this.outages.away(error);
+    else this.outages.back();
     throw error;
   }
 }

@@ -19,7 +19,7 @@ export { PartitionKeeper } from './database/partitions.js';
 export { TypeOrmTransactions } from './database/typeorm-transactions.js';
 export { IdempotencyKeys, type KeyedRequest } from './idempotency/idempotency-keys.js';
 export { Log, NestLog } from './logging/log.js';
-export { Presence } from './logging/presence.js';
+export { OutageLog } from './logging/outage-log.js';
 export { StartLog } from './logging/start-log.js';
 export { RedisHealth } from './redis/redis-health.js';
 export { RedisLimits } from './redis/redis-limits.js';

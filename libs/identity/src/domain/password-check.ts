@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { BusyError, siteOf, Turns } from '#libs/kernel';
+import { BusyError, siteOf, FairSemaphore } from '#libs/kernel';
 import type { BasicCredentials } from './basic-credentials.js';
 import { Logins } from './logins.js';
 import { PasswordHasher } from './password-hasher.js';
@@ -28,7 +28,7 @@ export interface Match {
 @Injectable()
 export class PasswordCheck {
   private readonly saltKey = randomBytes(32);
-  private readonly turns = new Turns(
+  private readonly semaphore = new FairSemaphore(
     LIMITS,
     () => new BusyError('Too many passwords wait to be checked now.'),
   );
@@ -44,7 +44,7 @@ export class PasswordCheck {
    * @throws BusyError when too many wait, or after too long a wait
    */
   match(pair: BasicCredentials, address: string): Promise<Match | undefined> {
-    return this.turns.run(() => this.check(pair), siteOf(address));
+    return this.semaphore.run(() => this.check(pair), siteOf(address));
   }
 
   private async check({ username, password }: BasicCredentials): Promise<Match | undefined> {

@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
-import { mayBeForged, OPEN_TO, type OpenTo, pathOf } from '#libs/http';
+import { mayBeCsrf, OPEN_TO, type OpenTo, pathOf } from '#libs/http';
 import { addressGroup, BusyError, identifyActor, RateLimitedError } from '#libs/kernel';
 import { Authenticator } from '../domain/authenticator.js';
 import { UnauthorizedError } from '../domain/identity-errors.js';
@@ -33,7 +33,7 @@ export class BasicAuthGuard implements CanActivate {
     const addressOf = () => addressGroup(request.ip ?? '');
     try {
       // What a browser adds by itself says nothing of who wants it.
-      if (mayBeForged(request)) throw new UnauthorizedError();
+      if (mayBeCsrf(request)) throw new UnauthorizedError();
       return await this.authenticator.authenticate(request.headers.authorization, addressOf);
     } catch (error) {
       if (isRefusal(error)) await this.refusals.pace(addressOf());

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { Injectable } from '@nestjs/common';
-import { BusyError, Turns } from '#libs/kernel';
+import { BusyError, FairSemaphore } from '#libs/kernel';
 import { PasswordHasher } from '../domain/password-hasher.js';
 
 /** OWASP's first choice of 2023 for Argon2id: 19 MiB, two passes, one lane. */
@@ -38,7 +38,7 @@ parentPort.on('message', ({ text, salt }) => {
  */
 @Injectable()
 export class Argon2PasswordHasher extends PasswordHasher {
-  private readonly turns = new Turns(
+  private readonly semaphore = new FairSemaphore(
     LIMITS,
     () => new BusyError('Too many passwords wait to be stored now.'),
   );
@@ -47,7 +47,7 @@ export class Argon2PasswordHasher extends PasswordHasher {
   override hash(password: string, salt: Buffer): Promise<Buffer> {
     // One password, however its accents were typed (RFC 7617, section 2.1).
     const text = password.normalize('NFC');
-    return this.turns.run(() => this.compute(text, salt));
+    return this.semaphore.run(() => this.compute(text, salt));
   }
 
   private compute(text: string, salt: Buffer): Promise<Buffer> {

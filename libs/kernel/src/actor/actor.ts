@@ -1,4 +1,4 @@
-import { Ambient } from './ambient.js';
+import { AsyncContext } from './async-context.js';
 
 /** Who changes something, and from where. */
 export interface Actor {
@@ -12,7 +12,7 @@ export interface Actor {
 
 const SYSTEM: Readonly<Actor> = { name: 'system' };
 
-const actor = new Ambient<Actor>();
+const actor = new AsyncContext<Actor>();
 
 /** Does work in the name of an actor; whatever it calls finds that one present. */
 export function actAs<Result>(who: Actor, work: () => Promise<Result>): Promise<Result> {

@@ -3,7 +3,7 @@ import type { Pool, QueryResultRow } from 'pg';
 import { DataSource } from 'typeorm';
 import { CONFIG, type Config } from '../config/config.js';
 import { Log } from '../logging/log.js';
-import { Presence } from '../logging/presence.js';
+import { OutageLog } from '../logging/outage-log.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { isAway, isMissingPartition, translateDatabaseError } from './database-errors.js';
 
@@ -31,7 +31,7 @@ export class Database {
   private readonly pool: Pool;
   private readonly prepared: boolean;
   private readonly errors;
-  private readonly presence: Presence;
+  private readonly outages: OutageLog;
   private ensuring: Promise<void> | undefined;
 
   constructor(
@@ -40,7 +40,7 @@ export class Database {
     private readonly log: Log,
     @Inject(CONFIG) config: Config,
   ) {
-    this.presence = new Presence('PostgreSQL', log, STEADY_MS);
+    this.outages = new OutageLog('PostgreSQL', log, STEADY_MS);
     this.errors = metrics.counter(
       'switchhook_database_errors_total',
       'Statements of the event path that PostgreSQL did not carry out.',
@@ -87,12 +87,12 @@ export class Database {
     const query = this.prepared && name !== undefined ? { name, text, values } : { text, values };
     try {
       const { rows } = await this.pool.query<Row>(query);
-      this.presence.back();
+      this.outages.back();
       return rows;
     } catch (error) {
       this.errors.inc();
       // One that is late may wait for a lock; where nothing answers, connecting fails next.
-      if (isAway(error)) this.presence.away(error);
+      if (isAway(error)) this.outages.away(error);
       throw error;
     }
   }

@@ -25,7 +25,7 @@ export interface MigrateOptions {
   /** Is given a line when it has to wait, or when something is left to an administrator. */
   tell?: (line: string) => void;
   /** For how long a step is tried while others hold locks that it needs, in ms. */
-  patienceMs?: number;
+  giveUpAfterMs?: number;
 }
 
 /**
@@ -37,7 +37,7 @@ export interface MigrateOptions {
  */
 export async function migrate(
   config: Config,
-  { tell = () => undefined, patienceMs = PATIENCE_MS }: MigrateOptions = {},
+  { tell = () => undefined, giveUpAfterMs = PATIENCE_MS }: MigrateOptions = {},
 ): Promise<string[]> {
   const url = config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL;
   // One connection: the lock and the settings are those of its session.
@@ -46,16 +46,16 @@ export async function migrate(
   );
   await source.initialize();
   const runner = source.createQueryRunner();
-  const patiently = <Result>(step: () => Promise<Result>) =>
-    retryWhileLocked(step, tell, patienceMs);
+  const whenUnlocked = <Result>(step: () => Promise<Result>) =>
+    retryWhileLocked(step, tell, giveUpAfterMs);
   try {
     // The processes may share the role.
     await runner.query(NO_TIME_LIMITS);
     await runner.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
     await runner.query(`SET lock_timeout = '${LOCK_TIMEOUT}'`);
-    const done = await carryOut(source, runner, patiently);
-    await patiently(() => runner.query('SELECT ensure_partitions($1)', [PARTITION_DAYS_AHEAD]));
-    await patiently(() => runner.manager.transaction((manager) => decide(manager, config)));
+    const done = await carryOut(source, runner, whenUnlocked);
+    await whenUnlocked(() => runner.query('SELECT ensure_partitions($1)', [PARTITION_DAYS_AHEAD]));
+    await whenUnlocked(() => runner.manager.transaction((manager) => decide(manager, config)));
     await limitTimes(runner, await rolesOf(runner, config), tell);
     return done;
   } finally {
@@ -70,19 +70,19 @@ export async function migrate(
 async function carryOut(
   source: DataSource,
   runner: QueryRunner,
-  patiently: (step: () => Promise<unknown>) => Promise<unknown>,
+  whenUnlocked: (step: () => Promise<unknown>) => Promise<unknown>,
 ): Promise<string[]> {
   const executor = new MigrationExecutor(source, runner);
   executor.transaction = 'each';
   const pending = await executor.getPendingMigrations();
-  await patiently(() => executor.executePendingMigrations());
+  await whenUnlocked(() => executor.executePendingMigrations());
   return pending.map((migration) => migration.name);
 }
 
 async function retryWhileLocked<Result>(
   step: () => Promise<Result>,
   tell: (line: string) => void,
-  patienceMs: number,
+  giveUpAfterMs: number,
 ): Promise<Result> {
   const start = performance.now();
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
@@ -90,7 +90,7 @@ async function retryWhileLocked<Result>(
       return await step();
     } catch (cause) {
       if (!(isLockTimeout(cause) || isTransient(cause))) throw cause;
-      if (performance.now() - start + waitMs > patienceMs) {
+      if (performance.now() - start + waitMs > giveUpAfterMs) {
         const message =
           'Another transaction, such as that of a pg_dump, holds a lock that migrate needs: end it, ' +
           'or wait for its end, and run migrate again.';

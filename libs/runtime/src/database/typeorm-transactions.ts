@@ -1,7 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Client, QueryResultRow } from 'pg';
 import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
-import { Ambient, presentActor, Transactions, Turns, UnavailableError } from '#libs/kernel';
+import {
+  AsyncContext,
+  presentActor,
+  Transactions,
+  FairSemaphore,
+  UnavailableError,
+} from '#libs/kernel';
 import {
   isMissingPartition,
   isTimedOut,
@@ -21,9 +27,9 @@ interface Transaction {
 /** {@link Transactions} of TypeORM's connections, with what repositories work with inside. */
 @Injectable()
 export class TypeOrmTransactions extends Transactions {
-  private readonly current = new Ambient<Transaction>();
+  private readonly current = new AsyncContext<Transaction>();
   /** One user's transactions may wait for each other, but leave connections to everybody else. */
-  private readonly turns: Turns;
+  private readonly semaphore: FairSemaphore;
 
   constructor(
     private readonly dataSource: DataSource,
@@ -31,7 +37,7 @@ export class TypeOrmTransactions extends Transactions {
   ) {
     super();
     const { poolSize = 10 } = dataSource.options as { poolSize?: number };
-    this.turns = new Turns({ atOnce: poolSize, atOnceOfOne: Math.ceil(poolSize / 2) });
+    this.semaphore = new FairSemaphore({ atOnce: poolSize, atOnceOfOne: Math.ceil(poolSize / 2) });
   }
 
   /** Whether it is inside {@link run}. */
@@ -97,7 +103,7 @@ export class TypeOrmTransactions extends Transactions {
     if (this.underWay) return work();
     const { userId } = presentActor();
     if (userId === undefined) return this.runRepeatedly(work);
-    return this.turns.run(() => this.runRepeatedly(work), userId);
+    return this.semaphore.run(() => this.runRepeatedly(work), userId);
   }
 
   private async runRepeatedly<Result>(work: () => Promise<Result>): Promise<Result> {

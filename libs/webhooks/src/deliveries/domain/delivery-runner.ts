@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { LoopTurns } from '#libs/kernel';
+import { LoopPacer } from '#libs/kernel';
 import { AttemptTrace } from './attempt-trace.js';
 import type { Attempt, DeliveryJob } from './delivery.js';
 import { DeliverySlots } from './delivery-slots.js';
@@ -45,7 +45,7 @@ export abstract class DeliverySettings {
 export class DeliveryRunner {
   /** The calls that this worker has in flight. */
   readonly slots: DeliverySlots;
-  private readonly turns = new LoopTurns();
+  private readonly pacer = new LoopPacer();
   private stopping = false;
 
   constructor(
@@ -109,7 +109,7 @@ export class DeliveryRunner {
   }
 
   private async attempt(delivery: LeasedDelivery): Promise<RunResult> {
-    await this.turns.next(delivery.event.accountId);
+    await this.pacer.next(delivery.event.accountId);
     const attempt = await this.send(delivery);
     const verdict = verdictOf(attempt, delivery.immediate);
     // Before the outcome is recorded: the next probe starts when it is.
@@ -119,7 +119,7 @@ export class DeliveryRunner {
     const afresh = this.conclude(restarted, verdict);
     const { id, lease, scheduleBase } = delivery;
     // Nobody waits for the record, and many outcomes cost little more than one.
-    await this.turns.rest();
+    await this.pacer.rest();
     await this.pending.record({ id, lease, attempt, conclusion, scheduleBase, afresh });
     const outcome = verdict.kind === 'succeeded' ? 'succeeded' : 'failed';
     return { outcome, delivery, attempt, conclusion };

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { JobOptions, Queue } from 'bull';
-import { Log, Metrics, Presence, type RedisConnection } from '#libs/runtime';
+import { Log, Metrics, OutageLog, type RedisConnection } from '#libs/runtime';
 import { DeliveryQueue, type QueuedDelivery } from '../domain/delivery-queue.js';
 import {
   type DeliveriesJob,
@@ -49,11 +49,11 @@ export class BullDeliveryQueue extends DeliveryQueue {
     for (const queue of queues) queue.on('error', () => errors.inc());
     // Bull connects when its client is first asked for; the first event should find it connected.
     this.clients = queues.map((queue) => queue.client);
-    const presence = new Presence('Redis', log);
+    const outages = new OutageLog('Redis', log);
     for (const client of this.clients) {
-      client.on('reconnecting', () => presence.away());
+      client.on('reconnecting', () => outages.away());
       client.on('ready', () => {
-        if (this.isConnected()) presence.back();
+        if (this.isConnected()) outages.back();
       });
     }
   }

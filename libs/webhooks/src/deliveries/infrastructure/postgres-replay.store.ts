@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { BusyError, Turns } from '#libs/kernel';
+import { BusyError, FairSemaphore } from '#libs/kernel';
 import { TypeOrmTransactions } from '#libs/runtime';
 import type { Replay, ReplayableState, ReplayRange, ReplayState } from '../domain/replay.js';
 import { ReplayStore } from '../domain/replay-store.js';
@@ -33,7 +33,7 @@ const COUNTS = { atOnce: 2, atOnceOfOne: 1, waitMs: 2_000 };
 /** Replays in PostgreSQL. */
 @Injectable()
 export class PostgresReplayStore extends ReplayStore {
-  private readonly counts = new Turns(
+  private readonly counts = new FairSemaphore(
     COUNTS,
     () => new BusyError('Too many replays are being counted now.'),
   );

@@ -18,7 +18,7 @@ interface Party {
  * turns. In between, the loop serves whatever else has arrived, so much work of one party delays another's
  * by little. A party that is alone need not wait: there is nobody to delay.
  */
-export class LoopTurns {
+export class LoopPacer {
   private readonly parties = new RoundRobin<string, Party>();
   private readonly resting: (() => void)[] = [];
   private latest: string | undefined;

@@ -1,7 +1,7 @@
 import { RoundRobin } from '../collections/round-robin.js';
 
 /** How much runs at once, and how much may wait and for how long: without a number any, for ever. */
-export interface TurnLimits {
+export interface SemaphoreLimits {
   atOnce: number;
   /** Of one party. */
   atOnceOfOne?: number;
@@ -22,14 +22,14 @@ interface Party {
  * Lets some pieces of work run at once. The others wait: parties take turns, and what is done for one
  * begins in the order in which it came.
  */
-export class Turns {
+export class FairSemaphore {
   private readonly parties = new RoundRobin<string, Party>();
   private readonly runningOf = new Map<string, number>();
   private running = 0;
 
   /** @param refusal what is thrown when too much waits already, and after too long a wait */
   constructor(
-    private readonly limits: TurnLimits,
+    private readonly limits: SemaphoreLimits,
     private readonly refusal = () => new Error('too much waits'),
   ) {}
 

@@ -4,11 +4,11 @@ import { isJson } from './read-body.js';
 import { configOf } from './request.js';
 
 /**
- * Whether a page of another origin may have had a browser send this, with a password that the browser
- * remembers of its own accord. Only what a form can send needs no leave (Fetch standard, "CORS-safelisted
- * request-header"): a POST that is not JSON. Whatever else changes something has had its preflight.
+ * Whether this may be cross-site request forgery: a page of another origin has had a browser send it, with a
+ * password that the browser remembers. Without a preflight browsers send only what a form can send, a POST
+ * that is not JSON (Fetch standard, "CORS-safelisted request-header").
  */
-export function mayBeForged(request: Request): boolean {
+export function mayBeCsrf(request: Request): boolean {
   if (request.method !== 'POST' || isJson(request)) return false;
   const { origin, 'sec-fetch-site': site } = request.headers;
   if (origin !== undefined && configOf(request).CORS_ORIGINS.includes(origin)) return false;

@@ -1,7 +1,7 @@
 import type { Log } from './log.js';
 
 /** Logs when what we need goes away and when it is back: a line for each, however many notice it. */
-export class Presence {
+export class OutageLog {
   private lastAwayAt: number | undefined;
 
   /** @param steadyMs without a failure for so long it is back: one that is short of something comes and goes */

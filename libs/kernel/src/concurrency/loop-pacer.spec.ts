@@ -1,24 +1,24 @@
 import { setImmediate as nextLoopTurn } from 'node:timers/promises';
 import { beforeEach, expect, it } from 'vitest';
-import { LoopTurns } from './loop-turns.js';
+import { LoopPacer } from './loop-pacer.js';
 
 let now: number;
-let turns: LoopTurns;
+let pacer: LoopPacer;
 beforeEach(() => {
   now = 0;
-  turns = new LoopTurns(() => now);
+  pacer = new LoopPacer(() => now);
 });
 
 /** Two parties have had work. */
 async function share(): Promise<void> {
-  await Promise.all([turns.next('busy'), turns.next('lone')]);
+  await Promise.all([pacer.next('busy'), pacer.next('lone')]);
 }
 
 /** Begins work for some parties at the same time. @returns for whom it began, by turn of the loop */
 async function begin(parties: readonly string[]): Promise<string[]> {
   const began: string[] = [];
   const all = parties.map(async (party) => {
-    await turns.next(party);
+    await pacer.next(party);
     began.push(party);
   });
   const byTurn: string[] = [];
@@ -30,7 +30,7 @@ async function begin(parties: readonly string[]): Promise<string[]> {
   return byTurn.filter((turn) => turn !== '');
 }
 
-it('begins few pieces of work in each turn of the event loop, for parties in turns', async () => {
+it('begins few pieces of work in each turn of the event loop, for parties in turn', async () => {
   await share();
   const parties = ['busy', 'busy', 'busy', 'busy', 'lone'];
   expect(await begin(parties)).toEqual(['busy lone', 'busy busy', 'busy']);
@@ -39,7 +39,7 @@ it('begins few pieces of work in each turn of the event loop, for parties in tur
 it('begins everything at once for a party that is alone, a second after the last other', async () => {
   expect(await begin(['busy', 'busy', 'busy'])).toEqual(['busy busy busy']);
   await share();
-  await turns.next('busy');
+  await pacer.next('busy');
   now = 999;
   expect(await begin(['busy', 'busy', 'busy'])).toEqual(['busy busy', 'busy']);
   now = 1_000;
@@ -47,14 +47,14 @@ it('begins everything at once for a party that is alone, a second after the last
 });
 
 it('rests until nothing waits for its turn', async () => {
-  await turns.rest();
+  await pacer.rest();
   await share();
   const order: string[] = [];
   await Promise.all([
-    turns.next('one').then(() => order.push('first')),
-    turns.rest().then(() => order.push('rested')),
-    turns.next('one').then(() => order.push('second')),
-    turns.next('one').then(() => order.push('third')),
+    pacer.next('one').then(() => order.push('first')),
+    pacer.rest().then(() => order.push('rested')),
+    pacer.next('one').then(() => order.push('second')),
+    pacer.next('one').then(() => order.push('third')),
   ]);
   expect(order).toEqual(['first', 'second', 'third', 'rested']);
 });
@@ -62,10 +62,10 @@ it('rests until nothing waits for its turn', async () => {
 it('rests no longer when a hundred do', async () => {
   await share();
   let isWaiting = true;
-  const last = Promise.all(Array.from({ length: 1_000 }, () => turns.next('one'))).then(() => {
+  const last = Promise.all(Array.from({ length: 1_000 }, () => pacer.next('one'))).then(() => {
     isWaiting = false;
   });
-  await Promise.all(Array.from({ length: 100 }, () => turns.rest()));
+  await Promise.all(Array.from({ length: 100 }, () => pacer.rest()));
   expect(isWaiting).toBe(true);
   await last;
 });

@@ -5,7 +5,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
  * AsyncLocalStorage makes every promise of the process slower from its first use on (an event took a
  * tenth more of an API's time): so it is switched off while nobody is inside.
  */
-export class Ambient<Value> {
+export class AsyncContext<Value> {
   private readonly storage = new AsyncLocalStorage<Value>();
   private inside = 0;
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { Turns } from './turns.js';
+import { FairSemaphore } from './fair-semaphore.js';
 
 const refusal = () => new Error('too many');
 
@@ -21,9 +21,9 @@ function heldWork() {
 }
 
 it('runs no more than its bound at once, and everything in the end', async () => {
-  const turns = new Turns({ atOnce: 2, waitingOfOne: 10 }, refusal);
+  const semaphore = new FairSemaphore({ atOnce: 2, waitingOfOne: 10 }, refusal);
   const held = heldWork();
-  const all = Array.from({ length: 5 }, () => turns.run(held.work));
+  const all = Array.from({ length: 5 }, () => semaphore.run(held.work));
   await Promise.resolve();
   expect(held.started).toHaveLength(2);
   held.release();
@@ -32,31 +32,31 @@ it('runs no more than its bound at once, and everything in the end', async () =>
 });
 
 it('refuses when too many wait, and takes more once there is room', async () => {
-  const turns = new Turns({ atOnce: 1, waitingOfOne: 1 }, refusal);
+  const semaphore = new FairSemaphore({ atOnce: 1, waitingOfOne: 1 }, refusal);
   const held = heldWork();
-  const all = [turns.run(held.work), turns.run(held.work)];
-  await expect(turns.run(held.work)).rejects.toThrow('too many');
+  const all = [semaphore.run(held.work), semaphore.run(held.work)];
+  await expect(semaphore.run(held.work)).rejects.toThrow('too many');
   held.release();
   await Promise.all(all);
-  expect(await turns.run(() => Promise.resolve('done'))).toBe('done');
+  expect(await semaphore.run(() => Promise.resolve('done'))).toBe('done');
 });
 
 it('goes on after work that failed', async () => {
-  const turns = new Turns({ atOnce: 1, waitingOfOne: 1 }, refusal);
-  const failing = turns.run(() => Promise.reject(new Error('no')));
-  const after = turns.run(() => Promise.resolve('done'));
+  const semaphore = new FairSemaphore({ atOnce: 1, waitingOfOne: 1 }, refusal);
+  const failing = semaphore.run(() => Promise.reject(new Error('no')));
+  const after = semaphore.run(() => Promise.resolve('done'));
   await expect(failing).rejects.toThrow('no');
   expect(await after).toBe('done');
 });
 
 it('refuses what has waited too long, and goes on with the others', async () => {
   vi.useFakeTimers();
-  const turns = new Turns({ atOnce: 1, waitMs: 1_000 }, refusal);
+  const semaphore = new FairSemaphore({ atOnce: 1, waitMs: 1_000 }, refusal);
   const held = heldWork();
-  const first = turns.run(held.work);
-  const late = expect(turns.run(held.work)).rejects.toThrow('too many');
+  const first = semaphore.run(held.work);
+  const late = expect(semaphore.run(held.work)).rejects.toThrow('too many');
   await vi.advanceTimersByTimeAsync(999);
-  const last = turns.run(() => Promise.resolve('done'));
+  const last = semaphore.run(() => Promise.resolve('done'));
   await vi.advanceTimersByTimeAsync(1);
   await late;
   held.release();
@@ -67,12 +67,12 @@ it('refuses what has waited too long, and goes on with the others', async () => 
 });
 
 it('takes turns over parties, and keeps the order within one', async () => {
-  const turns = new Turns({ atOnce: 1 }, refusal);
+  const semaphore = new FairSemaphore({ atOnce: 1 }, refusal);
   const held = heldWork();
-  const first = turns.run(held.work, 'many');
+  const first = semaphore.run(held.work, 'many');
   const order: string[] = [];
   const later = ['many 1', 'many 2', 'many 3', 'one 1', 'two 1', 'two 2'].map((name) =>
-    turns.run(() => Promise.resolve(void order.push(name)), name.split(' ')[0]),
+    semaphore.run(() => Promise.resolve(void order.push(name)), name.split(' ')[0]),
   );
   held.release();
   await Promise.all([first, ...later]);
@@ -80,23 +80,23 @@ it('takes turns over parties, and keeps the order within one', async () => {
 });
 
 it('runs no more of one party than its bound, and leaves the rest to others', async () => {
-  const turns = new Turns({ atOnce: 3, atOnceOfOne: 2 }, refusal);
+  const semaphore = new FairSemaphore({ atOnce: 3, atOnceOfOne: 2 }, refusal);
   const held = heldWork();
-  const many = Array.from({ length: 5 }, () => turns.run(held.work, 'many'));
+  const many = Array.from({ length: 5 }, () => semaphore.run(held.work, 'many'));
   await Promise.resolve();
   expect(held.started).toHaveLength(2);
-  expect(await turns.run(() => Promise.resolve('done'), 'other')).toBe('done');
+  expect(await semaphore.run(() => Promise.resolve('done'), 'other')).toBe('done');
   held.release();
   await Promise.all(many);
   expect(held.started).toHaveLength(5);
 });
 
 it('limits how many may wait for each party separately', async () => {
-  const turns = new Turns({ atOnce: 1, waitingOfOne: 1 }, refusal);
+  const semaphore = new FairSemaphore({ atOnce: 1, waitingOfOne: 1 }, refusal);
   const held = heldWork();
-  const all = [turns.run(held.work, 'many'), turns.run(held.work, 'many')];
-  await expect(turns.run(held.work, 'many')).rejects.toThrow('too many');
-  const other = turns.run(() => Promise.resolve('done'), 'other');
+  const all = [semaphore.run(held.work, 'many'), semaphore.run(held.work, 'many')];
+  await expect(semaphore.run(held.work, 'many')).rejects.toThrow('too many');
+  const other = semaphore.run(() => Promise.resolve('done'), 'other');
   held.release();
   await Promise.all(all);
   expect(await other).toBe('done');
@@ -104,13 +104,13 @@ it('limits how many may wait for each party separately', async () => {
 
 it('lets a party rest that has more waiting, and others begin meanwhile', async () => {
   vi.useFakeTimers();
-  const turns = new Turns({ atOnce: 1, atOnceOfOne: 1, rest: 3 }, refusal);
+  const semaphore = new FairSemaphore({ atOnce: 1, atOnceOfOne: 1, rest: 3 }, refusal);
   const began: string[] = [];
   const work = (name: string) => async () => {
     began.push(name);
     await new Promise((resolve) => setTimeout(resolve, 100));
   };
-  const all = ['many', 'many', 'other'].map((name) => turns.run(work(name), name));
+  const all = ['many', 'many', 'other'].map((name) => semaphore.run(work(name), name));
   await vi.advanceTimersByTimeAsync(100);
   expect(began).toEqual(['many', 'other']);
   await vi.advanceTimersByTimeAsync(299);
@@ -120,6 +120,6 @@ it('lets a party rest that has more waiting, and others begin meanwhile', async 
   await vi.advanceTimersByTimeAsync(100);
   await Promise.all(all);
   // Nothing waits any more, so nobody rests.
-  void turns.run(work('many'), 'many');
+  void semaphore.run(work('many'), 'many');
   expect(began).toHaveLength(4);
 });
