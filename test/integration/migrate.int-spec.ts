@@ -58,3 +58,16 @@ it('says what to do when it gives up', async () => {
   await dump.query('COMMIT');
   expect(await migrate(config)).toHaveLength(1);
 });
+
+it('leaves a database alone that is newer than itself', async () => {
+  await dump.query('COMMIT');
+  const config = readConfig({ DATABASE_URL: database.url, RETENTION_DAYS: '7' });
+  await migrate(config);
+  await database.query(
+    `INSERT INTO migrations (timestamp, name) VALUES (9000000000000, 'Later9000000000000')`,
+  );
+  const newer = migrate(readConfig({ DATABASE_URL: database.url }));
+  await expect(newer).rejects.toThrow(/newer than this version, which knows no Later9000000000000/);
+  expect(await database.query('SELECT retention_days() AS days')).toEqual([{ days: 7 }]);
+  await database.query(`DELETE FROM migrations WHERE name LIKE 'Later%'`);
+});

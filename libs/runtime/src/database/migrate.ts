@@ -33,7 +33,8 @@ export interface MigrateOptions {
  * processes their rights and time limits. Safe to run at the same time from several processes: one migrates, the
  * others wait and find nothing to do.
  * @returns the names of the migrations that were carried out
- * @throws InvalidConfigError when a role that is named cannot be one of those
+ * @throws InvalidConfigError when a role that is named cannot be one of those; Error when the database is newer than
+ * this version, whose rights would not be those that the newer one needs
  */
 export async function migrate(
   config: Config,
@@ -74,6 +75,14 @@ async function carryOut(
 ): Promise<string[]> {
   const executor = new MigrationExecutor(source, runner);
   executor.transaction = 'each';
+  const known = new Set(source.migrations.map(({ name }) => name));
+  const executed = await executor.getExecutedMigrations();
+  const unknown = executed.find(({ name }) => !known.has(name));
+  if (unknown) {
+    throw new Error(
+      `The database is newer than this version, which knows no ${unknown.name}: run migrate of the version that made it.`,
+    );
+  }
   const pending = await executor.getPendingMigrations();
   await whenUnlocked(() => executor.executePendingMigrations());
   return pending.map((migration) => migration.name);
