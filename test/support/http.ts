@@ -15,7 +15,7 @@ export interface Answer {
   headers: IncomingHttpHeaders;
   text: string;
   /** The body as JSON; fails when it is none. The type is the caller's to know. */
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller knows it
   json: <Body = Record<string, unknown>>() => Body;
 }
 
@@ -87,7 +87,7 @@ export function request(method: string, url: string, call: Call): Promise<Answer
           status: response.statusCode ?? 0,
           headers: response.headers,
           text,
-          // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters
+          // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller knows it
           json: <Body>() => JSON.parse(text) as Body,
         });
       });

@@ -79,7 +79,7 @@ export function answersIn(received: string): Answer[] {
       status: Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1]),
       headers,
       text,
-      // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters
+      // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller knows it
       json: <Body>() => JSON.parse(text) as Body,
     });
     rest = rest.subarray(bodyEnd);

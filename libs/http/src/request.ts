@@ -12,8 +12,7 @@ export interface RequestState {
 }
 
 declare module 'express-serve-static-core' {
-  // The way Express is told of members that middleware adds.
-  // eslint-disable-next-line @typescript-eslint/no-empty-object-type
+  // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- Express is told so of what middleware adds
   interface Request extends Partial<RequestState> {}
 }
 
