@@ -16,6 +16,11 @@ export function closeLingering(server: Server): void {
   });
 }
 
+/** What Node's parser tells that it has read the headers of a request. */
+interface Parser {
+  onIncoming: (request: { upgrade: boolean }) => number;
+}
+
 /** What Node's own answers the parser when a request changes the protocol. */
 const PARSE_NO_FURTHER = 2;
 
@@ -27,10 +32,15 @@ const ending = new WeakSet<Socket>();
  */
 export function takeNoMore(socket: Socket): void {
   ending.add(socket);
-  const { parser } = socket as Socket & { parser?: { onIncoming: () => number } | null };
+  const { parser } = socket as Socket & { parser?: Parser | null };
   // One read of a socket can contain a thousand requests. Node would make objects of each, and an error of
   // each when the connection ends: 60 ms of the process.
-  if (parser) parser.onIncoming = () => PARSE_NO_FURTHER;
+  if (!parser) return;
+  parser.onIncoming = (request) => {
+    // Node would hand over the connection, or end it with answers still to come.
+    request.upgrade = false;
+    return PARSE_NO_FURTHER;
+  };
 }
 
 /** Whether requests on this connection are not carried out any more. */

@@ -24,10 +24,18 @@ closeLingering(server);
 beforeAll(() => once(server.listen(0, '127.0.0.1'), 'listening'));
 afterAll(() => server.close());
 
-it.each([0, 400])('parses no more requests of a connection than it answers: %s', async (length) => {
+const short = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+const long = `GET /${'x'.repeat(400)} HTTP/1.1\r\nHost: x\r\n\r\n`;
+const tunnel = 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n';
+
+it.each([
+  ['short ones', short.repeat(1_000)],
+  ['long ones', long.repeat(1_000)],
+  ['a tunnel behind them', short.repeat(32) + tunnel],
+])('parses no more requests of a connection than it answers: %s', async (_what, bytes) => {
   parsed = 0;
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
-  client.write(`GET /${'x'.repeat(length)} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(1_000));
+  client.write(bytes);
   const answers = await text(client);
   expect(answers.match(/^HTTP\/1\.1 200 /gm)).toHaveLength(32);
   // A further one for each read of the socket.
