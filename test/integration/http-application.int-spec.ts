@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { apiInProcess } from '../support/api-in-process.js';
@@ -44,4 +46,39 @@ it('closes every answer of a connection that is lost, also those that wait behin
   await connection.until(/401/);
   connection.destroy();
   await vi.waitFor(() => expect(states).toEqual({ open: 0, opened: 20 }));
+});
+
+const REFUSED = 'GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n';
+const TUNNEL = 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n';
+const UPGRADE = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+
+/** Sends one thing after the other on a connection and resets it: an error that nobody expects ends the process. */
+it.each([
+  ['a tunnel', [TUNNEL]],
+  ['a tunnel behind a refusal', [REFUSED, TUNNEL]],
+  ['an upgrade behind a refusal', [REFUSED, UPGRADE]],
+])('survives a connection that is reset after %s', async (_what, parts) => {
+  const ended: unknown[] = [];
+  const note = (error: unknown): void => void ended.push(error);
+  process.prependListener('uncaughtException', note);
+  const { port, hostname } = new URL(base);
+  const client = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
+  client.on('error', () => undefined);
+  for (const part of parts) {
+    client.write(part);
+    await sleep(100);
+  }
+  client.resetAndDestroy();
+  await sleep(100);
+  process.off('uncaughtException', note);
+  expect(ended).toEqual([]);
+  expect((await fetch(`${base}/health/live`)).status).toBe(200);
+});
+
+it('answers what came before a tunnel, and not the tunnel first', async () => {
+  const connection = await connectTo(base);
+  connection.write(`GET /v1/webhooks HTTP/1.1\r\nHost: x\r\n\r\n${TUNNEL}`);
+  await connection.until(/HTTP/);
+  expect(connection.received()).toMatch(/^HTTP\/1\.1 401 /);
+  connection.destroy();
 });

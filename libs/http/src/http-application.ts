@@ -106,6 +106,9 @@ function refuseMalformedRequests(server: Server): void {
     refuse(socket, '', new DomainError('malformed', 'malformed_json', message));
   });
   server.on('connect', (request: IncomingMessage, socket: Socket) => {
+    // Node listens to it no more.
+    socket.on('error', () => undefined);
+    if (leaveToRequest(socket) || !socket.writable) return;
     refuseMethod(socket, 'CONNECT', request.url, request.headers['x-request-id']);
   });
 }

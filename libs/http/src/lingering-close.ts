@@ -18,10 +18,11 @@ export function closeLingering(server: Server): void {
 
 /** What Node's parser tells that it has read the headers of a request. */
 interface Parser {
+  incoming: unknown;
   onIncoming: (request: { upgrade: boolean }) => number;
 }
 
-/** What Node's own answers the parser when a request changes the protocol. */
+/** To the parser: what follows is no HTTP. */
 const PARSE_NO_FURTHER = 2;
 
 const ending = new WeakSet<Socket>();
@@ -37,8 +38,12 @@ export function takeNoMore(socket: Socket): void {
   // each when the connection ends: 60 ms of the process.
   if (!parser) return;
   parser.onIncoming = (request) => {
-    // Node would hand over the connection, or end it with answers still to come.
+    // Node would hand over the connection, and look after its errors no more.
     request.upgrade = false;
+    // Its body would wait for somebody who reads it.
+    parser.incoming = null;
+    // Until the client takes the answers: whoever only sends would never be idle.
+    if (socket.writable) socket.pause();
     return PARSE_NO_FURTHER;
   };
 }
@@ -52,6 +57,7 @@ export function isEnding(socket: Socket): boolean {
 export function linger(socket: Socket): void {
   takeNoMore(socket);
   if (socket.writable) socket.end();
+  socket.resume();
   const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
   socket.once('close', () => {
     clearTimeout(timer);
