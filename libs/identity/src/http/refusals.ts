@@ -23,7 +23,7 @@ export class Refusals {
     const isFull = next > now + LONGEST_MS;
     if (!isFull) this.due.set(party, next + APART_MS);
     // Those beyond the limit would otherwise all go out together.
-    const due = isFull ? now + LONGEST_MS * (1 - Math.random() / 2) : next;
+    const due = isFull ? now + LONGEST_MS * (1 - Math.random() / 5) : next;
     if (due > now) await new Promise((resolve) => setTimeout(resolve, due - now));
   }
 }

@@ -21,14 +21,21 @@ const NICENESS = 10;
 
 /** A text, so that there is no file to be found beside both the sources and what is built of them. */
 const THREAD = `
-const { setPriority } = require('node:os');
+const { getPriority, setPriority } = require('node:os');
 const { parentPort, workerData } = require('node:worker_threads');
 const { hashRawSync } = require(workerData.argon2);
-// Elsewhere threads have no priority of their own.
-if (process.platform === 'linux') setPriority(workerData.niceness);
-parentPort.on('message', ({ text, salt }) => {
-  const options = { ...workerData.parameters, salt: Buffer.from(salt) };
-  parentPort.postMessage(hashRawSync(text, options));
+try {
+  // Elsewhere threads have no priority of their own; nobody may raise it.
+  if (process.platform === 'linux' && getPriority() < workerData.niceness) {
+    setPriority(workerData.niceness);
+  }
+} catch {}
+parentPort.on('message', ({ password, salt }) => {
+  try {
+    parentPort.postMessage(hashRawSync(password, { ...workerData.parameters, salt: Buffer.from(salt) }));
+  } finally {
+    password.fill(0);
+  }
 });
 `;
 
@@ -43,6 +50,7 @@ export class Argon2PasswordHasher extends PasswordHasher {
     () => new BusyError('Too many passwords wait to be stored now.'),
   );
   private thread: Worker | undefined;
+  private settle: ((hash: Uint8Array | Error) => void) | undefined;
 
   override hash(password: string, salt: Buffer): Promise<Buffer> {
     // One password, however its accents were typed (RFC 7617, section 2.1).
@@ -51,25 +59,35 @@ export class Argon2PasswordHasher extends PasswordHasher {
   }
 
   private compute(text: string, salt: Buffer): Promise<Buffer> {
-    const thread = (this.thread ??= start());
+    const thread = (this.thread ??= this.start());
     return new Promise((resolve, reject) => {
-      const done = (hash?: Uint8Array, error?: Error): void => {
-        thread.off('message', done).off('error', fail).unref();
-        if (hash) resolve(Buffer.from(hash));
-        else reject(error!);
+      thread.ref();
+      this.settle = (hash) => {
+        thread.unref();
+        this.settle = undefined;
+        if (hash instanceof Error) reject(hash);
+        else resolve(Buffer.from(hash));
       };
-      const fail = (error: Error): void => {
-        this.thread = undefined;
-        done(undefined, error);
-      };
-      thread.on('message', done).on('error', fail).ref();
-      thread.postMessage({ text, salt });
+      // Bytes of their own: of a pool, all that is in it would go to the thread.
+      const password = new TextEncoder().encode(text);
+      thread.postMessage({ password, salt: new Uint8Array(salt) }, [password.buffer]);
     });
   }
-}
 
-function start(): Worker {
-  const argon2 = createRequire(import.meta.url).resolve('@node-rs/argon2');
-  const workerData = { argon2, parameters: PARAMETERS, niceness: NICENESS };
-  return new Worker(THREAD, { eval: true, workerData });
+  /** A thread that ends takes the computation under way with it; the next one gets a new thread. */
+  private start(): Worker {
+    const argon2 = createRequire(import.meta.url).resolve('@node-rs/argon2');
+    const workerData = { argon2, parameters: PARAMETERS, niceness: NICENESS };
+    const thread = new Worker(THREAD, { eval: true, workerData, env: {}, execArgv: [] });
+    let failure: unknown;
+    thread.on('message', (hash: Uint8Array) => this.settle?.(hash));
+    thread.on('error', (error) => (failure = error));
+    thread.on('exit', () => {
+      this.thread = undefined;
+      this.settle?.(
+        failure instanceof Error ? failure : new Error('the thread of passwords ended'),
+      );
+    });
+    return thread;
+  }
 }
