@@ -19,6 +19,8 @@ const LIBRARIES = {
   client: [],
 };
 
+const CONTEXTS = Object.keys(LIBRARIES).filter((name) => ![...BELOW, 'client'].includes(name));
+
 const whatEachMayUse = Object.entries(LIBRARIES).map(([library, others]) => ({
   name: `what-${library}-may-use`,
   severity: 'error',
@@ -66,7 +68,10 @@ module.exports = {
       name: 'domain-knows-the-kernel-and-domains-alone',
       severity: 'error',
       from: { path: '^libs/([^/]+)/.+/domain/', pathNot: 'spec\\.ts$' },
-      to: { path: '^libs/', pathNot: ['^libs/(kernel|$1)/', '^libs/[^/]+/.+/domain/'] },
+      to: {
+        path: '^libs/',
+        pathNot: `^libs/(kernel/|(${CONTEXTS.join('|')})/.+/domain/|$1/.+/(http|infrastructure)/)`,
+      },
     },
     {
       name: 'domain-needs-no-store-and-no-framework',

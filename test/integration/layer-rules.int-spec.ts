@@ -164,6 +164,22 @@ describe('the layers', () => {
       { 'libs/webhooks/src/domain/users.ts': `import '#libs/identity';` },
     ],
     [
+      'domain-knows-the-kernel-and-domains-alone',
+      'the domain goes round by a file outside the layers',
+      {
+        'libs/webhooks/src/domain/round.ts': `import '../helper.js';`,
+        'libs/webhooks/src/helper.ts': `import '#libs/runtime';`,
+      },
+    ],
+    [
+      'domain-knows-the-kernel-and-domains-alone',
+      'the domain imports a domain of what is no context',
+      {
+        'libs/identity/src/domain/calls.ts': `import '#libs/outbound/domain';`,
+        'libs/outbound/src/domain/index.ts': `export const calls = 1;`,
+      },
+    ],
+    [
       'domain-needs-no-store-and-no-framework',
       'the domain imports a driver, and a file that does',
       {
@@ -281,7 +297,7 @@ describe('the layers', () => {
     [
       'what-events-may-use',
       'a room imports the index that leads into it',
-      { 'libs/webhooks/src/events/domain/all.ts': `import '../../index.js';` },
+      { 'libs/webhooks/src/events/infrastructure/all.ts': `import '../../index.js';` },
     ],
     [
       'what-client-may-use',
