@@ -3,6 +3,8 @@ import type { Socket } from 'node:net';
 
 /** How long a client has, after our last answer, to read it and to stop sending. */
 const LINGER_MS = 2_000;
+/** How long a client may send requests that nobody takes, while its answers are under way. */
+const SENDS_ON_MS = 60_000;
 
 /**
  * Closes connections in two steps (RFC 9112, section 9.6). Node closes both directions at once, and
@@ -37,13 +39,15 @@ export function takeNoMore(socket: Socket): void {
   // One read of a socket can contain a thousand requests. Node would make objects of each, and an error of
   // each when the connection ends: 60 ms of the process.
   if (!parser) return;
+  let since: number | undefined;
   parser.onIncoming = (request) => {
     // Node would hand over the connection, and look after its errors no more.
     request.upgrade = false;
     // Its body would wait for somebody who reads it.
     parser.incoming = null;
-    // Until the client takes the answers: whoever only sends would never be idle.
-    if (socket.writable) socket.pause();
+    // Whoever goes on sending is never idle, and would keep its answers waiting for ever.
+    since ??= performance.now();
+    if (performance.now() - since > SENDS_ON_MS) socket.destroy();
     return PARSE_NO_FURTHER;
   };
 }
@@ -57,7 +61,6 @@ export function isEnding(socket: Socket): boolean {
 export function linger(socket: Socket): void {
   takeNoMore(socket);
   if (socket.writable) socket.end();
-  socket.resume();
   const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
   socket.once('close', () => {
     clearTimeout(timer);
