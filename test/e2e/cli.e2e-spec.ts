@@ -33,9 +33,7 @@ describe('migrate', () => {
     const env = { DATABASE_URL: empty.url };
     const first = await runCli(['migrate'], { env });
     expect(first).toMatchObject({ code: 0, stderr: '' });
-    expect(first.stdout).toMatch(
-      /^migrated Initial\d+\n(migrated \w+\n)*The database is up to date.\n$/,
-    );
+    expect(first.stdout).toMatch(/^(migrated \w+\n){4}The database is up to date.\n$/);
     expect(await empty.query('SELECT id FROM environments')).toHaveLength(2);
     const second = await runCli(['migrate'], { env });
     expect(second).toEqual({ code: 0, stdout: 'The database is up to date.\n', stderr: '' });

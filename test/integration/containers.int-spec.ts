@@ -10,6 +10,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { migrate, readConfig } from '#libs/runtime';
+import { contextSchemas } from '../../apps/cli/src/context-schemas.js';
 import { ROLE_SETTINGS } from '../../libs/runtime/src/database/time-limits.js';
 import { configJsonSchema } from '../../libs/runtime/src/config/config.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -195,7 +196,7 @@ describe('tools/database/roles.sql', () => {
     // As it was: the administrator owns everything.
     const single = testDatabaseUrl();
     single.pathname = name;
-    await migrate(readConfig({ DATABASE_URL: single.toString() }));
+    await migrate(readConfig({ DATABASE_URL: single.toString() }), contextSchemas);
     await runScript();
     const roles = {
       DATABASE_API_ROLE: `${name}_api`,
@@ -203,7 +204,9 @@ describe('tools/database/roles.sql', () => {
     };
     const told: string[] = [];
     const tell = (line: string) => told.push(line);
-    await migrate(readConfig({ DATABASE_URL: urlOf('migrate'), ...roles }), { tell });
+    await migrate(readConfig({ DATABASE_URL: urlOf('migrate'), ...roles }), contextSchemas, {
+      tell,
+    });
     expect(told).toEqual([]);
     for (const process of ['api', 'worker'] as const) {
       const limits = Object.entries(ROLE_SETTINGS).map(([limit, value]) => `${limit}=${value}`);

@@ -1,7 +1,15 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { migrate, readConfig } from '#libs/runtime';
+import { type DatabaseSchema, migrate, migrationOf, readConfig } from '#libs/runtime';
+import { contextSchemas } from '../../apps/cli/src/context-schemas.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+
+/** What a later version adds. */
+const later: DatabaseSchema = {
+  migrations: [migrationOf('Later1800000000000', 'ALTER TABLE credentials ADD COLUMN later text')],
+  tables: {},
+};
+const schemas = [...contextSchemas, later];
 
 /** Of one migration. A change of a table waits for it, and a plain read of that table waits behind it. */
 const LOCK_TIMEOUT_MS = 2_000;
@@ -15,9 +23,9 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  // As the version before migration 0005 left it.
-  await database.query('ALTER TABLE credentials DROP COLUMN expires_at, DROP COLUMN last_used_at');
-  await database.query(`DELETE FROM migrations WHERE name LIKE 'Credentials%'`);
+  // As the version before left it.
+  await database.query('ALTER TABLE credentials DROP COLUMN IF EXISTS later');
+  await database.query(`DELETE FROM migrations WHERE name LIKE 'Later%'`);
   dump = new pg.Client({ connectionString: database.url });
   await dump.connect();
   await dump.query('BEGIN');
@@ -28,7 +36,7 @@ afterEach(() => dump.end());
 it('keeps others waiting for two seconds while a table is locked, and comes again', async () => {
   const told: string[] = [];
   let isDone = false as boolean;
-  const migrating = migrate(readConfig({ DATABASE_URL: database.url }), {
+  const migrating = migrate(readConfig({ DATABASE_URL: database.url }), schemas, {
     tell: (line) => {
       told.push(line);
       if (told.length === 2) void dump.query('COMMIT');
@@ -40,34 +48,30 @@ it('keeps others waiting for two seconds while a table is locked, and comes agai
     await database.query('SELECT count(*) FROM credentials');
     longestMs = Math.max(longestMs, performance.now() - start);
   }
-  expect(await migrating).toEqual([expect.stringMatching(/^Credentials\d+$/)]);
+  expect(await migrating).toEqual(['Later1800000000000']);
   expect(told).toEqual([
     'Another transaction holds a lock that is needed; next try in 1 s.',
     'Another transaction holds a lock that is needed; next try in 2 s.',
   ]);
   expect(longestMs).toBeGreaterThan(LOCK_TIMEOUT_MS / 2);
   expect(longestMs).toBeLessThan(LOCK_TIMEOUT_MS + 1_000);
-  await database.query('SELECT expires_at, last_used_at FROM credentials');
+  await database.query('SELECT later FROM credentials');
 });
 
 it('says what to do when it gives up', async () => {
   const config = readConfig({ DATABASE_URL: database.url });
-  await expect(migrate(config, { giveUpAfterMs: 0 })).rejects.toThrow(
+  await expect(migrate(config, schemas, { giveUpAfterMs: 0 })).rejects.toThrow(
     /pg_dump.* run migrate again/,
   );
   await dump.query('COMMIT');
-  expect(await migrate(config)).toHaveLength(1);
+  expect(await migrate(config, schemas)).toHaveLength(1);
 });
 
 it('leaves a database alone that is newer than itself', async () => {
   await dump.query('COMMIT');
   const config = readConfig({ DATABASE_URL: database.url, RETENTION_DAYS: '7' });
-  await migrate(config);
-  await database.query(
-    `INSERT INTO migrations (timestamp, name) VALUES (9000000000000, 'Later9000000000000')`,
-  );
-  const newer = migrate(readConfig({ DATABASE_URL: database.url }));
-  await expect(newer).rejects.toThrow(/newer than this version, which knows no Later9000000000000/);
+  await migrate(config, schemas);
+  const older = migrate(readConfig({ DATABASE_URL: database.url }), contextSchemas);
+  await expect(older).rejects.toThrow(/newer than this version, which knows no Later1800000000000/);
   expect(await database.query('SELECT retention_days() AS days')).toEqual([{ days: 7 }]);
-  await database.query(`DELETE FROM migrations WHERE name LIKE 'Later%'`);
 });

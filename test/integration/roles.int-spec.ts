@@ -1,7 +1,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrate, readConfig } from '#libs/runtime';
-import { FUNCTION_RIGHTS, TABLE_RIGHTS } from '../../libs/runtime/src/database/grants.js';
+import { contextSchemas } from '../../apps/cli/src/context-schemas.js';
+import { runtimeSchema } from '../../libs/runtime/src/database/runtime-schema.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { asRole, testDatabaseUrl } from '../support/environment.js';
 import { partitionsOf } from '../support/past.js';
@@ -50,15 +51,16 @@ async function run(connectionString: string, statements: string[]): Promise<void
 const names = async (sql: string) =>
   (await database.query<{ name: string }>(sql)).map(({ name }) => name);
 
-describe('what stands in libs/runtime/src/database/grants.ts', () => {
-  const why = 'what may API and worker do with each of these? Say it in grants.ts';
+describe('what the schema of each context says', () => {
+  const why = 'what may API and worker do with each of these? Say it in the schema of its context';
+  const schemas = [runtimeSchema, ...contextSchemas];
 
   it('is a decision for every table', async () => {
     const tables = await names(
       `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace
          AND relkind IN ('r', 'p', 'v', 'm') AND NOT relispartition ORDER BY relname COLLATE "C"`,
     );
-    expect(tables, why).toEqual(Object.keys(TABLE_RIGHTS).sort());
+    expect(tables, why).toEqual(schemas.flatMap(({ tables }) => Object.keys(tables)).sort());
   });
 
   it('is a decision for every function that has its owner’s rights, which nobody else may call', async () => {
@@ -71,7 +73,7 @@ describe('what stands in libs/runtime/src/database/grants.ts', () => {
     expect(
       functions.map(({ name }) => name),
       why,
-    ).toEqual(Object.keys(FUNCTION_RIGHTS).sort());
+    ).toEqual(schemas.flatMap(({ functions = {} }) => Object.keys(functions)).sort());
     for (const { path, open } of functions) {
       expect([path, open]).toEqual([expect.stringContaining('search_path=public, pg_temp'), false]);
     }
@@ -100,7 +102,10 @@ describe('what stands in libs/runtime/src/database/grants.ts', () => {
 
 function migrateAs(variables: Record<string, string>): Promise<string[]> {
   const RETENTION_DAYS = String(DAYS);
-  return migrate(readConfig({ DATABASE_URL: database.url, RETENTION_DAYS, ...variables }));
+  return migrate(
+    readConfig({ DATABASE_URL: database.url, RETENTION_DAYS, ...variables }),
+    contextSchemas,
+  );
 }
 
 describe('migrate', () => {
@@ -120,7 +125,7 @@ describe('migrate', () => {
   it('gives a role that both processes share what either needs', async () => {
     const role = new URL(asRole(database.url, 'api')).username;
     await migrateAs({ DATABASE_API_ROLE: role, DATABASE_WORKER_ROLE: role });
-    await as('api', `DELETE FROM event_keys`, `SELECT FROM users`, 'SELECT FROM due_deliveries(1)');
+    await as('api', `DELETE FROM event_keys`, `SELECT FROM users`, 'SELECT forget_webhooks(1, 0)');
     await migrateAs({ DATABASE_API_ROLE: role });
     await expect(as('api', 'DELETE FROM event_keys')).rejects.toMatchObject({ code: REFUSED });
   });

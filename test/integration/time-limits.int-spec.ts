@@ -3,6 +3,7 @@ import { DataSource } from 'typeorm';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { UnavailableError } from '#libs/kernel';
 import { Database, Log, Metrics, migrate, readConfig, TypeOrmTransactions } from '#libs/runtime';
+import { contextSchemas } from '../../apps/cli/src/context-schemas.js';
 import { TIME_LIMITS } from '../../libs/runtime/src/database/time-limits.js';
 import { createUser } from '../support/accounts.js';
 import { apiInProcess } from '../support/api-in-process.js';
@@ -43,7 +44,7 @@ describe('migrate', () => {
   const migrateWith = async (variables: Record<string, string>): Promise<string[]> => {
     const told: string[] = [];
     const config = readConfig({ DATABASE_URL: database.url, ...variables });
-    await migrate(config, { tell: (line) => told.push(line) });
+    await migrate(config, contextSchemas, { tell: (line) => told.push(line) });
     return told;
   };
 

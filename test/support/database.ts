@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { migrate, readConfig } from '#libs/runtime';
+import { contextSchemas } from '../../apps/cli/src/context-schemas.js';
 import { TIME_LIMITS } from '../../libs/runtime/src/database/time-limits.js';
 import { TEST_DATABASE_PREFIX, testDatabaseUrl } from './environment.js';
 
@@ -40,7 +41,7 @@ export async function createTestDatabase(
   Object.assign(own, { username: name, password, pathname: `/${name}` });
   const url = own.toString();
   const roles = { DATABASE_API_ROLE: api, DATABASE_WORKER_ROLE: worker };
-  await migrate(readConfig({ DATABASE_URL: url, ...roles, ...settings }));
+  await migrate(readConfig({ DATABASE_URL: url, ...roles, ...settings }), contextSchemas);
   const pool = new pg.Pool({ connectionString: url, max: 5 });
   pool.on('error', () => undefined);
   return {

@@ -2,7 +2,8 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { ApplicationsHttpModule } from '#libs/applications/http';
 import { HealthModule, HttpModule, UnknownRouteModule } from '#libs/http';
 import { IdentityHttpModule } from '#libs/identity/http';
-import { type Config, PartitionKeeper, RuntimeModule } from '#libs/runtime';
+import { type Config, RuntimeModule } from '#libs/runtime';
+import { PartitionKeeper } from '#libs/webhooks';
 import { EventsHttpModule, WebhooksHttpModule } from '#libs/webhooks/http';
 import { DocsModule } from './docs/docs.module.js';
 

@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { HealthModule, HttpModule, UnknownRouteModule } from '#libs/http';
-import { type Config, PartitionKeeper, RuntimeModule } from '#libs/runtime';
-import { DeliveryWorkerModule } from '#libs/webhooks';
+import { type Config, RuntimeModule } from '#libs/runtime';
+import { DeliveryWorkerModule, PartitionKeeper } from '#libs/webhooks';
 
 /** The delivery process: consumes the queue, and serves its health on a port of its own. */
 @Module({})

@@ -1,5 +1,5 @@
 import { type CustomDecorator, SetMetadata } from '@nestjs/common';
-import type { ErrorCode } from '#libs/kernel';
+import type { CommonCode } from './openapi/errors.js';
 
 /** Who may call a route without credentials: everybody, or everybody whose path is not `/v1/…`. */
 export type OpenTo = 'everybody' | 'paths-outside-v1';
@@ -18,4 +18,4 @@ export const PublicOutsideV1 = (): CustomDecorator =>
 export const REFUSES_WITH = 'switchhook:refuses-with';
 
 /** Tells the API's description of an error that comes of a decorator, such as one for roles. */
-export const RefusesWith = (code: ErrorCode): CustomDecorator => SetMetadata(REFUSES_WITH, code);
+export const RefusesWith = (code: CommonCode): CustomDecorator => SetMetadata(REFUSES_WITH, code);

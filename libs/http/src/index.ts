@@ -35,6 +35,7 @@ export { answerJson, answerList, answerPieces, arrayPieces } from './list-answer
 export {
   AddressSchema,
   DeletedSchema,
+  describeError,
   describeRoutes,
   FaultSchema,
   NEWEST_PAGE,

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuditTrail } from '#libs/kernel';
 import { AuditLog } from './domain/audit-log.js';
 import { CredentialsRepository } from './domain/credentials.repository.js';
 import { EnvironmentsRepository } from './domain/environments.repository.js';
@@ -12,6 +13,7 @@ import { Argon2PasswordHasher } from './infrastructure/argon2-password-hasher.js
 import { CredentialSchema } from './infrastructure/credential.schema.js';
 import { EnvironmentSchema } from './infrastructure/environment.schema.js';
 import { PostgresAuditLog } from './infrastructure/postgres-audit-log.js';
+import { PostgresAuditTrail } from './infrastructure/postgres-audit-trail.js';
 import { PostgresLogins } from './infrastructure/postgres-logins.js';
 import { TypeOrmCredentialsRepository } from './infrastructure/typeorm-credentials.repository.js';
 import { TypeOrmEnvironmentsRepository } from './infrastructure/typeorm-environments.repository.js';
@@ -25,12 +27,13 @@ import { UserSchema } from './infrastructure/user.schema.js';
     EnvironmentsService,
     UsersService,
     { provide: AuditLog, useClass: PostgresAuditLog },
+    { provide: AuditTrail, useClass: PostgresAuditTrail },
     { provide: CredentialsRepository, useClass: TypeOrmCredentialsRepository },
     { provide: EnvironmentsRepository, useClass: TypeOrmEnvironmentsRepository },
     { provide: Logins, useClass: PostgresLogins },
     { provide: PasswordHasher, useClass: Argon2PasswordHasher },
     { provide: UsersRepository, useClass: TypeOrmUsersRepository },
   ],
-  exports: [AuditLog, EnvironmentsService, Logins, PasswordHasher, UsersService],
+  exports: [AuditLog, AuditTrail, EnvironmentsService, Logins, PasswordHasher, UsersService],
 })
 export class IdentityModule {}

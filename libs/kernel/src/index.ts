@@ -8,7 +8,6 @@ export { FairSemaphore } from './concurrency/fair-semaphore.js';
 export {
   BusyError,
   DomainError,
-  type ErrorCode,
   type ErrorKind,
   type FieldCode,
   type FieldFault,

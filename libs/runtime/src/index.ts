@@ -1,4 +1,3 @@
-export { recordBySystem } from './audit/postgres-audit-trail.js';
 export type { TaskWork } from './background/background-task.js';
 export { BackgroundTasks } from './background/background-tasks.js';
 export type { Network, RateLimit } from './config/config-values.js';
@@ -12,10 +11,10 @@ export {
   translateDatabaseError,
 } from './database/database-errors.js';
 export { Database, type Statement } from './database/database.js';
+export { type DatabaseSchema, type Migration, migrationOf } from './database/database-schema.js';
 export { GroupCommit } from './database/group-commit.js';
 export { identityColumn } from './database/identity-column.js';
 export { migrate } from './database/migrate.js';
-export { PartitionKeeper } from './database/partitions.js';
 export { TypeOrmTransactions } from './database/typeorm-transactions.js';
 export { IdempotencyKeys, type KeyedRequest } from './idempotency/idempotency-keys.js';
 export { Log, NestLog } from './logging/log.js';

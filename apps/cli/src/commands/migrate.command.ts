@@ -11,8 +11,12 @@ export function addMigrateCommand(program: Command): void {
 }
 
 async function run(): Promise<void> {
-  const { configFromEnvironment, migrate } = await import('#libs/runtime');
-  const done = await migrate(configFromEnvironment(), { tell: (line) => console.error(line) });
+  const [{ configFromEnvironment, migrate }, { contextSchemas }] = await Promise.all([
+    import('#libs/runtime'),
+    import('../context-schemas.js'),
+  ]);
+  const tell = (line: string): void => console.error(line);
+  const done = await migrate(configFromEnvironment(), contextSchemas, { tell });
   for (const name of done) console.log(`migrated ${name}`);
   console.log('The database is up to date.');
 }

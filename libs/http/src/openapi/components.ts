@@ -1,6 +1,5 @@
-import type { ErrorCode } from '#libs/kernel';
 import type { AnswerHeader } from './describe.js';
-import { problemAnswer, ProblemSchema } from './errors.js';
+import type { CommonCode, DescribedErrors } from './errors.js';
 import { nameOf, type Schema, text } from './schema.js';
 
 /** A part of the document. */
@@ -58,13 +57,13 @@ const HEADERS = {
 type HeaderName = keyof typeof HEADERS;
 
 /** The headers that an error brings along. */
-const HEADER_OF: Partial<Record<ErrorCode, HeaderName>> = {
+const HEADER_OF: Partial<Record<string, HeaderName>> = {
   unauthorized: 'WWW-Authenticate',
   rate_limited: 'Retry-After',
   unavailable: 'Retry-After',
   idempotency_key_in_use: 'Retry-After',
   method_not_allowed: 'Allow',
-};
+} satisfies Partial<Record<CommonCode, HeaderName>>;
 
 const PARAMETERS: Record<'RequestId' | 'IfMatch' | 'IdempotencyKey', Json> = {
   RequestId: {
@@ -105,6 +104,8 @@ export class Components {
   private readonly headers = new Map<string, Json>();
   private readonly parameters = new Map<string, Json>();
 
+  constructor(private readonly errors: DescribedErrors) {}
+
   /** The schema, with references in place of those that have a name. */
   schema(schema: Schema): Json {
     const name = nameOf(schema);
@@ -135,8 +136,8 @@ export class Components {
   }
 
   /** The answer to the errors of one status. */
-  problem(codes: readonly ErrorCode[]): Json {
-    const { name, description, schema, examples } = problemAnswer(codes);
+  problem(codes: readonly string[]): Json {
+    const { name, description, schema, examples } = this.errors.answer(codes);
     if (!this.responses.has(name)) {
       this.responses.set(name, {
         description,
@@ -144,7 +145,7 @@ export class Components {
         content: {
           'application/problem+json': {
             // Not beside the reference, where generators of clients do not look.
-            schema: { allOf: [this.schema(ProblemSchema), schema] },
+            schema: { allOf: [this.schema(this.errors.problem), schema] },
             examples,
           },
         },
@@ -154,7 +155,7 @@ export class Components {
   }
 
   /** A header that only some of the errors of a status bring along need not be there. */
-  private headersOfErrors(codes: readonly ErrorCode[]): Json {
+  private headersOfErrors(codes: readonly string[]): Json {
     const names = new Set(codes.flatMap((code) => HEADER_OF[code] ?? []));
     const isSure = (name: HeaderName) => codes.every((code) => HEADER_OF[code] === name);
     const unsure = [...names].filter((name) => !isSure(name));

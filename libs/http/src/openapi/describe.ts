@@ -1,5 +1,5 @@
 import type { Type } from '@nestjs/common';
-import type { ErrorCode } from '#libs/kernel';
+import type { CommonCode, DescribedError } from './errors.js';
 import type { Schema } from './schema.js';
 
 /** A parameter of a path or of a query. */
@@ -39,7 +39,7 @@ export interface Operation {
   answer: Schema | MediaAnswer;
   headers?: readonly AnswerHeader[];
   /** Errors that do not follow from the route itself. */
-  errors?: readonly ErrorCode[];
+  errors?: readonly (CommonCode | DescribedError)[];
   /** Further answers that are no errors of the one shape, by status. */
   others?: Readonly<Record<number, { about: string; schema: Schema }>>;
 }

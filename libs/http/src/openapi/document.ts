@@ -1,10 +1,14 @@
-import type { ErrorCode } from '#libs/kernel';
 import type { Config } from '#libs/runtime';
 import { MAX_DEPTH, maxValues } from '../read-body.js';
 import { bodySchemaOf } from './body-schema.js';
 import { Components, type Json, RATE_LIMIT_HEADERS } from './components.js';
-import type { NotificationDescription, Parameters, RoutesDescription } from './describe.js';
-import { errorTable, statusOf } from './errors.js';
+import type {
+  NotificationDescription,
+  Operation,
+  Parameters,
+  RoutesDescription,
+} from './describe.js';
+import { type CommonCode, type DescribedError, DescribedErrors } from './errors.js';
 import { type Route, routesOf } from './routes.js';
 import { exampleOf, type Schema } from './schema.js';
 
@@ -39,18 +43,20 @@ export function openApiDocument(
   { info: { title, version, about }, routes, notifications }: ApiParts,
   config: DescribedConfig,
 ): Json {
-  const components = new Components();
+  const all = routes.flatMap(routesOf);
+  const errors = new DescribedErrors(all.flatMap(({ operation }) => describedErrors(operation)));
+  const components = new Components(errors);
   const paths: Record<string, Json> = {};
-  for (const route of routes.flatMap(routesOf)) {
+  for (const route of all) {
     const path = (paths[route.path] ??= { parameters: [components.parameter('RequestId')] });
-    path[route.method] = operationOf(route, components, config);
+    path[route.method] = operationOf(route, { components, errors, config });
   }
   return {
     openapi: '3.1.0',
     info: {
       title,
       version,
-      description: `${about}\n\n## Errors\n\n${errorTable()}`,
+      description: `${about}\n\n## Errors\n\n${errors.table()}`,
       contact: { name: 'The operator of this service' },
     },
     servers: [{ url: config.PUBLIC_BASE_URL ?? '/' }],
@@ -80,7 +86,14 @@ function tagsOf(described: readonly RoutesDescription[]): Json[] {
   return [...tags].map(([name, about]) => ({ name, description: about.join('\n\n') }));
 }
 
-function operationOf(route: Route, components: Components, config: DescribedConfig): Json {
+/** What the parts of one document share. */
+interface Shared {
+  components: Components;
+  errors: DescribedErrors;
+  config: DescribedConfig;
+}
+
+function operationOf(route: Route, { components, errors, config }: Shared): Json {
   const { operation, of } = route;
   const parameters = [
     ...pathParameters(route, components),
@@ -99,7 +112,7 @@ function operationOf(route: Route, components: Components, config: DescribedConf
     responses: {
       [route.status]: successOf(route, components),
       ...othersOf(route, components),
-      ...problemsOf(route, components),
+      ...problemsOf(route, components, errors),
     },
   };
 }
@@ -206,8 +219,8 @@ function jsonContent(schema: Schema, components: Components): Json {
 }
 
 /** Whoever asks for credentials asks the database, and counts. */
-const OF_CREDENTIALS: readonly ErrorCode[] = ['unauthorized', 'rate_limited', 'unavailable'];
-const OF_A_BODY: readonly ErrorCode[] = [
+const OF_CREDENTIALS: readonly CommonCode[] = ['unauthorized', 'rate_limited', 'unavailable'];
+const OF_A_BODY: readonly CommonCode[] = [
   'malformed_json',
   'validation_failed',
   'body_too_large',
@@ -215,15 +228,15 @@ const OF_A_BODY: readonly ErrorCode[] = [
   'request_timeout',
 ];
 
-const OF_A_KEY: readonly ErrorCode[] = [
+const OF_A_KEY: readonly CommonCode[] = [
   'validation_failed',
   'idempotency_key_in_use',
   'idempotency_key_reused',
 ];
 
 /** The errors of a route: those that follow from what it is, and those that it is said to have. */
-function problemsOf(route: Route, components: Components): Json {
-  const codes = new Set<ErrorCode>([
+function problemsOf(route: Route, components: Components, errors: DescribedErrors): Json {
+  const codes = new Set<string>([
     'internal_error',
     ...(route.isOpen ? [] : OF_CREDENTIALS),
     ...(route.bodyLimit === undefined ? [] : OF_A_BODY),
@@ -232,13 +245,21 @@ function problemsOf(route: Route, components: Components): Json {
     ...(route.checksVersion ? (['precondition_failed'] as const) : []),
     ...(route.takesKey ? OF_A_KEY : []),
     ...route.refusesWith,
-    ...(route.operation.errors ?? []),
+    ...(route.operation.errors ?? []).map((error) => (isDescribed(error) ? error.code : error)),
   ]);
-  const statuses = new Set([...codes].map(statusOf));
+  const statuses = new Set([...codes].map((code) => errors.statusOf(code)));
   return Object.fromEntries(
     [...statuses].map((status) => [
       status,
-      components.problem([...codes].filter((code) => statusOf(code) === status).sort()),
+      components.problem([...codes].filter((code) => errors.statusOf(code) === status).sort()),
     ]),
   );
+}
+
+function describedErrors({ errors = [] }: Operation): DescribedError[] {
+  return errors.filter(isDescribed);
+}
+
+function isDescribed(error: CommonCode | DescribedError): error is DescribedError {
+  return typeof error === 'object';
 }

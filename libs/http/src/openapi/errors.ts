@@ -1,4 +1,4 @@
-import type { ErrorCode, ErrorKind, FieldCode } from '#libs/kernel';
+import type { DomainError, ErrorKind, FieldCode } from '#libs/kernel';
 import { STATUS_OF, TITLE_OF } from '../problem.js';
 import {
   arrayOf,
@@ -19,8 +19,22 @@ interface ErrorDescription {
   says: string;
 }
 
-/** Every error. Without a default: a new code does not compile without a description. */
-export const ERRORS: Readonly<Record<ErrorCode, ErrorDescription>> = {
+/** An error that a context adds to {@link COMMON}. */
+export interface DescribedError extends ErrorDescription {
+  code: string;
+}
+
+/**
+ * Describes an error of a context, for the operations that answer with it.
+ * @param error what the domain throws
+ * @param when a sentence: when a request is answered so
+ */
+export function describeError({ kind, code, message }: DomainError, when: string): DescribedError {
+  return { kind, code, when, says: message };
+}
+
+/** What any operation may answer with. */
+const COMMON = {
   malformed_json: {
     kind: 'malformed',
     when: 'The body is no JSON text in UTF-8, or the request is not valid HTTP.',
@@ -41,11 +55,6 @@ export const ERRORS: Readonly<Record<ErrorCode, ErrorDescription>> = {
     when: 'The role of the caller does not suffice.',
     says: 'This needs a user of the role platform.',
   },
-  webhook_limit_reached: {
-    kind: 'forbidden',
-    when: 'The account, or the application, has as many webhook subscriptions as it may.',
-    says: 'The account has 10 account-level webhook subscriptions, which is the limit.',
-  },
   not_found: {
     kind: 'not_found',
     when: 'The path or the resource does not exist for the caller.',
@@ -55,36 +64,6 @@ export const ERRORS: Readonly<Record<ErrorCode, ErrorDescription>> = {
     kind: 'method_not_allowed',
     when: 'The path exists, but not with this method.',
     says: 'The method PATCH is not allowed here; DELETE, GET, HEAD, PUT are.',
-  },
-  delivery_finished: {
-    kind: 'conflict',
-    when: 'The delivery is finished: it succeeded, was given up, or was cancelled for another reason.',
-    says: 'The delivery is finished already.',
-  },
-  delivery_not_finished: {
-    kind: 'conflict',
-    when: 'The delivery is still under way.',
-    says: 'The delivery is not finished.',
-  },
-  subscription_inactive: {
-    kind: 'conflict',
-    when: 'The webhook subscription is switched off or deleted.',
-    says: 'The webhook subscription is switched off or deleted.',
-  },
-  replay_finished: {
-    kind: 'conflict',
-    when: 'The replay is completed: there is nothing left to cancel.',
-    says: 'The replay is completed.',
-  },
-  replay_limit_reached: {
-    kind: 'conflict',
-    when: 'As many replays of the subscription are running as it may have at once.',
-    says: 'A webhook subscription has at most 10 replays running.',
-  },
-  own_access: {
-    kind: 'conflict',
-    when: 'A platform user would lock itself, or take away its own last credential.',
-    says: 'You cannot lock yourself.',
   },
   idempotency_key_in_use: {
     kind: 'conflict',
@@ -137,7 +116,9 @@ export const ERRORS: Readonly<Record<ErrorCode, ErrorDescription>> = {
     when: 'The fault is ours.',
     says: 'Something went wrong on our side.',
   },
-};
+} satisfies Record<string, ErrorDescription>;
+
+export type CommonCode = keyof typeof COMMON;
 
 const FIELD_CODES: Readonly<Record<FieldCode, string>> = {
   required: 'the field must be there',
@@ -163,69 +144,104 @@ export const FaultSchema = named(
   }),
 );
 
-const example = (code: ErrorCode): Record<string, unknown> => {
-  const { kind, says } = ERRORS[code];
-  return {
-    type: 'about:blank',
-    title: TITLE_OF[kind],
-    status: STATUS_OF[kind],
-    detail: says,
-    instance: '/v1/applications/5080983',
-    code,
-    error: says,
-    ...(code === 'validation_failed' && { errors: [exampleOf(FaultSchema)] }),
-    requestId: 'f0b1c7de-6a0e-4c07-9d3f-2f7f5a2b9c11',
-  };
-};
+/** Every error of an API: what any operation may answer with, and what its contexts add. */
+export class DescribedErrors {
+  /** The one shape of an error. */
+  readonly problem: Schema;
+  private readonly all: ReadonlyMap<string, ErrorDescription>;
 
-export const ProblemSchema = named('Problem', {
-  ...object(
-    {
-      type: text('Always `about:blank`.', 'about:blank'),
-      title: text('The name of the status.', 'Not Found'),
-      status: { type: 'integer', description: 'The status of the answer.', examples: [404] },
-      detail: text('One sentence about this very request.', 'There is no such resource.'),
-      instance: text('The target of the request.', '/v1/applications/5080983'),
-      code: choice('What programs go by.', Object.keys(ERRORS)),
-      error: text('The same sentence as `detail`.', 'There is no such resource.'),
-      errors: {
-        ...arrayOf(FaultSchema),
-        description: 'Every fault, when `code` is `validation_failed`.',
+  /** @param added one may be there several times */
+  constructor(added: readonly DescribedError[]) {
+    this.all = new Map([
+      ...Object.entries(COMMON),
+      ...added.map((error) => [error.code, error] as const),
+    ]);
+    this.problem = problemSchema([...this.all.keys()]);
+  }
+
+  statusOf(code: string): number {
+    return STATUS_OF[this.of(code).kind];
+  }
+
+  /** The errors of one status: how the component is called, and what it says. */
+  answer(codes: readonly string[]) {
+    const [first] = codes;
+    if (first === undefined) throw new Error('an error answer needs a code');
+    const hasFaults = codes.includes('validation_failed');
+    const narrowed: Schema = {
+      properties: { status: { const: this.statusOf(first) }, code: { enum: codes } },
+      ...(hasFaults && codes.length === 1 && { required: ['errors'] }),
+    };
+    return {
+      name: codes.map((code) => pascal(code)).join('Or'),
+      description: codes.map((code) => `\`${code}\`: ${this.of(code).when}`).join('\n\n'),
+      schema: narrowed,
+      examples: Object.fromEntries(codes.map((code) => [code, { value: this.example(code) }])),
+    };
+  }
+
+  /** The table of errors for the description's first page. */
+  table(): string {
+    const rows = [...this.all].map(([code, { when }]) => ({
+      code,
+      when,
+      status: this.statusOf(code),
+    }));
+    return [
+      '| status | `code` | when |',
+      '| --- | --- | --- |',
+      ...rows
+        .sort((a, b) => a.status - b.status)
+        .map(({ code, when, status }) => `| ${String(status)} | \`${code}\` | ${when} |`),
+    ].join('\n');
+  }
+
+  private of(code: string): ErrorDescription {
+    const described = this.all.get(code);
+    if (!described) throw new Error(`the error ${code} is not described`);
+    return described;
+  }
+
+  private example(code: string): Record<string, unknown> {
+    const { kind, says } = this.of(code);
+    return {
+      type: 'about:blank',
+      title: TITLE_OF[kind],
+      status: STATUS_OF[kind],
+      detail: says,
+      instance: '/v1/applications/5080983',
+      code,
+      error: says,
+      ...(code === 'validation_failed' && { errors: [exampleOf(FaultSchema)] }),
+      requestId: 'f0b1c7de-6a0e-4c07-9d3f-2f7f5a2b9c11',
+    };
+  }
+}
+
+function problemSchema(codes: readonly string[]): Schema {
+  return named('Problem', {
+    ...object(
+      {
+        type: text('Always `about:blank`.', 'about:blank'),
+        title: text('The name of the status.', 'Not Found'),
+        status: { type: 'integer', description: 'The status of the answer.', examples: [404] },
+        detail: text('One sentence about this very request.', 'There is no such resource.'),
+        instance: text('The target of the request.', '/v1/applications/5080983'),
+        code: choice('What programs go by.', codes),
+        error: text('The same sentence as `detail`.', 'There is no such resource.'),
+        errors: {
+          ...arrayOf(FaultSchema),
+          description: 'Every fault, when `code` is `validation_failed`.',
+        },
+        requestId: text(
+          'The `X-Request-Id` of the answer.',
+          'f0b1c7de-6a0e-4c07-9d3f-2f7f5a2b9c11',
+        ),
       },
-      requestId: text('The `X-Request-Id` of the answer.', 'f0b1c7de-6a0e-4c07-9d3f-2f7f5a2b9c11'),
-    },
-    { optional: ['errors'] },
-  ),
-  description: 'The one shape of an error: RFC 9457, with `code`, `error` and `requestId`.',
-});
-
-/** The errors of one status: how the component is called, and what it says. */
-export function problemAnswer(codes: readonly ErrorCode[]) {
-  const [first] = codes;
-  if (!first) throw new Error('an error answer needs a code');
-  const hasFaults = codes.includes('validation_failed');
-  const narrowed: Schema = {
-    properties: { status: { const: statusOf(first) }, code: { enum: codes } },
-    ...(hasFaults && codes.length === 1 && { required: ['errors'] }),
-  };
-  return {
-    name: codes.map((code) => pascal(code)).join('Or'),
-    description: codes.map((code) => `\`${code}\`: ${ERRORS[code].when}`).join('\n\n'),
-    schema: narrowed,
-    examples: Object.fromEntries(codes.map((code) => [code, { value: example(code) }])),
-  };
-}
-
-export function statusOf(code: ErrorCode): number {
-  return STATUS_OF[ERRORS[code].kind];
-}
-
-/** The table of errors for the description's first page. */
-export function errorTable(): string {
-  const rows = Object.entries(ERRORS).map(
-    ([code, { kind, when }]) => `| ${STATUS_OF[kind]} | \`${code}\` | ${when} |`,
-  );
-  return ['| status | `code` | when |', '| --- | --- | --- |', ...rows].join('\n');
+      { optional: ['errors'] },
+    ),
+    description: 'The one shape of an error: RFC 9457, with `code`, `error` and `requestId`.',
+  });
 }
 
 function pascal(code: string): string {

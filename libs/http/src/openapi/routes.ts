@@ -5,13 +5,13 @@ import {
   PATH_METADATA,
   ROUTE_ARGS_METADATA,
 } from '@nestjs/common/constants.js';
-import type { ErrorCode } from '#libs/kernel';
 import { OPEN_TO, type OpenTo, REFUSES_WITH } from '../access.js';
 import { ifMatch } from '../entity-tag.js';
 import { requestOf } from '../idempotent.js';
 import { dtoBody, rawBody } from '../json-body.js';
 import type { BodyLimit } from '../read-body.js';
 import type { Operation, RoutesDescription } from './describe.js';
+import type { CommonCode } from './errors.js';
 
 /** What a route's own code and its description tell together. */
 export interface Route {
@@ -28,7 +28,7 @@ export interface Route {
   /** Which limit holds for the body; absent where there is none. */
   bodyLimit?: BodyLimit;
   /** Errors that its decorators tell of. */
-  refusesWith: ErrorCode[];
+  refusesWith: CommonCode[];
   operation: Operation;
   of: RoutesDescription;
 }
@@ -46,7 +46,7 @@ interface Metadata {
   [METHOD_METADATA]: RequestMethod;
   [HTTP_CODE_METADATA]: number;
   [OPEN_TO]: OpenTo;
-  [REFUSES_WITH]: ErrorCode;
+  [REFUSES_WITH]: CommonCode;
 }
 
 /** A parameter of a handler, as Nest keeps it. */

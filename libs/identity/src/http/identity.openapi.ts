@@ -1,12 +1,14 @@
 import {
   AddressSchema,
   DeletedSchema,
+  describeError,
   describeRoutes,
   NEWEST_PAGE,
   OPTIONAL_PAGE,
   schema,
   TIMES,
 } from '#libs/http';
+import { OwnAccessError } from '../domain/identity-errors.js';
 import { AuditController } from './audit.controller.js';
 import { AuditRecordSchema } from './audit.view.js';
 import { EnvironmentsController } from './environments.controller.js';
@@ -19,6 +21,11 @@ import {
   UserSchema,
   UserWithCredentialsSchema,
 } from './users.dto.js';
+
+const OWN_ACCESS = describeError(
+  new OwnAccessError('lock yourself'),
+  'A platform user would lock itself, or take away its own last credential.',
+);
 
 const usersRoutes = describeRoutes(UsersController, {
   tag: 'Users',
@@ -55,7 +62,7 @@ const usersRoutes = describeRoutes(UsersController, {
       about: 'For the role `platform`. A lock works within a second.',
       examples: { lock: { status: 'locked' }, unlock: { status: 'active' } },
       answer: AddressSchema,
-      errors: ['own_access', 'precondition_failed'],
+      errors: [OWN_ACCESS, 'precondition_failed'],
     },
     showCredential: {
       summary: 'Show a credential',
@@ -77,7 +84,7 @@ const usersRoutes = describeRoutes(UsersController, {
       summary: 'Revoke a credential',
       about: 'For the role `platform`. It stops working within a second.',
       answer: DeletedSchema,
-      errors: ['own_access', 'precondition_failed'],
+      errors: [OWN_ACCESS, 'precondition_failed'],
     },
   },
 });

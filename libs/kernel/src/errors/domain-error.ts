@@ -16,31 +16,6 @@ export type ErrorKind =
   | 'unavailable'
   | 'internal';
 
-/** Every `code` that an error answer can carry (contract, section 1). */
-export type ErrorCode =
-  | 'malformed_json'
-  | 'validation_failed'
-  | 'unauthorized'
-  | 'forbidden'
-  | 'webhook_limit_reached'
-  | 'not_found'
-  | 'method_not_allowed'
-  | 'delivery_finished'
-  | 'delivery_not_finished'
-  | 'subscription_inactive'
-  | 'replay_finished'
-  | 'replay_limit_reached'
-  | 'own_access'
-  | 'idempotency_key_in_use'
-  | 'idempotency_key_reused'
-  | 'precondition_failed'
-  | 'body_too_large'
-  | 'unsupported_media_type'
-  | 'request_timeout'
-  | 'rate_limited'
-  | 'unavailable'
-  | 'internal_error';
-
 /** What is wrong with a field. */
 export type FieldCode =
   | 'required'
@@ -65,9 +40,10 @@ export class DomainError extends Error {
   /** Seconds after which it is worth while to ask again, where that is known. */
   readonly retryAfterS?: number;
 
+  /** @param code what programs go by (contract, section 1), such as `not_found` */
   constructor(
     readonly kind: ErrorKind,
-    readonly code: ErrorCode,
+    readonly code: string,
     message: string,
     options?: ErrorOptions,
   ) {

@@ -1,6 +1,5 @@
 import type { DataSourceOptions } from 'typeorm';
 import type { Config } from '../config/config.js';
-import * as migrations from './migrations/index.js';
 
 /** How long a request waits for a connection before it is told that PostgreSQL is away. */
 const CONNECT_TIMEOUT_MS = 3_000;
@@ -20,8 +19,6 @@ export function dataSourceOptions(
     // gen_random_uuid() is built in; TypeORM would otherwise try to create an extension.
     uuidExtension: 'pgcrypto',
     installExtensions: false,
-    // Carried out in the order of the numbers that their names end in.
-    migrations,
     extra: {
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       maxLifetimeSeconds: CONNECTION_LIFETIME_S,

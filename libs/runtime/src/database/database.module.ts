@@ -1,7 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { AuditTrail, Transactions } from '#libs/kernel';
-import { PostgresAuditTrail } from '../audit/postgres-audit-trail.js';
+import { Transactions } from '#libs/kernel';
 import { CONFIG, type Config } from '../config/config.js';
 import { IdempotencyKeys } from '../idempotency/idempotency-keys.js';
 import { dataSourceOptions } from './data-source-options.js';
@@ -36,9 +35,8 @@ const QUERY_TIMEOUT_MS = 15_000;
     Database,
     TypeOrmTransactions,
     { provide: Transactions, useExisting: TypeOrmTransactions },
-    { provide: AuditTrail, useClass: PostgresAuditTrail },
     IdempotencyKeys,
   ],
-  exports: [Database, TypeOrmTransactions, Transactions, AuditTrail, IdempotencyKeys],
+  exports: [Database, TypeOrmTransactions, Transactions, IdempotencyKeys],
 })
 export class DatabaseModule {}

@@ -19,9 +19,6 @@ export interface Statement {
 /** Without an error for so long PostgreSQL is back. */
 const STEADY_MS = 5_000;
 
-const DAYS_AHEAD = 7;
-const ENSURE_PARTITIONS = { name: 'partitions.ensure', text: 'SELECT ensure_partitions($1)' };
-
 /**
  * The connections of the process, shared with TypeORM: for statements that an entity manager
  * would only make slower.
@@ -32,7 +29,8 @@ export class Database {
   private readonly prepared: boolean;
   private readonly errors;
   private readonly outages: OutageLog;
-  private ensuring: Promise<void> | undefined;
+  private makePartition: (() => Promise<void>) | undefined;
+  private making: Promise<void> | undefined;
 
   constructor(
     dataSource: DataSource,
@@ -59,24 +57,24 @@ export class Database {
       return await this.runOnce<Row>(statement, values);
     } catch (error) {
       if (!isMissingPartition(error)) throw error;
-      await this.ensurePartitions().catch((failure: unknown) =>
+      await this.makeMissingPartition().catch((failure: unknown) =>
         this.log.error({ err: failure }, 'a missing partition could not be made'),
       );
       return this.runOnce<Row>(statement, values);
     }
   }
 
-  /**
-   * Makes the partitions of events, deliveries and attempts for a week ahead; callers at the same time
-   * share it.
-   */
-  ensurePartitions(): Promise<void> {
-    this.ensuring ??= this.runOnce(ENSURE_PARTITIONS, [DAYS_AHEAD])
-      .then(() => undefined)
-      .finally(() => {
-        this.ensuring = undefined;
-      });
-    return this.ensuring;
+  /** @param make is run when a row has no partition, before its statement is repeated */
+  whenPartitionIsMissing(make: () => Promise<void>): void {
+    this.makePartition = make;
+  }
+
+  /** Callers at the same time share it. */
+  async makeMissingPartition(): Promise<void> {
+    this.making ??= this.makePartition?.().finally(() => {
+      this.making = undefined;
+    });
+    await this.making;
   }
 
   private async runOnce<Row extends QueryResultRow>(

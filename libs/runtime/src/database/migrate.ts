@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource, type EntityManager, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { type Config, InvalidConfigError } from '../config/config.js';
 import { dataSourceOptions } from './data-source-options.js';
+import type { DatabaseSchema } from './database-schema.js';
 import { isLockTimeout, isTransient } from './database-errors.js';
 import { grantRights } from './grants.js';
+import { runtimeSchema } from './runtime-schema.js';
 import { limitTimes, NO_TIME_LIMITS } from './time-limits.js';
-
-const PARTITION_DAYS_AHEAD = 7;
 
 /** Any number, the same in every version: whoever holds this lock migrates. */
 const MIGRATION_LOCK = 7_770_000;
@@ -29,8 +29,8 @@ export interface MigrateOptions {
 }
 
 /**
- * Brings the database up to this version, makes partitions a week ahead, and gives the roles of the
- * processes their rights and time limits. Safe to run at the same time from several processes: one migrates, the
+ * Brings the database up to this version, and gives the roles of the processes their rights and time
+ * limits. Safe to run at the same time from several processes: one migrates, the
  * others wait and find nothing to do.
  * @returns the names of the migrations that were carried out
  * @throws InvalidConfigError when a role that is named cannot be one of those; Error when the database is newer than
@@ -38,13 +38,16 @@ export interface MigrateOptions {
  */
 export async function migrate(
   config: Config,
+  contexts: readonly DatabaseSchema[],
   { tell = () => undefined, giveUpAfterMs = PATIENCE_MS }: MigrateOptions = {},
 ): Promise<string[]> {
   const url = config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL;
   // One connection: the lock and the settings are those of its session.
-  const source = new DataSource(
-    dataSourceOptions({ ...config, DATABASE_URL: url, DATABASE_POOL_SIZE: 1 }),
-  );
+  const schemas = [runtimeSchema, ...contexts];
+  const source = new DataSource({
+    ...dataSourceOptions({ ...config, DATABASE_URL: url, DATABASE_POOL_SIZE: 1 }),
+    migrations: schemas.flatMap(({ migrations }) => migrations),
+  });
   await source.initialize();
   const runner = source.createQueryRunner();
   const whenUnlocked = <Result>(step: () => Promise<Result>) =>
@@ -55,8 +58,9 @@ export async function migrate(
     await runner.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
     await runner.query(`SET lock_timeout = '${LOCK_TIMEOUT}'`);
     const done = await carryOut(source, runner, whenUnlocked);
-    await whenUnlocked(() => runner.query('SELECT ensure_partitions($1)', [PARTITION_DAYS_AHEAD]));
-    await whenUnlocked(() => runner.manager.transaction((manager) => decide(manager, config)));
+    await whenUnlocked(() =>
+      runner.manager.transaction((manager) => configure(manager, schemas, config)),
+    );
     await limitTimes(runner, await rolesOf(runner, config), tell);
     return done;
   } finally {
@@ -111,16 +115,17 @@ async function retryWhileLocked<Result>(
   }
 }
 
-/** What only the owner of the database decides: for how long data is kept, and who may do what. */
-async function decide(manager: EntityManager, config: Config): Promise<void> {
-  await manager.query(
-    `CREATE OR REPLACE FUNCTION retention_days() RETURNS integer
-     LANGUAGE sql STABLE RETURN ${String(config.RETENTION_DAYS)}`,
-  );
+/** What only the owner of the database decides, such as who may do what. */
+async function configure(
+  manager: EntityManager,
+  schemas: readonly DatabaseSchema[],
+  config: Config,
+): Promise<void> {
+  for (const schema of schemas) await schema.configure?.(manager, config);
   const { DATABASE_API_ROLE: api, DATABASE_WORKER_ROLE: worker } = config;
   await requireRole(manager, 'DATABASE_API_ROLE', api);
   await requireRole(manager, 'DATABASE_WORKER_ROLE', worker);
-  await grantRights(manager, { ...(api && { api }), ...(worker && { worker }) });
+  await grantRights(manager, schemas, { ...(api && { api }), ...(worker && { worker }) });
 }
 
 /** Of API and worker: where none is named, it is that of migrate. */

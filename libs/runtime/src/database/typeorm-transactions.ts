@@ -114,7 +114,7 @@ export class TypeOrmTransactions extends Transactions {
         const isMissing = isMissingPartition(error);
         if (!(isMissing || isTransient(error)) || repeats === 0)
           throw translateDatabaseError(error);
-        if (isMissing) await this.database.ensurePartitions();
+        if (isMissing) await this.database.makeMissingPartition();
       }
     }
   }

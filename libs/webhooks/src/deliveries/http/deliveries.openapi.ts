@@ -1,7 +1,32 @@
-import { AddressSchema, describeRoutes, NEWEST_PAGE, schema, TIMES } from '#libs/http';
+import {
+  AddressSchema,
+  describeError,
+  describeRoutes,
+  NEWEST_PAGE,
+  schema,
+  TIMES,
+} from '#libs/http';
+import {
+  DeliveryFinishedError,
+  DeliveryNotFinishedError,
+  SubscriptionInactiveError,
+} from '../domain/deliveries.service.js';
 import { DeliveriesController } from './deliveries.controller.js';
 import { AttemptSchema, DeliverySchema, DeliveryWithAttemptsSchema } from './delivery.view.js';
 import { StatisticsSchema } from './statistics.schema.js';
+
+export const SUBSCRIPTION_INACTIVE = describeError(
+  new SubscriptionInactiveError(),
+  'The webhook subscription is switched off or deleted.',
+);
+const NOT_FINISHED = describeError(
+  new DeliveryNotFinishedError(),
+  'The delivery is still under way.',
+);
+const FINISHED = describeError(
+  new DeliveryFinishedError(),
+  'The delivery is finished: it succeeded, was given up, or was cancelled for another reason.',
+);
 
 const OF_SUBSCRIPTION = {
   id: {
@@ -60,7 +85,7 @@ export const deliveriesRoutes = describeRoutes(DeliveriesController, {
         '20 times in an hour.',
       answer: AddressSchema,
       headers: ['Location'],
-      errors: ['delivery_not_finished', 'subscription_inactive'],
+      errors: [NOT_FINISHED, SUBSCRIPTION_INACTIVE],
     },
     cancel: {
       summary: 'Cancel a delivery',
@@ -69,7 +94,7 @@ export const deliveriesRoutes = describeRoutes(DeliveriesController, {
         'recorded; if it succeeds, so has the delivery. Nothing changes when it was cancelled so before.',
       answer: AddressSchema,
       headers: ['Location'],
-      errors: ['delivery_finished'],
+      errors: [FINISHED],
     },
     test: {
       summary: 'Test a subscription',
@@ -77,7 +102,7 @@ export const deliveriesRoutes = describeRoutes(DeliveriesController, {
       path: OF_SUBSCRIPTION,
       answer: AddressSchema,
       headers: ['Location'],
-      errors: ['subscription_inactive'],
+      errors: [SUBSCRIPTION_INACTIVE],
     },
   },
 });

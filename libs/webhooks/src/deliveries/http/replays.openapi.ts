@@ -1,7 +1,18 @@
-import { AddressSchema, describeRoutes, schema } from '#libs/http';
+import { AddressSchema, describeError, describeRoutes, schema } from '#libs/http';
+import { ReplayFinishedError, ReplayLimitError } from '../domain/replay.js';
+import { SUBSCRIPTION_INACTIVE } from './deliveries.openapi.js';
 import { ReplayRequestSchema } from './replay.body.js';
 import { ReplayCountSchema, ReplaySchema } from './replay.view.js';
 import { ReplaysController } from './replays.controller.js';
+
+const LIMIT_REACHED = describeError(
+  new ReplayLimitError(),
+  'As many replays of the subscription are running as it may have at once.',
+);
+const FINISHED = describeError(
+  new ReplayFinishedError(),
+  'The replay is completed: there is nothing left to cancel.',
+);
 
 /** Replays in the API's description. */
 export const replaysRoutes = describeRoutes(ReplaysController, {
@@ -30,7 +41,7 @@ export const replaysRoutes = describeRoutes(ReplaysController, {
       answer: AddressSchema,
       headers: ['Location'],
       others: { 200: { about: 'A dry run: nothing is sent.', schema: ReplayCountSchema } },
-      errors: ['subscription_inactive', 'replay_limit_reached'],
+      errors: [SUBSCRIPTION_INACTIVE, LIMIT_REACHED],
     },
     show: {
       summary: 'Show a replay',
@@ -42,7 +53,7 @@ export const replaysRoutes = describeRoutes(ReplaysController, {
       about: 'Nothing more begins anew; what has begun goes on. Done again, it changes nothing.',
       answer: AddressSchema,
       headers: ['Location'],
-      errors: ['replay_finished'],
+      errors: [FINISHED],
     },
   },
 });

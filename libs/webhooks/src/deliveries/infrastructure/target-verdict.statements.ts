@@ -1,4 +1,4 @@
-import { recordBySystem } from '#libs/runtime';
+import { recordBySystem } from '#libs/identity';
 import { type Health, switchedOff } from '../../subscriptions/domain/subscription-life.js';
 import type { KnownHealth } from '../domain/target-verdicts.js';
 import { assignedWhere, REVISED } from '../../subscriptions/infrastructure/webhook-values.js';

@@ -1,4 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { IdentityModule } from '#libs/identity';
 import { DeliveriesService } from '../../deliveries/domain/deliveries.service.js';
 import {
   DeliveryStatisticsService,
@@ -25,7 +26,7 @@ export class EventsModule {
   static withShards(shards: number): DynamicModule {
     return {
       module: EventsModule,
-      imports: [WebhooksModule, DeliveryQueueModule.withShards(shards)],
+      imports: [WebhooksModule, IdentityModule, DeliveryQueueModule.withShards(shards)],
       providers: [
         EventsService,
         DeliveriesService,

@@ -1,14 +1,21 @@
 import {
   AddressSchema,
   DeletedSchema,
+  describeError,
   describeRoutes,
   OPTIONAL_PAGE,
   type Parameters,
   schema,
 } from '#libs/http';
+import { WebhookLimitReached } from '../domain/webhook-limit.js';
 import { ApplicationWebhooksController } from './application-webhooks.controller.js';
 import { VerificationKeySchema, WebhookSchema } from './webhook.view.js';
 import { WebhooksController } from './webhooks.controller.js';
+
+const LIMIT_REACHED = describeError(
+  new WebhookLimitReached('account'),
+  'The account, or the application, has as many webhook subscriptions as it may.',
+);
 
 const FILTERS: Parameters = {
   event: {
@@ -90,7 +97,7 @@ const webhooksRoutes = describeRoutes(WebhooksController, {
       examples,
       answer: AddressSchema,
       headers: ['Location'],
-      errors: ['webhook_limit_reached'],
+      errors: [LIMIT_REACHED],
     },
     update: {
       summary: 'Update a subscription',
@@ -165,7 +172,7 @@ const applicationWebhooksRoutes = describeRoutes(ApplicationWebhooksController, 
       examples,
       answer: AddressSchema,
       headers: ['Location'],
-      errors: ['webhook_limit_reached'],
+      errors: [LIMIT_REACHED],
     },
     update: {
       summary: "Update an application's subscription",

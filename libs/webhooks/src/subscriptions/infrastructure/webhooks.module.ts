@@ -1,6 +1,7 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ApplicationDeletions, ApplicationsModule } from '#libs/applications';
+import { IdentityModule } from '#libs/identity';
 import { OutboundPolicy } from '#libs/outbound';
 import { SecretsModule } from '#libs/runtime';
 import { TargetPolicy } from '../domain/target-policy.js';
@@ -13,7 +14,12 @@ import { WebhookSchema } from './webhook.schema.js';
 
 /** Webhook subscriptions, without HTTP. */
 @Module({
-  imports: [TypeOrmModule.forFeature([WebhookSchema]), ApplicationsModule, SecretsModule],
+  imports: [
+    TypeOrmModule.forFeature([WebhookSchema]),
+    ApplicationsModule,
+    IdentityModule,
+    SecretsModule,
+  ],
   providers: [
     WebhooksService,
     WebhookSecrets,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type AuditEntry, AuditTrail, presentActor } from '#libs/kernel';
-import { TypeOrmTransactions } from '../database/typeorm-transactions.js';
+import { TypeOrmTransactions } from '#libs/runtime';
 
 const RECORD = {
   name: 'audit.record',

@@ -1,0 +1,13 @@
+import type { DatabaseSchema } from '#libs/runtime';
+import { initial } from './migrations/0001-initial.js';
+
+export const identitySchema: DatabaseSchema = {
+  migrations: [initial],
+  tables: {
+    users: { api: 'SELECT, INSERT, UPDATE (status)' },
+    credentials: { api: 'SELECT, INSERT, DELETE, UPDATE (last_used_at)' },
+    environments: { api: 'SELECT, INSERT' },
+    // It is only added to, and that by everybody who changes something.
+    audit: { api: 'SELECT, INSERT', worker: 'INSERT' },
+  },
+};

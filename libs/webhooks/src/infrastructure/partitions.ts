@@ -1,0 +1,23 @@
+import { Injectable } from '@nestjs/common';
+import { BackgroundTasks, Database } from '#libs/runtime';
+
+export const DAYS_AHEAD = 7;
+
+const ENSURE = { name: 'partitions.ensure', text: 'SELECT ensure_partitions($1)' };
+
+// An installation that was off for a week has none for today.
+const OPTIONS = { everyMs: 300_000, beforeServing: true };
+
+/**
+ * Keeps the partitions of events, deliveries and attempts a week ahead; runs in every process that serves.
+ */
+@Injectable()
+export class PartitionKeeper {
+  constructor(tasks: BackgroundTasks, database: Database) {
+    const ensure = async (): Promise<void> => {
+      await database.run(ENSURE, [DAYS_AHEAD]);
+    };
+    tasks.add('partitions', OPTIONS, ensure);
+    database.whenPartitionIsMissing(ensure);
+  }
+}

@@ -1,0 +1,48 @@
+import type { EntityManager } from 'typeorm';
+import type { Config, DatabaseSchema } from '#libs/runtime';
+import { initial } from './migrations/0001-initial.js';
+import { DAYS_AHEAD } from './partitions.js';
+
+export const webhooksSchema: DatabaseSchema = {
+  migrations: [initial],
+  tables: {
+    // What a customer decides is not the worker's to change: where to, with which secret, whose it is.
+    webhooks: {
+      api: 'SELECT, INSERT, UPDATE',
+      worker: `SELECT, UPDATE (enabled, disabled_reason, disabled_at, hold_until, failures,
+        failing_since, open_until, openings, closed_at, backlog, generation, cancelling, version,
+        updated_at)`,
+    },
+    event_keys: { api: 'SELECT, INSERT', worker: 'SELECT, DELETE' },
+    // What was reported is never changed.
+    events: { api: 'SELECT, INSERT', worker: 'SELECT' },
+    deliveries: {
+      api: `SELECT, INSERT, UPDATE (state, reason, generation, schedule_base, immediate, replayed,
+        next_attempt_at, claimed_until, completed_at)`,
+      worker: `SELECT, UPDATE (state, reason, generation, schedule_base, immediate, replayed,
+        next_attempt_at, claimed_until, completed_at, takes, attempts)`,
+    },
+    // The record of what was sent: whoever reads it does not write it, and nobody rewrites it.
+    attempts: { api: 'SELECT', worker: 'INSERT' },
+    replays: {
+      api: 'SELECT, INSERT, UPDATE (state, completed_at)',
+      worker: 'SELECT, UPDATE (state, completed_at, replayed, after), DELETE',
+    },
+  },
+  functions: {
+    'ensure_partitions(integer)': { api: 'EXECUTE', worker: 'EXECUTE' },
+    'detach_partition(text)': { worker: 'EXECUTE' },
+    'drop_partition(text)': { worker: 'EXECUTE' },
+    'forget_webhooks(integer,integer)': { worker: 'EXECUTE' },
+  },
+  configure,
+};
+
+/** For how long data is kept is for the owner of the database alone to decide. */
+async function configure(manager: EntityManager, { RETENTION_DAYS }: Config): Promise<void> {
+  await manager.query('SELECT ensure_partitions($1)', [DAYS_AHEAD]);
+  await manager.query(
+    `CREATE OR REPLACE FUNCTION retention_days() RETURNS integer
+     LANGUAGE sql STABLE RETURN ${String(RETENTION_DAYS)}`,
+  );
+}
