@@ -91,7 +91,7 @@ function refuseMalformedRequests(server: Server): void {
       return;
     }
     if (late) {
-      refuse(socket, '', late);
+      refuseUnlessUnread(socket, late);
       return;
     }
     const unknown = unknownMethodIn(error);
@@ -134,6 +134,15 @@ function isAnswered(socket: Socket): boolean {
 function tooLate(): DomainError {
   const message = 'The request did not come in whole in time.';
   return new DomainError('request_timeout', 'request_timeout', message);
+}
+
+/** A process that was frozen looks at its clock before it reads what has come in meanwhile. */
+function refuseUnlessUnread(socket: Socket, late: DomainError): void {
+  const readBefore = socket.bytesRead;
+  setImmediate(() => {
+    const isUnread = readBefore === 0 && socket.bytesRead > 0;
+    if (!isUnread && socket.writable) refuse(socket, '', late);
+  });
 }
 
 /** A request that is valid HTTP, but of a method that the parser does not know. */
