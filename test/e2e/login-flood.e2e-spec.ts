@@ -98,7 +98,9 @@ it(
   async () => {
     const answers = new Map<number, number>();
     const users = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => createUser(demo.database, `newcomer-${n}`)),
+      Array.from({ length: 20 }, (_, n) =>
+        createUser(demo.database, `newcomer-${n}-${randomBytes(4).toString('hex')}`),
+      ),
     );
     const flood = wrongLogins(answers, addressesOf('203.0.113'));
     const anyone = clientOf(demo.api.url);
