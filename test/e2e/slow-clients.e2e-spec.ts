@@ -97,18 +97,6 @@ describe('a client that is slow', () => {
     expect(answers.length).toBeLessThan(asked);
   });
 
-  it('only because the process was frozen is answered', async () => {
-    const connection = await connectTo(demo.api.url);
-    // It has accepted the connection once it has answered on a later one.
-    await demo.client.get('/health/live');
-    process.kill(demo.api.pid, 'SIGSTOP');
-    connection.write('GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
-    await sleep(2 * REQUEST_TIMEOUT_MS);
-    process.kill(demo.api.pid, 'SIGCONT');
-    await connection.ended;
-    expect(answersIn(connection.received()).map(({ status }) => status)).toEqual([200]);
-  });
-
   it('keeps nobody else from being served', async () => {
     const slow = await Promise.all(
       Array.from({ length: MAX_CONNECTIONS - 2 }, () => connectTo(demo.api.url)),

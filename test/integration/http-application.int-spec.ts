@@ -82,3 +82,20 @@ it('answers what came before a tunnel, and not the tunnel first', async () => {
   expect(connection.received()).toMatch(/^HTTP\/1\.1 401 /);
   connection.destroy();
 });
+
+it('answers a first request that waited while the process was busy for longer than its timeout', async () => {
+  const server = app.getHttpServer();
+  const { headersTimeout } = server;
+  server.headersTimeout = 1_000;
+  const connection = await connectTo(base);
+  await sleep(50);
+  // Timers run before sockets are read; timeouts are checked once a second.
+  setImmediate(() => {
+    connection.write('GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    const end = performance.now() + 2_500;
+    while (performance.now() < end);
+  });
+  await connection.ended;
+  server.headersTimeout = headersTimeout;
+  expect(connection.received()).toMatch(/^HTTP\/1\.1 200 /);
+});

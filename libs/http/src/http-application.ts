@@ -136,7 +136,7 @@ function tooLate(): DomainError {
   return new DomainError('request_timeout', 'request_timeout', message);
 }
 
-/** A process that was frozen looks at its clock before it reads what has come in meanwhile. */
+/** After a long turn of the event loop, timers run before what has come in meanwhile is read. */
 function refuseUnlessUnread(socket: Socket, late: DomainError): void {
   const readBefore = socket.bytesRead;
   setImmediate(() => {
