@@ -1,15 +1,15 @@
-// Writes the table of the configuration into README.md, from the built code's own schema:
-// `npm run build && node tools/config-table.mjs`. A test fails when the two differ.
+// Writes the table of the configuration into docs/configuration.md, from the built code's own schema:
+// `npm run config:table`. A test fails when the two differ.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './lib/settings.mjs';
 
 const { configTable } = await import('../dist/libs/runtime/src/config/config-table.js');
 
-const file = join(ROOT, 'README.md');
+const file = join(ROOT, 'docs/configuration.md');
 const marked = /(<!-- configuration -->\n)[^]*?(<!-- \/configuration -->)/;
 const text = readFileSync(file, 'utf8');
-if (!marked.test(text)) throw new Error('README.md has no marks for the configuration');
+if (!marked.test(text)) throw new Error('docs/configuration.md has no marks for the table');
 writeFileSync(
   file,
   text.replace(marked, (_, before, after) => `${before}\n${configTable()}\n\n${after}`),

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { configTable } from './config-table.js';
 
-const README = new URL('../../../../README.md', import.meta.url);
+const PAGE = new URL('../../../../docs/configuration.md', import.meta.url);
 const MARKED = /<!-- configuration -->\n\n([^]*?)\n\n<!-- \/configuration -->/;
 
 describe('configTable', () => {
-  it('is what the README shows (`node tools/config-table.mjs` writes it)', () => {
-    expect(MARKED.exec(readFileSync(README, 'utf8'))?.[1]).toBe(configTable());
+  it('is what docs/configuration.md shows (`npm run config:table` writes it)', () => {
+    expect(MARKED.exec(readFileSync(PAGE, 'utf8'))?.[1]).toBe(configTable());
   });
 
   it('tells the default, the values and the meaning of a variable', () => {

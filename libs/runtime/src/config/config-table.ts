@@ -13,7 +13,7 @@ type Row = [variable: string, byDefault: string, values: string, meaning: string
 
 const HEAD: Row = ['variable', 'default', 'values', 'what it is'];
 
-/** The table of the configuration in the README, in Markdown: all that the schema says. */
+/** The table of docs/configuration.md, in Markdown: all that the schema says. */
 export function configTable(): string {
   const { properties = {}, required = [] } = configJsonSchema();
   const rows = Object.entries(properties).map(([name, variable]) =>
