@@ -91,7 +91,7 @@ describe('failed logins in Redis', () => {
   });
 
   it('have the key that operators are told to delete', () => {
-    const page = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+    const page = readFileSync(new URL('../../docs/operating/users.md', import.meta.url), 'utf8');
     const [recipe = ''] = /^ {4}login=\$\(.*\)$/m.exec(page) ?? [];
     expect(recipe).toContain(' 192.0.2.7 demo)');
     expect(page).toContain('\n    redis-cli del "switchhook:login:$login"\n');
