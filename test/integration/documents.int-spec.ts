@@ -1,0 +1,87 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url));
+const INDEX = 'docs/README.md';
+
+const read = (path: string): string => readFileSync(join(REPOSITORY, path), 'utf8');
+
+const docs = readdirSync(join(REPOSITORY, 'docs'), { recursive: true })
+  .map((path) => join('docs', String(path)))
+  .filter((path) => path.endsWith('.md'))
+  .sort();
+
+/** A page without its code, in which a bracket is no link and a # no heading. */
+const proseOf = (path: string): string =>
+  read(path)
+    .replaceAll(/^(`{3,})[^]*?^\1$/gm, '')
+    .replaceAll(/^ {4}.*$/gm, '');
+
+interface Link {
+  text: string;
+  /** From the root of the repository. */
+  path: string;
+  anchor: string;
+}
+
+/** The links of a page that stay in the repository. */
+function linksOf(page: string): Link[] {
+  return [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, text = '']) => text)
+    .filter((text) => !/^[a-z]+:/.test(text))
+    .map((text) => {
+      const [path = '', anchor = ''] = text.split('#');
+      return { text, path: path === '' ? page : normalize(join(dirname(page), path)), anchor };
+    });
+}
+
+/** The anchors of a page's headings, as GitHub makes them. */
+function anchorsOf(page: string): string[] {
+  const headings = [...proseOf(page).matchAll(/^#+ (.+)$/gm)];
+  return headings.map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+function isBroken({ path, anchor }: Link): boolean {
+  if (!existsSync(join(REPOSITORY, path))) return true;
+  return anchor !== '' && !anchorsOf(path).includes(anchor);
+}
+
+describe('the documents', () => {
+  it.each(['README.md', 'tools/kubernetes/README.md', ...docs])(
+    'have no broken link: %s',
+    (page) => {
+      const broken = linksOf(page).filter(isBroken);
+      expect(broken.map(({ text }) => text)).toEqual([]);
+    },
+  );
+
+  it('can all be reached from their index', () => {
+    const reached = new Set([INDEX]);
+    for (const page of reached) {
+      for (const { path } of linksOf(page)) if (docs.includes(path)) reached.add(path);
+    }
+    expect(docs.filter((page) => !reached.has(page))).toEqual([]);
+  });
+
+  it('begin with a README of at most 150 lines', () => {
+    expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(150);
+  });
+});
+
+it('has a section for every alert, which the alert names', () => {
+  const page = 'docs/operating/alerts.md';
+  const rules = read('tools/monitoring/alerts.yml');
+  const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name.toLowerCase());
+  const runbooks = [...rules.matchAll(/runbook: (\S+)/g)].map(([, runbook]) => runbook);
+  expect(alerts.length).toBeGreaterThan(0);
+  expect(runbooks).toEqual(alerts.map((alert) => `${page}#${alert}`));
+  const sections = anchorsOf(page).filter((anchor) => anchor.startsWith('switchhook'));
+  expect(sections).toEqual(alerts);
+});
