@@ -14,18 +14,22 @@ import {
 
 const schema = z.object({
   DATABASE_URL: z.string().min(1).describe('PostgreSQL, 15 or later'),
-  DATABASE_POOL_SIZE: wholeNumber(2, 500, 10).describe('connections of one process at the most'),
+  DATABASE_POOL_SIZE: wholeNumber(2, 500, 10).describe(
+    'the most connections that one process opens',
+  ),
   DATABASE_PREPARED_STATEMENTS: onOff
     .prefault('true')
     .describe('`false` behind PgBouncer in transaction mode'),
   MIGRATION_DATABASE_URL: z
     .string()
     .optional()
-    .describe('a direct connection for `migrate`, where `DATABASE_URL` is a pooler'),
+    .describe('a direct connection for `migrate`, if `DATABASE_URL` is a pooler'),
   DATABASE_API_ROLE: z
     .string()
     .optional()
-    .describe('the role of the API: `migrate` gives it the rights that it needs, and no others'),
+    .describe(
+      'the role of the API: `migrate` grants it the rights that it needs, and revokes all others',
+    ),
   DATABASE_WORKER_ROLE: z.string().optional().describe('the same for the worker'),
   REDIS_URL: z
     .string()
@@ -35,27 +39,31 @@ const schema = z.object({
       'must be redis://host, redis+cluster://host,host or redis+sentinel://host,host/name',
     )
     .describe('Redis, 6.2 or later; `rediss://` for TLS, `redis+cluster://`, `redis+sentinel://`'),
-  REDIS_SENTINEL_PASSWORD: z.string().optional().describe('of the sentinels themselves'),
+  REDIS_SENTINEL_PASSWORD: z.string().optional().describe('password of the sentinels'),
   HOST: z.string().default('0.0.0.0').describe('address to listen on'),
   PORT: wholeNumber(0, 65_535, 3000).describe('port of the API'),
   WORKER_PORT: wholeNumber(0, 65_535, 3001).describe("port of the worker's health"),
-  METRICS_PORT: wholeNumber(0, 65_535, 0).describe('port of the metrics; 0: none are served'),
+  METRICS_PORT: wholeNumber(0, 65_535, 0).describe('port of the metrics; 0 serves none'),
   SHUTDOWN_DELAY_MS: wholeNumber(0, 15_000, 3_000).describe(
-    'how long an API that is told to end still accepts requests',
+    'how long an API still accepts requests after SIGTERM',
   ),
-  PUBLIC_BASE_URL: baseUrl.describe('what every `href` starts with; else taken from the request'),
-  TRUSTED_PROXIES: networks.describe('CIDR list whose forwarded headers count'),
+  PUBLIC_BASE_URL: baseUrl.describe(
+    'what every `href` starts with; by default taken from the request',
+  ),
+  TRUSTED_PROXIES: networks.describe('CIDR list of proxies whose forwarded headers count'),
   CORS_ORIGINS: origins.describe('origins of web pages that may call the API, comma-separated'),
-  MAX_BODY_BYTES: wholeNumber(1_024, 64 << 20, 256 << 10).describe('of a request body'),
-  MAX_BATCH_BYTES: wholeNumber(1_024, 64 << 20, 8 << 20).describe('of the body of an event batch'),
+  MAX_BODY_BYTES: wholeNumber(1_024, 64 << 20, 256 << 10).describe('size limit of a request body'),
+  MAX_BATCH_BYTES: wholeNumber(1_024, 64 << 20, 8 << 20).describe(
+    'size limit of the body of an event batch',
+  ),
   RATE_LIMIT: rate
     .prefault('60000/m')
-    .describe('requests of an account, such as `10/s`, `600/m` or `36000/h`'),
+    .describe('requests that an account may send, such as `10/s`, `600/m` or `36000/h`'),
   MAX_CONNECTIONS: wholeNumber(1, 1_000_000, 10_000).describe(
-    'of clients to a process; what comes beyond is dropped',
+    'limit of client connections to a process; further ones are dropped',
   ),
   REQUEST_TIMEOUT_MS: wholeNumber(1_000, 600_000, 60_000).describe(
-    'until a request has come in whole, its headers in 10 s; or until an answer that is not taken is cut',
+    'timeout for receiving a whole request (its headers: 10 s), and for an answer that is not read',
   ),
   NODE_ENV: z
     .string()
@@ -71,36 +79,38 @@ const schema = z.object({
     'CIDR list of networks that targets must not be in, even if allowed',
   ),
   DELIVERY_ALLOWED_PORTS: ports.describe(
-    'list of ports below 1024 that targets may have besides 80 and 443',
+    'list of ports below 1024 that targets may have, besides 80 and 443',
   ),
   DELIVERY_PROXY_URL: z
     .url({ protocol: /^https?$/ })
     .optional()
-    .describe('egress proxy, such as `http://user:password@proxy:3128`, that calls go through'),
+    .describe('egress proxy for all calls, such as `http://user:password@proxy:3128`'),
   DELIVERY_TIMEOUT_MS: wholeNumber(1_000, 20_000, 15_000).describe(
-    'until the status line and headers of the answer, connecting included',
+    'timeout until the status line and headers of the answer, connecting included',
   ),
   DELIVERY_RETRY_SCHEDULE: delays.describe('delays before the retries; empty: no retry'),
   DELIVERY_CONCURRENCY: wholeNumber(1, 1_000, 50).describe(
     'calls in flight to one subscription, per worker',
   ),
-  WORKER_CONCURRENCY: wholeNumber(1, 5_000, 400).describe('calls in flight in all, per worker'),
-  QUEUE_SHARDS: wholeNumber(1, 64, 1).describe('Bull queues; the same in every process'),
+  WORKER_CONCURRENCY: wholeNumber(1, 5_000, 400).describe('calls in flight in total, per worker'),
+  QUEUE_SHARDS: wholeNumber(1, 64, 1).describe('number of Bull queues; the same in every process'),
   RETENTION_DAYS: wholeNumber(1, 3_650, 30).describe(
-    'how long events, their deliveries and the keys of producers are kept; also for `migrate`',
+    "how long events, their deliveries and producers' ids are kept; `migrate` needs it, too",
   ),
   OTEL_EXPORTER_OTLP_ENDPOINT: z
     .url({ protocol: /^https?$/ })
     .optional()
-    .describe('collector of traces, such as `http://127.0.0.1:4318`; without it none are made'),
+    .describe(
+      'collector of traces, such as `http://127.0.0.1:4318`; without it there are no traces',
+    ),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')
-    .describe('least level that is logged'),
+    .describe('lowest level that is logged'),
   LOG_EVENTS: z
     .enum(['summary', 'all'])
     .default('summary')
-    .describe('`all`: a line for every event and attempt, instead of a summary a second'),
+    .describe('`all`: a line for every event and attempt, instead of one summary per second'),
 });
 
 /** The variables of a process, as `process.env` has them. */
