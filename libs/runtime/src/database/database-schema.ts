@@ -37,7 +37,7 @@ SELECT set_config('search_path', quote_ident(current_schema()) || ', pg_temp', t
 
 /**
  * A migration of these statements, in one transaction. It is never undone: a step back is a restore
- * (docs/operating.md).
+ * (docs/operating/upgrade.md).
  * @param name ends in 13 digits, the milliseconds of the time when it was written
  */
 export function migrationOf(name: string, ...statements: readonly string[]): Migration {
