@@ -29,3 +29,4 @@ export { startProcess } from './start-process.js';
 export { MetricsServer } from './telemetry/metrics-server.js';
 export { Metrics } from './telemetry/metrics.js';
 export { type SpanStart, Tracing } from './telemetry/tracing.js';
+export { VERSION } from './version.js';

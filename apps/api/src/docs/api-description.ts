@@ -1,8 +1,7 @@
-import { createRequire } from 'node:module';
 import { applicationsRoutes } from '#libs/applications/http';
 import { healthRoutes, openApiDocument } from '#libs/http';
 import { identityRoutes } from '#libs/identity/http';
-import type { Config } from '#libs/runtime';
+import { type Config, VERSION } from '#libs/runtime';
 import {
   deliveriesRoutes,
   eventsRoutes,
@@ -11,8 +10,6 @@ import {
   subscriptionRoutes,
 } from '#libs/webhooks/http';
 import { docsRoutes } from './docs.openapi.js';
-
-const { version } = createRequire(import.meta.url)('#package.json') as { version: string };
 
 const ABOUT = `Applications, webhook subscriptions and event notifications of a communications
 platform.
@@ -35,7 +32,7 @@ platform.
 export function describeApi(
   config: Pick<Config, 'PUBLIC_BASE_URL' | 'MAX_BODY_BYTES' | 'MAX_BATCH_BYTES'>,
 ): Record<string, unknown> {
-  const info = { title: 'Switchhook', version, about: ABOUT };
+  const info = { title: 'Switchhook', version: VERSION, about: ABOUT };
   const routes = [
     ...applicationsRoutes,
     ...subscriptionRoutes,

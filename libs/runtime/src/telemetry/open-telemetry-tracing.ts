@@ -15,6 +15,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 import type { Log } from '../logging/log.js';
+import { VERSION } from '../version.js';
 import { type Span, type SpanKind, type SpanStart, Tracing } from './tracing.js';
 
 /** How long a process that ends waits for a collector to take the last spans. */
@@ -42,10 +43,13 @@ export class OpenTelemetryTracing extends Tracing implements OnApplicationShutdo
     super();
     const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, '')}/v1/traces` });
     this.provider = new NodeTracerProvider({
-      resource: resourceFromAttributes({ 'service.name': `switchhook-${processName}` }),
+      resource: resourceFromAttributes({
+        'service.name': `switchhook-${processName}`,
+        'service.version': VERSION,
+      }),
       spanProcessors: [new BatchSpanProcessor(exporter)],
     });
-    this.tracer = this.provider.getTracer('switchhook');
+    this.tracer = this.provider.getTracer('switchhook', VERSION);
     const report = (message: string): void => log.warn({ message }, 'traces could not be sent');
     const silence = (): void => undefined;
     diag.setLogger(

@@ -1,7 +1,6 @@
-import { createRequire } from 'node:module';
 import { type DynamicModule, Module, type OnApplicationBootstrap } from '@nestjs/common';
 import { OutboundClient, OutboundModule } from '#libs/outbound';
-import { CONFIG, type Config, Log, SecretsModule } from '#libs/runtime';
+import { CONFIG, type Config, Log, SecretsModule, VERSION } from '#libs/runtime';
 import { AttemptTrace } from '../domain/attempt-trace.js';
 import { DeliveryRunner, DeliverySettings } from '../domain/delivery-runner.js';
 import { PendingDeliveries } from '../domain/pending-deliveries.js';
@@ -22,8 +21,6 @@ import { PostgresTargetVerdicts } from './postgres-target-verdicts.js';
 import { Retention } from './retention.js';
 import { TracedAttempts } from './traced-attempts.js';
 import { WORKER_ID } from './worker-id.js';
-
-const { version } = createRequire(import.meta.url)('#package.json') as { version: string };
 
 /** Delivering: what comes from the queue, and what is due in PostgreSQL. */
 @Module({})
@@ -71,6 +68,6 @@ function settingsOf(config: Config): DeliverySettings {
     atOnceOfOne: config.DELIVERY_CONCURRENCY,
     timeoutMs: config.DELIVERY_TIMEOUT_MS,
     retrySchedule: config.DELIVERY_RETRY_SCHEDULE,
-    userAgent: `Switchhook/${version}`,
+    userAgent: `Switchhook/${VERSION}`,
   };
 }
