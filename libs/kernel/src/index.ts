@@ -1,7 +1,6 @@
 export { actAs, type Actor, beginAs, identifyActor, presentActor } from './actor/actor.js';
 export { AsyncContext } from './actor/async-context.js';
 export { keepNewest } from './collections/keep-newest.js';
-export { Recent } from './collections/recent.js';
 export { RoundRobin } from './collections/round-robin.js';
 export { LoopPacer } from './concurrency/loop-pacer.js';
 export { FairSemaphore } from './concurrency/fair-semaphore.js';

@@ -192,17 +192,17 @@ it('passes on that the store is away, and goes on when it is back', async () => 
 });
 
 it('remembers five thousand pairs, those that are used', async () => {
-  for (let n = 1; n <= 10_002; n += 1) aLogin(`user-${n}`, 'secret');
+  for (let n = 1; n <= 5_002; n += 1) aLogin(`user-${n}`, 'secret');
   const pair = (n: number) => header(`user-${n}:secret`);
-  for (let n = 1; n <= 10_002; n += 1) {
+  for (let n = 1; n <= 5_002; n += 1) {
     await authenticate(pair(n));
     if (n > 1) await authenticate(pair(2));
   }
-  expect(hasher.computations).toBe(10_002);
-  await authenticate(pair(5_003));
-  expect(hasher.computations).toBe(10_002);
+  expect(hasher.computations).toBe(5_002);
+  await authenticate(pair(4));
+  expect(hasher.computations).toBe(5_002);
   await authenticate(pair(1));
-  expect(hasher.computations).toBe(10_003);
+  expect(hasher.computations).toBe(5_003);
 });
 
 it('refuses a username at an address after ten failures, right or wrong, without a computation', async () => {

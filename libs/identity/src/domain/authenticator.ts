@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { RateLimitedError, Recent } from '#libs/kernel';
+import { LRUCache } from 'lru-cache';
+import { RateLimitedError } from '#libs/kernel';
 import { type BasicCredentials, basicCredentialsOf, canonicalHeader } from './basic-credentials.js';
 import { CredentialUses } from './credential-uses.js';
 import { UnauthorizedError } from './identity-errors.js';
@@ -17,7 +18,7 @@ import type { Principal } from './principal.js';
 
 /** How old a look at a credential's row may be: this long a revoked one may still work. */
 const LOOK_VALID_MS = 1_000;
-/** Pairs that are remembered, or twice as many: a few MB. */
+/** Pairs that are remembered: a few MB. */
 const REMEMBERED = 5_000;
 
 /** A pair that was verified. Times are `performance.now()`. */
@@ -36,7 +37,7 @@ interface Verified {
 @Injectable()
 export class Authenticator {
   private readonly key = randomBytes(32).toString('base64');
-  private readonly remembered = new Recent<string, Verified>(REMEMBERED);
+  private readonly remembered = new LRUCache<string, Verified>({ max: REMEMBERED });
   private readonly verifying = new Map<string, Promise<Verified | undefined>>();
 
   constructor(

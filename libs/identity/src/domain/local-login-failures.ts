@@ -1,4 +1,4 @@
-import { Recent } from '#libs/kernel';
+import { LRUCache } from 'lru-cache';
 import {
   ATTEMPTS_PENDING_MS,
   FAILURE_WINDOW_MS,
@@ -7,7 +7,7 @@ import {
   type LoginOutcome,
 } from './login-failures.js';
 
-/** Or twice as many: more than fail in a window, as each attempt costs a computation of the hash. Some 20 MB. */
+/** More than can fail in a window, as each attempt costs a computation of the hash. Some 20 MB. */
 const REMEMBERED = 50_000;
 
 interface Count {
@@ -19,7 +19,7 @@ interface Count {
 
 /** Failed logins as this process alone has seen them. */
 export class LocalLoginFailures extends LoginFailures {
-  private readonly counts = new Recent<string, Count>(REMEMBERED);
+  private readonly counts = new LRUCache<string, Count>({ max: REMEMBERED });
 
   override begin({ key, allowed }: LoginCounter): Promise<number> {
     const count = this.current(key);

@@ -1,13 +1,13 @@
-import { Recent } from '#libs/kernel';
+import { LRUCache } from 'lru-cache';
 import { type Allowance, type RateLimit, RateLimiter } from './rate-limiter.js';
 
-/** Those that asked for something lately, or twice as many; one that is dropped has a full bucket. Some 10 MB. */
+/** Those that asked for something lately; one that is dropped has a full bucket. Some 10 MB. */
 const REMEMBERED = 50_000;
 
 /** Requests of accounts as this process alone has seen them. */
 export class LocalRateLimiter extends RateLimiter {
   /** When the bucket of an account is full again, in µs of `performance.now()`. */
-  private readonly fullAt = new Recent<string, number>(REMEMBERED);
+  private readonly fullAt = new LRUCache<string, number>({ max: REMEMBERED });
 
   /** @param count requests that are allowed together, or not at all */
   override take(of: string, { quota, windowMs }: RateLimit, count = 1): Promise<Allowance> {

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { Recent } from '#libs/kernel';
+import { LRUCache } from 'lru-cache';
 
 /** What a refusal adds to the wait of the next one of the same party, ms. */
 const APART_MS = 100;
 const LONGEST_MS = 5_000;
-/** Parties whose last refusals are remembered, or twice as many. */
+/** Parties whose last refusals are remembered. */
 const REMEMBERED = 5_000;
 
 /**
@@ -14,7 +14,7 @@ const REMEMBERED = 5_000;
 @Injectable()
 export class Refusals {
   /** When the next one may go out, by party. */
-  private readonly due = new Recent<string, number>(REMEMBERED);
+  private readonly due = new LRUCache<string, number>({ max: REMEMBERED });
 
   /** Resolves when this party may be told: the first time at once, then ten times a second. */
   async pace(party: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Recent } from '#libs/kernel';
+import { LRUCache } from 'lru-cache';
 import { BackgroundTasks, Database } from '#libs/runtime';
 import { CredentialUses } from '../domain/credential-uses.js';
 
@@ -26,7 +26,7 @@ const USED = {
 @Injectable()
 export class PostgresCredentialUses extends CredentialUses {
   /** When a credential was last written, or is to be, as `performance.now()`. */
-  private readonly notedAt = new Recent<string, number>(MAX_KNOWN);
+  private readonly notedAt = new LRUCache<string, number>({ max: MAX_KNOWN });
   private readonly unwritten = new Set<string>();
 
   constructor(

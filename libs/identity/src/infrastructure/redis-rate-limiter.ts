@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { Recent } from '#libs/kernel';
+import { LRUCache } from 'lru-cache';
 import { type RateLimit, RedisLimits } from '#libs/runtime';
 import { LocalRateLimiter } from '../domain/local-rate-limiter.js';
 import { type Allowance, RateLimiter } from '../domain/rate-limiter.js';
 
 /** A process takes so many parts of a quota at once: one that is asked for much asks Redis seldom. */
 const PARTS = 1_000;
-/** Accounts whose parts are kept, or twice as many. */
+/** Accounts whose parts are kept. */
 const REMEMBERED = 10_000;
 
 /**
@@ -42,7 +42,7 @@ interface Stock extends Omit<Allowance, 'allowed'> {
 @Injectable()
 export class RedisRateLimiter extends RateLimiter {
   private readonly alone = new LocalRateLimiter();
-  private readonly stocks = new Recent<string, Stock>(REMEMBERED);
+  private readonly stocks = new LRUCache<string, Stock>({ max: REMEMBERED });
 
   constructor(private readonly redis: RedisLimits) {
     super();

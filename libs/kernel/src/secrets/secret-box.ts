@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'node:crypto';
-import { Recent } from '../collections/recent.js';
+import { LRUCache } from 'lru-cache';
 import { DomainError } from '../errors/domain-error.js';
 
 declare const isSealed: unique symbol;
@@ -33,7 +33,7 @@ const SEALED = 'sealed:';
 const PLAIN = 'plain:';
 const PARTS = /^sealed:([\w-]+):([\w-]+)$/;
 
-/** Opened secrets that are remembered, or twice as many: a worker needs the same ones again and again. */
+/** Opened secrets that are remembered: a worker needs the same ones again and again. */
 const REMEMBERED = 10_000;
 
 /**
@@ -44,7 +44,7 @@ export class SecretBox {
   /** The id of the key that seals; undefined when there is none. */
   readonly keyId: string | undefined;
   private readonly keys: ReadonlyMap<string, KeyObject>;
-  private readonly opened = new Recent<string, string>(REMEMBERED);
+  private readonly opened = new LRUCache<string, string>({ max: REMEMBERED });
 
   /**
    * @param keys the first one seals, all of them open

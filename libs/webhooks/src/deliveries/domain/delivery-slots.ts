@@ -1,4 +1,4 @@
-import { Recent } from '#libs/kernel';
+import { LRUCache } from 'lru-cache';
 import { Subscription } from './subscription-calls.js';
 
 /** What an account may hold, as a multiple of the slots that are free. */
@@ -27,7 +27,7 @@ export class DeliverySlots {
   /** Called whenever a place was given back. */
   onRoom: () => void = () => undefined;
   /** Those without a place. */
-  private readonly others = new Recent<string, Subscription>(REMEMBERED);
+  private readonly others = new LRUCache<string, Subscription>({ max: REMEMBERED });
   private readonly holding = new Map<string, Subscription>();
   private readonly byAccount = new Map<string, number>();
   private readonly testsByAccount = new Map<string, number>();

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import {
   createHmac,
   createPrivateKey,
@@ -6,7 +7,6 @@ import {
   randomBytes,
   sign,
 } from 'node:crypto';
-import { Recent } from '#libs/kernel';
 
 /** How notifications can be signed, by the names of RFC 9421. */
 export const SIGNATURES = ['hmac-sha256', 'ed25519'] as const;
@@ -51,7 +51,7 @@ const bytesOf = (secret: string): Buffer =>
   Buffer.from(secret.slice(secret.indexOf('_') + 1), 'base64');
 
 /** Making one of its text takes as long as a signature. */
-const privateKeys = new Recent<string, KeyObject>(1_000);
+const privateKeys = new LRUCache<string, KeyObject>({ max: 1_000 });
 
 function privateKeyOf(secret: string): KeyObject {
   const known = privateKeys.get(secret);
