@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest';
+import { statement } from './statement.js';
+
+const textOf = (text: string) => statement({ text }).text;
+
+it('numbers parameters by their first place in the text, each once', () => {
+  const { text, valuesOf } = statement<{ limit: number; ids: string[] }>({
+    text: 'SELECT FROM things WHERE id = ANY (@ids::bigint[]) OR n < @limit AND @limit > 0 AND (@ids)[1] = 1',
+  });
+  expect(text).toBe(
+    'SELECT FROM things WHERE id = ANY ($1::bigint[]) OR n < $2 AND $2 > 0 AND ($1)[1] = 1',
+  );
+  expect(valuesOf({ limit: 2, ids: ['1'] })).toEqual([['1'], 2]);
+});
+
+it('tells a name from another one that it begins with', () => {
+  expect(textOf('@id, @ids, @id')).toBe('$1, $2, $1');
+});
+
+it.each([
+  `a @> b AND b <@ c AND d <@c AND e @@ f AND @ -1 > 0`,
+  `target_url LIKE '%://***@%' OR name = 'it''s @home' OR mail LIKE 'a@b'`,
+  `"a @b" = 1`,
+  `1 -- who's @home?`,
+])('leaves operators, literals, quoted names and comments alone: %s', (text) => {
+  expect(textOf(text)).toBe(text);
+});
+
+it('finds a parameter behind an apostrophe in a comment', () => {
+  expect(textOf(`SELECT -- the planner's\n@id -- 'x\n, '@no', @other`)).toBe(
+    `SELECT -- the planner's\n$1 -- 'x\n, '@no', $2`,
+  );
+});
+
+it('keeps the name, by which its plan is known', () => {
+  expect(statement({ name: 'things.find', text: 'SELECT' }).name).toBe('things.find');
+  expect(statement({ text: 'SELECT' })).not.toHaveProperty('name');
+});
+
+it('takes undefined for NULL, but no value may be absent', () => {
+  const { valuesOf } = statement<{ after: string | undefined }>({ text: 'SELECT @after' });
+  expect(valuesOf({ after: undefined })).toEqual([undefined]);
+  expect(() => valuesOf({} as { after: undefined })).toThrow('[] are not those of [after]');
+});
+
+it('refuses a value that the text does not name', () => {
+  const { valuesOf } = statement<{ id: string; limit: number }>({ text: 'SELECT @id' });
+  expect(() => valuesOf({ id: '1', limit: 2 })).toThrow('[id,limit] are not those of [id]');
+});
