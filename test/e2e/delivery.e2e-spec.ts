@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, afterEach, expect, it } from 'vitest';
-import { Database, Log, Metrics, readConfig, Tracing } from '#libs/runtime';
+import { Database, Log, Metrics, readConfig, Tracing, TypeOrmTransactions } from '#libs/runtime';
 import { DeliveryQueue } from '../../libs/webhooks/src/deliveries/domain/delivery-queue.js';
 import { PostgresEventReader } from '../../libs/webhooks/src/events/infrastructure/postgres-event.reader.js';
 import { PostgresEventStore } from '../../libs/webhooks/src/events/infrastructure/postgres-event.store.js';
@@ -36,7 +36,7 @@ beforeAll(async () => {
   source = await new DataSource({ type: 'postgres', url: database.url }).initialize();
   const config = readConfig({ DATABASE_URL: database.url });
   const statements = new Database(source, new Metrics(), new Log(config, 'test'), config);
-  reader = new PostgresEventReader(statements);
+  reader = new PostgresEventReader(new TypeOrmTransactions(source, statements));
   store = new PostgresEventStore(statements, new NoQueue(), new Tracing(), new Metrics(), config);
   worker = await startWorker({
     DATABASE_URL: database.url,

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import pg from 'pg';
-import { listDeliveries } from '../../libs/webhooks/src/deliveries/infrastructure/delivery.statements.js';
+import type { Given, Statement } from '#libs/runtime';
+import type { Outcome } from '../../libs/webhooks/src/deliveries/domain/pending-deliveries.js';
 import {
   LOOK,
   OLDEST_DUE,
 } from '../../libs/webhooks/src/deliveries/infrastructure/due-deliveries.statements.js';
+import { outcomeValues } from '../../libs/webhooks/src/deliveries/infrastructure/outcome-values.js';
 import { RECORD } from '../../libs/webhooks/src/deliveries/infrastructure/outcome.statements.js';
 import {
   CLAIM,
@@ -25,6 +27,7 @@ import {
   findReplayable,
   findWaiting,
 } from '../../libs/webhooks/src/deliveries/infrastructure/replay.statements.js';
+import { listDeliveries } from '../../libs/webhooks/src/deliveries/infrastructure/shown-delivery.statements.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { aSubscription, anAccount } from '../support/rows.js';
 
@@ -38,7 +41,7 @@ interface Step {
   Plans?: Step[];
 }
 
-type Scalar = string | number | boolean | null;
+type Scalar = string | number | boolean | null | undefined;
 type Value = Scalar | Scalar[];
 
 const OTHERS = 20_000;
@@ -120,12 +123,12 @@ async function rowsReadByPrepared(values: Value[], before = 'SELECT'): Promise<n
 }
 
 function literal(value: Value): string {
-  if (value === null) return 'NULL';
+  if (value === null || value === undefined) return 'NULL';
   return Array.isArray(value) ? `'{${value.map(element).join(',')}}'` : `'${String(value)}'`;
 }
 
 function element(value: Scalar): string {
-  return value === null ? 'NULL' : `"${String(value)}"`;
+  return value === null || value === undefined ? 'NULL' : `"${String(value)}"`;
 }
 
 function readBy(step: Step): number {
@@ -135,9 +138,6 @@ function readBy(step: Step): number {
   const compared = (step['Rows Removed by Join Filter'] ?? 0) * step['Actual Loops'];
   return (step.Plans ?? []).reduce((sum, inner) => sum + readBy(inner), ofStep + compared);
 }
-
-const ones = () => waiting.map(() => 1);
-const each = (value: Scalar) => waiting.map(() => value);
 
 /** On the queue. */
 const QUEUED = `UPDATE deliveries SET claimed_until = now() + interval '1 hour'
@@ -165,51 +165,90 @@ type StatementCase = [
   values: () => Value[],
 ];
 
+function aCase<Values extends object>(
+  name: string,
+  statementOf: (day: Day) => Statement<Values>,
+  before: string,
+  ...values: (() => Values)[]
+): StatementCase {
+  const given = () => values.map((each) => each()) as Given<Values>;
+  return [
+    name,
+    (day) => statementOf(day).text,
+    before,
+    () => statementOf(TODAY).valuesOf(...given()) as Value[],
+  ];
+}
+
+const outcome = (): Outcome => ({
+  id: '',
+  lease: 1,
+  attempt: { number: 1, at: new Date(), durationMs: 1, status: 200, truncated: false },
+  conclusion: { state: 'succeeded' },
+  scheduleBase: 0,
+  afresh: { state: 'succeeded' },
+});
+const outcomes = () => outcomeValues(waiting.map((id) => ({ ...outcome(), id })));
+const claims = () => ({
+  webhookIds: [webhook],
+  most: [WAITING],
+  dueForMs: [1e12],
+  probes: [],
+  timeoutMs: TIMEOUT_MS,
+});
+const leases = (lease: number) => ({
+  ids: waiting,
+  leases: waiting.map(() => lease),
+  timeoutMs: TIMEOUT_MS,
+});
+
 const PATH: StatementCase[] = [
-  ['takes', (day) => TAKE(day).text, QUEUED, () => [waiting, each(0), TIMEOUT_MS]],
-  ['releases', (day) => RELEASE(day).text, LEASED, () => [waiting, ones(), TIMEOUT_MS]],
-  [
-    'records',
-    (day) => RECORD(day).text,
-    LEASED,
-    () => [
-      ...[waiting, ones(), ones(), each(new Date().toISOString()), ones(), each(200)],
-      ...[each(null), each(null), each(null), each(null), each(false)],
-      ...[each(0), each('succeeded'), each(null), each(null)],
-      ...[each('succeeded'), each(null), each(null), 'worker'],
-    ],
-  ],
-  [
-    'claims',
-    (day) => CLAIM(day).text,
-    'SELECT',
-    () => [[webhook], [WAITING], [1e12], [], TIMEOUT_MS],
-  ],
-  [
+  aCase('takes', TAKE, QUEUED, () => leases(0)),
+  aCase('releases', RELEASE, LEASED, () => leases(1)),
+  aCase('records', RECORD, LEASED, () => ({ ...outcomes(), worker: 'worker' })),
+  aCase('claims', CLAIM, 'SELECT', claims),
+  aCase(
     'claims tests of',
-    (day) => CLAIM_TESTS(day).text,
+    CLAIM_TESTS,
     "UPDATE deliveries SET immediate = true WHERE state = 'pending' AND next_attempt_at <= now()",
-    () => [[webhook], [WAITING], [1e12], [], TIMEOUT_MS],
-  ],
-  ['looks for', (day) => LOOK(day).text, 'SELECT', () => ['0', 500]],
-  ['tells the age of', (day) => OLDEST_DUE(day).text, 'SELECT', () => []],
+    claims,
+  ),
+  aCase('looks for', LOOK, 'SELECT', () => ({ after: '0', limit: 500 })),
+  aCase('tells the age of', OLDEST_DUE, 'SELECT'),
 ];
 
 const STATEMENTS: StatementCase[] = [
   ...PATH,
-  ['counts due', () => findWaiting(DAYS).text, 'SELECT', () => [webhook, WAITING]],
-  [
+  aCase(
+    'counts due',
+    () => findWaiting(DAYS),
+    'SELECT',
+    () => ({ webhookId: webhook, limit: WAITING }),
+  ),
+  aCase(
     'finds more of a replay of',
-    () => findReplayable(DAYS).text,
+    () => findReplayable(DAYS),
     REPLAYED,
-    () => [webhook, NOTHING_YET, new Date().toISOString(), ['exhausted', 'cancelled'], WAITING],
-  ],
-  [
+    () => ({
+      webhookId: webhook,
+      after: NOTHING_YET,
+      until: new Date().toISOString(),
+      states: ['exhausted', 'cancelled'] as const,
+      limit: WAITING,
+    }),
+  ),
+  aCase(
     'replays',
-    () => continueReplay(DAYS).text,
+    () => continueReplay(DAYS),
     REPLAYED,
-    () => [REPLAY, NOTHING_YET, waiting, waiting.at(-1)!, true],
-  ],
+    () => ({
+      id: REPLAY,
+      after: NOTHING_YET,
+      to: waiting.at(-1)!,
+      isEnd: true,
+      deliveryIds: waiting,
+    }),
+  ),
 ];
 
 describe.each(['force_generic_plan', 'force_custom_plan'])('with %s', (mode) => {
@@ -307,13 +346,16 @@ it.each(PATH)('%s deliveries by one plan, which opens one partition', async (...
   expect(locks[0]?.count).toBeLessThan(60);
 });
 
+const ANY = { after: undefined, event: undefined, since: undefined, until: undefined };
+
 it.each(['exhausted', 'cancelled', 'pending', 'parked'] as const)(
   'lists what is %s without reading all that succeeded',
   async (state) => {
     await client.query(`SET plan_cache_mode = force_custom_plan`);
     await client.query('ANALYZE');
-    const values = [webhook, null, 100, state, null, null, null];
-    expect(await rowsRead(listDeliveries(state, DAYS).text, values)).toBeLessThan(10 * WAITING);
+    const { text, valuesOf } = listDeliveries(state, DAYS);
+    const page = { webhookId: webhook, limit: 100, state, ...ANY };
+    expect(await rowsRead(text, valuesOf(page) as Value[])).toBeLessThan(10 * WAITING);
   },
 );
 
@@ -326,9 +368,9 @@ it('looks for what is due without reading what is done, though statistics tell o
     `SELECT sum(pg_relation_size(relid) / 8192)::int AS count
      FROM pg_partition_tree('deliveries') WHERE isleaf`,
   );
-  expect(await blocksRead(LOOK(dayOf(waiting[0]!)).text, ['0', 500])).toBeLessThan(
-    blocks!.count / 2,
-  );
+  const { text, valuesOf } = LOOK(dayOf(waiting[0]!));
+  const read = await blocksRead(text, valuesOf({ after: '0', limit: 500 }));
+  expect(read).toBeLessThan(blocks!.count / 2);
 });
 
 it('claims what is due without passing over what is done but seen by a long snapshot', async () => {
@@ -352,8 +394,12 @@ it('claims what is due without passing over what is done but seen by a long snap
   );
   await due(WAITING, 'now()');
   await database.query('ANALYZE deliveries');
-  const { text } = CLAIM(dayOf(done[0]!.id));
-  const claim = (dueForMs: number) => blocksRead(text, [[other], [1], [dueForMs], [], TIMEOUT_MS]);
+  const { text, valuesOf } = CLAIM(dayOf(done[0]!.id));
+  const claim = (dueForMs: number) =>
+    blocksRead(
+      text,
+      valuesOf({ ...claims(), webhookIds: [other], most: [1], dueForMs: [dueForMs] }),
+    );
   const [all, since] = [await claim(1e12), await claim(10_000)];
   await snapshot.query('ROLLBACK');
   await snapshot.end();

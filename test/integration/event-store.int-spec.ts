@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { Database, Log, Metrics, readConfig, Tracing } from '#libs/runtime';
+import { Database, Log, Metrics, readConfig, Tracing, TypeOrmTransactions } from '#libs/runtime';
 import type { ReportedEvent } from '../../libs/webhooks/src/events/domain/event.js';
 import {
   DeliveryQueue,
@@ -49,7 +49,7 @@ beforeEach(async () => {
   const aDatabase = () => new Database(source, new Metrics(), new Log(config, 'test'), config);
   const aStore = () =>
     new PostgresEventStore(aDatabase(), queue, new Tracing(), new Metrics(), config);
-  reader = new PostgresEventReader(aDatabase());
+  reader = new PostgresEventReader(new TypeOrmTransactions(source, aDatabase()));
   store = aStore();
   other = aStore();
   account = await anAccount(database);

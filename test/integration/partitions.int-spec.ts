@@ -10,6 +10,7 @@ import {
   readConfig,
   type TaskWork,
   Tracing,
+  statement,
   TypeOrmTransactions,
 } from '#libs/runtime';
 import { DeliveryQueue } from '../../libs/webhooks/src/deliveries/domain/delivery-queue.js';
@@ -99,7 +100,7 @@ beforeAll(async () => {
   transactions = new TypeOrmTransactions(source, statements);
   const queue = new QueueOfNothing();
   deliveries = new PostgresDeliveryStore(transactions, queue, new Tracing(), config);
-  events = new PostgresEventReader(statements);
+  events = new PostgresEventReader(transactions);
   eventStore = new PostgresEventStore(statements, queue, new Tracing(), new Metrics(), config);
 }, 300_000);
 afterAll(async () => {
@@ -187,7 +188,7 @@ it('lists deliveries in any state, and shows one with its attempts', async () =>
 });
 
 it('tells statistics', async () => {
-  const store = new PostgresDeliveryStatisticsStore(statements);
+  const store = new PostgresDeliveryStatisticsStore(transactions);
   const all = await tooMany(async () => {
     expect(await store.of(webhook)).toMatchObject({
       attempts: AGES.length,
@@ -283,7 +284,7 @@ it('makes partitions ahead, ends what is too old, and removes the day', async ()
     [oldest],
   );
   const all = await tooMany(async () => {
-    await statements.run({ text: 'SELECT ensure_partitions(8)' }, []);
+    await statements.run(statement({ text: 'SELECT ensure_partitions(8)' }));
     await remove();
   });
   expect(await partitions()).toBe(before);

@@ -31,13 +31,13 @@ const UNAVAILABLE = { error: 'The service cannot reach its database now.', code:
 /** The database is lost in each statement that is to fail. */
 function loseDatabase(toFail: (name: string | undefined) => boolean) {
   const own = app.get(Database);
-  const run = own.run.bind(own);
+  const { run } = own;
   return vi
     .spyOn(own, 'run')
-    .mockImplementation((statement, values) =>
+    .mockImplementation((statement, ...given) =>
       toFail(statement.name)
         ? Promise.reject(Object.assign(new Error('lost'), { code: 'ECONNRESET' }))
-        : run(statement, values),
+        : run(statement, ...given),
     );
 }
 

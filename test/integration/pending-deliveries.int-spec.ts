@@ -57,6 +57,8 @@ beforeEach(async () => {
   id = await aPendingDelivery(database, webhook);
 });
 
+const redeliver = () => database.run(REDELIVER, { id, hasRoom: false, leaseMs: LEASE_MS });
+
 /** As accepting does with what it puts onto the queue. */
 async function enqueue(): Promise<void> {
   await database.query(
@@ -228,25 +230,25 @@ it('records of each of many what came of it, in whatever order', async () => {
 it('lets a success of an earlier schedule end no redelivery', async () => {
   const delivery = await taken();
   await record(delivery, SUCCEEDED);
-  await database.query(REDELIVER.text, [id, false, LEASE_MS]);
+  await redeliver();
   await record(delivery, SUCCEEDED);
   expect(await row()).toEqual({ state: 'pending', attempts: 1, leased: false });
 });
 
 it('gives nobody a delivery whose customer cancelled it while its job was in the queue', async () => {
   await enqueue();
-  expect(await database.query(CANCEL_REQUESTED.text, [id])).toHaveLength(1);
+  expect(await database.run(CANCEL_REQUESTED, { id })).toHaveLength(1);
   expect(await pending.take({ id, lease: 0 })).toBeUndefined();
   expect(await row()).toEqual({ state: 'cancelled', attempts: 0, leased: false });
 });
 
 it('keeps a delivery that was cancelled while a worker has it from being sent anew meanwhile', async () => {
   const delivery = await taken();
-  await database.query(CANCEL_REQUESTED.text, [id]);
-  expect(await database.query(REDELIVER.text, [id, false, LEASE_MS])).toEqual([]);
+  await database.run(CANCEL_REQUESTED, { id });
+  expect(await redeliver()).toEqual([]);
   await pending.release(delivery);
   expect(await row()).toEqual({ state: 'cancelled', attempts: 0, leased: false });
-  expect(await database.query(REDELIVER.text, [id, false, LEASE_MS])).toHaveLength(1);
+  expect(await redeliver()).toHaveLength(1);
 });
 
 it('leaves a delivery to its present worker when one that lost it releases it', async () => {
@@ -336,8 +338,7 @@ describe('what is due', () => {
   });
 
   it('is found by a look, which tells when the rest is due', async () => {
-    const look = () =>
-      database.query<{ webhook_id: string; due_in_ms: number }>(LOOK(dayOf(id)).text, ['0', 500]);
+    const look = () => database.run(LOOK(dayOf(id)), { after: '0', limit: 500 });
     expect(await look()).toMatchObject([{ webhook_id: webhook, probe: false }]);
     expect((await look())[0]!.due_in_ms).toBeLessThanOrEqual(0);
     await enqueue();
@@ -361,10 +362,7 @@ describe('what is due', () => {
       others.push(other);
     }
     const look = async (after: string) => {
-      const rows = await database.query<{ number: number; webhook_id: string }>(
-        LOOK(dayOf(id)).text,
-        [after, 3],
-      );
+      const rows = await database.run(LOOK(dayOf(id)), { after, limit: 3 });
       return rows.map(({ number, webhook_id }) => [number, webhook_id]);
     };
     expect(await look('0')).toEqual(others.slice(0, 3).map((other, at) => [at + 1, other]));

@@ -99,7 +99,7 @@ it('lets ten replays of an account go on in a round, whichever, and so those of 
   await store.start(ACCOUNT, other, range());
   const wentOn = new Set<string>();
   const round = async () => {
-    const rows = await database.query<{ webhook_id: string }>(READY_REPLAYS.text);
+    const rows = await database.run(READY_REPLAYS);
     for (const { webhook_id } of rows) wentOn.add(webhook_id);
     return rows.map(({ webhook_id }) => webhook_id);
   };

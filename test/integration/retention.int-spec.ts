@@ -236,7 +236,9 @@ it.each([
   ['drop', DROP],
 ])('does not fail to %s a partition that another worker has removed', async (_, removal) => {
   const store = storeOf(await connections('worker'));
-  expect(await store.run(removal, ['deliveries_20200101'])).toEqual([{ mine: true, done: null }]);
+  expect(await store.run(removal, { name: 'deliveries_20200101' })).toEqual([
+    { mine: true, done: null },
+  ]);
 });
 
 it('removes nothing that migrate was told to keep, whatever a worker is told', async () => {
@@ -354,19 +356,19 @@ it('disturbs neither accepting nor delivering, and records nothing of a delivery
     }
   };
   const accept = () =>
-    api.run(ACCEPT_EVENTS, [
-      ['cdrCreated'],
-      ['call'],
-      [null],
-      [account],
-      [randomUUID()],
-      [null],
-      ['{}'],
+    api.run(ACCEPT_EVENTS, {
+      events: ['cdrCreated'],
+      resources: ['call'],
+      applicationIds: [undefined],
+      accountIds: [account],
+      producerIds: [randomUUID()],
+      occurredAt: [undefined],
+      data: ['{}'],
+      traceparents: undefined,
       // It goes onto no queue here, so it is due.
-      false,
-      LEASE_MS,
-      null,
-    ]);
+      hasRoom: false,
+      leaseMs: LEASE_MS,
+    });
   let recorded = 0;
   const deliver = async () => {
     const claim = { webhookId: subscription, accountId: account, day: today, most: 50 };

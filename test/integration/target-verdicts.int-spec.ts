@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Database, Log, Metrics, readConfig } from '#libs/runtime';
 import type { Verdict } from '../../libs/webhooks/src/subscriptions/domain/subscription-life.js';
 import type { KnownHealth } from '../../libs/webhooks/src/deliveries/domain/target-verdicts.js';
@@ -36,11 +36,11 @@ beforeAll(async () => {
   const config = readConfig({ DATABASE_URL: url, LOG_LEVEL: 'silent' });
   const log = new Log(config, 'test');
   const shared = new Database(source, new Metrics(), log, config);
-  const run = shared.run.bind(shared);
-  shared.run = (statement, values) => {
+  const { run } = shared;
+  vi.spyOn(shared, 'run').mockImplementation((statement, ...given) => {
     statements += 1;
-    return run(statement, values);
-  };
+    return run(statement, ...given);
+  });
   const metrics = {
     healthChanged: (change: string) => changes.push(change),
   } as unknown as DeliveryMetrics;

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { actAs, UnavailableError } from '#libs/kernel';
-import { Database, Log, Metrics, readConfig, TypeOrmTransactions } from '#libs/runtime';
+import { Database, Log, Metrics, readConfig, statement, TypeOrmTransactions } from '#libs/runtime';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 
 const QUERY_TIMEOUT_MS = 200;
@@ -33,8 +33,11 @@ afterAll(async () => {
 });
 beforeEach(() => database.query('DELETE FROM things'));
 
-const add = (name: string) => transactions.query(insertion, [name]);
-const insertion = { text: 'INSERT INTO things VALUES ($1)' };
+const INSERT = statement<{ name: string }>({ text: 'INSERT INTO things VALUES (@name)' });
+const add = (name: string) => transactions.query(INSERT, { name });
+const FAIL = statement({
+  text: `DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40P01'; END $$`,
+});
 const names = async () =>
   (await database.query<{ name: string }>('SELECT name FROM things')).map(({ name }) => name);
 
@@ -49,7 +52,7 @@ it('leaves no transaction open on a connection whose statement took too long', a
   } finally {
     await other.end();
   }
-  await statements.query(insertion, ['next']);
+  await statements.run(INSERT, { name: 'next' });
   expect(await names()).toEqual(['next']);
 });
 
@@ -113,12 +116,7 @@ describe('what is to be done after the commit', () => {
       tries += 1;
       transactions.afterCommit(() => (done += 1));
       await add(`try ${tries}`);
-      if (tries < 3) {
-        await transactions.query(
-          { text: `DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40P01'; END $$` },
-          [],
-        );
-      }
+      if (tries < 3) await transactions.query(FAIL);
     });
     expect([tries, done, await names()]).toEqual([3, 1, ['try 3']]);
   });

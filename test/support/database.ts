@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { migrate, readConfig } from '#libs/runtime';
+import { type Given, migrate, readConfig, type Run, type Statement } from '#libs/runtime';
 import { contextSchemas } from '../../apps/cli/src/context-schemas.js';
 import { TIME_LIMITS } from '../../libs/runtime/src/database/time-limits.js';
 import { TEST_DATABASE_PREFIX, testDatabaseUrl } from './environment.js';
@@ -10,6 +10,7 @@ export interface TestDatabase {
   /** As its owner, which is no superuser. */
   url: string;
   query: <Row extends pg.QueryResultRow>(text: string, values?: unknown[]) => Promise<Row[]>;
+  run: Run;
   drop: () => Promise<void>;
 }
 
@@ -48,6 +49,10 @@ export async function createTestDatabase(
     url,
     query: async <Row extends pg.QueryResultRow>(text: string, values: unknown[] = []) =>
       (await pool.query<Row>(text, values)).rows,
+    run: async <Values extends object, Row extends object>(
+      { text, valuesOf }: Statement<Values, Row>,
+      ...given: Given<Values>
+    ) => (await pool.query<Row>(text, valuesOf(...given))).rows,
     drop: async () => {
       await pool.end();
       await asAdmin(

@@ -5,10 +5,10 @@ import { HealthController, Shutdown } from './health.module.js';
 
 it('asks the stores once, however many ask at once', async () => {
   const readiness = { readyWithoutRedis: true, behindProxy: false };
-  const query = vi.fn(() => Promise.resolve([]));
+  const run = vi.fn(() => Promise.resolve([]));
   const ping = vi.fn(() => Promise.reject(new Error('away')));
   const health = new HealthController(
-    { query } as unknown as Database,
+    { run } as unknown as Database,
     { ping } as unknown as RedisHealth,
     new Shutdown(readiness, {} as Config),
     readiness,
@@ -17,7 +17,7 @@ it('asks the stores once, however many ask at once', async () => {
   const asked = Array.from({ length: 100 }, () => health.ready(response));
   const up = { status: 'up', postgres: 'up', redis: 'down' };
   expect(await Promise.all(asked)).toEqual(Array(100).fill(up));
-  expect([query.mock.calls.length, ping.mock.calls.length]).toEqual([1, 1]);
+  expect([run.mock.calls.length, ping.mock.calls.length]).toEqual([1, 1]);
   await health.ready(response);
-  expect([query.mock.calls.length, ping.mock.calls.length]).toEqual([2, 2]);
+  expect([run.mock.calls.length, ping.mock.calls.length]).toEqual([2, 2]);
 });

@@ -10,11 +10,18 @@ export {
   isUnavailable,
   translateDatabaseError,
 } from './database/database-errors.js';
-export { Database, type Statement } from './database/database.js';
+export { Database } from './database/database.js';
 export { type DatabaseSchema, type Migration, migrationOf } from './database/database-schema.js';
 export { GroupCommit } from './database/group-commit.js';
 export { identityColumn } from './database/identity-column.js';
 export { migrate } from './database/migrate.js';
+export {
+  type Given,
+  type NoValues,
+  type Run,
+  statement,
+  type Statement,
+} from './database/statement.js';
 export { TypeOrmTransactions } from './database/typeorm-transactions.js';
 export { IdempotencyKeys, type KeyedRequest } from './idempotency/idempotency-keys.js';
 export { Log, NestLog } from './logging/log.js';

@@ -2,6 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { TypeOrmTransactions } from '#libs/runtime';
 import { Application } from '../domain/application.js';
 import { ApplicationImports, type ImportedApplication } from '../domain/application-imports.js';
+import {
+  KNOWN_ACCOUNTS,
+  LOCK_APPLICATIONS,
+  RAISE_IDS,
+  TAKEN_IDS,
+} from './application-import.statements.js';
 
 /** PostgreSQL takes 65,535 parameters in a statement: enough for 65 columns. */
 const ROWS_PER_STATEMENT = 1_000;
@@ -14,16 +20,15 @@ export class TypeOrmApplicationImports extends ApplicationImports {
   }
 
   async begin(): Promise<void> {
-    // An insert takes its lock before it asks the sequence: meanwhile nobody is given an id.
-    await this.transactions.manager.query('LOCK TABLE applications IN SHARE ROW EXCLUSIVE MODE');
+    await this.transactions.query(LOCK_APPLICATIONS);
   }
 
-  takenIds(ids: readonly string[]): Promise<Set<string>> {
-    return this.idsAmong('applications', ids);
+  async takenIds(ids: readonly string[]): Promise<Set<string>> {
+    return idsOf(await this.transactions.query(TAKEN_IDS, { ids }));
   }
 
-  knownAccounts(ids: readonly string[]): Promise<Set<string>> {
-    return this.idsAmong('users', ids);
+  async knownAccounts(ids: readonly string[]): Promise<Set<string>> {
+    return idsOf(await this.transactions.query(KNOWN_ACCOUNTS, { ids }));
   }
 
   async addAll(
@@ -31,7 +36,7 @@ export class TypeOrmApplicationImports extends ApplicationImports {
   ): Promise<{ id: string; userId: string }[]> {
     // The chosen ids first: only then can the sequence give out others.
     const chosen = await this.insert(applications.filter(({ id }) => id !== undefined));
-    await this.transactions.manager.query('SELECT raise_application_ids()');
+    await this.transactions.query(RAISE_IDS);
     const others = await this.insert(applications.filter(({ id }) => id === undefined));
     return [...chosen, ...others];
   }
@@ -49,15 +54,8 @@ export class TypeOrmApplicationImports extends ApplicationImports {
     }
     return inserted;
   }
+}
 
-  private async idsAmong(
-    table: 'applications' | 'users',
-    ids: readonly string[],
-  ): Promise<Set<string>> {
-    const rows = await this.transactions.manager.query<{ id: string }[]>(
-      `SELECT id FROM ${table} WHERE id = ANY ($1::bigint[])`,
-      [ids],
-    );
-    return new Set(rows.map(({ id }) => id));
-  }
+function idsOf(rows: readonly { id: string }[]): Set<string> {
+  return new Set(rows.map(({ id }) => id));
 }

@@ -1,15 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import { type AuditEntry, AuditTrail, presentActor } from '#libs/kernel';
-import { TypeOrmTransactions } from '#libs/runtime';
+import { statement, TypeOrmTransactions } from '#libs/runtime';
 
-const RECORD = {
+interface RecordedEntries {
+  /** JSON. */
+  entries: string;
+  userId: string | undefined;
+  actor: string;
+  address: string | undefined;
+  requestId: string | undefined;
+}
+
+const RECORD = statement<RecordedEntries>({
   name: 'audit.record',
   text: `
 INSERT INTO audit (account_id, user_id, actor, address, request_id, action, resource_id, fields)
-SELECT (entry ->> 'accountId')::bigint, $2, $3, $4, $5, entry ->> 'action', entry ->> 'resourceId',
-  ARRAY(SELECT jsonb_array_elements_text(entry -> 'fields'))
-FROM jsonb_array_elements($1::jsonb) AS entry`,
-};
+SELECT (entry ->> 'accountId')::bigint, @userId, @actor, @address, @requestId, entry ->> 'action',
+  entry ->> 'resourceId', ARRAY(SELECT jsonb_array_elements_text(entry -> 'fields'))
+FROM jsonb_array_elements(@entries::jsonb) AS entry`,
+});
 
 /** The {@link AuditTrail} of the table `audit`. */
 @Injectable()
@@ -21,8 +30,8 @@ export class PostgresAuditTrail extends AuditTrail {
   override async record(...entries: AuditEntry[]): Promise<void> {
     if (!this.transactions.underWay) throw new Error('a change is recorded in its transaction');
     if (entries.length === 0) return;
-    const { userId = null, name, address = null, requestId = null } = presentActor();
-    const values = [JSON.stringify(entries), userId, name, address, requestId];
+    const { userId, name: actor, address, requestId } = presentActor();
+    const values = { entries: JSON.stringify(entries), userId, actor, address, requestId };
     await this.transactions.query(RECORD, values);
   }
 
@@ -30,25 +39,25 @@ export class PostgresAuditTrail extends AuditTrail {
     { action, resourceId }: Pick<AuditEntry, 'action' | 'resourceId'>,
     { times, withinMs }: { times: number; withinMs: number },
   ): Promise<number> {
-    const values = [action, resourceId, withinMs, times];
-    const [oldest] = await this.transactions.query<{ ago_ms: number }>(OLDEST_OF, values);
+    const values = { action, resourceId, times, withinMs };
+    const [oldest] = await this.transactions.query(OLDEST_OF, values);
     return oldest ? Math.max(withinMs - oldest.ago_ms, 1) : 0;
   }
 }
 
-/**
- * $1 action, $2 resource, $3 time to look back in ms, $4 how many. Returns how long ago the oldest of so
- * many was, in ms.
- */
-const OLDEST_OF = {
+/** How long ago the oldest of so many was. */
+const OLDEST_OF = statement<
+  { action: string; resourceId: string; times: number; withinMs: number },
+  { ago_ms: number }
+>({
   name: 'audit.oldest-of',
   text: `
 SELECT (extract(epoch FROM clock_timestamp() - created_at) * 1000)::float8 AS ago_ms
 FROM audit
-WHERE resource_id = $2 AND action = $1
-  AND id >= least_uuid(clock_timestamp() - make_interval(secs => $3::float8 / 1000))
-ORDER BY id DESC OFFSET $4::integer - 1 LIMIT 1`,
-};
+WHERE resource_id = @resourceId AND action = @action
+  AND id >= least_uuid(clock_timestamp() - make_interval(secs => @withinMs::float8 / 1000))
+ORDER BY id DESC OFFSET @times::integer - 1 LIMIT 1`,
+});
 
 /**
  * SQL that records, within the statement that does it, what the service does to subscriptions by

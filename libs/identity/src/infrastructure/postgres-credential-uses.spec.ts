@@ -3,7 +3,7 @@ import { UnavailableError } from '#libs/kernel';
 import { BackgroundTasks, type Database, type Log, Metrics } from '#libs/runtime';
 import { PostgresCredentialUses } from './postgres-credential-uses.js';
 
-const query = vi.fn((_statement: object, _values: [string[]]) => Promise.resolve([]));
+const run = vi.fn((_statement: object, _values: { ids: string[] }) => Promise.resolve([]));
 const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
 let tasks: BackgroundTasks;
 let uses: PostgresCredentialUses;
@@ -12,7 +12,7 @@ beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
   vi.clearAllMocks();
   tasks = new BackgroundTasks(log as unknown as Log, new Metrics());
-  uses = new PostgresCredentialUses(tasks, { query } as unknown as Database);
+  uses = new PostgresCredentialUses(tasks, { run } as unknown as Database);
   await tasks.onApplicationBootstrap();
 });
 afterEach(async () => {
@@ -22,7 +22,7 @@ afterEach(async () => {
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 /** The ids that each statement wrote. */
-const written = () => query.mock.calls.map(([, [ids]]) => ids);
+const written = () => run.mock.calls.map(([, { ids }]) => ids);
 
 it('writes the uses of a second in one statement, not when they happen', async () => {
   for (const id of ['1', '2', '1']) uses.note(id);
@@ -41,7 +41,7 @@ it('writes a credential that is in use once a minute', async () => {
 });
 
 it('keeps what could not be written, and tries again after a second', async () => {
-  query.mockRejectedValueOnce(new UnavailableError());
+  run.mockRejectedValueOnce(new UnavailableError());
   uses.note('1');
   await pass(1_100);
   uses.note('2');
@@ -49,12 +49,12 @@ it('keeps what could not be written, and tries again after a second', async () =
   await pass(1_000);
   expect(written()).toEqual([['1'], ['1', '2']]);
   await pass(100_000);
-  expect(query).toHaveBeenCalledTimes(2);
+  expect(run).toHaveBeenCalledTimes(2);
 });
 
 it('logs why uses were not written', async () => {
   const err = new Error('permission denied');
-  query.mockRejectedValueOnce(err);
+  run.mockRejectedValueOnce(err);
   uses.note('1');
   await pass(1_100);
   const fields = { err, task: 'credential-uses', failures: 1 };
@@ -65,5 +65,5 @@ it('writes nothing after its end', async () => {
   uses.note('1');
   await tasks.beforeApplicationShutdown();
   await pass(100_000);
-  expect(query).not.toHaveBeenCalled();
+  expect(run).not.toHaveBeenCalled();
 });

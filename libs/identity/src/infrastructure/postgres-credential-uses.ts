@@ -2,25 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { BackgroundTasks, Database } from '#libs/runtime';
 import { CredentialUses } from '../domain/credential-uses.js';
+import { WRITE_USES } from './user.statements.js';
 
 const WRITTEN_EVERY_MS = 60_000;
 /** One statement writes the uses of so long. */
 const GATHERED_MS = 1_000;
 /** As many as pairs are remembered. */
 const MAX_KNOWN = 10_000;
-
-// In the order of ids and without waiting, since other processes write the same rows. What one of
-// them has just written is left as it is.
-const USED = {
-  name: 'credentials.used',
-  text: `WITH used AS (
-      SELECT id FROM credentials
-      WHERE id = ANY ($1::bigint[])
-        AND (last_used_at IS NULL OR last_used_at < now() - interval '30 seconds')
-      ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
-    )
-    UPDATE credentials c SET last_used_at = now() FROM used WHERE c.id = used.id`,
-};
 
 /** Writes uses in the background; while PostgreSQL is away they wait. */
 @Injectable()
@@ -47,7 +35,7 @@ export class PostgresCredentialUses extends CredentialUses {
   private async write(): Promise<void> {
     const ids = [...this.unwritten];
     if (ids.length === 0) return;
-    await this.database.query(USED, [ids]);
+    await this.database.run(WRITE_USES, { ids });
     for (const id of ids) this.unwritten.delete(id);
   }
 }

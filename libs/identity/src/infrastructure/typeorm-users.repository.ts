@@ -5,6 +5,7 @@ import { codeOf, TypeOrmTransactions, translateDatabaseError } from '#libs/runti
 import { UsernameTaken } from '../domain/identity-errors.js';
 import { User } from '../domain/user.js';
 import { type NewUser, UsersRepository } from '../domain/users.repository.js';
+import { HOLD_USER } from './user.statements.js';
 
 const UNIQUE_VIOLATION = '23505';
 
@@ -46,9 +47,7 @@ export class TypeOrmUsersRepository extends UsersRepository {
   }
 
   override async hold(id: string): Promise<void> {
-    await this.transactions.use((manager) =>
-      manager.query('SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE', [id]),
-    );
+    await this.transactions.query(HOLD_USER, { id });
   }
 
   override async setStatus(id: string, status: User['status']): Promise<boolean> {

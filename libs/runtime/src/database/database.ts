@@ -1,27 +1,19 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Pool, QueryResultRow } from 'pg';
+import type { Pool } from 'pg';
 import { DataSource } from 'typeorm';
 import { CONFIG, type Config } from '../config/config.js';
 import { Log } from '../logging/log.js';
 import { OutageLog } from '../logging/outage-log.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { isAway, isMissingPartition, translateDatabaseError } from './database-errors.js';
-
-/**
- * A statement. Its name is the key of the server's prepared plan; one without a name is planned
- * anew for its values each time, as a statement must whose best plan depends on them.
- */
-export interface Statement {
-  name?: string;
-  text: string;
-}
+import { isAway, isMissingPartition } from './database-errors.js';
+import { type Run, statement, type Statement } from './statement.js';
 
 /** Without an error for so long PostgreSQL is back. */
 const STEADY_MS = 5_000;
 
 /**
- * The connections of the process, shared with TypeORM: for statements that an entity manager
- * would only make slower.
+ * The connections of the process, shared with TypeORM. {@link run} is for the event path and for
+ * background tasks; what serves one request runs its statements in {@link TypeOrmTransactions}.
  */
 @Injectable()
 export class Database {
@@ -52,17 +44,18 @@ export class Database {
    * when there are partitions: the machine may have slept for a week, or its clock was set forward.
    * @throws the driver's error as it is: a caller that repeats or splits needs its SQLSTATE
    */
-  async run<Row extends QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
+  readonly run: Run = async (statement, ...given) => {
+    const values = statement.valuesOf(...given);
     try {
-      return await this.runOnce<Row>(statement, values);
+      return await this.runOnce(statement, values);
     } catch (error) {
       if (!isMissingPartition(error)) throw error;
       await this.makeMissingPartition().catch((failure: unknown) =>
         this.log.error({ err: failure }, 'a missing partition could not be made'),
       );
-      return this.runOnce<Row>(statement, values);
+      return this.runOnce(statement, values);
     }
-  }
+  };
 
   /** @param make is run when a row has no partition, before its statement is repeated */
   whenPartitionIsMissing(make: () => Promise<void>): void {
@@ -77,11 +70,10 @@ export class Database {
     await this.making;
   }
 
-  private async runOnce<Row extends QueryResultRow>(
-    statement: Statement,
+  private async runOnce<Row extends object>(
+    { name, text }: Omit<Statement<never, Row>, 'valuesOf'>,
     values: unknown[],
   ): Promise<Row[]> {
-    const { name, text } = statement;
     const query = this.prepared && name !== undefined ? { name, text, values } : { text, values };
     try {
       const { rows } = await this.pool.query<Row>(query);
@@ -92,18 +84,6 @@ export class Database {
       // One that is late may wait for a lock; where nothing answers, connecting fails next.
       if (isAway(error)) this.outages.away(error);
       throw error;
-    }
-  }
-
-  /**
-   * Like {@link run}, for callers that only pass the error on.
-   * @throws UnavailableError when PostgreSQL cannot be reached
-   */
-  async query<Row extends QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
-    try {
-      return await this.run<Row>(statement, values);
-    } catch (error) {
-      throw translateDatabaseError(error);
     }
   }
 }

@@ -1,5 +1,5 @@
 /** A statement without parameters is given no values. */
-export type NoValues = Record<never, never>;
+export type NoValues = object;
 export type Given<Values extends object> = keyof Values extends never ? [] : [values: Values];
 
 /**

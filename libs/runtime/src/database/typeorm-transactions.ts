@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Client, QueryResultRow } from 'pg';
+import type { Client } from 'pg';
 import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
 import {
   AsyncContext,
@@ -14,7 +14,8 @@ import {
   isTransient,
   translateDatabaseError,
 } from './database-errors.js';
-import { Database, type Statement } from './database.js';
+import { Database } from './database.js';
+import type { Given, Run, Statement } from './statement.js';
 
 const REPEATS = 3;
 
@@ -68,26 +69,27 @@ export class TypeOrmTransactions extends Transactions {
    * Runs one statement in the transaction under way, else in one of its own.
    * @throws as {@link use} does
    */
-  async query<Row extends QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
+  readonly query: Run = async (statement, ...given) => {
     const { runner } = this.current.present ?? {};
-    if (!runner) return this.database.query<Row>(statement, values);
-    const { records } = await runner.query(statement.text, values, true);
-    return records as Row[];
-  }
+    if (runner) return runIn(runner, statement, ...given);
+    return this.database.run(statement, ...given).catch((error: unknown) => {
+      throw translateDatabaseError(error);
+    });
+  };
 
   /**
    * Like {@link query}, for what only reads. Inside a transaction, too, its locks go with it: whoever
    * reads one partition after the other would else have locked them all in the end.
    */
-  async peek<Row extends QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
+  readonly peek: Run = async (statement, ...given) => {
     const { runner } = this.current.present ?? {};
-    if (!runner) return this.database.query<Row>(statement, values);
+    if (!runner) return this.query(statement, ...given);
     await runner.query('SAVEPOINT peek');
-    const { records } = await runner.query(statement.text, values, true);
+    const rows = await runIn(runner, statement, ...given);
     await runner.query('ROLLBACK TO SAVEPOINT peek');
     await runner.query('RELEASE SAVEPOINT peek');
-    return records as Row[];
-  }
+    return rows;
+  };
 
   override afterCommit(work: () => void): void {
     const transaction = this.current.present;
@@ -139,6 +141,15 @@ export class TypeOrmTransactions extends Transactions {
     for (const each of transaction.afterCommit) each();
     return result;
   }
+}
+
+async function runIn<Values extends object, Row extends object>(
+  runner: QueryRunner,
+  { text, valuesOf }: Statement<Values, Row>,
+  ...given: Given<Values>
+): Promise<Row[]> {
+  const { records } = await runner.query(text, valuesOf(...given), true);
+  return records as Row[];
 }
 
 async function rollBack(runner: QueryRunner): Promise<void> {

@@ -1,9 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks, Database } from '#libs/runtime';
+import { BackgroundTasks, Database, statement } from '#libs/runtime';
 
 export const DAYS_AHEAD = 7;
 
-const ENSURE = { name: 'partitions.ensure', text: 'SELECT ensure_partitions($1)' };
+const ENSURE = statement<{ daysAhead: number }>({
+  name: 'partitions.ensure',
+  text: 'SELECT ensure_partitions(@daysAhead)',
+});
 
 // An installation that was off for a week has none for today.
 const OPTIONS = { everyMs: 300_000, beforeServing: true };
@@ -15,7 +18,7 @@ const OPTIONS = { everyMs: 300_000, beforeServing: true };
 export class PartitionKeeper {
   constructor(tasks: BackgroundTasks, database: Database) {
     const ensure = async (): Promise<void> => {
-      await database.run(ENSURE, [DAYS_AHEAD]);
+      await database.run(ENSURE, { daysAhead: DAYS_AHEAD });
     };
     tasks.add('partitions', OPTIONS, ensure);
     database.whenPartitionIsMissing(ensure);

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, Metrics } from '#libs/runtime';
-import { type Day, withinDays } from './partition-days.js';
+import { countPending, OLDEST_DUE } from './due-deliveries.statements.js';
 import { PendingDays } from './pending-days.js';
-import { OLDEST_DUE } from './due-deliveries.statements.js';
 
 /** What waits in PostgreSQL, as each worker tells it: workers are scaled by it. */
 @Injectable()
@@ -27,7 +26,7 @@ export class BacklogMetrics {
   private async oldestDueS(): Promise<number> {
     let oldestMs = 0;
     for (const day of await this.days.all()) {
-      const [row] = await this.database.query<{ age_ms: number | null }>(OLDEST_DUE(day), []);
+      const [row] = await this.database.run(OLDEST_DUE(day));
       oldestMs = Math.max(oldestMs, row?.age_ms ?? 0);
     }
     return oldestMs / 1_000;
@@ -36,16 +35,9 @@ export class BacklogMetrics {
   private async pending(): Promise<number> {
     let pending = 0;
     for (const day of await this.days.all()) {
-      const [row] = await this.database.query<{ deliveries: number }>(countPending(day), []);
+      const [row] = await this.database.run(countPending(day));
       pending += row?.deliveries ?? 0;
     }
     return pending;
   }
-}
-
-function countPending(day: Day): { text: string } {
-  return {
-    text: `SELECT count(*)::float8 AS deliveries FROM deliveries
-WHERE state = 'pending' AND ${withinDays('id', day)}`,
-  };
 }

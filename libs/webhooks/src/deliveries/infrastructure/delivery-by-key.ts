@@ -18,43 +18,30 @@ export function joinDeliveryByKey(id: string, { lock, span }: { lock: Lock; span
 }
 
 /**
- * Finds the rows of an UPDATE by their ids without a join. How to join is a guess of the planner's: on a
+ * Finds the rows of an UPDATE by `@ids` without a join. How to join is a guess of the planner's: on a
  * partition that was just begun it took reading all within the bounds, again for each row, to be as cheap
  * as looking it up. As for bounds, the planner must not know the ids, or it would plan anew each time.
- *
- * @param ids a parameter
  */
-export function isOneOf(ids: string): string {
-  return `= ANY (ARRAY(SELECT unnest(${ids}::uuid[])))`;
-}
+export const IS_ONE_OF_IDS = '= ANY (ARRAY(SELECT unnest(@ids::uuid[])))';
 
 /**
- * What an array has at the place at which another one has the id of delivery `d`: width_bucket() tells,
- * by bisection, how many ids are not greater than that one.
+ * What an array has at the place at which `@ids`, which are in order, have the id of delivery `d`:
+ * width_bucket() tells, by bisection, how many of them are not greater than that one.
  *
- * @param ids a parameter with ids in order, as {@link inOrder} has them
- * @param array another, and its type
+ * @param array a parameter and its type
  */
-export function atPlaceOf(ids: string, array: string): string {
-  return `(${array})[width_bucket(d.id, ${ids}::uuid[])]`;
+export function atPlaceOfId(array: string): string {
+  return `(${array})[width_bucket(d.id, @ids::uuid[])]`;
 }
 
-/** Sorted by id; of several with the same id, {@link atPlaceOf} finds the last. */
+/** Sorted by id; of several with the same id, {@link atPlaceOfId} finds the last. */
 export function inOrder<Item extends { id: string }>(items: readonly Item[]): Item[] {
   return [...items].sort((one, other) => (one.id < other.id ? -1 : Number(one.id > other.id)));
 }
 
-/** Bounds of what the statements made that made these deliveries, their events as well: all share a prefix. */
-export function boundsOf(ids: readonly string[]): [least: string, greatest: string] {
-  let [least = '', greatest = ''] = ids;
-  for (const id of ids) {
-    if (id < least) least = id;
-    if (id > greatest) greatest = id;
-  }
-  return [`${sharedPrefix(least)}0000-000000000000`, `${sharedPrefix(greatest)}ffff-ffffffffffff`];
-}
-
-/** 48 bits of time, the version and 12 bits of time: all that one statement makes shares them. */
-function sharedPrefix(id: string): string {
-  return id.slice(0, 19);
+/** Bounds of the ids that the statement made that made this one: those of an event and of its deliveries. */
+export function boundsOf(id: string): { least: string; greatest: string } {
+  // 48 bits of time, the version and 12 bits of time: all of them share these.
+  const prefix = id.slice(0, 19);
+  return { least: `${prefix}0000-000000000000`, greatest: `${prefix}ffff-ffffffffffff` };
 }

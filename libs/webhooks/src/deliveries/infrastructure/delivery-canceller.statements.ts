@@ -1,11 +1,11 @@
-import type { Statement } from '#libs/runtime';
+import { type NoValues, statement } from '#libs/runtime';
 import { joinDeliveryByKey } from './delivery-by-key.js';
 import { daysAtOnce, type Span, within } from './partition-walk.js';
 
-export const IS_ANY_CANCELLING = {
+export const IS_ANY_CANCELLING = statement({
   name: 'canceller.any',
   text: 'SELECT id FROM webhooks WHERE cancelling LIMIT 1',
-};
+});
 
 /** How many days {@link cancelOutdated} and {@link findOutdated} may be about. */
 export const DAYS_CANCELLED = daysAtOnce('deliveries', 'deliveries', 'deliveries');
@@ -14,12 +14,11 @@ export const DAYS_CANCELLED = daysAtOnce('deliveries', 'deliveries', 'deliveries
 const IS_FREE_TO_CHANGE = '(claimed_until IS NULL OR claimed_until <= now())';
 
 /**
- * Writes the cancelling of deliveries to their rows, $1 at a time. What a worker or the queue has is
- * left to a later turn: an attempt that is on its way ends and is recorded. Everything is judged again
- * once the row is locked: the delivery may have been taken, or sent anew under the present generation.
+ * Writes the cancelling of deliveries to their rows. What a worker or the queue has is left to a later
+ * run: an attempt that is on its way ends and is recorded.
  */
-export function cancelOutdated(span: Span): Statement {
-  return {
+export function cancelOutdated(span: Span) {
+  return statement<{ limit: number }, { id: string }>({
     text: `
 WITH off AS (
   SELECT id, generation, CASE WHEN deleted_at IS NOT NULL THEN 'deleted'
@@ -32,10 +31,11 @@ outdated AS (
     WHERE webhook_id = off.id AND state = 'pending' AND generation < off.generation
       AND ${IS_FREE_TO_CHANGE} AND ${within('id', span)}
     -- The order of the index on what is pending: no other one may seem as good.
-    ORDER BY next_attempt_at LIMIT $1::integer
+    ORDER BY next_attempt_at LIMIT @limit::integer
   ) d
-  LIMIT $1::integer
+  LIMIT @limit::integer
 ),
+-- Judged again once locked: it may have been taken, or sent anew under the present generation.
 locked AS MATERIALIZED (
   SELECT d.id, o.reason FROM outdated o
   ${joinDeliveryByKey('o.id', { lock: 'FOR UPDATE SKIP LOCKED', span })}
@@ -45,7 +45,7 @@ UPDATE deliveries d
 SET state = 'cancelled', reason = l.reason, completed_at = now(), claimed_until = NULL
 FROM locked l WHERE d.id = l.id AND ${within('d.id', span)}
 RETURNING d.id`,
-  };
+  });
 }
 
 /**
@@ -54,14 +54,14 @@ RETURNING d.id`,
  */
 const MAY_END = `w.cancelling AND greatest(w.updated_at, w.deleted_at) < now() - interval '1 minute'`;
 
-export const MAY_END_CANCELLING = {
+export const MAY_END_CANCELLING = statement<NoValues, { id: string }>({
   name: 'canceller.may-end',
   text: `SELECT id FROM webhooks w WHERE ${MAY_END}`,
-};
+});
 
-/** Those of subscriptions $1 of which something is left. */
-export function findOutdated(span: Span): Statement {
-  return {
+/** Those subscriptions of which something is left. */
+export function findOutdated(span: Span) {
+  return statement<{ webhookIds: string[] }, { id: string }>({
     text: `
 SELECT w.id FROM webhooks w CROSS JOIN LATERAL (
   SELECT FROM deliveries
@@ -69,12 +69,14 @@ SELECT w.id FROM webhooks w CROSS JOIN LATERAL (
     AND ${within('id', span)}
   ORDER BY next_attempt_at LIMIT 1
 ) outdated
-WHERE w.id = ANY ($1::bigint[])`,
-  };
+WHERE w.id = ANY (@webhookIds::bigint[])`,
+  });
 }
 
-/** Ends the cancelling of subscriptions $1, of which nothing is left. */
-export const END_CANCELLING = {
+/** Ends the cancelling of subscriptions of which nothing is left. */
+export const END_CANCELLING = statement<{ webhookIds: string[] }>({
   name: 'canceller.end',
-  text: `UPDATE webhooks w SET cancelling = false WHERE w.id = ANY ($1::bigint[]) AND ${MAY_END}`,
-};
+  text: `
+UPDATE webhooks w SET cancelling = false
+WHERE w.id = ANY (@webhookIds::bigint[]) AND ${MAY_END}`,
+});

@@ -31,7 +31,7 @@ export class DeliveryCanceller {
   }
 
   private async run(): Promise<void> {
-    const cancelling = await this.database.run(IS_ANY_CANCELLING, []);
+    const cancelling = await this.database.run(IS_ANY_CANCELLING);
     if (cancelling.length === 0) return;
     const spans = await this.pendingDays.spans(DAYS_CANCELLED);
     const end = performance.now() + RUN_MS;
@@ -43,7 +43,7 @@ export class DeliveryCanceller {
     let cancelled: unknown[];
     do {
       if (performance.now() > end) return;
-      cancelled = await this.database.run(cancelOutdated(span), [BATCH]);
+      cancelled = await this.database.run(cancelOutdated(span), { limit: BATCH });
     } while (cancelled.length === BATCH);
   }
 
@@ -52,13 +52,13 @@ export class DeliveryCanceller {
    * switched off long before that.
    */
   private async endCancelling(spans: readonly Span[]): Promise<void> {
-    const asked = await this.database.run<{ id: string }>(MAY_END_CANCELLING, []);
+    const asked = await this.database.run(MAY_END_CANCELLING);
     if (asked.length === 0) return;
     const done = new Set(asked.map(({ id }) => id));
     for (const span of spans) {
-      const left = await this.database.run<{ id: string }>(findOutdated(span), [[...done]]);
+      const left = await this.database.run(findOutdated(span), { webhookIds: [...done] });
       for (const { id } of left) done.delete(id);
     }
-    await this.database.run(END_CANCELLING, [[...done]]);
+    await this.database.run(END_CANCELLING, { webhookIds: [...done] });
   }
 }

@@ -18,9 +18,8 @@ async function run(signal: AbortSignal): Promise<{ wentOn: string[]; failure: un
     return Promise.resolve([]);
   };
   const database = {
-    run: (statement: object, [id]: unknown[]) =>
-      statement === READY_REPLAYS ? Promise.resolve(ready) : continued(id),
-    query: () => Promise.resolve([]),
+    run: (statement: object, values: { id?: string } = {}) =>
+      statement === READY_REPLAYS ? Promise.resolve(ready) : continued(values.id),
   };
   const days = { spans: () => Promise.resolve([]), note: () => undefined };
   const add = vi.fn<(name: string, options: object, work: TaskWork) => void>();

@@ -11,19 +11,12 @@ import {
   findReplayable,
   findWaiting,
   READY_REPLAYS,
+  type ReadyReplay,
 } from './replay.statements.js';
 
 const OPTIONS = { everyMs: 500, share: 0.25 };
 /** So many begin anew at once, and so many of a subscription wait at the most before more do. */
 const BATCH = 500;
-
-interface ReadyReplay {
-  id: string;
-  webhook_id: string;
-  states: string[];
-  after: string;
-  until: Date;
-}
 
 /**
  * Carries out replays, a batch of each at a time, as fast as their targets take them. Runs in every
@@ -41,10 +34,10 @@ export class DeliveryReplayer {
   }
 
   private async replay(signal: AbortSignal): Promise<void> {
-    await this.database.run(END_REPLAYS, []);
-    const ready = await this.database.run<ReadyReplay>(READY_REPLAYS, []);
+    await this.database.run(END_REPLAYS);
+    const ready = await this.database.run(READY_REPLAYS);
     if (ready.length === 0) return;
-    const oldest = (await daysOf(this.database, 'deliveries')).at(-1) ?? 0;
+    const oldest = (await daysOf(this.database.run, 'deliveries')).at(-1) ?? 0;
     const failures: unknown[] = [];
     for (const replay of ready) {
       // One whose rows somebody has locked keeps no other from going on.
@@ -57,10 +50,7 @@ export class DeliveryReplayer {
   private async hasRoom({ webhook_id: webhookId }: ReadyReplay): Promise<boolean> {
     let waiting = 0;
     for (const span of await this.pendingDays.spans(DAYS_FOUND)) {
-      const [row] = await this.database.run<{ due: number; outdated: boolean }>(findWaiting(span), [
-        webhookId,
-        BATCH,
-      ]);
+      const [row] = await this.database.run(findWaiting(span), { webhookId, limit: BATCH });
       waiting += row?.due ?? 0;
       if (waiting >= BATCH || row?.outdated === true) return false;
     }
@@ -77,12 +67,12 @@ export class DeliveryReplayer {
     let { after } = replay;
     for (const span of spans) {
       signal.throwIfAborted();
-      const ids = [...days].flatMap(([day, of]) =>
+      const deliveryIds = [...days].flatMap(([day, of]) =>
         day >= span.first && day <= span.last ? of : [],
       );
-      const to = ids.at(-1) ?? after;
+      const to = deliveryIds.at(-1) ?? after;
       const isEnd = span === spans.at(-1) && found.length < BATCH;
-      const values = [replay.id, after, ids, to, isEnd];
+      const values = { id: replay.id, after, to, isEnd, deliveryIds };
       const done = await this.database.run(continueReplay(span), values);
       if (done.length === 0) return;
       this.pendingDays.note(span);
@@ -95,13 +85,13 @@ export class DeliveryReplayer {
     const { webhook_id: webhookId, after, until, states } = replay;
     const range = { first: Math.max(dayOf(after), oldest), last: dayAt(until) };
     const rows = await readUpTo(BATCH, oldestFirst(range, DAYS_FOUND), (span, limit) =>
-      this.database.run<{ id: string }>(findReplayable(span), [
+      this.database.run(findReplayable(span), {
         webhookId,
         after,
-        until.toISOString(),
+        until: until.toISOString(),
         states,
         limit,
-      ]),
+      }),
     );
     return rows.map(({ id }) => id);
   }

@@ -16,7 +16,7 @@ let found: { webhook_id: string; due_in_ms: number }[];
 let stored: LeasedDelivery[];
 let claims: DueClaim[];
 let flags: [what: unknown, webhooks: string[]][];
-let places: unknown[][];
+let places: { after: string; limit: number }[];
 let cleared: string[];
 let slots: DeliverySlots;
 let outcome: (delivery: LeasedDelivery) => RunResult;
@@ -34,12 +34,12 @@ beforeEach(() => {
   slots = new DeliverySlots(8, 4);
   outcome = (delivery) => ({ outcome: 'succeeded', delivery }) as RunResult;
   const database = {
-    run: (statement: unknown, values: unknown[]) => {
+    run: (statement: unknown, values: (typeof places)[0] & { webhookIds: string[] }) => {
       if (statement === LOOK(DAY)) {
         places.push(values);
         return Promise.resolve(found.map(aRow));
       }
-      flags.push([statement, values[0] as string[]]);
+      flags.push([statement, values.webhookIds]);
       return Promise.resolve(cleared.map((id) => ({ id })));
     },
   };
@@ -168,9 +168,9 @@ it('goes on with a look where the one before has ended', async () => {
   await looked();
   await looked();
   expect(places).toEqual([
-    ['0', 500],
-    ['506', 500],
-    ['0', 500],
+    { after: '0', limit: 500 },
+    { after: '506', limit: 500 },
+    { after: '0', limit: 500 },
   ]);
 });
 

@@ -5,7 +5,7 @@ import { type DueClaim, DueSchedule, type DueWork } from '../domain/due-schedule
 import { type LeasedDelivery, PendingDeliveries } from '../domain/pending-deliveries.js';
 import { DeliveriesUnderWay } from './deliveries-under-way.js';
 import { type Day, dayOf } from './partition-days.js';
-import { CLEAR_BACKLOG, LOOK, MARK_BACKLOG } from './due-deliveries.statements.js';
+import { CLEAR_BACKLOG, LOOK, type LookRow, MARK_BACKLOG } from './due-deliveries.statements.js';
 import { PendingDays } from './pending-days.js';
 
 /** How often a worker looks for what is due, and the part of the time that this may take. */
@@ -22,17 +22,6 @@ const FULL_MS = 100;
 const SOON_MS = 20;
 /** The pause after a claim that failed, ms. */
 const PAUSE_MS = 500;
-
-interface LookRow {
-  number: number;
-  webhook_id: string;
-  /** Null of a subscription to which nothing is sent now. */
-  account_id: string | null;
-  due_in_ms: number;
-  oldest_in_ms: number;
-  probe: boolean;
-  tests: boolean;
-}
 
 /**
  * The way of all deliveries that did not come from the queue: retries, backlogs, what a lost job or a
@@ -61,7 +50,7 @@ export class DueDeliveries {
   ) {
     tasks.add('due-deliveries', LOOKS, () => this.look());
     this.marking = new GroupCommit<string, undefined>(async (webhookIds) => {
-      await this.database.run(MARK_BACKLOG, [[...new Set(webhookIds)]]);
+      await this.database.run(MARK_BACKLOG, { webhookIds: [...new Set(webhookIds)] });
       return [];
     });
     this.runner.slots.onRoom = () => {
@@ -113,8 +102,8 @@ export class DueDeliveries {
     let left = LOOKED_AT;
     for (const day of days.filter((each) => each <= from)) {
       const begunAt = performance.now();
-      const begin = [day === from ? after : '0', left];
-      const rows = await this.database.run<LookRow>(LOOK(day), begin);
+      const begin = { after: day === from ? after : '0', limit: left };
+      const rows = await this.database.run(LOOK(day), begin);
       this.schedule.found(
         rows.flatMap((row) => workOf(day, row)),
         begunAt,
@@ -211,9 +200,8 @@ export class DueDeliveries {
   /** Nothing of these waits any more: what is accepted for them may go onto the queue. */
   private async clear(claims: readonly DueClaim[]): Promise<void> {
     if (claims.length === 0) return;
-    const rows = await this.database.run<{ id: string }>(CLEAR_BACKLOG, [
-      claims.map(({ webhookId }) => webhookId),
-    ]);
+    const webhookIds = claims.map(({ webhookId }) => webhookId);
+    const rows = await this.database.run(CLEAR_BACKLOG, { webhookIds });
     const cleared = new Set(rows.map(({ id }) => id));
     // What was accepted until then waits as well.
     for (const claim of claims) {

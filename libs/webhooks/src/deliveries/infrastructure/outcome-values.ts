@@ -1,27 +1,40 @@
 import type { Conclusion, Outcome } from '../domain/pending-deliveries.js';
 
-/** The arrays of RECORD. @param outcomes in the order of their ids */
-export function outcomeValues(outcomes: readonly Outcome[]): unknown[] {
+export type OutcomeValues = ReturnType<typeof outcomeValues>;
+
+/** Outcomes as arrays, a column each. @param outcomes in the order of their ids */
+export function outcomeValues(outcomes: readonly Outcome[]) {
   const attempts = outcomes.map((outcome) => outcome.attempt);
-  const valuesOf = (conclusions: Conclusion[]): unknown[] => [
-    conclusions.map((conclusion) => conclusion.state),
-    conclusions.map((conclusion) => ('reason' in conclusion ? conclusion.reason : null)),
-    conclusions.map((conclusion) => ('delayMs' in conclusion ? conclusion.delayMs : null)),
-  ];
-  return [
-    outcomes.map((outcome) => outcome.id),
-    outcomes.map((outcome) => outcome.lease),
-    attempts.map((attempt) => attempt.number),
-    attempts.map((attempt) => attempt.at.toISOString()),
-    attempts.map((attempt) => Math.round(attempt.durationMs)),
-    attempts.map((attempt) => attempt.status ?? null),
-    attempts.map((attempt) => attempt.error ?? null),
-    attempts.map((attempt) => attempt.address ?? null),
-    attempts.map(({ responseHeaders }) => responseHeaders && JSON.stringify(responseHeaders)),
-    attempts.map((attempt) => attempt.responseBody ?? null),
-    attempts.map((attempt) => attempt.truncated),
-    outcomes.map((outcome) => outcome.scheduleBase),
-    ...valuesOf(outcomes.map((outcome) => outcome.conclusion)),
-    ...valuesOf(outcomes.map((outcome) => outcome.afresh)),
-  ];
+  const conclusions = outcomes.map((outcome) => outcome.conclusion);
+  const afresh = outcomes.map((outcome) => outcome.afresh);
+  return {
+    ids: outcomes.map((outcome) => outcome.id),
+    leases: outcomes.map((outcome) => outcome.lease),
+    numbers: attempts.map((attempt) => attempt.number),
+    at: attempts.map((attempt) => attempt.at.toISOString()),
+    durationsMs: attempts.map((attempt) => Math.round(attempt.durationMs)),
+    statuses: attempts.map((attempt) => attempt.status),
+    errors: attempts.map((attempt) => attempt.error),
+    addresses: attempts.map((attempt) => attempt.address),
+    headers: attempts.map(
+      ({ responseHeaders }) => responseHeaders && JSON.stringify(responseHeaders),
+    ),
+    bodies: attempts.map((attempt) => attempt.responseBody),
+    truncated: attempts.map((attempt) => attempt.truncated),
+    scheduleBases: outcomes.map((outcome) => outcome.scheduleBase),
+    states: conclusions.map(({ state }) => state),
+    reasons: conclusions.map(reasonOf),
+    delaysMs: conclusions.map(delayMsOf),
+    afreshStates: afresh.map(({ state }) => state),
+    afreshReasons: afresh.map(reasonOf),
+    afreshDelaysMs: afresh.map(delayMsOf),
+  };
+}
+
+function reasonOf(conclusion: Conclusion): string | undefined {
+  return 'reason' in conclusion ? conclusion.reason : undefined;
+}
+
+function delayMsOf(conclusion: Conclusion): number | undefined {
+  return 'delayMs' in conclusion ? conclusion.delayMs : undefined;
 }

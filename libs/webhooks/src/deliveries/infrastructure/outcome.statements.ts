@@ -1,17 +1,18 @@
-import { atPlaceOf, isOneOf } from './delivery-by-key.js';
+import { atPlaceOfId, IS_ONE_OF_IDS } from './delivery-by-key.js';
+import type { OutcomeValues } from './outcome-values.js';
 import { ofDay, withinDays } from './partition-days.js';
 
 /** What the arrays of {@link RECORD} have of delivery `d`. */
 const OUTCOME = {
-  lease: atPlaceOf('$1', '$2::integer[]'),
-  number: atPlaceOf('$1', '$3::integer[]'),
-  base: atPlaceOf('$1', '$12::integer[]'),
-  state: atPlaceOf('$1', '$13::text[]'),
-  reason: atPlaceOf('$1', '$14::text[]'),
-  delayMs: atPlaceOf('$1', '$15::float8[]'),
-  afreshState: atPlaceOf('$1', '$16::text[]'),
-  afreshReason: atPlaceOf('$1', '$17::text[]'),
-  afreshDelayMs: atPlaceOf('$1', '$18::float8[]'),
+  lease: atPlaceOfId('@leases::integer[]'),
+  number: atPlaceOfId('@numbers::integer[]'),
+  base: atPlaceOfId('@scheduleBases::integer[]'),
+  state: atPlaceOfId('@states::text[]'),
+  reason: atPlaceOfId('@reasons::text[]'),
+  delayMs: atPlaceOfId('@delaysMs::float8[]'),
+  afreshState: atPlaceOfId('@afreshStates::text[]'),
+  afreshReason: atPlaceOfId('@afreshReasons::text[]'),
+  afreshDelayMs: atPlaceOfId('@afreshDelaysMs::float8[]'),
 };
 
 /** Whether the schedule that the conclusion follows is still the present one. */
@@ -38,33 +39,35 @@ const IS_RECORDABLE = `(
 const STAYS_CANCELLED = `d.state = 'cancelled' AND ${OUTCOME.state} <> 'succeeded'`;
 
 /**
- * Records attempts and what follows from them; passes over rows that others have locked.
- *
- * $1…$11 arrays: delivery, in order, number of the lease, number, at, duration, status, error, address,
- * headers, body, truncated; $12…$15 base of the schedule, state, reason, delay in ms until the next attempt;
- * $16…$18 state, reason and delay if the schedule was begun anew meanwhile; $19 the worker
+ * Records attempts and what follows from them, by the order of `@ids`.
  * @returns the deliveries that were not locked
  */
-export const RECORD = ofDay(
+export const RECORD = ofDay<OutcomeValues & { worker: string }, { id: string }>(
   'pending.record',
   (day) => `
-WITH found AS MATERIALIZED (
-  SELECT d.id FROM unnest($1::uuid[]) AS j(id)
+WITH
+-- Rows that others have locked are passed over: the caller tries those again alone.
+found AS MATERIALIZED (
+  SELECT d.id FROM unnest(@ids::uuid[]) AS j(id)
   JOIN LATERAL (
     SELECT id FROM deliveries WHERE id = j.id AND ${withinDays('id', day)} LIMIT 1
     FOR NO KEY UPDATE SKIP LOCKED
   ) d ON true
 ),
+-- Each attempt is logged, even one that came too late to change its delivery.
 logged AS (
   INSERT INTO attempts (delivery_id, take, number, at, duration_ms, status, error, address,
     response_headers, response_body, truncated, worker)
-  SELECT a.*, $19::text FROM unnest($1::uuid[], $2::integer[], $3::integer[], $4::timestamptz[],
-    $5::integer[], $6::integer[], $7::text[], $8::text[], $9::text[], $10::text[], $11::boolean[])
+  SELECT a.*, @worker::text
+  FROM unnest(@ids::uuid[], @leases::integer[], @numbers::integer[], @at::timestamptz[],
+      @durationsMs::integer[], @statuses::integer[], @errors::text[], @addresses::text[],
+      @headers::text[], @bodies::text[], @truncated::boolean[])
     AS a(id, lease, number, at, duration_ms, status, error, address, headers, body, truncated)
   WHERE a.id = ANY (ARRAY(SELECT id FROM found))
   -- Recorded before, in a statement whose answer did not reach us.
   ON CONFLICT DO NOTHING
 ),
+-- The delivery ends, or waits for its next attempt; either way the lease is over.
 recorded AS (
   UPDATE deliveries d
   SET attempts = greatest(d.attempts, ${OUTCOME.number}),
@@ -80,8 +83,8 @@ recorded AS (
 SELECT id FROM found`,
 );
 
-/** Which of them there are, locked or not. $1 array: delivery. */
-export const EXISTING = ofDay(
+/** Which of them there are, locked or not. */
+export const EXISTING = ofDay<{ ids: string[] }, { id: string }>(
   'pending.existing',
-  (day) => `SELECT id FROM deliveries d WHERE d.id ${isOneOf('$1')} AND ${withinDays('d.id', day)}`,
+  (day) => `SELECT id FROM deliveries d WHERE d.id ${IS_ONE_OF_IDS} AND ${withinDays('d.id', day)}`,
 );

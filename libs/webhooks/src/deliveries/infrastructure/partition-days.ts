@@ -1,5 +1,5 @@
 import { keepNewest } from '#libs/kernel';
-import type { Statement } from '#libs/runtime';
+import { statement, type Statement } from '#libs/runtime';
 
 /** A day in UTC, counted from 1970-01-01: its events, deliveries and attempts share a partition each. */
 export type Day = number;
@@ -40,8 +40,11 @@ export function byDay<Item>(items: Iterable<Item>, idOf: (item: Item) => string)
 }
 
 /** A statement about one day, prepared under a name of its own. */
-export function ofDay(name: string, text: (day: Day) => string): (day: Day) => Statement {
-  return eachDay((day) => ({ name: `${name}.${String(day)}`, text: text(day) }));
+export function ofDay<Values extends object, Row extends object = object>(
+  name: string,
+  text: (day: Day) => string,
+): (day: Day) => Statement<Values, Row> {
+  return eachDay((day) => statement({ name: `${name}.${String(day)}`, text: text(day) }));
 }
 
 /** One of a kind for each day, made when it is first asked for. */

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { Run } from '#libs/runtime';
 import {
   dayAt,
   daysListed,
   newestFirst,
   oldestFirst,
-  type Reader,
   readUpTo,
   type Span,
   spansOf,
@@ -15,12 +15,10 @@ const OLDEST = TODAY - 50;
 const DAYS = 20;
 
 let asked = 0;
-const reader = {
-  query: () => {
-    asked += 1;
-    return Promise.resolve([{ day: TODAY + 7 }, { day: OLDEST }]);
-  },
-} as unknown as Reader;
+const run = (() => {
+  asked += 1;
+  return Promise.resolve([{ day: TODAY + 7 }, { day: OLDEST }]);
+}) as unknown as Run;
 
 beforeEach(() => {
   asked = 0;
@@ -30,7 +28,7 @@ afterEach(() => vi.useRealTimers());
 
 async function walked(range: Partial<Span>): Promise<Span[]> {
   const spans: Span[] = [];
-  for await (const span of newestFirst(reader, 'deliveries', DAYS, { ...daysListed({}), ...range }))
+  for await (const span of newestFirst(run, 'deliveries', DAYS, { ...daysListed({}), ...range }))
     spans.push(span);
   return spans;
 }

@@ -1,4 +1,4 @@
-import type { Database } from '#libs/runtime';
+import { type Run, statement } from '#libs/runtime';
 import { type Day, DAY_MS, dayOf, withinDays } from './partition-days.js';
 
 /** The days from the first to the last. */
@@ -6,9 +6,6 @@ export interface Span {
   first: Day;
   last: Day;
 }
-
-/** What runs a statement, in the transaction under way or in one of its own. */
-export type Reader = Pick<Database, 'query'>;
 
 type Table = 'events' | 'deliveries' | 'attempts';
 
@@ -23,18 +20,18 @@ const DAYS_AHEAD = 7;
 /** PostgreSQL's clock may have been that far ahead: partitions are made for no later day. */
 const CLOCK_DAYS = 31;
 
-const DAYS = {
+const DAYS = statement<{ table: Table }, { day: Day }>({
   name: 'partitions.days',
   text: `
 SELECT (to_date(right(part.relname, 8), 'YYYYMMDD') - '1970-01-01'::date) AS day
 FROM pg_inherits i JOIN pg_class part ON part.oid = i.inhrelid
-WHERE i.inhparent = $1::regclass AND NOT i.inhdetachpending AND part.relname ~ '_[0-9]{8}$'
+WHERE i.inhparent = @table::regclass AND NOT i.inhdetachpending AND part.relname ~ '_[0-9]{8}$'
 ORDER BY day DESC`,
-};
+});
 
 /** The days of which a table has partitions, the newest first. */
-export async function daysOf(reader: Reader, table: Table): Promise<Day[]> {
-  return (await reader.query<{ day: Day }>(DAYS, [table])).map(({ day }) => day);
+export async function daysOf(run: Run, table: Table): Promise<Day[]> {
+  return (await run(DAYS, { table })).map(({ day }) => day);
 }
 
 /**
@@ -79,7 +76,7 @@ export function firstDayOf({ createdAt }: { createdAt: Date }): Day {
  * @param range narrows it down; its days need not exist
  */
 export async function* newestFirst(
-  reader: Reader,
+  run: Run,
   table: Table,
   days: number,
   range: Span,
@@ -90,7 +87,7 @@ export async function* newestFirst(
   let first = Math.min(last, ahead) - days + 1;
   yield { first: Math.max(first, wanted), last };
   if (first <= wanted) return;
-  const oldest = Math.max(wanted, (await daysOf(reader, table)).at(-1) ?? END_OF_TIME);
+  const oldest = Math.max(wanted, (await daysOf(run, table)).at(-1) ?? END_OF_TIME);
   for (; first > oldest; first -= days) {
     yield { first: Math.max(first - days, oldest), last: first - 1 };
   }

@@ -1,26 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks, Database, type Statement } from '#libs/runtime';
-import { type Day, withinDays } from './partition-days.js';
+import { BackgroundTasks, Database } from '#libs/runtime';
+import { findPendingDays } from './due-deliveries.statements.js';
+import type { Day } from './partition-days.js';
 import { dayAt, daysAtOnce, daysOf, type Span, spansOf } from './partition-walk.js';
 
 /** With 1,100 days a look takes 100 ms, so a hundredth of the time. */
 const LOOKS = { everyMs: 10_000, share: 0.01 };
 
 const DAYS = daysAtOnce('deliveries');
-
-/**
- * Which of the days hold anything pending. Asked in the order of the index on what is pending:
- * EXISTS would read whole partitions where statistics promise a quick find.
- */
-function pendingOf(days: readonly Day[]): Statement {
-  const each = days.map(
-    (
-      day,
-    ) => `(SELECT ${day} AS day FROM deliveries WHERE state = 'pending' AND ${withinDays('id', day)}
-ORDER BY webhook_id, next_attempt_at LIMIT 1)`,
-  );
-  return { text: each.join(' UNION ALL ') };
-}
 
 /**
  * The days that have pending deliveries: a few of hundreds, so whoever looks for something pending
@@ -79,10 +66,9 @@ export class PendingDays {
   private async lookAtAll(): Promise<void> {
     const begunAt = performance.now();
     const found = new Set<Day>();
-    const all = await daysOf(this.database, 'deliveries');
+    const all = await daysOf(this.database.run, 'deliveries');
     for (let place = 0; place < all.length; place += DAYS) {
-      const asked = pendingOf(all.slice(place, place + DAYS));
-      const rows = await this.database.query<{ day: Day }>(asked, []);
+      const rows = await this.database.run(findPendingDays(all.slice(place, place + DAYS)));
       for (const { day } of rows) found.add(day);
     }
     this.found = found;

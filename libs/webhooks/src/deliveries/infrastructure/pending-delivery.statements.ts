@@ -1,5 +1,7 @@
-import { isOneOf } from './delivery-by-key.js';
+import { statement } from '#libs/runtime';
+import { IS_ONE_OF_IDS } from './delivery-by-key.js';
 import { BEYOND_TIMEOUT_MS, LEFT_BEYOND_TIMEOUT_MS } from './delivery-lease.js';
+import type { EventlessRow, LeasedRow } from './leased-row.js';
 import { type Day, ofDay, withinDays } from './partition-days.js';
 import { HEALTH } from './target-verdict.statements.js';
 import {
@@ -9,28 +11,29 @@ import {
   OFF_REASON,
 } from '../../subscriptions/infrastructure/webhook-flow.js';
 
-/** How long an attempt of delivery `d` may take, in ms. @param timeoutMs where its subscription does not say */
-const timeoutOf = (timeoutMs: string): string => `coalesce(
-      (SELECT (retry ->> 'timeoutMs')::float8 FROM webhooks WHERE id = d.webhook_id), ${timeoutMs}::float8
+/** How long an attempt of delivery `d` may take, in ms; `@timeoutMs` where its subscription does not say. */
+const TIMEOUT_MS = `coalesce(
+      (SELECT (retry ->> 'timeoutMs')::float8 FROM webhooks WHERE id = d.webhook_id), @timeoutMs::float8
     )`;
 
 /**
  * When a lease ends that lasts so much longer than an attempt. While it lasts, the index on what is pending shows the
  * delivery as due at its end, so whoever looks for what is due reads nothing that somebody has.
  */
-const leaseEnd = (timeoutMs: string, beyondMs: number): string =>
-  `now() + make_interval(secs => (${timeoutOf(timeoutMs)} + ${String(beyondMs)}) / 1000)`;
+const leaseEnd = (beyondMs: number): string =>
+  `now() + make_interval(secs => (${TIMEOUT_MS} + ${String(beyondMs)}) / 1000)`;
 
 /** Ends a lease: the delivery is due since the lease began, so that it keeps its place among the others. */
-const endLease = (timeoutMs: string): string => `claimed_until = NULL,
+const END_LEASE = `claimed_until = NULL,
     next_attempt_at = least(now(), d.claimed_until
-      - make_interval(secs => (${timeoutOf(timeoutMs)} + ${String(BEYOND_TIMEOUT_MS)}) / 1000))`;
+      - make_interval(secs => (${TIMEOUT_MS} + ${String(BEYOND_TIMEOUT_MS)}) / 1000))`;
 
 const LEASED = `d.id, d.event_id, d.webhook_id, d.attempts, d.takes, d.schedule_base, d.immediate,
     d.replayed, d.created_at, d.claimed_until`;
 
-/** Cancels those of `judged` whose subscription is off. */
+/** A step that cancels those of `judged` whose subscription is off. */
 const cancelOff = (day: Day): string => `
+-- Found on the way, so no other statement has to.
 cancelled AS (
   UPDATE deliveries d
   SET state = 'cancelled', completed_at = now(), claimed_until = NULL,
@@ -56,19 +59,26 @@ LEFT JOIN LATERAL (
 ) e ON true
 JOIN LATERAL (SELECT * FROM webhooks WHERE id = l.webhook_id LIMIT 1) w ON true`;
 
+/** Deliveries and the numbers of their leases. */
+interface Leases {
+  ids: string[];
+  leases: number[];
+  /** Of an attempt, where the subscription does not say. */
+  timeoutMs: number;
+}
+
 /**
  * Takes over deliveries from the queue, each once: the number of the lease is raised, so a second job of the
  * same delivery has an older one. A row that is locked is passed over; it is due when its lease ends.
- * The end of the lease mostly stays as it is, and with it the index.
- *
- * $1, $2 arrays: delivery, number of its lease; $3 timeout of an attempt in ms
  */
-export const TAKE = ofDay(
+export const TAKE = ofDay<Leases, LeasedRow | EventlessRow>(
   'pending.take',
   (day) => `
-WITH judged AS MATERIALIZED (
+WITH
+-- Locks what still has that lease, and looks at its subscription as it is now.
+judged AS MATERIALIZED (
   SELECT d.id, ${IS_OFF} AS is_off, NOT d.immediate AND ${IS_BLOCKED} AS is_blocked
-  FROM unnest($1::uuid[], $2::integer[]) AS j(id, lease)
+  FROM unnest(@ids::uuid[], @leases::integer[]) AS j(id, lease)
   JOIN LATERAL (
     SELECT * FROM deliveries WHERE id = j.id AND ${withinDays('id', day)} LIMIT 1
     FOR NO KEY UPDATE SKIP LOCKED
@@ -76,16 +86,18 @@ WITH judged AS MATERIALIZED (
   JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
 ),
 ${cancelOff(day)},
+-- Goes back to those that wait in PostgreSQL.
 blocked AS (
-  UPDATE deliveries d SET ${endLease('$3')}
+  UPDATE deliveries d SET ${END_LEASE}
   WHERE d.id = ANY (ARRAY(SELECT id FROM judged WHERE is_blocked AND NOT is_off))
     AND ${withinDays('d.id', day)}
 ),
+-- The end of the lease mostly stays as it is, and with it the index.
 leased AS (
   UPDATE deliveries d
   SET takes = d.takes + 1,
-    claimed_until = greatest(d.claimed_until, ${leaseEnd('$3', LEFT_BEYOND_TIMEOUT_MS)}),
-    next_attempt_at = greatest(d.claimed_until, ${leaseEnd('$3', LEFT_BEYOND_TIMEOUT_MS)})
+    claimed_until = greatest(d.claimed_until, ${leaseEnd(LEFT_BEYOND_TIMEOUT_MS)}),
+    next_attempt_at = greatest(d.claimed_until, ${leaseEnd(LEFT_BEYOND_TIMEOUT_MS)})
   WHERE d.id = ANY (ARRAY(SELECT id FROM judged WHERE NOT is_blocked AND NOT is_off))
     AND ${withinDays('d.id', day)}
   RETURNING ${LEASED}
@@ -93,49 +105,59 @@ leased AS (
 ${loadLeased(day)}`,
 );
 
-/**
- * Puts off all other probes of open circuits whose time has come for as long as a lease may last.
- * $1 array: subscription; $2 timeout of an attempt in ms
- */
-export const PROBE = {
+/** Puts off all other probes of open circuits whose time has come for as long as a lease may last. */
+export const PROBE = statement<{ webhookIds: string[]; timeoutMs: number }, { id: string }>({
   name: 'pending.probe',
   text: `
 UPDATE webhooks w
-SET open_until = now() + make_interval(secs => ($2::float8 + ${String(BEYOND_TIMEOUT_MS)}) / 1000)
+SET open_until = now() + make_interval(secs => (@timeoutMs::float8 + ${String(BEYOND_TIMEOUT_MS)}) / 1000)
 WHERE w.id = ANY (ARRAY(
-  SELECT id FROM webhooks WHERE id = ANY ($1::bigint[]) AND open_until <= now()
+  SELECT id FROM webhooks WHERE id = ANY (@webhookIds::bigint[]) AND open_until <= now()
   FOR NO KEY UPDATE SKIP LOCKED
 ))
 RETURNING w.id`,
-};
+});
 
-/**
- * Leases what is due, straight to the worker that asks: of each subscription the oldest, as many as it says.
- * What others have locked is passed over.
- *
- * $1, $2, $3 arrays: subscription, how many, for how many ms the oldest may have been due (what was due before is
- * passed over: while a snapshot lasts, the index keeps all that is done); $4 array: those whose probe this is;
- * $5 timeout of an attempt in ms
- */
-export const CLAIM = ofDay('pending.claim', (day) =>
+/** What is claimed, a place of the first three arrays for each subscription. */
+interface Claims {
+  webhookIds: string[];
+  most: number[];
+  /**
+   * For how long the oldest may have been due: what was due before is passed over, since while a snapshot
+   * lasts, the index keeps all that is done.
+   */
+  dueForMs: number[];
+  /** The subscriptions whose probe this is. */
+  probes: string[];
+  /** Of an attempt, where the subscription does not say. */
+  timeoutMs: number;
+}
+
+/** `is_expired`: its last lease ended without an outcome. */
+type ClaimedRow = (LeasedRow | EventlessRow) & { is_expired: boolean };
+
+/** Leases what is due, straight to the worker that asks: of each subscription the oldest. */
+export const CLAIM = ofDay<Claims, ClaimedRow>('pending.claim', (day) =>
   claim(
     day,
     'NOT immediate',
-    `NOT ${IS_STOPPED} AND (w.open_until IS NULL OR w.id = ANY ($4::bigint[]))`,
+    `NOT ${IS_STOPPED} AND (w.open_until IS NULL OR w.id = ANY (@probes::bigint[]))`,
   ),
 );
 
 /** The same of tests, which nothing blocks. */
-export const CLAIM_TESTS = ofDay('pending.claim-tests', (day) =>
-  claim(day, 'immediate', '$4::bigint[] IS NOT NULL'),
+export const CLAIM_TESTS = ofDay<Claims, ClaimedRow>('pending.claim-tests', (day) =>
+  claim(day, 'immediate', '@probes::bigint[] IS NOT NULL'),
 );
 
 function claim(day: Day, isAskedFor: string, mayBeSent: string): string {
   return `
-WITH judged AS MATERIALIZED (
+WITH
+-- What is due and free; what others have locked is passed over.
+judged AS MATERIALIZED (
   SELECT d.id, ${IS_OFF} AS is_off, d.claimed_until IS NOT NULL AS is_expired
   -- Subqueries: knowing the arrays while it plans, PostgreSQL would plan anew each time.
-  FROM unnest((SELECT $1::bigint[]), (SELECT $2::integer[]), (SELECT $3::float8[]))
+  FROM unnest((SELECT @webhookIds::bigint[]), (SELECT @most::integer[]), (SELECT @dueForMs::float8[]))
     AS a(webhook_id, most, due_for_ms)
   JOIN LATERAL (SELECT * FROM webhooks WHERE id = a.webhook_id LIMIT 1) w ON ${mayBeSent}
   CROSS JOIN LATERAL (
@@ -150,40 +172,40 @@ WITH judged AS MATERIALIZED (
 ${cancelOff(day)},
 leased AS (
   UPDATE deliveries d
-  SET takes = d.takes + 1, claimed_until = ${leaseEnd('$5', BEYOND_TIMEOUT_MS)},
-    next_attempt_at = ${leaseEnd('$5', BEYOND_TIMEOUT_MS)}
+  SET takes = d.takes + 1, claimed_until = ${leaseEnd(BEYOND_TIMEOUT_MS)},
+    next_attempt_at = ${leaseEnd(BEYOND_TIMEOUT_MS)}
   WHERE d.id = ANY (ARRAY(SELECT id FROM judged WHERE NOT is_off)) AND ${withinDays('d.id', day)}
   RETURNING ${LEASED}
 )
 ${loadLeased(
   day,
-  `, w.id = ANY ($4::bigint[]) AS is_probe,
+  `, w.id = ANY (@probes::bigint[]) AS is_probe,
   l.id = ANY (ARRAY(SELECT id FROM judged WHERE is_expired)) AS is_expired`,
 )}
 ORDER BY l.id`;
 }
 
-/** Ends leased deliveries whose event is gone: they would be leased for ever. $1 array: delivery. */
-export const END_WITHOUT_EVENT = ofDay(
+/** Ends leased deliveries whose event is gone: they would be leased for ever. */
+export const END_WITHOUT_EVENT = ofDay<{ ids: string[] }>(
   'pending.end-without-event',
   (day) => `
 UPDATE deliveries d
 SET state = 'exhausted', reason = 'expired', claimed_until = NULL, next_attempt_at = NULL,
   completed_at = now()
-WHERE d.id ${isOneOf('$1')} AND ${withinDays('d.id', day)} AND d.state = 'pending'`,
+WHERE d.id ${IS_ONE_OF_IDS} AND ${withinDays('d.id', day)} AND d.state = 'pending'`,
 );
 
-/** Gives back what was not sent. $1, $2 arrays: delivery, number of its lease; $3 timeout of an attempt in ms. */
-export const RELEASE = ofDay(
+/** Gives back what was not sent. */
+export const RELEASE = ofDay<Leases>(
   'pending.release',
   (day) => `
 WITH given AS MATERIALIZED (
-  SELECT d.id FROM unnest($1::uuid[], $2::integer[]) AS j(id, lease)
+  SELECT d.id FROM unnest(@ids::uuid[], @leases::integer[]) AS j(id, lease)
   JOIN LATERAL (
     SELECT * FROM deliveries WHERE id = j.id AND ${withinDays('id', day)} LIMIT 1
     FOR NO KEY UPDATE SKIP LOCKED
   ) d ON d.takes = j.lease AND d.state IN ('pending', 'cancelled')
 )
-UPDATE deliveries d SET ${endLease('$3')}
+UPDATE deliveries d SET ${END_LEASE}
 WHERE d.id = ANY (ARRAY(SELECT id FROM given)) AND ${withinDays('d.id', day)}`,
 );

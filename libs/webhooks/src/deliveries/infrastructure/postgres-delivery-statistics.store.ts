@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statement } from '#libs/runtime';
-import type { AttemptError } from '../domain/delivery.js';
+import { TypeOrmTransactions } from '#libs/runtime';
 import {
   type AttemptOutcome,
   type DeliveryStatistics,
@@ -8,67 +7,31 @@ import {
   outcomesOf,
 } from '../domain/delivery-statistics.js';
 import type { Webhook } from '../../subscriptions/domain/webhook.js';
+import {
+  type AttemptOutcomeRow,
+  countWaiting,
+  DAYS_OF_ATTEMPTS,
+  DAYS_OF_DELIVERIES,
+  findAttempted,
+  listAttemptsOf,
+} from './delivery-statistics.statements.js';
 import { byDay } from './partition-days.js';
 import {
-  daysAtOnce,
   daysListed,
   firstDayOf,
   newestFirst,
   readUpTo,
   type Span,
   spansOf,
-  within,
 } from './partition-walk.js';
 
 /** The statistics are about so many attempts at the most, of so many deliveries. */
 const NEWEST = 1_000;
 
-const DELIVERY_DAYS = daysAtOnce('deliveries');
-const ATTEMPT_DAYS = daysAtOnce('attempts');
-
-/** $1 webhook, $2 limit. */
-function attempted(span: Span): Statement {
-  return {
-    text: `
-SELECT id FROM deliveries WHERE webhook_id = $1 AND attempts > 0 AND ${within('id', span)}
-ORDER BY id DESC LIMIT $2`,
-  };
-}
-
-/** $1 deliveries, $2 limit. One delivery after the other: a join would read whole partitions. */
-function attemptsOf(span: Span): Statement {
-  return {
-    text: `
-SELECT a.at, a.status, a.error, a.duration_ms
-FROM unnest($1::uuid[]) AS d(id) CROSS JOIN LATERAL (
-  SELECT * FROM attempts WHERE delivery_id = d.id AND ${within('delivery_id', span)} LIMIT $2
-) a
-ORDER BY a.at DESC LIMIT $2`,
-  };
-}
-
-/** $1 webhook. */
-function waiting(span: Span): Statement {
-  return {
-    text: `
-SELECT count(*)::integer AS deliveries, min(d.created_at) AS since
-FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id
-WHERE d.webhook_id = $1 AND d.state = 'pending' AND d.generation = w.generation
-  AND ${within('d.id', span)}`,
-  };
-}
-
-interface AttemptRow {
-  at: Date;
-  status: number | null;
-  error: AttemptError | null;
-  duration_ms: number;
-}
-
 /** Statistics from the delivery log in PostgreSQL. */
 @Injectable()
 export class PostgresDeliveryStatisticsStore extends DeliveryStatisticsStore {
-  constructor(private readonly database: Database) {
+  constructor(private readonly transactions: TypeOrmTransactions) {
     super();
   }
 
@@ -85,15 +48,16 @@ export class PostgresDeliveryStatisticsStore extends DeliveryStatisticsStore {
     webhook: Pick<Webhook, 'id' | 'createdAt'>,
   ): Promise<AttemptOutcome[]> {
     const deliveries = await readUpTo(NEWEST, this.spansOf(webhook), (span, limit) =>
-      this.database.query<{ id: string }>(attempted(span), [webhook.id, limit]),
+      this.transactions.query(findAttempted(span), { webhookId: webhook.id, limit }),
     );
     const days = byDay(deliveries, ({ id }) => id);
-    const rows: AttemptRow[] = [];
-    for (const span of spansOf([...days.keys()], ATTEMPT_DAYS)) {
+    const rows: AttemptOutcomeRow[] = [];
+    for (const span of spansOf([...days.keys()], DAYS_OF_ATTEMPTS)) {
       const ids = [...days].flatMap(([day, of]) =>
         day >= span.first && day <= span.last ? of.map(({ id }) => id) : [],
       );
-      rows.push(...(await this.database.query<AttemptRow>(attemptsOf(span), [ids, NEWEST])));
+      const values = { ids, limit: NEWEST };
+      rows.push(...(await this.transactions.query(listAttemptsOf(span), values)));
     }
     rows.sort((one, other) => other.at.getTime() - one.at.getTime());
     return rows.slice(0, NEWEST).map(outcomeOf);
@@ -104,10 +68,7 @@ export class PostgresDeliveryStatisticsStore extends DeliveryStatisticsStore {
   ): Promise<DeliveryStatistics['waiting']> {
     let [deliveries, since] = [0, undefined as Date | undefined];
     for await (const span of this.spansOf(webhook)) {
-      const [row] = await this.database.query<{ deliveries: number; since: Date | null }>(
-        waiting(span),
-        [webhook.id],
-      );
+      const [row] = await this.transactions.query(countWaiting(span), { webhookId: webhook.id });
       deliveries += row?.deliveries ?? 0;
       since = row?.since ?? since;
     }
@@ -116,10 +77,10 @@ export class PostgresDeliveryStatisticsStore extends DeliveryStatisticsStore {
 
   private spansOf(webhook: Pick<Webhook, 'id' | 'createdAt'>): AsyncGenerator<Span> {
     const range = { ...daysListed({}), first: firstDayOf(webhook) };
-    return newestFirst(this.database, 'deliveries', DELIVERY_DAYS, range);
+    return newestFirst(this.transactions.query, 'deliveries', DAYS_OF_DELIVERIES, range);
   }
 }
 
-function outcomeOf({ status, error, duration_ms: durationMs }: AttemptRow): AttemptOutcome {
+function outcomeOf({ status, error, duration_ms: durationMs }: AttemptOutcomeRow): AttemptOutcome {
   return { durationMs, ...(status !== null && { status }), ...(error !== null && { error }) };
 }

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type Found, type LookedAt, lookUpTo, type Page } from '#libs/kernel';
+import { type Found, lookUpTo, type Page } from '#libs/kernel';
 import { CONFIG, type Config, Tracing, TypeOrmTransactions } from '#libs/runtime';
-import type { Attempt, AttemptError, Delivery, DeliveryState } from '../domain/delivery.js';
+import type { Attempt, Delivery, DeliveryState } from '../domain/delivery.js';
 import { DeliveryQueue, type QueuedDelivery } from '../domain/delivery-queue.js';
 import { type DeliveryFilter, DeliveryStore, type TestEvent } from '../domain/delivery-store.js';
 import type { Webhook } from '../../subscriptions/domain/webhook.js';
@@ -9,33 +9,27 @@ import { boundsOf } from './delivery-by-key.js';
 import { leaseMs } from './delivery-lease.js';
 import { PUBLISH_SPAN } from './delivery-queues.js';
 import {
-  areFew,
+  type AttemptRow,
   CANCEL_REQUESTED,
   CREATE_TEST,
+  LIST_ATTEMPTS,
+  REDELIVER,
+  type StartedRow,
+} from './delivery.statements.js';
+import { daysListed, firstDayOf, newestFirst, type Span } from './partition-walk.js';
+import {
+  areFew,
   DAYS_LISTED,
-  type DeliveryRow,
   deliveryOf,
   FIND_DELIVERY,
   isDeliveryState,
-  LIST_ATTEMPTS,
   listDeliveries,
-  REDELIVER,
-} from './delivery.statements.js';
-import { daysListed, firstDayOf, newestFirst, type Span } from './partition-walk.js';
-
-/** A delivery that begins, anew or for the first time. */
-interface StartedRow {
-  id: string;
-  lease: number;
-  webhook_id: string;
-  immediate: boolean;
-  queued: boolean;
-}
+} from './shown-delivery.statements.js';
 
 /** The delivery log in PostgreSQL. */
 @Injectable()
 export class PostgresDeliveryStore extends DeliveryStore {
-  private readonly lease: number;
+  private readonly leaseMs: number;
 
   constructor(
     private readonly transactions: TypeOrmTransactions,
@@ -44,7 +38,7 @@ export class PostgresDeliveryStore extends DeliveryStore {
     @Inject(CONFIG) config: Config,
   ) {
     super();
-    this.lease = leaseMs(config);
+    this.leaseMs = leaseMs(config);
   }
 
   async list(
@@ -55,71 +49,71 @@ export class PostgresDeliveryStore extends DeliveryStore {
     const { state } = filter;
     if (state !== undefined && !isDeliveryState(state)) return { rows: [] };
     const { first, last } = daysListed(filter, page.after);
-    const spans = newestFirst(this.transactions, 'deliveries', DAYS_LISTED, {
+    const spans = newestFirst(this.transactions.query, 'deliveries', DAYS_LISTED, {
       first: Math.max(first, firstDayOf(webhook)),
       last,
     });
     const found = await lookUpTo(page.limit, spans, async (span, limit) => {
       const indexed = state && (await this.areFew(webhook, state, span)) ? state : undefined;
-      return this.transactions.query<DeliveryRow & LookedAt>(listDeliveries(indexed, span), [
-        webhook.id,
-        page.after ?? null,
+      return this.transactions.query(listDeliveries(indexed, span), {
+        webhookId: webhook.id,
+        after: page.after,
         limit,
-        state ?? null,
-        filter.event ?? null,
-        filter.since?.toISOString() ?? null,
-        filter.until?.toISOString() ?? null,
-      ]);
+        state,
+        event: filter.event,
+        since: filter.since?.toISOString(),
+        until: filter.until?.toISOString(),
+      });
     });
     return { ...found, rows: found.rows.map(deliveryOf) };
   }
 
   private async areFew(
-    { id }: Pick<Webhook, 'id'>,
+    { id: webhookId }: Pick<Webhook, 'id'>,
     state: DeliveryState,
     span: Span,
   ): Promise<boolean> {
     const statement = areFew(state, span);
     if (!statement) return true;
-    const [row] = await this.transactions.query<{ few: boolean }>(statement, [id]);
+    const [row] = await this.transactions.query(statement, { webhookId });
     return row?.few === true;
   }
 
   async find(id: string, accountId: string): Promise<Delivery | undefined> {
-    const values = [id, accountId, ...boundsOf([id])];
-    const [row] = await this.transactions.query<DeliveryRow>(FIND_DELIVERY, values);
+    const values = { id, accountId, ...boundsOf(id) };
+    const [row] = await this.transactions.query(FIND_DELIVERY, values);
     return row && deliveryOf(row);
   }
 
   async attemptsOf(id: string, after: number, limit: number): Promise<Attempt[]> {
-    const values = [id, after, limit];
-    return (await this.transactions.query<AttemptRow>(LIST_ATTEMPTS, values)).map(attemptOf);
+    const rows = await this.transactions.query(LIST_ATTEMPTS, { id, after, limit });
+    return rows.map(attemptOf);
   }
 
   async redeliver(id: string): Promise<boolean> {
-    const rows = await this.transactions.query<StartedRow>(REDELIVER, [
+    const rows = await this.transactions.query(REDELIVER, {
       id,
-      this.queue.hasRoom(),
-      this.lease,
-    ]);
+      hasRoom: this.queue.hasRoom(),
+      leaseMs: this.leaseMs,
+    });
     this.enqueue(rows);
     return rows.length > 0;
   }
 
   async cancel(id: string): Promise<boolean> {
-    return (await this.transactions.query(CANCEL_REQUESTED, [id])).length > 0;
+    return (await this.transactions.query(CANCEL_REQUESTED, { id })).length > 0;
   }
 
   async createTest(test: TestEvent): Promise<string | undefined> {
     return this.tracing.span(PUBLISH_SPAN, async () => {
-      const rows = await this.transactions.query<StartedRow>(CREATE_TEST, [
-        test.webhookId,
-        test.resource,
-        test.data,
-        this.queue.hasRoom({ immediate: true }),
-        this.lease,
-        this.tracing.traceparent ?? null,
-      ]);
+      const rows = await this.transactions.query(CREATE_TEST, {
+        webhookId: test.webhookId,
+        resource: test.resource,
+        data: test.data,
+        hasRoom: this.queue.hasRoom({ immediate: true }),
+        leaseMs: this.leaseMs,
+        traceparent: this.tracing.traceparent,
+      });
       this.enqueue(rows);
       return rows[0]?.id;
     });
@@ -135,18 +129,6 @@ export class PostgresDeliveryStore extends DeliveryStore {
 function queuedDelivery(row: StartedRow): QueuedDelivery {
   const { id, lease, webhook_id: webhookId, immediate } = row;
   return { id, lease, webhookId, immediate };
-}
-
-interface AttemptRow {
-  number: number;
-  at: Date;
-  duration_ms: number;
-  status: number | null;
-  error: AttemptError | null;
-  address: string | null;
-  response_headers: string | null;
-  response_body: string | null;
-  truncated: boolean;
 }
 
 function attemptOf(row: AttemptRow): Attempt {

@@ -41,9 +41,6 @@ const AGAIN_MS = 250;
 const DUE_SPARE_MS = 1_000;
 const AGES_MS = 1e12;
 
-/** `is_expired`: its last lease ended without an outcome. */
-type ClaimedRow = (LeasedRow | EventlessRow) & { is_expired: boolean };
-
 /** Deliveries that are not finished, in PostgreSQL; statements are shared by what is of one day. */
 @Injectable()
 export class PostgresPendingDeliveries extends PendingDeliveries {
@@ -92,11 +89,11 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
   private takeBatch(day: Day) {
     return async (jobs: readonly DeliveryJob[]): Promise<(LeasedDelivery | undefined)[]> => {
       const askedAt = performance.now();
-      const rows = await this.database.run<LeasedRow | EventlessRow>(TAKE(day), [
-        jobs.map((job) => job.id),
-        jobs.map((job) => job.lease),
-        this.timeoutMs,
-      ]);
+      const rows = await this.database.run(TAKE(day), {
+        ids: jobs.map((job) => job.id),
+        leases: jobs.map((job) => job.lease),
+        timeoutMs: this.timeoutMs,
+      });
       const byId = await this.leased(day, rows, askedAt);
       return jobs.map((job) => {
         const delivery = byId.get(job.id);
@@ -114,13 +111,13 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
   ): Promise<LeasedDelivery[]> {
     const probes = await this.probe(claims.filter((claim) => claim.probe));
     const askedAt = performance.now();
-    const rows = await this.database.run<ClaimedRow>((tests ? CLAIM_TESTS : CLAIM)(day), [
-      claims.map((claim) => claim.webhookId),
-      claims.map((claim) => claim.most),
-      claims.map((claim) => Math.min(claim.dueForMs + DUE_SPARE_MS, AGES_MS)),
+    const rows = await this.database.run((tests ? CLAIM_TESTS : CLAIM)(day), {
+      webhookIds: claims.map((claim) => claim.webhookId),
+      most: claims.map((claim) => claim.most),
+      dueForMs: claims.map((claim) => Math.min(claim.dueForMs + DUE_SPARE_MS, AGES_MS)),
       probes,
-      this.timeoutMs,
-    ]);
+      timeoutMs: this.timeoutMs,
+    });
     this.metrics.leasesExpired(rows.filter((row) => row.is_expired).length);
     return [...(await this.leased(day, rows, askedAt)).values()];
   }
@@ -128,8 +125,8 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
   /** @returns the subscriptions of which no other worker is sending a probe now */
   private async probe(claims: readonly DueClaim[]): Promise<string[]> {
     if (claims.length === 0) return [];
-    const values = [claims.map(({ webhookId }) => webhookId), this.timeoutMs];
-    const rows = await this.database.run<{ id: string }>(PROBE, values);
+    const webhookIds = claims.map(({ webhookId }) => webhookId);
+    const rows = await this.database.run(PROBE, { webhookIds, timeoutMs: this.timeoutMs });
     return rows.map(({ id }) => id);
   }
 
@@ -141,7 +138,7 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
   ): Promise<Map<string, LeasedDelivery>> {
     const eventless = rows.filter((row) => row.event === null);
     if (eventless.length > 0) {
-      await this.database.run(END_WITHOUT_EVENT(day), [eventless.map(({ id }) => id)]);
+      await this.database.run(END_WITHOUT_EVENT(day), { ids: eventless.map(({ id }) => id) });
       this.log.warn({ deliveries: eventless.length }, 'deliveries without an event were ended');
     }
     return new Map(
@@ -153,11 +150,11 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
 
   private releaseBatch(day: Day) {
     return async (deliveries: readonly LeasedDelivery[]): Promise<undefined[]> => {
-      await this.database.run(RELEASE(day), [
-        deliveries.map(({ id }) => id),
-        deliveries.map(({ lease }) => lease),
-        this.timeoutMs,
-      ]);
+      await this.database.run(RELEASE(day), {
+        ids: deliveries.map(({ id }) => id),
+        leases: deliveries.map(({ lease }) => lease),
+        timeoutMs: this.timeoutMs,
+      });
       return [];
     };
   }
@@ -180,14 +177,12 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
 
   /** @returns those with which nothing is left to do */
   private async recordEach(day: Day, outcomes: readonly Outcome[]): Promise<Set<string>> {
-    const rows = await this.database.run<{ id: string }>(RECORD(day), [
-      ...outcomeValues(outcomes),
-      WORKER_ID,
-    ]);
+    const values = { ...outcomeValues(outcomes), worker: WORKER_ID };
+    const rows = await this.database.run(RECORD(day), values);
     const done = new Set(rows.map(({ id }) => id));
     if (done.size === outcomes.length) return done;
     const left = outcomes.flatMap(({ id }) => (done.has(id) ? [] : [id]));
-    const locked = await this.database.run<{ id: string }>(EXISTING(day), [left]);
+    const locked = await this.database.run(EXISTING(day), { ids: left });
     // What retention has dropped has no row to be recorded in.
     for (const id of left) if (!locked.some((row) => row.id === id)) done.add(id);
     return done;

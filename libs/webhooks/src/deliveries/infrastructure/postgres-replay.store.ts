@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { BusyError, FairSemaphore } from '#libs/kernel';
 import { TypeOrmTransactions } from '#libs/runtime';
-import type { Replay, ReplayableState, ReplayRange, ReplayState } from '../domain/replay.js';
+import type { Replay, ReplayRange } from '../domain/replay.js';
 import { ReplayStore } from '../domain/replay-store.js';
 import { dayAt, newestFirst } from './partition-walk.js';
 import {
@@ -11,21 +11,9 @@ import {
   FIND_REPLAY,
   DAYS_COUNTED,
   EARLIER_REPLAY,
+  type ReplayRow,
   START_REPLAY,
 } from './replay.statements.js';
-
-interface ReplayRow {
-  id: string;
-  webhook_id: string;
-  since: Date;
-  until: Date;
-  states: ReplayableState[];
-  state: ReplayState;
-  total: number;
-  replayed: number;
-  created_at: Date;
-  completed_at: Date | null;
-}
 
 /** Counting may read millions of rows: whoever asks for it again and again shall not have all connections. */
 const COUNTS = { atOnce: 2, atOnceOfOne: 1, waitMs: 2_000 };
@@ -52,8 +40,9 @@ export class PostgresReplayStore extends ReplayStore {
     range: ReplayRange,
   ): Promise<string | undefined> {
     const { until, deliveries } = await this.counted(accountId, webhookId, range);
-    const values = [...valuesOf(webhookId, { ...range, until }), deliveries];
-    return (await this.transactions.query<{ id: string }>(START_REPLAY, values))[0]?.id;
+    const values = { ...valuesOf(webhookId, { ...range, until }), total: deliveries };
+    const [started] = await this.transactions.query(START_REPLAY, values);
+    return started?.id;
   }
 
   /** @returns how many, and up to when they were counted */
@@ -66,17 +55,17 @@ export class PostgresReplayStore extends ReplayStore {
   }
 
   private async countAll(webhookId: string, range: ReplayRange) {
-    const asked = [range.until?.toISOString() ?? null];
-    const [end] = await this.transactions.query<{ until: Date }>(END_OF_RANGE, asked);
+    const asked = { until: range.until?.toISOString() };
+    const [end] = await this.transactions.query(END_OF_RANGE, asked);
     if (!end) throw new Error('a SELECT without FROM has a row');
     const { until } = end;
     const values = valuesOf(webhookId, { ...range, until });
-    const reader = { query: this.transactions.peek.bind(this.transactions) };
+    const { peek } = this.transactions;
     const days = { first: dayAt(range.since), last: dayAt(until) };
     let deliveries = 0;
-    for await (const span of newestFirst(reader, 'deliveries', DAYS_COUNTED, days)) {
-      const rows = await reader.query<{ deliveries: number }>(countReplayable(span), values);
-      deliveries += rows[0]?.deliveries ?? 0;
+    for await (const span of newestFirst(peek, 'deliveries', DAYS_COUNTED, days)) {
+      const [counted] = await peek(countReplayable(span), values);
+      deliveries += counted?.deliveries ?? 0;
     }
     return { until, deliveries };
   }
@@ -85,23 +74,23 @@ export class PostgresReplayStore extends ReplayStore {
     webhookId: string,
     { times, withinMs }: { times: number; withinMs: number },
   ): Promise<number> {
-    const values = [webhookId, times, withinMs];
-    const [oldest] = await this.transactions.query<{ ago_ms: number }>(EARLIER_REPLAY, values);
+    const values = { webhookId, times, withinMs };
+    const [oldest] = await this.transactions.query(EARLIER_REPLAY, values);
     return oldest ? Math.max(withinMs - oldest.ago_ms, 1) : 0;
   }
 
   async find(id: string, accountId: string): Promise<Replay | undefined> {
-    const [row] = await this.transactions.query<ReplayRow>(FIND_REPLAY, [id, accountId]);
+    const [row] = await this.transactions.query(FIND_REPLAY, { id, accountId });
     return row && replayOf(row);
   }
 
   async cancel(id: string): Promise<boolean> {
-    return (await this.transactions.query(CANCEL_REPLAY, [id])).length > 0;
+    return (await this.transactions.query(CANCEL_REPLAY, { id })).length > 0;
   }
 }
 
-function valuesOf(webhookId: string, { since, until, states }: ReplayRange): unknown[] {
-  return [webhookId, since.toISOString(), until?.toISOString() ?? null, states];
+function valuesOf(webhookId: string, { since, until, states }: Required<ReplayRange>) {
+  return { webhookId, since: since.toISOString(), until: until.toISOString(), states };
 }
 
 function replayOf(row: ReplayRow): Replay {

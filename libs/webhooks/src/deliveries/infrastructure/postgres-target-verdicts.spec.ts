@@ -17,7 +17,7 @@ beforeEach(() => {
   vi.useFakeTimers();
   [answer, asked, logged] = ['done', [], []];
   const database = {
-    run: (_: unknown, [ids]: [string[]]) => {
+    run: (_: unknown, { webhookIds: ids }: { webhookIds: string[] }) => {
       asked.push(ids);
       if (answer instanceof Error) return Promise.reject(answer);
       return Promise.resolve(ids.map((id) => ({ id, done: answer === 'done', health: null })));

@@ -13,7 +13,7 @@ import {
 } from '../../subscriptions/domain/subscription-life.js';
 import { type KnownHealth, type TargetVerdict, TargetVerdicts } from '../domain/target-verdicts.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
-import { CARRY_OUT, type HealthColumn, knownHealth } from './target-verdict.statements.js';
+import { CARRY_OUT, knownHealth } from './target-verdict.statements.js';
 
 /** Another worker may decide on the same health: so often the decision is made anew at once. */
 const TRIES = 5;
@@ -35,12 +35,6 @@ interface Told {
 
 interface Decided extends Told {
   decision: Decision;
-}
-
-interface Row {
-  id: string;
-  done: boolean;
-  health: HealthColumn;
 }
 
 /** Try what was put aside. */
@@ -105,7 +99,7 @@ export class PostgresTargetVerdicts extends TargetVerdicts implements OnApplicat
 
   /** @returns those whose health is another one by now */
   private async carryOut(all: readonly Decided[]): Promise<Told[]> {
-    const rows = await this.database.run<Row>(CARRY_OUT, valuesOf(all));
+    const rows = await this.database.run(CARRY_OUT, valuesOf(all));
     const readAt = performance.now();
     const byId = new Map(rows.map((row) => [row.id, row]));
     const changed: Told[] = [];
@@ -174,19 +168,19 @@ function decidedOf(all: readonly Told[]): Decided[] {
   });
 }
 
-/** The arrays of {@link CARRY_OUT}. */
-function valuesOf(all: readonly Decided[]): unknown[] {
+/** What was decided as arrays, a column each. */
+function valuesOf(all: readonly Decided[]) {
   const health = all.map(({ decision }) => decision.health);
-  return [
-    all.map(({ webhookId }) => webhookId),
-    all.map(({ targetVersion }) => targetVersion),
-    all.map(({ known }) => known.stored),
-    health.map((after) => after?.failures ?? null),
-    health.map((after) => after?.openings ?? null),
-    health.map((after) => (after?.failingSince === NOW ? 'now' : (after?.failingSince ?? null))),
-    health.map((after) => after?.openMs ?? null),
-    all.map(({ decision }) => decision.holdMs ?? null),
-    all.map(({ decision }) => decision.off ?? null),
-    all.map(({ decision }) => decision.backlog === true),
-  ];
+  return {
+    webhookIds: all.map(({ webhookId }) => webhookId),
+    targetVersions: all.map(({ targetVersion }) => targetVersion),
+    stored: all.map(({ known }) => known.stored),
+    failures: health.map((after) => after?.failures),
+    openings: health.map((after) => after?.openings),
+    failing: health.map((after) => (after?.failingSince === NOW ? 'now' : after?.failingSince)),
+    openMs: health.map((after) => after?.openMs),
+    holdMs: all.map(({ decision }) => decision.holdMs),
+    off: all.map(({ decision }) => decision.off),
+    backlog: all.map(({ decision }) => decision.backlog === true),
+  };
 }

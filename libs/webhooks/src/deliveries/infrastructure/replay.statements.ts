@@ -1,4 +1,10 @@
-import { MAX_RUNNING, REPLAYABLE_STATES } from '../domain/replay.js';
+import { type NoValues, statement } from '#libs/runtime';
+import {
+  MAX_RUNNING,
+  REPLAYABLE_STATES,
+  type ReplayableState,
+  type ReplayState,
+} from '../domain/replay.js';
 import { joinDeliveryByKey } from './delivery-by-key.js';
 import { daysAtOnce, type Span, within } from './partition-walk.js';
 import { IS_BLOCKED } from '../../subscriptions/infrastructure/webhook-flow.js';
@@ -13,9 +19,9 @@ export const DAYS_FOUND = daysAtOnce('deliveries');
 export const DAYS_REPLAYED = daysAtOnce('deliveries', 'deliveries', 'events');
 
 /** A query for each state, so that each has an index of its own; it finds nothing where not asked for. */
-function inStates(states: string, each: (condition: string) => string): string {
+function inStates(each: (condition: string) => string): string {
   return REPLAYABLE_STATES.map(
-    (state) => `(${each(`'${state}' = ANY (${states}) AND state = '${state}'`)})`,
+    (state) => `(${each(`'${state}' = ANY (@states::text[]) AND state = '${state}'`)})`,
   ).join('\n    UNION ALL ');
 }
 
@@ -27,77 +33,99 @@ function joinNoTest(span: Span): string {
   ) e ON NOT e.test`;
 }
 
-/** $1 the end of the time, or NULL; nothing of the future can be sent again. */
-export const END_OF_RANGE = {
-  text: `SELECT date_trunc('milliseconds', least($1::timestamptz, now())) AS until`,
-};
+/** Nothing of the future can be sent again. */
+export const END_OF_RANGE = statement<{ until: string | undefined }, { until: Date }>({
+  text: `SELECT date_trunc('milliseconds', least(@until::timestamptz, now())) AS until`,
+});
+
+/** Which deliveries of a subscription; the times in ISO 8601. */
+interface RangeValues {
+  webhookId: string;
+  since: string;
+  until: string;
+  states: readonly ReplayableState[];
+}
 
 /**
- * $1 webhook, $2 since, $3 until, $4 states; what is about to be cancelled counts as cancelled.
- * Without a name: the best plan depends on the times.
+ * What is about to be cancelled counts as cancelled. Without a name: the best plan depends on the
+ * times.
  */
-export function countReplayable(span: Span): { text: string } {
-  const inRange = `id >= least_uuid($2::timestamptz) AND id < least_uuid($3::timestamptz)
+export function countReplayable(span: Span) {
+  const inRange = `id >= least_uuid(@since::timestamptz) AND id < least_uuid(@until::timestamptz)
        AND ${within('id', span)}`;
-  return {
+  return statement<RangeValues, { deliveries: number }>({
     text: `
 SELECT count(*)::integer AS deliveries FROM webhooks w CROSS JOIN LATERAL (
     ${inStates(
-      '$4::text[]',
       (condition) => `SELECT id, event_id FROM deliveries
      WHERE webhook_id = w.id AND ${condition} AND ${inRange}`,
     )}
     UNION ALL (SELECT id, event_id FROM deliveries
-     WHERE webhook_id = w.id AND 'cancelled' = ANY ($4::text[])
+     WHERE webhook_id = w.id AND 'cancelled' = ANY (@states::text[])
        AND state = 'pending' AND generation < w.generation AND ${inRange})
   ) d ${joinNoTest(span)}
-WHERE w.id = $1`,
-  };
+WHERE w.id = @webhookId`,
+  });
 }
 
 /**
- * $1 webhook, $2 since, $3 until, $4 states, $5 how many there are. It does not count itself: what
- * takes longer than its caller waits is carried out all the same, and would be asked for again.
+ * It does not count the deliveries itself: what takes longer than its caller waits is carried out all
+ * the same, and would be asked for again.
  */
-export const START_REPLAY = {
+export const START_REPLAY = statement<RangeValues & { total: number }, { id: string }>({
   name: 'replays.start',
   text: `
 INSERT INTO replays (id, webhook_id, account_id, generation, since, until, states, total, after)
-SELECT new_uuid(now(), 1), w.id, w.account_id, w.generation, $2, $3, $4, $5,
-  least_uuid($2::timestamptz)
-FROM webhooks w WHERE w.id = $1 AND w.enabled AND w.deleted_at IS NULL
+SELECT new_uuid(now(), 1), w.id, w.account_id, w.generation, @since, @until, @states, @total,
+  least_uuid(@since::timestamptz)
+FROM webhooks w WHERE w.id = @webhookId AND w.enabled AND w.deleted_at IS NULL
   AND (SELECT count(*) FROM replays WHERE webhook_id = w.id AND state = 'running') < ${MAX_RUNNING}
 RETURNING id`,
-};
+});
 
-/** Of subscription $1, how long ago the replay was started that $2 began after within $3 ms. */
-export const EARLIER_REPLAY = {
+/** How long ago the replay was started that is so many before the next. */
+export const EARLIER_REPLAY = statement<
+  { webhookId: string; times: number; withinMs: number },
+  { ago_ms: number }
+>({
   name: 'replays.earlier',
   text: `
 SELECT (extract(epoch FROM now() - created_at) * 1000)::float8 AS ago_ms
 FROM replays
-WHERE webhook_id = $1
-  AND id >= least_uuid(now() - make_interval(secs => $3::float8 / 1000))
-ORDER BY id DESC OFFSET $2::integer - 1 LIMIT 1`,
-};
+WHERE webhook_id = @webhookId
+  AND id >= least_uuid(now() - make_interval(secs => @withinMs::float8 / 1000))
+ORDER BY id DESC OFFSET @times::integer - 1 LIMIT 1`,
+});
 
-/** $1 replay, $2 account. */
-export const FIND_REPLAY = {
+export interface ReplayRow {
+  id: string;
+  webhook_id: string;
+  since: Date;
+  until: Date;
+  states: ReplayableState[];
+  state: ReplayState;
+  total: number;
+  replayed: number;
+  created_at: Date;
+  completed_at: Date | null;
+}
+
+export const FIND_REPLAY = statement<{ id: string; accountId: string }, ReplayRow>({
   name: 'replays.find',
   text: `
 SELECT id, webhook_id, since, until, states, state, total, replayed, created_at, completed_at
-FROM replays WHERE id = $1 AND account_id = $2`,
-};
+FROM replays WHERE id = @id AND account_id = @accountId`,
+});
 
-export const CANCEL_REPLAY = {
+export const CANCEL_REPLAY = statement<{ id: string }, { id: string }>({
   name: 'replays.cancel',
   text: `
-UPDATE replays SET state = 'cancelled', completed_at = now() WHERE id = $1 AND state = 'running'
+UPDATE replays SET state = 'cancelled', completed_at = now() WHERE id = @id AND state = 'running'
 RETURNING id`,
-};
+});
 
 /** Ends some of those of subscriptions that were switched off or deleted since they were asked for. */
-export const END_REPLAYS = {
+export const END_REPLAYS = statement({
   name: 'replays.end',
   text: `
 UPDATE replays SET state = 'cancelled', completed_at = now()
@@ -107,7 +135,7 @@ WHERE id IN (
     AND (NOT w.enabled OR w.deleted_at IS NOT NULL OR w.generation <> r.generation)
   LIMIT 1000 FOR UPDATE OF r SKIP LOCKED
 )`,
-};
+});
 
 /** Those that may go on: of each subscription the oldest, while it is on and not blocked. */
 const READY = `
@@ -121,28 +149,37 @@ WHERE r.state = 'running' AND w.enabled AND w.deleted_at IS NULL AND w.generatio
 /** So many of an account go on in one round, whichever: others do not wait for thousands. */
 const READY_OF_ONE = 10;
 
-export const READY_REPLAYS = {
+export interface ReadyReplay {
+  id: string;
+  webhook_id: string;
+  states: ReplayableState[];
+  /** The delivery that it came to. */
+  after: string;
+  until: Date;
+}
+
+export const READY_REPLAYS = statement<NoValues, ReadyReplay>({
   name: 'replays.ready',
   text: `
 SELECT id, webhook_id, states, after, until FROM (
   SELECT r.id, r.webhook_id, r.states, r.after, r.until,
     row_number() OVER (PARTITION BY r.account_id ORDER BY random()) AS place ${READY}
 ) ready WHERE place <= ${READY_OF_ONE} ORDER BY id`,
-};
+});
 
 /**
- * How many deliveries of subscription $1 are due and wait, $2 at the most, and whether any is about
- * to be cancelled: that has to be so first, or a replay would pass it by.
+ * How many deliveries of a subscription are due and wait, up to a limit, and whether any is about to be
+ * cancelled: that has to be so first, or a replay would pass it by.
  */
-export function findWaiting(span: Span): { text: string } {
-  return {
+export function findWaiting(span: Span) {
+  return statement<{ webhookId: string; limit: number }, { due: number; outdated: boolean }>({
     text: `
 SELECT (SELECT count(*)::integer FROM (
     SELECT FROM deliveries
     WHERE webhook_id = w.id AND state = 'pending' AND next_attempt_at <= now()
       AND (claimed_until IS NULL OR claimed_until <= now()) AND ${within('id', span)}
     -- The order of the index on what is pending: no other one may seem as good.
-    ORDER BY next_attempt_at LIMIT $2::integer
+    ORDER BY next_attempt_at LIMIT @limit::integer
   ) due) AS due,
   w.cancelling AND 0 < (SELECT count(*) FROM (
     SELECT FROM deliveries
@@ -150,44 +187,56 @@ SELECT (SELECT count(*)::integer FROM (
       AND ${within('id', span)}
     ORDER BY next_attempt_at LIMIT 1
   ) outdated) AS outdated
-FROM webhooks w WHERE w.id = $1`,
-  };
+FROM webhooks w WHERE w.id = @webhookId`,
+  });
 }
 
-/** The next deliveries of a replay, oldest first: $1 webhook, $2 after, $3 until, $4 states, $5 limit. */
-export function findReplayable(span: Span): { text: string } {
-  return {
+/** The next deliveries of a replay, oldest first. */
+export function findReplayable(span: Span) {
+  return statement<Omit<RangeValues, 'since'> & { after: string; limit: number }, { id: string }>({
     text: `
 SELECT id FROM (
     ${inStates(
-      '$4::text[]',
       (condition) => `SELECT id FROM deliveries
-     WHERE webhook_id = $1 AND ${condition}
-       AND id > $2::uuid AND id < least_uuid($3::timestamptz) AND ${within('id', span)}
-     ORDER BY id LIMIT $5::integer`,
+     WHERE webhook_id = @webhookId AND ${condition}
+       AND id > @after::uuid AND id < least_uuid(@until::timestamptz) AND ${within('id', span)}
+     ORDER BY id LIMIT @limit::integer`,
     )}
-) found ORDER BY id LIMIT $5::integer`,
-  };
+) found ORDER BY id LIMIT @limit::integer`,
+  });
+}
+
+/** A batch of a replay. */
+interface ReplayBatch {
+  id: string;
+  /** Where it stood, the last delivery of the batch, and whether that is the last of all. */
+  after: string;
+  to: string;
+  isEnd: boolean;
+  deliveryIds: string[];
 }
 
 /**
- * Starts the schedules of deliveries $3 of replay $1 anew, if it may still go on and nobody else got
- * further than $2, and remembers that it came to $4, or to its end: $5.
+ * Starts the schedules of a batch anew, and remembers how far the replay came.
  * @param span the days of the deliveries
  * @returns nothing when it was for somebody else to do
  */
-export function continueReplay(span: Span): { text: string } {
-  return {
+export function continueReplay(span: Span) {
+  return statement<ReplayBatch, { id: string }>({
     text: `
-WITH job AS MATERIALIZED (
-  SELECT r.*, w.generation AS present ${READY} AND r.id = $1 AND r.after = $2
+WITH
+-- If it may still go on, and nobody else got further.
+job AS MATERIALIZED (
+  SELECT r.*, w.generation AS present ${READY} AND r.id = @id AND r.after = @after
   FOR UPDATE OF r SKIP LOCKED
 ),
+-- What has changed its state since it was found is left out.
 chosen AS MATERIALIZED (
-  SELECT d.id, job.present FROM job CROSS JOIN unnest($3::uuid[]) AS n(id)
+  SELECT d.id, job.present FROM job CROSS JOIN unnest(@deliveryIds::uuid[]) AS n(id)
   ${joinDeliveryByKey('n.id', { lock: 'FOR UPDATE', span })} ${joinNoTest(span)}
   WHERE d.state = ANY (job.states)
 ),
+-- Each begins its schedule anew, under the subscription's present generation.
 started AS (
   UPDATE deliveries d
   SET state = 'pending', reason = NULL, completed_at = NULL, schedule_base = d.attempts,
@@ -198,26 +247,26 @@ started AS (
   FROM chosen c WHERE d.id = c.id AND ${within('d.id', span)}
   RETURNING d.id
 ),
--- What is accepted now comes after it.
+-- What is accepted now comes after them.
 marked AS (
   UPDATE webhooks w SET backlog = true FROM job
   WHERE w.id = job.webhook_id AND NOT w.backlog AND EXISTS (SELECT FROM started)
 )
 UPDATE replays r
 SET replayed = r.replayed + (SELECT count(*) FROM started),
-  after = $4,
-  state = CASE WHEN $5::boolean THEN 'completed' ELSE r.state END,
-  completed_at = CASE WHEN $5::boolean THEN now() END
+  after = @to,
+  state = CASE WHEN @isEnd::boolean THEN 'completed' ELSE r.state END,
+  completed_at = CASE WHEN @isEnd::boolean THEN now() END
 FROM job WHERE r.id = job.id
 RETURNING r.id`,
-  };
+  });
 }
 
-/** $1 days for which they are kept. */
-export const FORGET_REPLAYS = {
+/** Those that ended more days ago than data is kept for. */
+export const FORGET_REPLAYS = statement<{ days: number }>({
   name: 'replays.forget',
   text: `DELETE FROM replays WHERE id IN (
-  SELECT id FROM replays WHERE completed_at < now() - $1::integer * interval '24 hours'
+  SELECT id FROM replays WHERE completed_at < now() - @days::integer * interval '24 hours'
   FOR UPDATE SKIP LOCKED
 )`,
-};
+});

@@ -7,6 +7,7 @@ import {
   Database,
   IdempotencyKeys,
   Log,
+  type Given,
   type Statement,
 } from '#libs/runtime';
 import { DeliveryMetrics } from './delivery-metrics.js';
@@ -74,23 +75,23 @@ export class Retention {
     for (const partition of await this.partitions(days)) {
       if (partition.parent === 'deliveries') await this.expire(partition, days);
     }
-    await this.database.run(FORGET_REPLAYS, [days]);
+    await this.database.run(FORGET_REPLAYS, { days });
     await this.inBatches(async () => (await this.idempotencyKeys.forgetOld(BATCH)) === BATCH);
     // A statement that found it among the partitions just before it was detached has read it by now.
     const gone = (await this.detached()).filter((name) => this.seenDetached.has(name));
-    for (const name of gone) await this.remove(DROP, [name]);
+    for (const name of gone) await this.remove(DROP, { name });
     await this.detachOld(days);
     this.seenDetached = new Set(await this.detached());
     // Deliveries that could still be shown go before their subscriptions.
     await this.inBatches(async () => {
-      const [row] = await this.database.run<{ count: number }>(FORGET_WEBHOOKS, [days, BATCH]);
+      const [row] = await this.database.run(FORGET_WEBHOOKS, { days, limit: BATCH });
       return row?.count === BATCH;
     });
   }
 
   private async days(): Promise<number> {
     const configured = this.config.RETENTION_DAYS;
-    const [row] = await this.database.run<{ days: number }>(KEPT_DAYS, [configured]);
+    const [row] = await this.database.run(KEPT_DAYS, { configured });
     const days = row?.days ?? configured;
     if (days > configured && !this.warned) {
       this.warned = true;
@@ -100,8 +101,8 @@ export class Retention {
   }
 
   private async detachOld(days: number): Promise<void> {
-    for (const { name } of await this.database.run<{ name: string }>(HALF_DETACHED, [])) {
-      await this.remove(DETACH, [name]);
+    for (const { name } of await this.database.run(HALF_DETACHED)) {
+      await this.remove(DETACH, { name });
     }
     const old = await this.partitions(days + DAYS_BEYOND);
     for (const day of new Set(old.map((partition) => partition.day))) {
@@ -110,18 +111,18 @@ export class Retention {
   }
 
   private async detached(): Promise<string[]> {
-    const rows = await this.database.run<{ name: string }>(DETACHED, []);
+    const rows = await this.database.run(DETACHED);
     return rows.map(({ name }) => name);
   }
 
   private partitions(days: number): Promise<PartitionRow[]> {
-    return this.database.run<PartitionRow>(OLD_PARTITIONS, [days]);
+    return this.database.run(OLD_PARTITIONS, { days });
   }
 
-  private expire({ first_id, end_id }: PartitionRow, days: number): Promise<void> {
+  private expire(partition: PartitionRow, days: number): Promise<void> {
     return this.inBatches(async () => {
-      const values = [first_id, end_id, days, BATCH];
-      const { count } = await this.remove<{ count: number }>(EXPIRE, values);
+      const values = { ...boundsOf(partition), days, limit: BATCH };
+      const { count } = await this.remove(EXPIRE, values);
       this.metrics.ended('exhausted', count);
       return count === BATCH;
     });
@@ -135,31 +136,31 @@ export class Retention {
     // An attempt is on its way, or somebody sent one again: it has until the next run.
     if (deliveries && (await this.hasPending(deliveries))) return;
     if (events) await this.freeKeys(events);
-    for (const { name } of partitions) await this.remove(DETACH, [name]);
+    for (const { name } of partitions) await this.remove(DETACH, { name });
   }
 
-  private async hasPending({ first_id, end_id }: PartitionRow): Promise<boolean> {
-    return (await this.database.run(FIND_PENDING, [first_id, end_id])).length > 0;
+  private async hasPending(partition: PartitionRow): Promise<boolean> {
+    return (await this.database.run(FIND_PENDING, boundsOf(partition))).length > 0;
   }
 
-  private freeKeys({ first_id, end_id }: PartitionRow): Promise<void> {
+  private freeKeys(partition: PartitionRow): Promise<void> {
+    const { firstId, endId } = boundsOf(partition);
     // Nobody has the least id of a day: an id also tells its version.
-    let after = first_id;
+    let after = firstId;
     return this.inBatches(async () => {
-      const values = [after, end_id, BATCH];
-      const { last } = await this.remove<{ last: string | null }>(FREE_KEYS, values);
+      const { last } = await this.remove(FREE_KEYS, { after, endId, limit: BATCH });
       after = last ?? after;
       return last !== null;
     });
   }
 
   /** @throws OtherWorkerError when that is removing: then nothing was done */
-  private async remove<Row extends object>(
-    statement: Statement,
-    values: unknown[],
-  ): Promise<Row & RemovalRow> {
+  private async remove<Values extends object, Row extends RemovalRow>(
+    statement: Statement<Values, Row>,
+    ...values: Given<Values>
+  ): Promise<Row> {
     this.signal?.throwIfAborted();
-    const [row] = await this.database.run<Row & RemovalRow>(statement, values);
+    const [row] = await this.database.run(statement, ...values);
     if (row?.mine !== true) throw new OtherWorkerError();
     return row;
   }
@@ -173,4 +174,8 @@ export class Retention {
       await sleep(performance.now() - start);
     }
   }
+}
+
+function boundsOf({ first_id: firstId, end_id: endId }: PartitionRow) {
+  return { firstId, endId };
 }

@@ -1,4 +1,5 @@
 import { recordBySystem } from '#libs/identity';
+import { statement } from '#libs/runtime';
 import { type Health, switchedOff } from '../../subscriptions/domain/subscription-life.js';
 import type { KnownHealth } from '../domain/target-verdicts.js';
 import { assignedWhere, REVISED } from '../../subscriptions/infrastructure/webhook-values.js';
@@ -29,26 +30,49 @@ export function knownHealth(column: HealthColumn, readAt: number): KnownHealth {
 /** How it is recorded that the service switched a subscription off. */
 const SWITCHED_OFF = { action: 'webhook.disable', fields: ['enabled'] } as const;
 
+/** What was decided, as arrays: a subscription once. */
+interface Decisions {
+  webhookIds: string[];
+  /** Of the target that was called. */
+  targetVersions: number[];
+  /** The health that the decision was made on. */
+  stored: string[];
+  /** New numbers of failures; absent where the health stays. */
+  failures: (number | undefined)[];
+  openings: (number | undefined)[];
+  /** Since when it fails: 'kept', 'now', or not at all. */
+  failing: (string | null | undefined)[];
+  /** Until the time of the circuit has come; absent where it is closed. */
+  openMs: (number | null | undefined)[];
+  holdMs: (number | undefined)[];
+  /** Why it is switched off. */
+  off: (string | undefined)[];
+  /** Whether new deliveries wait from now on. */
+  backlog: boolean[];
+}
+
+interface CarriedOut {
+  id: string;
+  done: boolean;
+  /** As it was before. */
+  health: HealthColumn;
+}
+
 /**
- * Carries out what was decided, where just the health is stored that it was decided on. It waits for
- * nobody: what somebody else has locked is left as it is.
- *
- * $1…$10 arrays, a subscription once: its id, version of the target that was called, health that the
- * decision was made on; new failures (NULL: the health stays), openings, since when it fails ('kept',
- * 'now', NULL), ms until the circuit's time has come (NULL: closed); ms of a hold and reason to switch it
- * off (both may be NULL); whether new deliveries wait from now on
- *
- * Returns those that are on and still have that target: whether it was done, and their health before.
+ * Carries out what was decided.
+ * @returns the subscriptions that are on and still have that target
  */
-export const CARRY_OUT = {
+export const CARRY_OUT = statement<Decisions, CarriedOut>({
   name: 'verdicts.carry-out',
   text: `
 WITH decided AS MATERIALIZED (
-  SELECT * FROM unnest($1::bigint[], $2::integer[], $3::text[], $4::integer[], $5::integer[],
-    $6::text[], $7::float8[], $8::float8[], $9::text[], $10::boolean[])
+  SELECT * FROM unnest(@webhookIds::bigint[], @targetVersions::integer[], @stored::text[],
+    @failures::integer[], @openings::integer[], @failing::text[], @openMs::float8[],
+    @holdMs::float8[], @off::text[], @backlog::boolean[])
     AS d(webhook_id, target_version, stored, failures, openings, failing, open_ms, hold_ms, off,
       backlog)
 ),
+-- Where just that health is stored. Waits for nobody: what somebody else has locked is left as it is.
 locked AS MATERIALIZED (
   SELECT w.id FROM decided d JOIN webhooks w ON w.id = d.webhook_id
   WHERE w.target_version = d.target_version AND w.enabled AND w.deleted_at IS NULL
@@ -79,4 +103,4 @@ recorded AS (
 SELECT w.id, c.id IS NOT NULL AS done, ${HEALTH} AS health
 FROM decided d JOIN webhooks w ON w.id = d.webhook_id LEFT JOIN changed c ON c.id = w.id
 WHERE w.target_version = d.target_version AND w.enabled AND w.deleted_at IS NULL`,
-};
+});

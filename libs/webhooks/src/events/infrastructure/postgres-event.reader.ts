@@ -1,17 +1,21 @@
 import { Injectable } from '@nestjs/common';
-import { type Found, type LookedAt, lookUpTo, type Page } from '#libs/kernel';
-import { Database } from '#libs/runtime';
+import { type Found, lookUpTo, type Page } from '#libs/kernel';
+import { TypeOrmTransactions } from '#libs/runtime';
 import type { Delivery } from '../../deliveries/domain/delivery.js';
 import type { EventFilter, EventHead, StoredEvent } from '../domain/event.js';
-import type { EventKind, Resource } from '../../subscriptions/domain/event-kinds.js';
 import { EventReader } from '../domain/event-reader.js';
 import { boundsOf } from '../../deliveries/infrastructure/delivery-by-key.js';
 import {
-  type DeliveryRow,
-  deliveryOf,
   DELIVERIES_OF_EVENT,
-} from '../../deliveries/infrastructure/delivery.statements.js';
-import { EVENT_DAYS_LISTED, EVENTS_OF_KEY, FIND_EVENT, listEvents } from './event.statements.js';
+  deliveryOf,
+} from '../../deliveries/infrastructure/shown-delivery.statements.js';
+import {
+  EVENT_DAYS_LISTED,
+  type EventHeadRow,
+  EVENTS_OF_KEY,
+  FIND_EVENT,
+  listEvents,
+} from './event.statements.js';
 import { byDay } from '../../deliveries/infrastructure/partition-days.js';
 import {
   daysListed,
@@ -22,12 +26,12 @@ import {
 /** Reads events from PostgreSQL. */
 @Injectable()
 export class PostgresEventReader extends EventReader {
-  constructor(private readonly database: Database) {
+  constructor(private readonly transactions: TypeOrmTransactions) {
     super();
   }
 
   async find(id: string, accountId: string | undefined): Promise<StoredEvent | undefined> {
-    const [row] = await this.database.query<EventRow>(FIND_EVENT, [id, accountId ?? null]);
+    const [row] = await this.transactions.query(FIND_EVENT, { id, accountId });
     return row && { ...eventOf(row), data: row.data };
   }
 
@@ -39,19 +43,24 @@ export class PostgresEventReader extends EventReader {
     const ids = await this.idsOf(filter.producerId, accountId);
     const spans = ids
       ? spansOf([...byDay(ids, (id) => id).keys()], EVENT_DAYS_LISTED)
-      : newestFirst(this.database, 'events', EVENT_DAYS_LISTED, daysListed(filter, page.after));
+      : newestFirst(
+          this.transactions.query,
+          'events',
+          EVENT_DAYS_LISTED,
+          daysListed(filter, page.after),
+        );
     const found = await lookUpTo(page.limit, spans, (span, limit) =>
-      this.database.query<EventHeadRow & LookedAt>(listEvents(span), [
-        accountId ?? null,
-        page.after ?? null,
+      this.transactions.query(listEvents(span), {
+        accountId,
+        after: page.after,
         limit,
-        filter.event ?? null,
-        filter.resource ?? null,
-        filter.applicationId ?? null,
-        filter.since?.toISOString() ?? null,
-        filter.until?.toISOString() ?? null,
-        ids ?? null,
-      ]),
+        event: filter.event,
+        resource: filter.resource,
+        applicationId: filter.applicationId,
+        since: filter.since?.toISOString(),
+        until: filter.until?.toISOString(),
+        ids,
+      }),
     );
     return { ...found, rows: found.rows.map(eventOf) };
   }
@@ -62,31 +71,14 @@ export class PostgresEventReader extends EventReader {
     accountId: string | undefined,
   ): Promise<string[] | undefined> {
     if (producerId === undefined) return undefined;
-    const values = [producerId, accountId ?? null];
-    const rows = await this.database.query<{ id: string }>(EVENTS_OF_KEY, values);
+    const rows = await this.transactions.query(EVENTS_OF_KEY, { producerId, accountId });
     return rows.map(({ id }) => id);
   }
 
   async deliveriesOf(eventId: string): Promise<Delivery[]> {
-    const values = [eventId, ...boundsOf([eventId])];
-    return (await this.database.query<DeliveryRow>(DELIVERIES_OF_EVENT, values)).map(deliveryOf);
+    const values = { eventId, ...boundsOf(eventId) };
+    return (await this.transactions.query(DELIVERIES_OF_EVENT, values)).map(deliveryOf);
   }
-}
-
-interface EventHeadRow {
-  id: string;
-  account_id: string;
-  application_id: string | null;
-  event: EventKind;
-  resource: Resource;
-  producer_id: string | null;
-  test: boolean;
-  occurred_at: Date;
-  created_at: Date;
-}
-
-interface EventRow extends EventHeadRow {
-  data: string;
 }
 
 function eventOf(row: EventHeadRow): EventHead {

@@ -10,12 +10,18 @@ import {
   translateDatabaseError,
 } from '#libs/runtime';
 import { DeliveryQueue, type QueuedDelivery } from '../../deliveries/domain/delivery-queue.js';
-import type { Acceptance, Refusal, ReportedEvent } from '../domain/event.js';
+import type { Acceptance, ReportedEvent } from '../domain/event.js';
 import { EventStore } from '../domain/event-store.js';
 import { EVENT_KINDS } from '../../subscriptions/domain/event-kinds.js';
 import { leaseMs } from '../../deliveries/infrastructure/delivery-lease.js';
 import { PUBLISH_SPAN } from '../../deliveries/infrastructure/delivery-queues.js';
-import { ACCEPT_EVENTS, FIND_KEYS } from './event.statements.js';
+import {
+  ACCEPT_EVENTS,
+  type ClaimedDeliveryRow,
+  type EventResultRow,
+  FIND_KEYS,
+  type KeyRow,
+} from './event.statements.js';
 
 /** Events of a request that are many: others do not wait for their statement, which takes long. */
 const MANY_EVENTS = 20;
@@ -30,38 +36,12 @@ interface TracedEvent extends ReportedEvent {
   traceparent?: string;
 }
 
-/** An event, or a delivery of one that goes onto the queue. */
-type AcceptRow = EventResultRow | ClaimedDeliveryRow;
-
-interface EventResultRow {
-  ord: number;
-  refusal: Refusal | null;
-  event_id: string;
-  account_id: string;
-  fresh: boolean;
-  deliveries: number;
-}
-
-interface ClaimedDeliveryRow {
-  ord: null;
-  delivery_id: string;
-  webhook_id: string;
-}
-
-interface KeyRow {
-  account_id: string;
-  event: string;
-  producer_id: string;
-  event_id: string;
-  deliveries: number;
-}
-
 /** Accepts events into PostgreSQL: concurrent acceptances share a statement, and a commit. */
 @Injectable()
 export class PostgresEventStore extends EventStore {
   private readonly few: GroupCommit<TracedEvent, Acceptance | UnavailableError>;
   private readonly many: GroupCommit<TracedEvent, Acceptance | UnavailableError>;
-  private readonly lease: number;
+  private readonly leaseMs: number;
   private readonly results;
 
   constructor(
@@ -77,7 +57,7 @@ export class PostgresEventStore extends EventStore {
       'Reported events by what became of them: accepted, duplicate or refused.',
       { event: EVENT_KINDS, result: ['accepted', 'duplicate', 'refused'] },
     );
-    this.lease = leaseMs(config);
+    this.leaseMs = leaseMs(config);
     const accept = (events: readonly TracedEvent[]) => this.acceptBatch(events);
     const limits = {
       maxWeight: MAX_BATCH_CHARACTERS,
@@ -127,18 +107,18 @@ export class PostgresEventStore extends EventStore {
   private async acceptBatch(
     events: readonly TracedEvent[],
   ): Promise<(Acceptance | UnavailableError)[]> {
-    const rows = await this.database.run<AcceptRow>(ACCEPT_EVENTS, [
-      events.map((event) => event.event),
-      events.map((event) => event.resource),
-      events.map((event) => event.applicationId ?? null),
-      events.map((event) => event.accountId ?? null),
-      events.map((event) => event.producerId ?? null),
-      events.map((event) => event.occurredAt?.toISOString() ?? null),
-      events.map((event) => event.data),
-      this.queue.hasRoom(),
-      this.lease,
-      this.tracing.enabled ? events.map((event) => event.traceparent ?? null) : null,
-    ]);
+    const rows = await this.database.run(ACCEPT_EVENTS, {
+      events: events.map((event) => event.event),
+      resources: events.map((event) => event.resource),
+      applicationIds: events.map((event) => event.applicationId),
+      accountIds: events.map((event) => event.accountId),
+      producerIds: events.map((event) => event.producerId),
+      occurredAt: events.map((event) => event.occurredAt?.toISOString()),
+      data: events.map((event) => event.data),
+      traceparents: this.tracing.enabled ? events.map((event) => event.traceparent) : undefined,
+      hasRoom: this.queue.hasRoom(),
+      leaseMs: this.leaseMs,
+    });
     // After the commit, and without waiting: what does not get there is due when its lease ends.
     void this.queue.add(rows.filter((row) => row.ord === null).map(queuedDelivery));
     const accepted = rows.filter((row) => row.ord !== null);
@@ -163,11 +143,11 @@ export class PostgresEventStore extends EventStore {
       return [row.account_id, event, producerId] as const;
     };
     const keys = repeated.map(keyOf);
-    const found = await this.database.run<KeyRow>(FIND_KEYS, [
-      keys.map(([account]) => account),
-      keys.map(([, event]) => event),
-      keys.map(([, , producerId]) => producerId),
-    ]);
+    const found = await this.database.run(FIND_KEYS, {
+      accountIds: keys.map(([account]) => account),
+      events: keys.map(([, event]) => event),
+      producerIds: keys.map(([, , producerId]) => producerId),
+    });
     const byKey = new Map(
       found.map((row) => [`${row.account_id} ${row.event} ${row.producer_id}`, row]),
     );

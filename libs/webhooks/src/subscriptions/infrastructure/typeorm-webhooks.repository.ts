@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type EntityManager, type FindOptionsWhere, IsNull, MoreThan, Raw } from 'typeorm';
+import { type FindOptionsWhere, IsNull, MoreThan, Raw } from 'typeorm';
 import type { Page, Sealed } from '#libs/kernel';
 import { TypeOrmTransactions } from '#libs/runtime';
 import { ALL_RESOURCES } from '../domain/event-kinds.js';
@@ -17,9 +17,7 @@ import {
   WebhooksRepository,
 } from '../domain/webhooks.repository.js';
 import { REVISED, typeOrmValues } from './webhook-values.js';
-
-/** Each is a signature more in the header of every notification. */
-const MAX_RETIRED_SECRETS = 10;
+import { HOLD_ACCOUNT, REPLACE_KEY } from './webhook.statements.js';
 
 /** Subscriptions in PostgreSQL. */
 @Injectable()
@@ -56,10 +54,10 @@ export class TypeOrmWebhooksRepository extends WebhooksRepository {
 
   async count({ accountId, applicationId }: WebhookLevel): Promise<number> {
     const scope = applicationId === undefined ? 'account' : { applicationId };
-    return this.transactions.use(async (manager) => {
-      if (scope === 'account') await holdAccount(manager, accountId);
-      return manager.countBy(Webhook, conditionsOf({ accountId, scope }));
-    });
+    if (scope === 'account') await this.transactions.query(HOLD_ACCOUNT, { accountId });
+    return this.transactions.use((manager) =>
+      manager.countBy(Webhook, conditionsOf({ accountId, scope })),
+    );
   }
 
   async add(
@@ -80,11 +78,9 @@ export class TypeOrmWebhooksRepository extends WebhooksRepository {
   async replaceKey(
     id: string,
     { secret, publicKey }: SealedKey,
-    { overlapHours, except }: { overlapHours: number; except: readonly Sealed[] },
+    overlap: { overlapHours: number; except: readonly Sealed[] },
   ): Promise<void> {
-    await this.transactions.use((manager) =>
-      manager.query(REPLACE_KEY, [id, secret, publicKey, overlapHours, except]),
-    );
+    await this.transactions.query(REPLACE_KEY, { id, secret, publicKey, ...overlap });
   }
 
   async remove(
@@ -102,28 +98,6 @@ export class TypeOrmWebhooksRepository extends WebhooksRepository {
     const rows = removed.raw as { id: string; account_id: string }[];
     return rows.map((row) => ({ id: row.id, accountId: row.account_id }));
   }
-}
-
-/**
- * The present secret goes to the head of those that were retired before and still sign.
- * $1 id, $2 new secret, $3 its public key, $4 overlap in h, $5 secrets that sign no more
- */
-const REPLACE_KEY = `
-UPDATE webhooks SET secret = $2, public_key = $3, retired_secrets = coalesce((
-  SELECT jsonb_agg(retired ORDER BY place)
-  FROM jsonb_array_elements(
-    jsonb_build_array(jsonb_build_object(
-      'secret', secret, 'until', now() + make_interval(hours => $4)
-    )) || retired_secrets
-  ) WITH ORDINALITY AS r(retired, place)
-  WHERE (retired ->> 'until')::timestamptz > now() AND place <= ${MAX_RETIRED_SECRETS}
-    AND retired ->> 'secret' <> ALL ($5::text[])
-), '[]')
-WHERE id = $1`;
-
-/** Whoever counts at account level waits here; foreign keys may go on referring to the row. */
-async function holdAccount(manager: EntityManager, accountId: string): Promise<void> {
-  await manager.query('SELECT FROM users WHERE id = $1 FOR NO KEY UPDATE', [accountId]);
 }
 
 function conditionsOf(filter: WebhookFilter): FindOptionsWhere<Webhook> {
