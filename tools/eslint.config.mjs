@@ -39,6 +39,20 @@ export default tseslint.config(
     },
   },
   {
+    files: ['apps/**/*.ts', 'libs/**/*.ts'],
+    ignores: ['libs/runtime/src/database/**', '**/migrations/**', '**/*spec.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            'CallExpression[callee.property.name="query"]:matches([callee.object.name=/^(manager|runner)$/], [callee.object.property.name="manager"])',
+          message: 'SQL is a statement (#libs/runtime) that a Database or TypeOrmTransactions runs',
+        },
+      ],
+    },
+  },
+  {
     files: ['libs/*/src/{,*/}domain/**/*.ts'],
     ignores: ['**/*spec.ts'],
     rules: {

@@ -284,7 +284,7 @@ it('makes partitions ahead, ends what is too old, and removes the day', async ()
     [oldest],
   );
   const all = await tooMany(async () => {
-    await statements.run(statement({ text: 'SELECT ensure_partitions(8)' }));
+    await statements.run(statement('SELECT ensure_partitions(8)'));
     await remove();
   });
   expect(await partitions()).toBe(before);

@@ -33,11 +33,9 @@ afterAll(async () => {
 });
 beforeEach(() => database.query('DELETE FROM things'));
 
-const INSERT = statement<{ name: string }>({ text: 'INSERT INTO things VALUES (@name)' });
+const INSERT = statement<{ name: string }>('INSERT INTO things VALUES (@name)');
 const add = (name: string) => transactions.query(INSERT, { name });
-const FAIL = statement({
-  text: `DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40P01'; END $$`,
-});
+const FAIL = statement(`DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40P01'; END $$`);
 const names = async () =>
   (await database.query<{ name: string }>('SELECT name FROM things')).map(({ name }) => name);
 

@@ -9,7 +9,7 @@ import {
   Res,
 } from '@nestjs/common';
 import type { Response } from 'express';
-import { CONFIG, type Config, Database, RedisHealth, statement } from '#libs/runtime';
+import { CONFIG, type Config, Database, RedisHealth, prepared } from '#libs/runtime';
 import { Public } from './access.js';
 
 /** What being ready means for a process. */
@@ -26,7 +26,7 @@ export interface Readiness {
 /** Injection token of the {@link Readiness}. */
 export const READINESS = Symbol('Readiness');
 
-const PROBE = statement({ name: 'health.probe', text: 'SELECT 1' });
+const PROBE = prepared('health.probe', 'SELECT 1');
 const PROBE_TIMEOUT_MS = 2_000;
 
 /** The end of a process, from the signal on. */

@@ -18,6 +18,7 @@ export { migrate } from './database/migrate.js';
 export {
   type Given,
   type NoValues,
+  prepared,
   type Run,
   statement,
   type Statement,

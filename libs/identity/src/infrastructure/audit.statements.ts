@@ -27,9 +27,8 @@ export interface AuditRow extends LookedAt {
   fields: string[];
 }
 
-/** Without a name: the best plan depends on which of the values are given. */
-export const LIST_AUDIT = statement<AuditPage, AuditRow>({
-  text: `
+/** Not prepared: the best plan depends on which of the values are given. */
+export const LIST_AUDIT = statement<AuditPage, AuditRow>(`
 SELECT * FROM (
   SELECT id, created_at, account_id, request_id, action,
     -- A customer is not told who the operators of the service are, nor where they sit.
@@ -52,5 +51,4 @@ SELECT * FROM (
   ORDER BY id DESC LIMIT ${LOOKED_AT}
 ) AS looked_at
 WHERE matches OR place = ${LOOKED_AT}
-ORDER BY id DESC LIMIT @limit`,
-});
+ORDER BY id DESC LIMIT @limit`);

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type AuditEntry, AuditTrail, presentActor } from '#libs/kernel';
-import { statement, TypeOrmTransactions } from '#libs/runtime';
+import { prepared, TypeOrmTransactions } from '#libs/runtime';
 
 interface RecordedEntries {
   /** JSON. */
@@ -11,14 +11,14 @@ interface RecordedEntries {
   requestId: string | undefined;
 }
 
-const RECORD = statement<RecordedEntries>({
-  name: 'audit.record',
-  text: `
+const RECORD = prepared<RecordedEntries>(
+  'audit.record',
+  `
 INSERT INTO audit (account_id, user_id, actor, address, request_id, action, resource_id, fields)
 SELECT (entry ->> 'accountId')::bigint, @userId, @actor, @address, @requestId, entry ->> 'action',
   entry ->> 'resourceId', ARRAY(SELECT jsonb_array_elements_text(entry -> 'fields'))
 FROM jsonb_array_elements(@entries::jsonb) AS entry`,
-});
+);
 
 /** The {@link AuditTrail} of the table `audit`. */
 @Injectable()
@@ -46,18 +46,18 @@ export class PostgresAuditTrail extends AuditTrail {
 }
 
 /** How long ago the oldest of so many was. */
-const OLDEST_OF = statement<
+const OLDEST_OF = prepared<
   { action: string; resourceId: string; times: number; withinMs: number },
   { ago_ms: number }
->({
-  name: 'audit.oldest-of',
-  text: `
+>(
+  'audit.oldest-of',
+  `
 SELECT (extract(epoch FROM clock_timestamp() - created_at) * 1000)::float8 AS ago_ms
 FROM audit
 WHERE resource_id = @resourceId AND action = @action
   AND id >= least_uuid(clock_timestamp() - make_interval(secs => @withinMs::float8 / 1000))
 ORDER BY id DESC OFFSET @times::integer - 1 LIMIT 1`,
-});
+);
 
 /**
  * SQL that records, within the statement that does it, what the service does to subscriptions by

@@ -1,4 +1,4 @@
-import { statement } from '#libs/runtime';
+import { prepared, statement } from '#libs/runtime';
 import type { Role, Status } from '../domain/user.js';
 
 export interface PrincipalRow {
@@ -15,31 +15,31 @@ interface LoginRow extends PrincipalRow {
 }
 
 /** A user with the credentials that are valid: a row for each, or one without any. */
-export const FIND_LOGIN = statement<{ username: string }, LoginRow>({
-  name: 'logins.find',
-  text: `
+export const FIND_LOGIN = prepared<{ username: string }, LoginRow>(
+  'logins.find',
+  `
 SELECT u.id AS user_id, u.username, u.role, u.status, u.salt, c.id, c.hash
 FROM users u LEFT JOIN credentials c
   ON c.user_id = u.id AND (c.expires_at IS NULL OR c.expires_at > now())
 WHERE u.username = @username ORDER BY c.id`,
-});
+);
 
-export const PRINCIPAL_OF = statement<{ credentialId: string }, PrincipalRow>({
-  name: 'logins.principal-of',
-  text: `
+export const PRINCIPAL_OF = prepared<{ credentialId: string }, PrincipalRow>(
+  'logins.principal-of',
+  `
 SELECT u.id AS user_id, u.username, u.role
 FROM credentials c JOIN users u ON u.id = c.user_id
 WHERE c.id = @credentialId AND u.status = 'active'
   AND (c.expires_at IS NULL OR c.expires_at > now())`,
-});
+);
 
 /**
  * In the order of ids and without waiting, since other processes write the same rows. What one of
  * them has just written is left as it is.
  */
-export const WRITE_USES = statement<{ ids: string[] }>({
-  name: 'credentials.used',
-  text: `
+export const WRITE_USES = prepared<{ ids: string[] }>(
+  'credentials.used',
+  `
 WITH used AS (
   SELECT id FROM credentials
   WHERE id = ANY (@ids::bigint[])
@@ -47,9 +47,9 @@ WITH used AS (
   ORDER BY id FOR NO KEY UPDATE SKIP LOCKED
 )
 UPDATE credentials c SET last_used_at = now() FROM used WHERE c.id = used.id`,
-});
+);
 
 /** Whoever changes what belongs to a user waits here; foreign keys may go on referring to the row. */
-export const HOLD_USER = statement<{ id: string }>({
-  text: 'SELECT FROM users WHERE id = @id FOR NO KEY UPDATE',
-});
+export const HOLD_USER = statement<{ id: string }>(
+  'SELECT FROM users WHERE id = @id FOR NO KEY UPDATE',
+);

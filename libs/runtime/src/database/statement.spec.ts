@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { statement } from './statement.js';
+import { prepared, statement } from './statement.js';
 
-const textOf = (text: string) => statement({ text }).text;
+const textOf = (text: string) => statement(text).text;
 
 it('numbers parameters by their first place in the text, each once', () => {
-  const { text, valuesOf } = statement<{ limit: number; ids: string[] }>({
-    text: 'SELECT FROM things WHERE id = ANY (@ids::bigint[]) OR n < @limit AND @limit > 0 AND (@ids)[1] = 1',
-  });
+  const { text, valuesOf } = statement<{ limit: number; ids: string[] }>(
+    'SELECT FROM things WHERE id = ANY (@ids::bigint[]) OR n < @limit AND @limit > 0 AND (@ids)[1] = 1',
+  );
   expect(text).toBe(
     'SELECT FROM things WHERE id = ANY ($1::bigint[]) OR n < $2 AND $2 > 0 AND ($1)[1] = 1',
   );
@@ -33,17 +33,20 @@ it('finds a parameter behind an apostrophe in a comment', () => {
 });
 
 it('keeps the name, by which its plan is known', () => {
-  expect(statement({ name: 'things.find', text: 'SELECT' }).name).toBe('things.find');
-  expect(statement({ text: 'SELECT' })).not.toHaveProperty('name');
+  expect(prepared('things.find', 'SELECT @id')).toMatchObject({
+    name: 'things.find',
+    text: 'SELECT $1',
+  });
+  expect(statement('SELECT')).not.toHaveProperty('name');
 });
 
 it('takes undefined for NULL, but no value may be absent', () => {
-  const { valuesOf } = statement<{ after: string | undefined }>({ text: 'SELECT @after' });
+  const { valuesOf } = statement<{ after: string | undefined }>('SELECT @after');
   expect(valuesOf({ after: undefined })).toEqual([undefined]);
   expect(() => valuesOf({} as { after: undefined })).toThrow('[] are not those of [after]');
 });
 
 it('refuses a value that the text does not name', () => {
-  const { valuesOf } = statement<{ id: string; limit: number }>({ text: 'SELECT @id' });
+  const { valuesOf } = statement<{ id: string; limit: number }>('SELECT @id');
   expect(() => valuesOf({ id: '1', limit: 2 })).toThrow('[id,limit] are not those of [id]');
 });

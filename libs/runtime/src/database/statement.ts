@@ -4,13 +4,10 @@ export type Given<Values extends object> = keyof Values extends never ? [] : [va
 
 /**
  * A statement of SQL whose parameters have names: `@webhookId` in its text is the value `webhookId`.
- * Build it with {@link statement}.
+ * Made by {@link statement} or {@link prepared}.
  */
 export interface Statement<Values extends object = NoValues, Row extends object = object> {
-  /**
-   * The key of the server's prepared plan. A statement without a name is planned for its values each
-   * time, as it must be where the best plan depends on them.
-   */
+  /** The key of the server's plan. */
   readonly name?: string;
   /** The text as PostgreSQL takes it, with `$1`, `$2` and so on. */
   readonly text: string;
@@ -32,13 +29,15 @@ export type Run = <Values extends object, Row extends object>(
 /** A parameter, or a comment, literal or quoted name, in which an `@` means nothing. `<@` is an operator. */
 const PARAMETER = /--.*|'[^']*'|"[^"]*"|(?<![\w<@])@([a-z]\w*)/g;
 
-/** Numbers the parameters once, so that running the statement only picks its values. */
-export function statement<Values extends object = NoValues, Row extends object = object>(source: {
-  name?: string;
-  text: string;
-}): Statement<Values, Row> {
+/**
+ * A statement that is planned for its values each time, as it must be where the best plan depends on
+ * them. Its parameters are numbered here, so running it only picks values.
+ */
+export function statement<Values extends object = NoValues, Row extends object = object>(
+  source: string,
+): Statement<Values, Row> {
   const names: string[] = [];
-  const text = source.text.replace(PARAMETER, (found, name?: string) => {
+  const text = source.replace(PARAMETER, (found, name?: string) => {
     if (name === undefined) return found;
     if (!names.includes(name)) names.push(name);
     return `$${String(names.indexOf(name) + 1)}`;
@@ -50,5 +49,13 @@ export function statement<Values extends object = NoValues, Row extends object =
     }
     return names.map((name) => (values as Record<string, unknown>)[name]);
   };
-  return { ...source, text, valuesOf };
+  return { text, valuesOf };
+}
+
+/** A statement whose plan the server keeps, for each connection, under a name of its own. */
+export function prepared<Values extends object = NoValues, Row extends object = object>(
+  name: string,
+  source: string,
+): Statement<Values, Row> {
+  return { name, ...statement<Values, Row>(source) };
 }

@@ -1,14 +1,12 @@
-import { statement } from '../database/statement.js';
+import { prepared, statement } from '../database/statement.js';
 
 /** How long a repeat waits for the transaction of the first; another process may be slow, or frozen. */
 const PATIENCE = '2s';
 /** How long a process that is frozen, or lost with its machine, keeps a key to itself. */
 const LONGEST_IDLE = '15s';
 
-export const BE_PATIENT = statement({
-  text: `SELECT set_config('lock_timeout', '${PATIENCE}', true),
-  set_config('idle_in_transaction_session_timeout', '${LONGEST_IDLE}', true)`,
-});
+export const BE_PATIENT = statement(`SELECT set_config('lock_timeout', '${PATIENCE}', true),
+  set_config('idle_in_transaction_session_timeout', '${LONGEST_IDLE}', true)`);
 
 const EXPIRED = `k.created_at <= now() - interval '24 hours'`;
 
@@ -22,27 +20,25 @@ interface ClaimedKey {
 export const CLAIM_KEY = statement<
   { accountId: string; key: string; fingerprint: Buffer },
   ClaimedKey
->({
-  text: `
+>(`
 INSERT INTO idempotency_keys AS k (account_id, key, fingerprint)
 VALUES (@accountId, @key, @fingerprint)
 ON CONFLICT (account_id, key) DO UPDATE SET
   fingerprint = CASE WHEN ${EXPIRED} THEN excluded.fingerprint ELSE k.fingerprint END,
   href = CASE WHEN ${EXPIRED} THEN NULL ELSE k.href END,
   created_at = CASE WHEN ${EXPIRED} THEN now() ELSE k.created_at END
-RETURNING href, fingerprint = @fingerprint AS same`,
-});
+RETURNING href, fingerprint = @fingerprint AS same`);
 
-export const KEEP_HREF = statement<{ accountId: string; key: string; href: string }>({
-  text: 'UPDATE idempotency_keys SET href = @href WHERE account_id = @accountId AND key = @key',
-});
+export const KEEP_HREF = statement<{ accountId: string; key: string; href: string }>(
+  'UPDATE idempotency_keys SET href = @href WHERE account_id = @accountId AND key = @key',
+);
 
-export const FORGET_KEYS = statement<{ limit: number }>({
-  name: 'idempotency-keys.forget',
-  text: `
+export const FORGET_KEYS = prepared<{ limit: number }>(
+  'idempotency-keys.forget',
+  `
 DELETE FROM idempotency_keys WHERE (account_id, key) IN (
   SELECT account_id, key FROM idempotency_keys k WHERE ${EXPIRED}
   ORDER BY created_at LIMIT @limit FOR UPDATE SKIP LOCKED
 )
 RETURNING 1`,
-});
+);

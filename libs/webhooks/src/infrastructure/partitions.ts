@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks, Database, statement } from '#libs/runtime';
+import { BackgroundTasks, Database, prepared } from '#libs/runtime';
 
 export const DAYS_AHEAD = 7;
 
-const ENSURE = statement<{ daysAhead: number }>({
-  name: 'partitions.ensure',
-  text: 'SELECT ensure_partitions(@daysAhead)',
-});
+const ENSURE = prepared<{ daysAhead: number }>(
+  'partitions.ensure',
+  'SELECT ensure_partitions(@daysAhead)',
+);
 
 // An installation that was off for a week has none for today.
 const OPTIONS = { everyMs: 300_000, beforeServing: true };

@@ -1,11 +1,11 @@
-import { type NoValues, statement } from '#libs/runtime';
+import { type NoValues, prepared, statement } from '#libs/runtime';
 import { joinDeliveryByKey } from './delivery-by-key.js';
 import { daysAtOnce, type Span, within } from './partition-walk.js';
 
-export const IS_ANY_CANCELLING = statement({
-  name: 'canceller.any',
-  text: 'SELECT id FROM webhooks WHERE cancelling LIMIT 1',
-});
+export const IS_ANY_CANCELLING = prepared(
+  'canceller.any',
+  'SELECT id FROM webhooks WHERE cancelling LIMIT 1',
+);
 
 /** How many days {@link cancelOutdated} and {@link findOutdated} may be about. */
 export const DAYS_CANCELLED = daysAtOnce('deliveries', 'deliveries', 'deliveries');
@@ -18,8 +18,7 @@ const IS_FREE_TO_CHANGE = '(claimed_until IS NULL OR claimed_until <= now())';
  * run: an attempt that is on its way ends and is recorded.
  */
 export function cancelOutdated(span: Span) {
-  return statement<{ limit: number }, { id: string }>({
-    text: `
+  return statement<{ limit: number }, { id: string }>(`
 WITH off AS (
   SELECT id, generation, CASE WHEN deleted_at IS NOT NULL THEN 'deleted'
     ELSE coalesce(disabled_reason, 'disabled') END AS reason
@@ -44,8 +43,7 @@ locked AS MATERIALIZED (
 UPDATE deliveries d
 SET state = 'cancelled', reason = l.reason, completed_at = now(), claimed_until = NULL
 FROM locked l WHERE d.id = l.id AND ${within('d.id', span)}
-RETURNING d.id`,
-  });
+RETURNING d.id`);
 }
 
 /**
@@ -54,29 +52,27 @@ RETURNING d.id`,
  */
 const MAY_END = `w.cancelling AND greatest(w.updated_at, w.deleted_at) < now() - interval '1 minute'`;
 
-export const MAY_END_CANCELLING = statement<NoValues, { id: string }>({
-  name: 'canceller.may-end',
-  text: `SELECT id FROM webhooks w WHERE ${MAY_END}`,
-});
+export const MAY_END_CANCELLING = prepared<NoValues, { id: string }>(
+  'canceller.may-end',
+  `SELECT id FROM webhooks w WHERE ${MAY_END}`,
+);
 
 /** Those subscriptions of which something is left. */
 export function findOutdated(span: Span) {
-  return statement<{ webhookIds: string[] }, { id: string }>({
-    text: `
+  return statement<{ webhookIds: string[] }, { id: string }>(`
 SELECT w.id FROM webhooks w CROSS JOIN LATERAL (
   SELECT FROM deliveries
   WHERE webhook_id = w.id AND state = 'pending' AND generation < w.generation
     AND ${within('id', span)}
   ORDER BY next_attempt_at LIMIT 1
 ) outdated
-WHERE w.id = ANY (@webhookIds::bigint[])`,
-  });
+WHERE w.id = ANY (@webhookIds::bigint[])`);
 }
 
 /** Ends the cancelling of subscriptions of which nothing is left. */
-export const END_CANCELLING = statement<{ webhookIds: string[] }>({
-  name: 'canceller.end',
-  text: `
+export const END_CANCELLING = prepared<{ webhookIds: string[] }>(
+  'canceller.end',
+  `
 UPDATE webhooks w SET cancelling = false
 WHERE w.id = ANY (@webhookIds::bigint[]) AND ${MAY_END}`,
-});
+);

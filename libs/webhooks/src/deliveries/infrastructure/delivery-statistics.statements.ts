@@ -8,12 +8,10 @@ export const DAYS_OF_DELIVERIES = daysAtOnce('deliveries');
 export const DAYS_OF_ATTEMPTS = daysAtOnce('attempts');
 
 export function findAttempted(span: Span) {
-  return statement<{ webhookId: string; limit: number }, { id: string }>({
-    text: `
+  return statement<{ webhookId: string; limit: number }, { id: string }>(`
 SELECT id FROM deliveries
 WHERE webhook_id = @webhookId AND attempts > 0 AND ${within('id', span)}
-ORDER BY id DESC LIMIT @limit`,
-  });
+ORDER BY id DESC LIMIT @limit`);
 }
 
 export interface AttemptOutcomeRow {
@@ -25,22 +23,18 @@ export interface AttemptOutcomeRow {
 
 /** One delivery after the other: a join would read whole partitions. */
 export function listAttemptsOf(span: Span) {
-  return statement<{ ids: string[]; limit: number }, AttemptOutcomeRow>({
-    text: `
+  return statement<{ ids: string[]; limit: number }, AttemptOutcomeRow>(`
 SELECT a.at, a.status, a.error, a.duration_ms
 FROM unnest(@ids::uuid[]) AS d(id) CROSS JOIN LATERAL (
   SELECT * FROM attempts WHERE delivery_id = d.id AND ${within('delivery_id', span)} LIMIT @limit
 ) a
-ORDER BY a.at DESC LIMIT @limit`,
-  });
+ORDER BY a.at DESC LIMIT @limit`);
 }
 
 export function countWaiting(span: Span) {
-  return statement<{ webhookId: string }, { deliveries: number; since: Date | null }>({
-    text: `
+  return statement<{ webhookId: string }, { deliveries: number; since: Date | null }>(`
 SELECT count(*)::integer AS deliveries, min(d.created_at) AS since
 FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id
 WHERE d.webhook_id = @webhookId AND d.state = 'pending' AND d.generation = w.generation
-  AND ${within('d.id', span)}`,
-  });
+  AND ${within('d.id', span)}`);
 }

@@ -1,4 +1,4 @@
-import { statement } from '#libs/runtime';
+import { prepared, statement } from '#libs/runtime';
 import type { AttemptError } from '../domain/delivery.js';
 import { IS_FREE } from '../../subscriptions/infrastructure/webhook-flow.js';
 import { IS_LEASED } from './shown-delivery.statements.js';
@@ -16,12 +16,10 @@ export interface AttemptRow {
 }
 
 /** `after`: the number of the attempt before. No lease has had a lower number than its attempt. */
-export const LIST_ATTEMPTS = statement<{ id: string; after: number; limit: number }, AttemptRow>({
-  text: `
+export const LIST_ATTEMPTS = statement<{ id: string; after: number; limit: number }, AttemptRow>(`
 SELECT number, at, duration_ms, status, error, address, response_headers, response_body, truncated
 FROM attempts WHERE delivery_id = @id AND take >= @after AND number > @after
-ORDER BY take LIMIT @limit`,
-});
+ORDER BY take LIMIT @limit`);
 
 /** Whether a delivery may go onto the queue at once, and the lease that it is there under. */
 interface Queueing {
@@ -39,8 +37,7 @@ export interface StartedRow {
 }
 
 /** Starts the schedule anew, under the subscription's present generation. */
-export const REDELIVER = statement<Queueing & { id: string }, StartedRow>({
-  text: `
+export const REDELIVER = statement<Queueing & { id: string }, StartedRow>(`
 UPDATE deliveries d
 SET state = 'pending', reason = NULL, completed_at = NULL, schedule_base = d.attempts,
   immediate = false, replayed = false, generation = w.generation,
@@ -54,22 +51,19 @@ WHERE d.id = @id AND w.id = d.webhook_id AND w.enabled AND w.deleted_at IS NULL
   AND (d.state <> 'pending' OR d.generation < w.generation)
   -- Cancelled, it may still be on its way.
   AND NOT ${IS_LEASED}
-RETURNING d.id, d.takes AS lease, d.webhook_id, d.immediate, d.claimed_until IS NOT NULL AS queued`,
-});
+RETURNING d.id, d.takes AS lease, d.webhook_id, d.immediate, d.claimed_until IS NOT NULL AS queued`);
 
 /**
  * One that a worker may have keeps its lease: its attempt ends and is recorded, and until then it is not
  * sent anew. One that was only ever on the queue loses it, and no job takes it.
  */
-export const CANCEL_REQUESTED = statement<{ id: string }, { id: string }>({
-  text: `
+export const CANCEL_REQUESTED = statement<{ id: string }, { id: string }>(`
 UPDATE deliveries d
 SET state = 'cancelled', reason = 'requested', completed_at = now(),
   claimed_until = CASE WHEN d.takes > 0 THEN d.claimed_until END
 FROM webhooks w
 WHERE d.id = @id AND w.id = d.webhook_id AND d.state = 'pending' AND d.generation >= w.generation
-RETURNING d.id`,
-});
+RETURNING d.id`);
 
 interface TestValues extends Queueing {
   webhookId: string;
@@ -79,9 +73,9 @@ interface TestValues extends Queueing {
   traceparent: string | undefined;
 }
 
-export const CREATE_TEST = statement<TestValues, StartedRow>({
-  name: 'deliveries.create-test',
-  text: `
+export const CREATE_TEST = prepared<TestValues, StartedRow>(
+  'deliveries.create-test',
+  `
 WITH w AS (
   SELECT * FROM webhooks WHERE id = @webhookId AND enabled AND deleted_at IS NULL
 ),
@@ -102,4 +96,4 @@ FROM w, sample, (
     AS ends
 ) lease
 RETURNING id, takes AS lease, webhook_id, immediate, claimed_until IS NOT NULL AS queued`,
-});
+);

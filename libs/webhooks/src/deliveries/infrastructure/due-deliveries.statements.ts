@@ -1,4 +1,4 @@
-import { type NoValues, statement } from '#libs/runtime';
+import { type NoValues, prepared, statement } from '#libs/runtime';
 import { type Day, ofDay, withinDays } from './partition-days.js';
 
 /** Which subscriptions have a backlog, so that what is accepted for them does not go onto the queue. */
@@ -7,16 +7,16 @@ export const CLEAR_BACKLOG = setBacklog('pending.clear-backlog', false);
 
 /** A hint for accepting, so nobody waits for it to be written. */
 function setBacklog(name: string, backlog: boolean) {
-  return statement<{ webhookIds: string[] }, { id: string }>({
+  return prepared<{ webhookIds: string[] }, { id: string }>(
     name,
-    text: `
+    `
 UPDATE webhooks SET backlog = ${String(backlog)} WHERE id = ANY (ARRAY(
   SELECT id FROM webhooks
   WHERE id = ANY (@webhookIds::bigint[]) AND backlog <> ${String(backlog)}
   FOR NO KEY UPDATE SKIP LOCKED
 ))
 RETURNING id`,
-  });
+  );
 }
 
 /** Steps in the index on what is pending of a day, one for each subscription. */
@@ -79,10 +79,11 @@ FROM step s JOIN LATERAL (SELECT * FROM webhooks WHERE id = s.webhook_id LIMIT 1
 );
 
 export function countPending(day: Day) {
-  return statement<NoValues, { deliveries: number }>({
-    text: `SELECT count(*)::float8 AS deliveries FROM deliveries
-WHERE state = 'pending' AND ${withinDays('id', day)}`,
-  });
+  return statement<
+    NoValues,
+    { deliveries: number }
+  >(`SELECT count(*)::float8 AS deliveries FROM deliveries
+WHERE state = 'pending' AND ${withinDays('id', day)}`);
 }
 
 /**
@@ -95,5 +96,5 @@ export function findPendingDays(days: readonly Day[]) {
 WHERE state = 'pending' AND ${withinDays('id', day)}
 ORDER BY webhook_id, next_attempt_at LIMIT 1)`,
   );
-  return statement<NoValues, { day: Day }>({ text: ofEach.join(' UNION ALL ') });
+  return statement<NoValues, { day: Day }>(ofEach.join(' UNION ALL '));
 }

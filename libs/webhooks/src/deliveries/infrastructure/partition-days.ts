@@ -1,5 +1,5 @@
 import { keepNewest } from '#libs/kernel';
-import { statement, type Statement } from '#libs/runtime';
+import { prepared, type Statement } from '#libs/runtime';
 
 /** A day in UTC, counted from 1970-01-01: its events, deliveries and attempts share a partition each. */
 export type Day = number;
@@ -44,7 +44,7 @@ export function ofDay<Values extends object, Row extends object = object>(
   name: string,
   text: (day: Day) => string,
 ): (day: Day) => Statement<Values, Row> {
-  return eachDay((day) => statement({ name: `${name}.${String(day)}`, text: text(day) }));
+  return eachDay((day) => prepared(`${name}.${String(day)}`, text(day)));
 }
 
 /** One of a kind for each day, made when it is first asked for. */

@@ -1,4 +1,4 @@
-import { type Run, statement } from '#libs/runtime';
+import { type Run, prepared } from '#libs/runtime';
 import { type Day, DAY_MS, dayOf, withinDays } from './partition-days.js';
 
 /** The days from the first to the last. */
@@ -20,14 +20,14 @@ const DAYS_AHEAD = 7;
 /** PostgreSQL's clock may have been that far ahead: partitions are made for no later day. */
 const CLOCK_DAYS = 31;
 
-const DAYS = statement<{ table: Table }, { day: Day }>({
-  name: 'partitions.days',
-  text: `
+const DAYS = prepared<{ table: Table }, { day: Day }>(
+  'partitions.days',
+  `
 SELECT (to_date(right(part.relname, 8), 'YYYYMMDD') - '1970-01-01'::date) AS day
 FROM pg_inherits i JOIN pg_class part ON part.oid = i.inhrelid
 WHERE i.inhparent = @table::regclass AND NOT i.inhdetachpending AND part.relname ~ '_[0-9]{8}$'
 ORDER BY day DESC`,
-});
+);
 
 /** The days of which a table has partitions, the newest first. */
 export async function daysOf(run: Run, table: Table): Promise<Day[]> {

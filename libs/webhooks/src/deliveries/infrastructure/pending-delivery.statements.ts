@@ -1,4 +1,4 @@
-import { statement } from '#libs/runtime';
+import { prepared } from '#libs/runtime';
 import { IS_ONE_OF_IDS } from './delivery-by-key.js';
 import { BEYOND_TIMEOUT_MS, LEFT_BEYOND_TIMEOUT_MS } from './delivery-lease.js';
 import type { EventlessRow, LeasedRow } from './leased-row.js';
@@ -106,9 +106,9 @@ ${loadLeased(day)}`,
 );
 
 /** Puts off all other probes of open circuits whose time has come for as long as a lease may last. */
-export const PROBE = statement<{ webhookIds: string[]; timeoutMs: number }, { id: string }>({
-  name: 'pending.probe',
-  text: `
+export const PROBE = prepared<{ webhookIds: string[]; timeoutMs: number }, { id: string }>(
+  'pending.probe',
+  `
 UPDATE webhooks w
 SET open_until = now() + make_interval(secs => (@timeoutMs::float8 + ${String(BEYOND_TIMEOUT_MS)}) / 1000)
 WHERE w.id = ANY (ARRAY(
@@ -116,7 +116,7 @@ WHERE w.id = ANY (ARRAY(
   FOR NO KEY UPDATE SKIP LOCKED
 ))
 RETURNING w.id`,
-});
+);
 
 /** What is claimed, a place of the first three arrays for each subscription. */
 interface Claims {

@@ -1,4 +1,4 @@
-import { type NoValues, statement } from '#libs/runtime';
+import { type NoValues, prepared, statement } from '#libs/runtime';
 import {
   MAX_RUNNING,
   REPLAYABLE_STATES,
@@ -34,9 +34,9 @@ function joinNoTest(span: Span): string {
 }
 
 /** Nothing of the future can be sent again. */
-export const END_OF_RANGE = statement<{ until: string | undefined }, { until: Date }>({
-  text: `SELECT date_trunc('milliseconds', least(@until::timestamptz, now())) AS until`,
-});
+export const END_OF_RANGE = statement<{ until: string | undefined }, { until: Date }>(
+  `SELECT date_trunc('milliseconds', least(@until::timestamptz, now())) AS until`,
+);
 
 /** Which deliveries of a subscription; the times in ISO 8601. */
 interface RangeValues {
@@ -47,14 +47,13 @@ interface RangeValues {
 }
 
 /**
- * What is about to be cancelled counts as cancelled. Without a name: the best plan depends on the
+ * What is about to be cancelled counts as cancelled. Not prepared: the best plan depends on the
  * times.
  */
 export function countReplayable(span: Span) {
   const inRange = `id >= least_uuid(@since::timestamptz) AND id < least_uuid(@until::timestamptz)
        AND ${within('id', span)}`;
-  return statement<RangeValues, { deliveries: number }>({
-    text: `
+  return statement<RangeValues, { deliveries: number }>(`
 SELECT count(*)::integer AS deliveries FROM webhooks w CROSS JOIN LATERAL (
     ${inStates(
       (condition) => `SELECT id, event_id FROM deliveries
@@ -64,38 +63,37 @@ SELECT count(*)::integer AS deliveries FROM webhooks w CROSS JOIN LATERAL (
      WHERE webhook_id = w.id AND 'cancelled' = ANY (@states::text[])
        AND state = 'pending' AND generation < w.generation AND ${inRange})
   ) d ${joinNoTest(span)}
-WHERE w.id = @webhookId`,
-  });
+WHERE w.id = @webhookId`);
 }
 
 /**
  * It does not count the deliveries itself: what takes longer than its caller waits is carried out all
  * the same, and would be asked for again.
  */
-export const START_REPLAY = statement<RangeValues & { total: number }, { id: string }>({
-  name: 'replays.start',
-  text: `
+export const START_REPLAY = prepared<RangeValues & { total: number }, { id: string }>(
+  'replays.start',
+  `
 INSERT INTO replays (id, webhook_id, account_id, generation, since, until, states, total, after)
 SELECT new_uuid(now(), 1), w.id, w.account_id, w.generation, @since, @until, @states, @total,
   least_uuid(@since::timestamptz)
 FROM webhooks w WHERE w.id = @webhookId AND w.enabled AND w.deleted_at IS NULL
   AND (SELECT count(*) FROM replays WHERE webhook_id = w.id AND state = 'running') < ${MAX_RUNNING}
 RETURNING id`,
-});
+);
 
 /** How long ago the replay was started that is so many before the next. */
-export const EARLIER_REPLAY = statement<
+export const EARLIER_REPLAY = prepared<
   { webhookId: string; times: number; withinMs: number },
   { ago_ms: number }
->({
-  name: 'replays.earlier',
-  text: `
+>(
+  'replays.earlier',
+  `
 SELECT (extract(epoch FROM now() - created_at) * 1000)::float8 AS ago_ms
 FROM replays
 WHERE webhook_id = @webhookId
   AND id >= least_uuid(now() - make_interval(secs => @withinMs::float8 / 1000))
 ORDER BY id DESC OFFSET @times::integer - 1 LIMIT 1`,
-});
+);
 
 export interface ReplayRow {
   id: string;
@@ -110,24 +108,24 @@ export interface ReplayRow {
   completed_at: Date | null;
 }
 
-export const FIND_REPLAY = statement<{ id: string; accountId: string }, ReplayRow>({
-  name: 'replays.find',
-  text: `
+export const FIND_REPLAY = prepared<{ id: string; accountId: string }, ReplayRow>(
+  'replays.find',
+  `
 SELECT id, webhook_id, since, until, states, state, total, replayed, created_at, completed_at
 FROM replays WHERE id = @id AND account_id = @accountId`,
-});
+);
 
-export const CANCEL_REPLAY = statement<{ id: string }, { id: string }>({
-  name: 'replays.cancel',
-  text: `
+export const CANCEL_REPLAY = prepared<{ id: string }, { id: string }>(
+  'replays.cancel',
+  `
 UPDATE replays SET state = 'cancelled', completed_at = now() WHERE id = @id AND state = 'running'
 RETURNING id`,
-});
+);
 
 /** Ends some of those of subscriptions that were switched off or deleted since they were asked for. */
-export const END_REPLAYS = statement({
-  name: 'replays.end',
-  text: `
+export const END_REPLAYS = prepared(
+  'replays.end',
+  `
 UPDATE replays SET state = 'cancelled', completed_at = now()
 WHERE id IN (
   SELECT r.id FROM replays r JOIN webhooks w ON w.id = r.webhook_id
@@ -135,7 +133,7 @@ WHERE id IN (
     AND (NOT w.enabled OR w.deleted_at IS NOT NULL OR w.generation <> r.generation)
   LIMIT 1000 FOR UPDATE OF r SKIP LOCKED
 )`,
-});
+);
 
 /** Those that may go on: of each subscription the oldest, while it is on and not blocked. */
 const READY = `
@@ -158,22 +156,21 @@ export interface ReadyReplay {
   until: Date;
 }
 
-export const READY_REPLAYS = statement<NoValues, ReadyReplay>({
-  name: 'replays.ready',
-  text: `
+export const READY_REPLAYS = prepared<NoValues, ReadyReplay>(
+  'replays.ready',
+  `
 SELECT id, webhook_id, states, after, until FROM (
   SELECT r.id, r.webhook_id, r.states, r.after, r.until,
     row_number() OVER (PARTITION BY r.account_id ORDER BY random()) AS place ${READY}
 ) ready WHERE place <= ${READY_OF_ONE} ORDER BY id`,
-});
+);
 
 /**
  * How many deliveries of a subscription are due and wait, up to a limit, and whether any is about to be
  * cancelled: that has to be so first, or a replay would pass it by.
  */
 export function findWaiting(span: Span) {
-  return statement<{ webhookId: string; limit: number }, { due: number; outdated: boolean }>({
-    text: `
+  return statement<{ webhookId: string; limit: number }, { due: number; outdated: boolean }>(`
 SELECT (SELECT count(*)::integer FROM (
     SELECT FROM deliveries
     WHERE webhook_id = w.id AND state = 'pending' AND next_attempt_at <= now()
@@ -187,14 +184,12 @@ SELECT (SELECT count(*)::integer FROM (
       AND ${within('id', span)}
     ORDER BY next_attempt_at LIMIT 1
   ) outdated) AS outdated
-FROM webhooks w WHERE w.id = @webhookId`,
-  });
+FROM webhooks w WHERE w.id = @webhookId`);
 }
 
 /** The next deliveries of a replay, oldest first. */
 export function findReplayable(span: Span) {
-  return statement<Omit<RangeValues, 'since'> & { after: string; limit: number }, { id: string }>({
-    text: `
+  return statement<Omit<RangeValues, 'since'> & { after: string; limit: number }, { id: string }>(`
 SELECT id FROM (
     ${inStates(
       (condition) => `SELECT id FROM deliveries
@@ -202,8 +197,7 @@ SELECT id FROM (
        AND id > @after::uuid AND id < least_uuid(@until::timestamptz) AND ${within('id', span)}
      ORDER BY id LIMIT @limit::integer`,
     )}
-) found ORDER BY id LIMIT @limit::integer`,
-  });
+) found ORDER BY id LIMIT @limit::integer`);
 }
 
 /** A batch of a replay. */
@@ -222,8 +216,7 @@ interface ReplayBatch {
  * @returns nothing when it was for somebody else to do
  */
 export function continueReplay(span: Span) {
-  return statement<ReplayBatch, { id: string }>({
-    text: `
+  return statement<ReplayBatch, { id: string }>(`
 WITH
 -- If it may still go on, and nobody else got further.
 job AS MATERIALIZED (
@@ -258,15 +251,14 @@ SET replayed = r.replayed + (SELECT count(*) FROM started),
   state = CASE WHEN @isEnd::boolean THEN 'completed' ELSE r.state END,
   completed_at = CASE WHEN @isEnd::boolean THEN now() END
 FROM job WHERE r.id = job.id
-RETURNING r.id`,
-  });
+RETURNING r.id`);
 }
 
 /** Those that ended more days ago than data is kept for. */
-export const FORGET_REPLAYS = statement<{ days: number }>({
-  name: 'replays.forget',
-  text: `DELETE FROM replays WHERE id IN (
+export const FORGET_REPLAYS = prepared<{ days: number }>(
+  'replays.forget',
+  `DELETE FROM replays WHERE id IN (
   SELECT id FROM replays WHERE completed_at < now() - @days::integer * interval '24 hours'
   FOR UPDATE SKIP LOCKED
 )`,
-});
+);

@@ -1,4 +1,4 @@
-import { type NoValues, statement } from '#libs/runtime';
+import { type NoValues, prepared, statement } from '#libs/runtime';
 
 /**
  * What every statement that removes something begins with: one worker at a time does. The lock lasts
@@ -28,10 +28,10 @@ export interface PartitionRow {
 }
 
 /** Subscriptions that were deleted before all deliveries that are kept. */
-export const FORGET_WEBHOOKS = statement<{ days: number; limit: number }, { count: number }>({
-  name: 'webhooks.forget',
-  text: 'SELECT forget_webhooks(@days::integer, @limit::integer) AS count',
-});
+export const FORGET_WEBHOOKS = prepared<{ days: number; limit: number }, { count: number }>(
+  'webhooks.forget',
+  'SELECT forget_webhooks(@days::integer, @limit::integer) AS count',
+);
 
 const PARTITIONS = `
 FROM pg_inherits i
@@ -40,18 +40,17 @@ JOIN pg_class parent ON parent.oid = i.inhparent
 WHERE i.inhparent IN ('events'::regclass, 'deliveries'::regclass, 'attempts'::regclass)`;
 
 /** For how many days data is kept: more than configured where migrate was told more, which alone could be removed. */
-export const KEPT_DAYS = statement<{ configured: number }, { days: number }>({
-  name: 'retention.days',
-  text: 'SELECT greatest(@configured::integer, retention_days()) AS days',
-});
+export const KEPT_DAYS = prepared<{ configured: number }, { days: number }>(
+  'retention.days',
+  'SELECT greatest(@configured::integer, retention_days()) AS days',
+);
 
 /**
  * The partitions of days that began so many days ago or earlier, the oldest first. Of a day that of the
  * deliveries goes before that of the attempts, so that no attempt is recorded of a delivery whose
  * attempts have no partition; the events go last, since deliveries show what their event was.
  */
-export const OLD_PARTITIONS = statement<{ days: number }, PartitionRow>({
-  text: `
+export const OLD_PARTITIONS = statement<{ days: number }, PartitionRow>(`
 SELECT parent, name, day, least_uuid(midnight) AS first_id,
   least_uuid(midnight + interval '24 hours') AS end_id
 FROM (
@@ -60,13 +59,12 @@ FROM (
 ) p
 CROSS JOIN LATERAL (SELECT to_date(day, 'YYYYMMDD')::timestamp AT TIME ZONE 'UTC' AS midnight) m
 WHERE day <= to_char((now() AT TIME ZONE 'UTC')::date - @days::integer, 'YYYYMMDD')
-ORDER BY day, array_position(ARRAY['deliveries', 'attempts', 'events']::name[], parent)`,
-});
+ORDER BY day, array_position(ARRAY['deliveries', 'attempts', 'events']::name[], parent)`);
 
 /** Those whose detaching was interrupted. */
-export const HALF_DETACHED = statement<NoValues, { name: string }>({
-  text: `SELECT part.relname AS name ${PARTITIONS} AND i.inhdetachpending`,
-});
+export const HALF_DETACHED = statement<NoValues, { name: string }>(
+  `SELECT part.relname AS name ${PARTITIONS} AND i.inhdetachpending`,
+);
 
 /** The bounds of the ids of a partition. */
 interface Bounds {
@@ -82,8 +80,7 @@ interface Bounds {
 export const EXPIRE = statement<
   Bounds & { days: number; limit: number },
   RemovalRow & { count: number }
->({
-  text: `
+>(`
 ${ALONE},
 old AS MATERIALIZED (
   SELECT id FROM deliveries
@@ -100,15 +97,12 @@ expired AS (
   FROM old WHERE d.id = old.id AND d.id >= @firstId::uuid AND d.id < @endId::uuid
   RETURNING d.id
 )
-SELECT mine, (SELECT count(*)::integer FROM expired) AS count FROM alone`,
-});
+SELECT mine, (SELECT count(*)::integer FROM expired) AS count FROM alone`);
 
 /** Whether anything of a partition waits. In the order of the index, which EXISTS would not use. */
-export const FIND_PENDING = statement<Bounds, { id: string }>({
-  text: `
+export const FIND_PENDING = statement<Bounds, { id: string }>(`
 SELECT id FROM deliveries WHERE id >= @firstId::uuid AND id < @endId::uuid AND state = 'pending'
-ORDER BY webhook_id, next_attempt_at LIMIT 1`,
-});
+ORDER BY webhook_id, next_attempt_at LIMIT 1`);
 
 /**
  * Sets the keys of events free, in the order of their ids. A key that was free and is another event's by
@@ -118,8 +112,7 @@ ORDER BY webhook_id, next_attempt_at LIMIT 1`,
 export const FREE_KEYS = statement<
   { after: string; endId: string; limit: number },
   RemovalRow & { last: string | null }
->({
-  text: `
+>(`
 ${ALONE},
 page AS MATERIALIZED (
   SELECT id, account_id, event, producer_id FROM events
@@ -131,36 +124,29 @@ freed AS (
   WHERE k.producer_id = p.producer_id AND k.account_id = p.account_id AND k.event = p.event
     AND k.event_id = p.id
 )
-SELECT mine, (SELECT id FROM page ORDER BY id DESC LIMIT 1) AS last FROM alone`,
-});
+SELECT mine, (SELECT id FROM page ORDER BY id DESC LIMIT 1) AS last FROM alone`);
 
 /**
  * Takes a partition out of its table, or ends such a detaching that was interrupted; does nothing
  * where another worker was faster.
  */
-export const DETACH = statement<{ name: string }, RemovalRow>({
-  text: `${ALONE}
+export const DETACH = statement<{ name: string }, RemovalRow>(`${ALONE}
 SELECT mine, done FROM alone LEFT JOIN LATERAL (
   SELECT detach_partition(@name)::text AS done
   FROM pg_inherits WHERE mine AND inhrelid = to_regclass(quote_ident(@name))
-) d ON true`,
-});
+) d ON true`);
 
 /** What is detached and to be dropped. */
-export const DETACHED = statement<NoValues, { name: string }>({
-  text: `
+export const DETACHED = statement<NoValues, { name: string }>(`
 SELECT relname AS name FROM pg_class
 WHERE relkind = 'r' AND NOT relispartition
   AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'events'::regclass)
   AND obj_description(oid, 'pg_class') = '${MARK}'
-ORDER BY relname`,
-});
+ORDER BY relname`);
 
 /** Drops a table, unless another worker was faster. */
-export const DROP = statement<{ name: string }, RemovalRow>({
-  text: `${ALONE}
+export const DROP = statement<{ name: string }, RemovalRow>(`${ALONE}
 SELECT mine, done FROM alone LEFT JOIN LATERAL (
   SELECT drop_partition(@name)::text AS done
   WHERE mine AND to_regclass(quote_ident(@name)) IS NOT NULL
-) d ON true`,
-});
+) d ON true`);

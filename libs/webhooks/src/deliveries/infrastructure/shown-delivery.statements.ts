@@ -66,7 +66,7 @@ function shown(ofEvent: string, from = 'deliveries', columns = ''): string {
   LEFT JOIN events e ON e.id = d.event_id AND ${ofEvent}`;
 }
 
-// Whatever finds a delivery by its id has no name: PostgreSQL plans it for that id, and opens the one
+// Whatever finds a delivery by its id is not prepared: PostgreSQL plans it for that id, and opens the one
 // partition. A plan that is kept opens all of them (docs/decisions).
 
 /** The bounds of the ids that a statement made, those of its events and of their deliveries. */
@@ -75,18 +75,17 @@ interface MadeTogether {
   greatest: string;
 }
 
-export const DELIVERIES_OF_EVENT = statement<MadeTogether & { eventId: string }, DeliveryRow>({
-  text: `${shown('e.id = @eventId')}
-  WHERE d.id BETWEEN @least::uuid AND @greatest::uuid AND d.event_id = @eventId ORDER BY d.id`,
-});
+export const DELIVERIES_OF_EVENT = statement<
+  MadeTogether & { eventId: string },
+  DeliveryRow
+>(`${shown('e.id = @eventId')}
+  WHERE d.id BETWEEN @least::uuid AND @greatest::uuid AND d.event_id = @eventId ORDER BY d.id`);
 
 export const FIND_DELIVERY = statement<
   MadeTogether & { id: string; accountId: string },
   DeliveryRow
->({
-  text: `${shown('e.id BETWEEN @least::uuid AND @greatest::uuid')}
-  WHERE d.id = @id AND d.account_id = @accountId`,
-});
+>(`${shown('e.id BETWEEN @least::uuid AND @greatest::uuid')}
+  WHERE d.id = @id AND d.account_id = @accountId`);
 
 /** What is stored of deliveries that are shown in a state, where indexes find it. */
 const STORED_AS: Record<DeliveryState, string | undefined> = {
@@ -116,9 +115,9 @@ export function areFew(state: DeliveryState, span: Span) {
 ) counted)`,
   );
   if (!counts) return undefined;
-  return statement<{ webhookId: string }, { few: boolean }>({
-    text: `SELECT ${counts.join(' + ')} <= ${LOOKED_AT} AS few`,
-  });
+  return statement<{ webhookId: string }, { few: boolean }>(
+    `SELECT ${counts.join(' + ')} <= ${LOOKED_AT} AS few`,
+  );
 }
 
 interface DeliveriesPage {
@@ -132,17 +131,16 @@ interface DeliveriesPage {
 }
 
 /**
- * Without a name: a plan for any limit and any filter sorts all deliveries of the subscription.
+ * Not prepared: a plan for any limit and any filter sorts all deliveries of the subscription.
  * @param state as the value, for which indexes are used; undefined to look at all deliveries, one after the other
  */
 export function listDeliveries(state: DeliveryState | undefined, span: Span) {
   const stored = state && STORED_AS[state];
   // Else it is planned for the order of the list, and reads all that is not in that state.
   const isSorted = state !== undefined && SORTED[state] !== undefined;
-  return statement<DeliveriesPage, DeliveryRow & LookedAt>({
-    text: `${shown(
-      within('e.id', span),
-      `(
+  return statement<DeliveriesPage, DeliveryRow & LookedAt>(`${shown(
+    within('e.id', span),
+    `(
     SELECT * FROM (
       SELECT d.*, row_number() OVER (ORDER BY d.id DESC)::integer AS place,
         (@state::text IS NULL OR ${SHOWN_STATE} = @state)
@@ -159,10 +157,9 @@ export function listDeliveries(state: DeliveryState | undefined, span: Span) {
     ) AS looked_at
     WHERE matches OR place = ${LOOKED_AT} ORDER BY id DESC LIMIT @limit
   )`,
-      'd.place, d.matches,',
-    )}
-  ORDER BY d.id DESC`,
-  });
+    'd.place, d.matches,',
+  )}
+  ORDER BY d.id DESC`);
 }
 
 /** Whether anything is ever shown in that state. */

@@ -1,5 +1,5 @@
 import { recordBySystem } from '#libs/identity';
-import { statement } from '#libs/runtime';
+import { prepared } from '#libs/runtime';
 import { type Health, switchedOff } from '../../subscriptions/domain/subscription-life.js';
 import type { KnownHealth } from '../domain/target-verdicts.js';
 import { assignedWhere, REVISED } from '../../subscriptions/infrastructure/webhook-values.js';
@@ -62,9 +62,9 @@ interface CarriedOut {
  * Carries out what was decided.
  * @returns the subscriptions that are on and still have that target
  */
-export const CARRY_OUT = statement<Decisions, CarriedOut>({
-  name: 'verdicts.carry-out',
-  text: `
+export const CARRY_OUT = prepared<Decisions, CarriedOut>(
+  'verdicts.carry-out',
+  `
 WITH decided AS MATERIALIZED (
   SELECT * FROM unnest(@webhookIds::bigint[], @targetVersions::integer[], @stored::text[],
     @failures::integer[], @openings::integer[], @failing::text[], @openMs::float8[],
@@ -103,4 +103,4 @@ recorded AS (
 SELECT w.id, c.id IS NOT NULL AS done, ${HEALTH} AS health
 FROM decided d JOIN webhooks w ON w.id = d.webhook_id LEFT JOIN changed c ON c.id = w.id
 WHERE w.target_version = d.target_version AND w.enabled AND w.deleted_at IS NULL`,
-});
+);

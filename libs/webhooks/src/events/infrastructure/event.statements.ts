@@ -1,5 +1,5 @@
 import { LOOKED_AT, type LookedAt } from '#libs/kernel';
-import { statement } from '#libs/runtime';
+import { prepared, statement } from '#libs/runtime';
 import { daysAtOnce, type Span, within } from '../../deliveries/infrastructure/partition-walk.js';
 import type { EventKind, Resource } from '../../subscriptions/domain/event-kinds.js';
 import { IS_FREE } from '../../subscriptions/infrastructure/webhook-flow.js';
@@ -51,9 +51,9 @@ export interface ClaimedDeliveryRow {
  * is joined to itself: PostgreSQL expects a row or ten of each step, and would compare all events of a
  * batch with all.
  */
-export const ACCEPT_EVENTS = statement<ReportedEvents, EventResultRow | ClaimedDeliveryRow>({
-  name: 'events.accept',
-  text: `
+export const ACCEPT_EVENTS = prepared<ReportedEvents, EventResultRow | ClaimedDeliveryRow>(
+  'events.accept',
+  `
 WITH
 -- The batch, with the accounts that its events name.
 given AS MATERIALIZED (
@@ -153,7 +153,7 @@ SELECT ord::integer AS ord, refusal, id AS event_id, account_id, fresh,
 FROM decided
 UNION ALL
 SELECT NULL, NULL, NULL, NULL, NULL, NULL, id, webhook_id FROM made WHERE claimed`,
-});
+);
 
 export interface KeyRow {
   account_id: string;
@@ -164,17 +164,17 @@ export interface KeyRow {
 }
 
 /** The events that keys stand for: a statement of its own, to see what a concurrent one committed. */
-export const FIND_KEYS = statement<
+export const FIND_KEYS = prepared<
   { accountIds: string[]; events: string[]; producerIds: string[] },
   KeyRow
->({
-  name: 'events.keys',
-  text: `
+>(
+  'events.keys',
+  `
 SELECT k.account_id, k.event, k.producer_id, k.event_id, k.deliveries
 FROM unnest(@accountIds::bigint[], @events::text[], @producerIds::text[])
   AS g(account_id, event, producer_id)
 JOIN event_keys k USING (account_id, event, producer_id)`,
-});
+);
 
 export interface EventHeadRow {
   id: string;
@@ -188,16 +188,14 @@ export interface EventHeadRow {
   created_at: Date;
 }
 
-/** Without a name, as a plan that is kept opens the partitions of all days. */
+/** Not prepared, as a plan that is kept opens the partitions of all days. */
 export const FIND_EVENT = statement<
   { id: string; accountId: string | undefined },
   EventHeadRow & { data: string }
->({
-  text: `
+>(`
 SELECT id, account_id, application_id, event, resource, producer_id, test, occurred_at, created_at,
   data
-FROM events WHERE id = @id AND (@accountId::bigint IS NULL OR account_id = @accountId)`,
-});
+FROM events WHERE id = @id AND (@accountId::bigint IS NULL OR account_id = @accountId)`);
 
 /** How many days {@link listEvents} may be about. */
 export const EVENT_DAYS_LISTED = daysAtOnce('events');
@@ -216,12 +214,11 @@ interface EventsPage {
 }
 
 /**
- * A test is nothing that happened on the platform, so it is not listed. Without a name, as a plan for
+ * A test is nothing that happened on the platform, so it is not listed. Not prepared, as a plan for
  * any limit and any filter sorts all events of the account.
  */
 export function listEvents(span: Span) {
-  return statement<EventsPage, EventHeadRow & LookedAt>({
-    text: `
+  return statement<EventsPage, EventHeadRow & LookedAt>(`
 SELECT * FROM (
   SELECT id, account_id, application_id, event, resource, producer_id, test, occurred_at, created_at,
     row_number() OVER (ORDER BY id DESC)::integer AS place,
@@ -241,18 +238,17 @@ SELECT * FROM (
   ORDER BY id DESC LIMIT ${LOOKED_AT}
 ) AS looked_at
 WHERE matches OR place = ${LOOKED_AT}
-ORDER BY id DESC LIMIT @limit`,
-  });
+ORDER BY id DESC LIMIT @limit`);
 }
 
 /** The events of a producer's key, the newest first. */
-export const EVENTS_OF_KEY = statement<
+export const EVENTS_OF_KEY = prepared<
   { producerId: string; accountId: string | undefined },
   { id: string }
->({
-  name: 'events.of-key',
-  text: `
+>(
+  'events.of-key',
+  `
 SELECT event_id AS id FROM event_keys
 WHERE producer_id = @producerId AND (@accountId::bigint IS NULL OR account_id = @accountId)
 ORDER BY event_id DESC`,
-});
+);

@@ -8,9 +8,9 @@ const MAX_RETIRED_SECRETS = 10;
 const BATCH = 100;
 
 /** Whoever counts at account level waits here; foreign keys may go on referring to the row. */
-export const HOLD_ACCOUNT = statement<{ accountId: string }>({
-  text: 'SELECT FROM users WHERE id = @accountId FOR NO KEY UPDATE',
-});
+export const HOLD_ACCOUNT = statement<{ accountId: string }>(
+  'SELECT FROM users WHERE id = @accountId FOR NO KEY UPDATE',
+);
 
 interface NewKey extends SealedKey {
   id: string;
@@ -20,8 +20,7 @@ interface NewKey extends SealedKey {
 }
 
 /** The present secret goes to the head of those that were retired before and still sign. */
-export const REPLACE_KEY = statement<NewKey>({
-  text: `
+export const REPLACE_KEY = statement<NewKey>(`
 UPDATE webhooks SET secret = @secret, public_key = @publicKey, retired_secrets = coalesce((
   SELECT jsonb_agg(retired ORDER BY place)
   FROM jsonb_array_elements(
@@ -32,8 +31,7 @@ UPDATE webhooks SET secret = @secret, public_key = @publicKey, retired_secrets =
   WHERE (retired ->> 'until')::timestamptz > now() AND place <= ${MAX_RETIRED_SECRETS}
     AND retired ->> 'secret' <> ALL (@except::text[])
 ), '[]')
-WHERE id = @id`,
-});
+WHERE id = @id`);
 
 /** What is secret of a subscription, as it is stored. */
 export interface SecretsRow {
@@ -50,8 +48,7 @@ export interface SecretsRow {
  * Subscriptions that may hold something that is not sealed with the present key, whose seals begin with
  * a prefix, or user information that is not sealed at all.
  */
-export const FIND_SECRETS = statement<{ after: string; prefix: string }, SecretsRow>({
-  text: `
+export const FIND_SECRETS = statement<{ after: string; prefix: string }, SecretsRow>(`
 SELECT id, account_id, target_url, userinfo, headers, secret, retired_secrets FROM webhooks
 WHERE id > @after AND (
   NOT starts_with(secret, @prefix) OR NOT starts_with(userinfo, @prefix)
@@ -62,8 +59,7 @@ WHERE id > @after AND (
   )
   OR target_url LIKE '%@%' AND (userinfo IS NULL OR target_url NOT LIKE '%://***@%')
 )
-ORDER BY id LIMIT ${BATCH} FOR NO KEY UPDATE`,
-});
+ORDER BY id LIMIT ${BATCH} FOR NO KEY UPDATE`);
 
 /** The columns as arrays; `headers` and `retiredSecrets` in JSON. */
 interface NewSecrets {
@@ -76,13 +72,11 @@ interface NewSecrets {
 }
 
 /** It is the same target, and nothing that a client sees has changed. */
-export const WRITE_SECRETS = statement<NewSecrets>({
-  text: `
+export const WRITE_SECRETS = statement<NewSecrets>(`
 UPDATE webhooks w
 SET target_url = n.target_url, userinfo = n.userinfo, headers = n.headers::json,
   secret = n.secret, retired_secrets = n.retired_secrets::jsonb
 FROM unnest(@ids::bigint[], @targetUrls::text[], @userinfo::text[], @headers::text[],
     @secrets::text[], @retiredSecrets::text[])
   AS n(id, target_url, userinfo, headers, secret, retired_secrets)
-WHERE w.id = n.id`,
-});
+WHERE w.id = n.id`);
