@@ -40,7 +40,7 @@ export default tseslint.config(
   },
   {
     files: ['apps/**/*.ts', 'libs/**/*.ts'],
-    ignores: ['libs/runtime/src/database/**', '**/migrations/**', '**/*spec.ts'],
+    ignores: ['libs/runtime/src/database/**', '**/infrastructure/*-schema.ts', '**/*spec.ts'],
     rules: {
       'no-restricted-syntax': [
         'error',

@@ -1,3 +1,4 @@
+export { LRUCache } from 'lru-cache';
 export { actAs, type Actor, beginAs, identifyActor, presentActor } from './actor/actor.js';
 export { AsyncContext } from './actor/async-context.js';
 export { keepNewest } from './collections/keep-newest.js';

@@ -1,7 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
-import { RateLimitedError } from '#libs/kernel';
+import { RateLimitedError, LRUCache } from '#libs/kernel';
 import { type BasicCredentials, basicCredentialsOf, canonicalHeader } from './basic-credentials.js';
 import { CredentialUses } from './credential-uses.js';
 import { UnauthorizedError } from './identity-errors.js';

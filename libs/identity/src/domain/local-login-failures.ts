@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { LRUCache } from '#libs/kernel';
 import {
   ATTEMPTS_PENDING_MS,
   FAILURE_WINDOW_MS,

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { LRUCache } from '#libs/kernel';
 import { type Allowance, type RateLimit, RateLimiter } from './rate-limiter.js';
 
 /** Those that asked for something lately; one that is dropped has a full bucket. Some 10 MB. */

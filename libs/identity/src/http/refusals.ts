@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
+import { LRUCache } from '#libs/kernel';
 
 /** What a refusal adds to the wait of the next one of the same party, ms. */
 const APART_MS = 100;

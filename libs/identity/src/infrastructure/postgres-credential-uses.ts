@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
+import { LRUCache } from '#libs/kernel';
 import { BackgroundTasks, Database } from '#libs/runtime';
 import { CredentialUses } from '../domain/credential-uses.js';
 import { WRITE_USES } from './user.statements.js';

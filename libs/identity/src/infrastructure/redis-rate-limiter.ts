@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
+import { LRUCache } from '#libs/kernel';
 import { type RateLimit, RedisLimits } from '#libs/runtime';
 import { LocalRateLimiter } from '../domain/local-rate-limiter.js';
 import { type Allowance, RateLimiter } from '../domain/rate-limiter.js';

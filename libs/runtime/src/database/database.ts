@@ -6,7 +6,7 @@ import { Log } from '../logging/log.js';
 import { OutageLog } from '../logging/outage-log.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { isAway, isMissingPartition } from './database-errors.js';
-import { type Run, prepared, type Statement } from './statement.js';
+import type { Run, Statement } from './statement.js';
 
 /** Without an error for so long PostgreSQL is back. */
 const STEADY_MS = 5_000;

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { LRUCache } from '#libs/kernel';
 import { Subscription } from './subscription-calls.js';
 
 /** What an account may hold, as a multiple of the slots that are free. */

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { LRUCache } from '#libs/kernel';
 import {
   createHmac,
   createPrivateKey,
