@@ -12,8 +12,26 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ['{apps,libs}/**/*spec.ts', 'test/{integration,e2e,faults}/**/*spec.ts'],
-    setupFiles: ['test/support/setup.ts'],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['{apps,libs}/**/*spec.ts'],
+          setupFiles: ['reflect-metadata'],
+          // They share one process for each core, which loads a module once.
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'system',
+          include: ['test/{integration,e2e,faults}/**/*spec.ts'],
+          setupFiles: ['test/support/setup.ts'],
+        },
+      },
+    ],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Two cores carry PostgreSQL, Redis and the processes under test as well.
