@@ -105,6 +105,11 @@ it.each(examples)('%s: the page names each file of the patch', (_name, { page, f
   expect(files.filter((path) => !page.includes(`\`${path}\``))).toEqual([]);
 });
 
+it('context: changes no other library', () => {
+  const elsewhere = exampleOf('context').files.filter((path) => !path.startsWith('libs/numbers/'));
+  expect(elsewhere.filter((path) => path.startsWith('libs/'))).toEqual([]);
+});
+
 it.each(examples)('%s: the page runs each test of the patch', (_name, { files, filters }) => {
   const specs = files.filter((path) => path.endsWith('spec.ts'));
   expect(specs).not.toEqual([]);
