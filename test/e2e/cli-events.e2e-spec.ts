@@ -122,7 +122,7 @@ describe('events send', () => {
     answerWith = () => [401, JSON.stringify({ error: 'Valid credentials are needed.' })];
     const { code, stdout, stderr } = await send(['--application', '12']);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toBe(`${url} took nothing of this request: Valid credentials are needed.\n`);
+    expect(stderr).toBe(`${url} refused the request: Valid credentials are needed.\n`);
   });
 
   it('prints the error sentence of each refused event of a batch and fails', async () => {
@@ -143,7 +143,7 @@ describe('events send', () => {
     answerWith = () => [502, '<html>'];
     const { code, stderr } = await send(['--application', '12']);
     expect(code).toBe(1);
-    expect(stderr).toBe(`${url} took nothing of this request: it answered 502 Bad Gateway.\n`);
+    expect(stderr).toBe(`${url} refused the request: it answered 502 Bad Gateway.\n`);
   });
 
   it('says in one sentence that the API cannot be reached', async () => {

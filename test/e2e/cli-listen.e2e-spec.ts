@@ -124,7 +124,7 @@ describe('listen', () => {
     const answer = await request(`${url}up`);
     await answer.body.dump();
     expect(answer.statusCode).toBe(405);
-    await command.printed(/ GET \/up is no notification\n/);
+    await command.printed(/ GET \/up is not a notification\n/);
     expect((await post(url, BODY)).status).toBe(503);
   });
 
@@ -141,7 +141,7 @@ describe('listen', () => {
     const call = request(url, { method: 'POST', body: BODY, dispatcher: impatient });
     await expect(call).rejects.toThrow();
     await impatient.destroy();
-    await command.printed(/ cdrCreated call .* not answered, for the caller is gone\n/);
+    await command.printed(/ cdrCreated call .* not answered: the caller has disconnected\n/);
   });
 
   it('ends on Ctrl-C without waiting for answers that are late or requests that are slow', async () => {

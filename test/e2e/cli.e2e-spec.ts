@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../support/command-line.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 
-const GENERATED = /^password, shown this once: (\S{20,})$/m;
+const GENERATED = /^password, shown only once: (\S{20,})$/m;
 
 let database: TestDatabase;
 
@@ -94,7 +94,7 @@ describe('users and credentials', () => {
     const again = await cli(['users', 'create', 'demo']);
     expect(again).toEqual({ code: 1, stdout: '', stderr: 'username is taken.\n' });
     const fine = await cli(['users', 'create', 'demo', '--if-missing', '--role', 'platform']);
-    expect(fine).toEqual({ code: 0, stdout: 'demo exists already\n', stderr: '' });
+    expect(fine).toEqual({ code: 0, stdout: 'demo already exists\n', stderr: '' });
     expect(await stored()).toMatchObject([{ role: 'account', credentials: '1' }]);
   });
 

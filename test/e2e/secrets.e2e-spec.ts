@@ -140,7 +140,7 @@ describe('keys that change', () => {
     const authorization = `Basic ${Buffer.from('user:pass').toString('base64')}`;
     const change = async (keys: string, reencrypted?: number) => {
       if (reencrypted !== undefined) {
-        const stdout = `subscriptions encrypted anew with the key "${keys.slice(0, 2)}": ${reencrypted}\n`;
+        const stdout = `subscriptions re-encrypted with the key "${keys.slice(0, 2)}": ${reencrypted}\n`;
         expect(await cli('secrets reencrypt', keys)).toEqual({ code: 0, stdout, stderr: '' });
       }
       const [api, worker] = await Promise.all([

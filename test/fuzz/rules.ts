@@ -114,13 +114,15 @@ export class Rules {
 
 /**
  * An object as the API reads it, by what the description says in words: on POST `null` is "not
- * given"; where it says so, white space around a text is dropped.
+ * given"; where it says so, surrounding white space is removed.
  */
 function asRead(value: unknown, { properties = {} }: JsonSchema, nullIsAbsent: boolean): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const members = Object.entries(value).flatMap(([name, member]: [string, unknown]) => {
     if (member === null && nullIsAbsent) return [];
-    const isTrimmed = /White space around it is dropped/.test(properties[name]?.description ?? '');
+    const isTrimmed = /Surrounding white space is removed/.test(
+      properties[name]?.description ?? '',
+    );
     return [[name, isTrimmed && typeof member === 'string' ? member.trim() : member]];
   });
   return Object.fromEntries(members);

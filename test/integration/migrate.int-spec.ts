@@ -50,8 +50,8 @@ it('keeps others waiting for two seconds while a table is locked, and comes agai
   }
   expect(await migrating).toEqual(['Later1800000000000']);
   expect(told).toEqual([
-    'Another transaction holds a lock that is needed; next try in 1 s.',
-    'Another transaction holds a lock that is needed; next try in 2 s.',
+    'Another transaction holds a lock that migrate needs; retrying in 1 s.',
+    'Another transaction holds a lock that migrate needs; retrying in 2 s.',
   ]);
   expect(longestMs).toBeGreaterThan(LOCK_TIMEOUT_MS / 2);
   expect(longestMs).toBeLessThan(LOCK_TIMEOUT_MS + 1_000);
@@ -72,6 +72,8 @@ it('leaves a database alone that is newer than itself', async () => {
   const config = readConfig({ DATABASE_URL: database.url, RETENTION_DAYS: '7' });
   await migrate(config, schemas);
   const older = migrate(readConfig({ DATABASE_URL: database.url }), contextSchemas);
-  await expect(older).rejects.toThrow(/newer than this version, which knows no Later1800000000000/);
+  await expect(older).rejects.toThrow(
+    /newer than this version, which does not know Later1800000000000/,
+  );
   expect(await database.query('SELECT retention_days() AS days')).toEqual([{ days: 7 }]);
 });

@@ -117,7 +117,7 @@ describe('migrate', () => {
       );
       const owner = new URL(database.url).username;
       await expect(migrateAs({ [variable]: owner })).rejects.toThrow(
-        `configuration: ${variable}: must be no superuser`,
+        `configuration: ${variable}: must not be a superuser`,
       );
     },
   );

@@ -16,14 +16,14 @@ export class ApiModule {
       imports: [
         RuntimeModule.forProcess('api'),
         HttpModule,
-        // The router tries one route after the other, and events are reported by the thousand.
+        // First, because the router tries routes in order, and events are the most frequent requests.
         EventsHttpModule.withShards(config.QUEUE_SHARDS),
         HealthModule.forProcess({ readyWithoutRedis: true, behindProxy: true }),
         IdentityHttpModule,
         ApplicationsHttpModule,
         WebhooksHttpModule,
         DocsModule,
-        // Takes what no other route has taken, so it stays the last.
+        // The catch-all route must be the last.
         UnknownRouteModule,
       ],
       providers: [PartitionKeeper],

@@ -1,11 +1,11 @@
 import { InvalidArgumentError } from 'commander';
 
-/** What a command's help ends with. */
+/** The end of a command's help. */
 export function example(args: string): string {
   return `\nExample:\n  $ npm run cli -- ${args}`;
 }
 
-/** Parses a whole number of the given range. */
+/** Parses a whole number in the given range. */
 export function wholeNumber(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = /^\d{1,9}$/.test(text) ? Number(text) : NaN;
@@ -14,7 +14,7 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   };
 }
 
-/** Parses an id of an account or an application; whether it exists is not known here. */
+/** Parses an id of an account or an application, without checking that it exists. */
 export function numericId(text: string): string {
   if (/^\d{1,19}$/.test(text)) return text;
   throw new InvalidArgumentError('It must be a number.');

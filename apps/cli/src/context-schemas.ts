@@ -2,5 +2,5 @@ import { applicationsSchema } from '#libs/applications';
 import { identitySchema } from '#libs/identity';
 import { webhooksSchema } from '#libs/webhooks';
 
-/** What every context keeps in the database. */
+/** The database schemas of all contexts. */
 export const contextSchemas = [identitySchema, applicationsSchema, webhooksSchema];

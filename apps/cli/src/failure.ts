@@ -4,7 +4,7 @@ const FAILED = 1;
 const WRONG_ARGUMENT = 2;
 const UNDEFINED_TABLE = '42P01';
 
-/** A command could not do what it was asked for; the message is one sentence for a person. */
+/** A command failed; the message is one sentence for a person. */
 export class CommandFailure extends Error {
   override readonly name = 'CommandFailure';
 }
@@ -15,17 +15,17 @@ export function exitCodeOf(error: unknown): number {
   return error.exitCode === 0 ? 0 : WRONG_ARGUMENT;
 }
 
-/** What to print of an error, a sentence a line; nothing of those that commander has printed. */
+/** The lines to print for an error; none for errors that commander has printed. */
 export async function describeFailure(error: unknown): Promise<string[]> {
   if (error instanceof CommanderError) return [];
   if (error instanceof CommandFailure) return [error.message];
-  // Loaded here, since half a second is long for a command that needs no database.
+  // Loaded here, because it takes half a second, which is long for a command without a database.
   const { ValidationError } = await import('#libs/kernel');
   const { codeOf, InvalidConfigError, isAway } = await import('#libs/runtime');
   if (error instanceof InvalidConfigError) return [error.message];
   if (error instanceof ValidationError) {
     return error.faults.map(({ field, message }) =>
-      // A pointer is the only place that says which element is meant.
+      // Only the pointer identifies the element.
       field.startsWith('/') ? `${field}: ${message}` : message,
     );
   }
@@ -34,7 +34,7 @@ export async function describeFailure(error: unknown): Promise<string[]> {
   return [firstLine(error)];
 
   function reasonOf(unavailable: unknown): string {
-    // For a name with several addresses Node collects the errors, and the collection has no text.
+    // If a name has several addresses, Node throws an AggregateError without a message.
     const first: unknown =
       unavailable instanceof AggregateError ? unavailable.errors[0] : unavailable;
     const text = codeOf(first) || firstLine(first);

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { describeFailure, exitCodeOf } from './failure.js';
 import { buildProgram } from './program.js';
 
-// `… | head` closes our output early: there is nobody left to tell anything.
+// With `… | head` the pipe closes early, so the rest of the output is not needed.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit(0);
@@ -12,6 +12,6 @@ try {
   await buildProgram().parseAsync();
 } catch (error) {
   for (const line of await describeFailure(error)) console.error(line);
-  // Not exit(): what was printed may still be on its way to a pipe.
+  // Not exit(), which could lose output that is still being written to a pipe.
   process.exitCode = exitCodeOf(error);
 }

@@ -2,8 +2,8 @@ import { buffer } from 'node:stream/consumers';
 import { CommandFailure } from './failure.js';
 
 /**
- * Reads a password from standard input, where no other user of the machine can see it; one line
- * break at the end is not part of it.
+ * Reads a password from standard input, where other users of the machine cannot see it. Removes one line
+ * break at the end.
  */
 export async function readPassword(): Promise<string> {
   const bytes = await buffer(process.stdin);

@@ -9,10 +9,10 @@ import { addSecretsCommands } from './commands/secrets.command.js';
 import { addUsersCommands } from './commands/users.command.js';
 import { example } from './arguments.js';
 
-/** The whole command line. Wrong arguments throw commander's CommanderError, already printed. */
+/** The command line. Wrong arguments throw a CommanderError that commander has already printed. */
 export function buildProgram(): Command {
   const program = new Command('npm run cli --')
-    .description('Runs and tries a Switchhook installation.')
+    .description('Operates and tests a Switchhook installation.')
     .version(version())
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(withoutValue(text)) })
@@ -28,12 +28,12 @@ export function buildProgram(): Command {
 }
 
 function version(): string {
-  // Seen from dist/apps/cli/src, the only place that this runs from.
+  // Relative to dist/apps/cli/src, the only place that this runs from.
   const file = readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(file) as { version: string }).version;
 }
 
-/** Commander repeats a misspelt option whole; in `--secrt=whsec_…` that would be a secret. */
+/** Commander's error repeats a misspelt option with its value; in `--secrt=whsec_…` that is a secret. */
 function withoutValue(text: string): string {
   return text.replace(/(unknown option '[^'=]*)=[^']*/, '$1');
 }

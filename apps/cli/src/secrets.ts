@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { SecretsReencryption, WebhooksModule } from '#libs/webhooks';
 import { kernel, withService } from './services.js';
 
-/** Does not start without the keys of secrets in production; nothing else here needs them. */
+/** A separate module: in production it needs SECRETS_KEYS to start, and no other command does. */
 @Module({ imports: [kernel, WebhooksModule] })
 class SecretsModule {}
 

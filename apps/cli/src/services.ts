@@ -9,7 +9,7 @@ import { configFromEnvironment, RuntimeModule } from '#libs/runtime';
 const CONNECT_TIMEOUT_MS = 3_000;
 const DATABASE_POOL_SIZE = 2;
 
-// Silent: standard output belongs to the command, and what fails is said once, at the end.
+// Silent, because standard output belongs to the command, and a failure is reported once, at the end.
 export const kernel = RuntimeModule.forProcess('cli', { LOG_LEVEL: 'silent', DATABASE_POOL_SIZE });
 
 @Module({ imports: [kernel, IdentityModule, ApplicationsModule] })
@@ -45,13 +45,13 @@ export async function withService<Service, Result>(
   }
 }
 
-/** Nest tries for half a minute, as a server should; who sits at a keyboard is told at once. */
+/** Fails at once without a database. Nest would retry for half a minute, which suits only servers. */
 async function requireDatabase(): Promise<void> {
   const client = new pg.Client({
     connectionString: configFromEnvironment().DATABASE_URL,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   });
-  // Lost after it was found: the commands themselves will say so.
+  // If the connection is lost later, the command itself fails.
   client.on('error', () => undefined);
   await client.connect();
   await client.end();

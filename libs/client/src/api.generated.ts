@@ -5,7 +5,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -32,7 +32,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -40,18 +40,18 @@ export interface paths {
         };
         /**
          * Show an application
-         * @description Answers one application, and its version as `ETag`.
+         * @description Returns one application, with its version as `ETag`.
          */
         get: operations["applicationsShow"];
         /**
          * Update an application
-         * @description Changes the fields that are given. Of what it has then, `voiceUrl` or `messagingUrl` is required.
+         * @description Changes the given fields. Afterwards the application must have a `voiceUrl` or a `messagingUrl`.
          */
         put: operations["applicationsUpdate"];
         post?: never;
         /**
          * Delete an application
-         * @description Removes it and its webhook subscriptions at once; their pending deliveries are cancelled.
+         * @description Deletes it and its webhook subscriptions at once; their pending deliveries are cancelled.
          */
         delete: operations["applicationsDelete"];
         options?: never;
@@ -63,7 +63,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -90,7 +90,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -121,7 +121,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -144,7 +144,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -167,7 +167,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -190,7 +190,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -213,7 +213,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -240,7 +240,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -271,7 +271,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -298,7 +298,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -321,7 +321,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -344,7 +344,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -367,7 +367,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -390,7 +390,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -413,7 +413,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -436,7 +436,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -459,7 +459,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -482,7 +482,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -505,7 +505,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -528,7 +528,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -551,7 +551,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -574,7 +574,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -582,13 +582,13 @@ export interface paths {
         };
         /**
          * List users
-         * @description All users in ascending order of id, or a page of them. For the role `platform`.
+         * @description All users in ascending order of id, or a page of them. Needs the role `platform`.
          */
         get: operations["usersList"];
         put?: never;
         /**
          * Create a user
-         * @description For the role `platform`. A username that is taken is a fault of `username`.
+         * @description Needs the role `platform`. A username that is taken is a fault of `username`.
          */
         post: operations["usersCreate"];
         delete?: never;
@@ -601,7 +601,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -609,12 +609,12 @@ export interface paths {
         };
         /**
          * Show a user
-         * @description The caller, or for the role `platform` any user, with the list of its credentials.
+         * @description The caller with its credentials. With the role `platform`, any user with its credentials.
          */
         get: operations["usersShow"];
         /**
          * Lock or unlock a user
-         * @description For the role `platform`. A lock works within a second.
+         * @description Needs the role `platform`. A lock takes effect within a second.
          */
         put: operations["usersUpdate"];
         post?: never;
@@ -628,7 +628,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -636,14 +636,14 @@ export interface paths {
         };
         /**
          * Show a credential
-         * @description One credential of the caller, or for the role `platform` of any user.
+         * @description One credential of the caller. With the role `platform`, of any user.
          */
         get: operations["usersShowCredential"];
         put?: never;
         post?: never;
         /**
          * Revoke a credential
-         * @description For the role `platform`. It stops working within a second.
+         * @description Needs the role `platform`. The credential stops working within a second.
          */
         delete: operations["usersRemoveCredential"];
         options?: never;
@@ -655,7 +655,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -665,7 +665,7 @@ export interface paths {
         put?: never;
         /**
          * Add a credential
-         * @description For the role `platform`. The older ones go on working, so that a change can overlap.
+         * @description Needs the role `platform`. Older credentials keep working, so that they can overlap.
          */
         post: operations["usersAddCredential"];
         delete?: never;
@@ -678,7 +678,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -692,7 +692,7 @@ export interface paths {
         put?: never;
         /**
          * Create an environment
-         * @description For the role `platform`. An id that is taken is a fault of `id`.
+         * @description Needs the role `platform`. An id that is taken is a fault of `id`.
          */
         post: operations["environmentsCreate"];
         delete?: never;
@@ -705,7 +705,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -713,7 +713,7 @@ export interface paths {
         };
         /**
          * Show an environment
-         * @description Answers one environment.
+         * @description Returns one environment.
          */
         get: operations["environmentsShow"];
         put?: never;
@@ -728,7 +728,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -736,7 +736,7 @@ export interface paths {
         };
         /**
          * List changes
-         * @description The changes of the caller's account, or for the role `platform` of all, newest first. An entry names the fields that changed, and never has a value.
+         * @description The changes of the caller's account, newest first. With the role `platform`, of all accounts. An entry names the changed fields, but never contains their values.
          */
         get: operations["auditList"];
         put?: never;
@@ -751,15 +751,15 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
             cookie?: never;
         };
         /**
-         * Ask whether the process lives
-         * @description The process answers: nothing else is asked.
+         * Check whether the process is alive
+         * @description The process answers. Nothing else is checked.
          */
         get: operations["healthLive"];
         put?: never;
@@ -774,15 +774,15 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
             cookie?: never;
         };
         /**
-         * Ask whether the process is ready
-         * @description Which of PostgreSQL and Redis is away, and whether requests should come here.
+         * Check whether the process is ready
+         * @description Whether PostgreSQL and Redis can be reached, and whether this process should receive requests.
          */
         get: operations["healthReady"];
         put?: never;
@@ -797,7 +797,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -805,7 +805,7 @@ export interface paths {
         };
         /**
          * Get this description
-         * @description OpenAPI 3.1, made from the code that runs.
+         * @description OpenAPI 3.1, generated from the running code.
          */
         get: operations["docsOpenApi"];
         put?: never;
@@ -820,7 +820,7 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -828,7 +828,7 @@ export interface paths {
         };
         /**
          * Read this description
-         * @description A page that shows the description and tries it out.
+         * @description A page that shows the description and can send requests.
          */
         get: operations["docsPage"];
         put?: never;
@@ -843,15 +843,15 @@ export interface paths {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
             cookie?: never;
         };
         /**
-         * Get a part of the page
-         * @description What the page is made of; nothing of it comes from another host.
+         * Get a file of the page
+         * @description The files of the page; none of them comes from another host.
          */
         get: operations["docsAsset"];
         put?: never;
@@ -914,7 +914,7 @@ export interface components {
         Address: {
             /**
              * Format: uri
-             * @description Its address, which can be fetched.
+             * @description The address of the resource.
              * @example https://api.example.com/v1/applications/5080983
              */
             href: string;
@@ -922,17 +922,17 @@ export interface components {
         Application: {
             /**
              * Format: uri
-             * @description Its address.
+             * @description The address.
              * @example https://api.example.com/v1/applications/5080983
              */
             href: string;
             /**
-             * @description Its id, the last segment of `href`.
+             * @description The id, which is the last segment of `href`.
              * @example 5080983
              */
             id: string;
             /**
-             * @description What it is called.
+             * @description The name.
              * @example Shop
              */
             name: string;
@@ -943,18 +943,18 @@ export interface components {
              */
             platform: "scripting" | "webapi";
             /**
-             * @description How it is driven.
+             * @description How the application is driven.
              * @example webapi
              * @enum {string}
              */
             apiType: "scripting" | "webapi";
             /**
-             * @description Powers its voice calls.
+             * @description The URL that drives its voice calls.
              * @example https://shop.example.com/voice
              */
             voiceUrl?: string;
             /**
-             * @description Powers its messaging (SMS).
+             * @description The URL that drives its messages (SMS).
              * @example https://shop.example.com/sms
              */
             messagingUrl?: string;
@@ -965,7 +965,7 @@ export interface components {
              */
             environment?: string;
             /**
-             * @description The user whose it is.
+             * @description The user who owns it.
              * @example 83346
              */
             userId: number;
@@ -976,7 +976,7 @@ export interface components {
              */
             user: string;
             /**
-             * @description Only on applications from before there were environments: `Production` means billable.
+             * @description Only for applications from before environments existed: `Production` means billable.
              * @example Production
              */
             partition?: string;
@@ -988,7 +988,7 @@ export interface components {
             createdAt: string;
             /**
              * Format: date-time
-             * @description When a field last got another value.
+             * @description When a field last changed.
              * @example 2026-01-31T12:00:00.000Z
              */
             updatedAt: string;
@@ -1057,33 +1057,33 @@ export interface components {
         AuditEntry: {
             /**
              * Format: uuid
-             * @description Its id.
+             * @description The id of the entry.
              * @example 019a0b1c-2d3e-7f40-8a51-b26c73d84e95
              */
             id: string;
             /**
              * Format: date-time
-             * @description When it was done.
+             * @description When the change was made.
              * @example 2026-01-31T12:00:00.000Z
              */
             createdAt: string;
             /**
-             * @description Whose resource it is, unless it belongs to no account.
+             * @description The owner of the resource, if it belongs to an account.
              * @example 83346
              */
             accountId?: number;
             /**
-             * @description The user who did it; absent where `actor` is `cli`, `system` or `platform`.
+             * @description The user who made the change; absent if `actor` is `cli`, `system` or `platform`.
              * @example 83346
              */
             userId?: number;
             /**
-             * @description The name of that user; without a `userId` it is `cli`, the command line, `system`, the service itself, or `platform`, an operator of it, who is named to the platform alone.
+             * @description The name of that user. Without a `userId`: `cli` (the command line), `system` (the service itself) or `platform` (an operator, whose name only the platform sees).
              * @example partner.one
              */
             actor: string;
             /**
-             * @description From where; that of another user is shown to the platform.
+             * @description The client's address. Only the platform sees the address of another user.
              * @example 192.0.2.7
              */
             address?: string;
@@ -1093,7 +1093,7 @@ export interface components {
              */
             requestId?: string;
             /**
-             * @description The kind of the resource, and what was done to it.
+             * @description The kind of the resource and what was done to it.
              * @example webhook.update
              */
             action: string;
@@ -1103,12 +1103,12 @@ export interface components {
              */
             resource: string;
             /**
-             * @description Its id.
+             * @description The id of the resource.
              * @example 4711
              */
             resourceId: string;
             /**
-             * @description The names of the fields that changed, of an update.
+             * @description The names of the changed fields, for an update.
              * @example [
              *       "targetUrl",
              *       "enabled"
@@ -1122,32 +1122,32 @@ export interface components {
         };
         CreateApplication: {
             /**
-             * @description How it is driven. At first scripting. Must be one of scripting, webapi, in whatever case.
+             * @description How the application is driven. By default scripting. Must be one of scripting, webapi, in whatever case.
              * @example webapi
              */
             apiType?: string;
             /**
-             * @description The environment that it runs in. At first a development one. Must be the address or the id of an environment.
+             * @description The environment that it runs in. By default a development environment. Must be the address or the id of an environment.
              * @example https://api.example.com/v1/environments/2
              */
             environment?: number | string;
             /**
-             * @description Powers its messaging (SMS). Must have 1 to 2048 characters. Must be an absolute http or https URL without blanks. On PUT, `null` clears it.
+             * @description The URL that drives its messages (SMS). Must have 1 to 2048 characters. Must be an absolute http or https URL without blanks. On PUT, `null` clears it.
              * @example https://shop.example.com/sms
              */
             messagingUrl?: string | null;
             /**
-             * @description What it is called; need not be unique. Must have 1 to 255 characters. Must not contain control characters or lone surrogates. White space around it is dropped.
+             * @description The name; it need not be unique. Must have 1 to 255 characters. Must not contain control characters or lone surrogates. Surrounding white space is removed.
              * @example Shop
              */
             name: string;
             /**
-             * @description Another name of apiType. Must equal apiType when both are given. Must be one of scripting, webapi, in whatever case.
+             * @description Another name for apiType. Must equal apiType when both are given. Must be one of scripting, webapi, in whatever case.
              * @example webapi
              */
             platform?: string;
             /**
-             * @description Powers its voice calls. Must have 1 to 2048 characters. Must be an absolute http or https URL without blanks. It or `messagingUrl` must be given.
+             * @description The URL that drives its voice calls. Must have 1 to 2048 characters. Must be an absolute http or https URL without blanks. Either this or `messagingUrl` is required.
              * @example https://shop.example.com/voice
              */
             voiceUrl?: string;
@@ -1159,34 +1159,34 @@ export interface components {
         CreateCredential: {
             /**
              * Format: date-time
-             * @description When it stops working; without it, never. Must be a time such as 2026-01-31T12:00:00Z (RFC 3339). Must be in the future.
+             * @description When the credential expires; by default never. Must be a time such as 2026-01-31T12:00:00Z (RFC 3339). Must be in the future.
              * @example 2099-12-31T23:59:59.000Z
              */
             expiresAt?: string;
             /**
-             * @description Without one, we make one up, and answer with it this once. Must have 8 to 200 characters. Must not contain U+0000 or lone surrogates.
+             * @description Without it, the service generates a password and shows it only in this answer. Must have 8 to 200 characters. Must not contain U+0000 or lone surrogates.
              * @example correct horse battery staple
              */
             password?: string;
         };
         CreateEnvironment: {
             /**
-             * @description Whether what runs in it is billed.
+             * @description Whether its applications are billed.
              * @example false
              */
             billable: boolean;
             /**
-             * @description An id of your own choice; else the next one. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
+             * @description An id of your choice; by default the next free one. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
              * @example 70
              */
             id?: number | string;
             /**
-             * @description What it is called. Must have 1 to 255 characters. Must not contain control characters or lone surrogates. White space around it is dropped.
+             * @description The name. Must have 1 to 255 characters. Must not contain control characters or lone surrogates. Surrounding white space is removed.
              * @example Partner tests
              */
             name: string;
             /**
-             * @description What it is for. Must be one of development, production, special.
+             * @description The purpose. Must be one of development, production, special.
              * @example special
              * @enum {string}
              */
@@ -1194,12 +1194,12 @@ export interface components {
         };
         CreateUser: {
             /**
-             * @description Without one, we make one up, and answer with it this once. Must have 8 to 200 characters. Must not contain U+0000 or lone surrogates.
+             * @description Without it, the service generates a password and shows it only in this answer. Must have 8 to 200 characters. Must not contain U+0000 or lone surrogates.
              * @example correct horse battery staple
              */
             password?: string;
             /**
-             * @description What the user may do. Must be one of account, platform.
+             * @description The role. Must be one of account, platform.
              * @default account
              * @example account
              * @enum {string}
@@ -1233,7 +1233,7 @@ export interface components {
                 [key: string]: string;
             } | null;
             /**
-             * @description A label for people; it goes into the notifications, too. Must have 1 to 255 characters. Must not contain control characters or lone surrogates. White space around it is dropped. On PUT, `null` clears it.
+             * @description A label for people; it goes into the notifications, too. Must have 1 to 255 characters. Must not contain control characters or lone surrogates. Surrounding white space is removed. On PUT, `null` clears it.
              * @example Billing
              */
             name?: string | null;
@@ -1297,12 +1297,12 @@ export interface components {
         CreatedCredential: {
             /**
              * Format: uri
-             * @description Its address.
+             * @description The address.
              * @example https://api.example.com/v1/users/83346/credentials/7
              */
             href: string;
             /**
-             * @description Only where we made it up, and only this once.
+             * @description Only if it was generated, and only in this answer.
              * @example Zr0vD8cP1mXyq4Lw
              */
             password?: string;
@@ -1310,12 +1310,12 @@ export interface components {
         CreatedUser: {
             /**
              * Format: uri
-             * @description Its address.
+             * @description The address.
              * @example https://api.example.com/v1/users/83346
              */
             href: string;
             /**
-             * @description Only where we made it up, and only this once.
+             * @description Only if it was generated, and only in this answer.
              * @example Zr0vD8cP1mXyq4Lw
              */
             password?: string;
@@ -1323,55 +1323,55 @@ export interface components {
         Credential: {
             /**
              * Format: uri
-             * @description Its address.
+             * @description The address.
              * @example https://api.example.com/v1/users/83346/credentials/7
              */
             href: string;
             /**
-             * @description Its id.
+             * @description The id.
              * @example 7
              */
             id: string;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-01-31T12:00:00.000Z
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it stops working, or stopped, if ever.
+             * @description When it expires or has expired, if ever.
              * @example 2099-12-31T23:59:59.000Z
              */
             expiresAt?: string;
             /**
              * Format: date-time
-             * @description When it was last used, if ever; to about a minute.
+             * @description When it was last used, if ever; accurate to about a minute.
              * @example 2026-01-31T12:00:00.000Z
              */
             lastUsedAt?: string;
         };
         CredentialSummary: {
             /**
-             * @description Its id.
+             * @description The id.
              * @example 7
              */
             id: string;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-01-31T12:00:00.000Z
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it stops working, or stopped, if ever.
+             * @description When it expires or has expired, if ever.
              * @example 2099-12-31T23:59:59.000Z
              */
             expiresAt?: string;
             /**
              * Format: date-time
-             * @description When it was last used, if ever; to about a minute.
+             * @description When it was last used, if ever; accurate to about a minute.
              * @example 2026-01-31T12:00:00.000Z
              */
             lastUsedAt?: string;
@@ -1638,29 +1638,29 @@ export interface components {
         };
         Environment: {
             /**
-             * @description Its id.
+             * @description The id.
              * @example 2
              */
             id: string;
             /**
              * Format: uri
-             * @description Its address.
+             * @description The address.
              * @example https://api.example.com/v1/environments/2
              */
             href: string;
             /**
-             * @description What it is called.
+             * @description The name.
              * @example Production
              */
             name: string;
             /**
-             * @description What it is for.
+             * @description The purpose.
              * @example production
              * @enum {string}
              */
             type: "development" | "production" | "special";
             /**
-             * @description Whether what runs in it is billed.
+             * @description Whether its applications are billed.
              * @example true
              */
             billable: boolean;
@@ -1791,28 +1791,28 @@ export interface components {
         };
         Fault: {
             /**
-             * @description The member or the query parameter; a JSON Pointer where it is nested. Empty for the body.
+             * @description The member or the query parameter; a JSON Pointer if it is nested. Empty for the whole body.
              * @example name
              */
             field: string;
             /**
-             * @description What is wrong with it.
+             * @description The kind of fault.
              *
-             *     - `required`: the field must be there
-             *     - `type`: the value has another JSON type
-             *     - `format`: the value is not written as it must be
+             *     - `required`: the field is missing
+             *     - `type`: the value has the wrong JSON type
+             *     - `format`: the value has the wrong format
              *     - `length`: the value is too short or too long
-             *     - `range`: the number, or the time, is too small or too large
-             *     - `choice`: the value is none of the allowed ones
-             *     - `unknown_reference`: the value names what does not exist
-             *     - `conflict`: the value cannot go with another one
-             *     - `not_allowed`: the value is well formed, but not allowed here
+             *     - `range`: the number or the time is out of range
+             *     - `choice`: the value is not one of the allowed ones
+             *     - `unknown_reference`: the value refers to something that does not exist
+             *     - `conflict`: the value conflicts with another one
+             *     - `not_allowed`: the value is valid, but not allowed here
              * @example required
              * @enum {string}
              */
             code: "required" | "type" | "format" | "length" | "range" | "choice" | "unknown_reference" | "conflict" | "not_allowed";
             /**
-             * @description The same in a sentence.
+             * @description The fault in a sentence.
              * @example name is required.
              */
             message: string;
@@ -1894,7 +1894,7 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        /** @description The one shape of an error: RFC 9457, with `code`, `error` and `requestId`. */
+        /** @description The format of every error: RFC 9457, with `code`, `error` and `requestId`. */
         Problem: {
             /**
              * @description Always `about:blank`.
@@ -1912,7 +1912,7 @@ export interface components {
              */
             status: number;
             /**
-             * @description One sentence about this very request.
+             * @description One sentence about this request.
              * @example There is no such resource.
              */
             detail: string;
@@ -1922,7 +1922,7 @@ export interface components {
              */
             instance: string;
             /**
-             * @description What programs go by.
+             * @description The kind of error, for programs.
              * @example malformed_json
              * @enum {string}
              */
@@ -1932,7 +1932,7 @@ export interface components {
              * @example There is no such resource.
              */
             error: string;
-            /** @description Every fault, when `code` is `validation_failed`. */
+            /** @description Every fault, if `code` is `validation_failed`. */
             errors?: components["schemas"]["Fault"][];
             /**
              * @description The `X-Request-Id` of the answer.
@@ -1942,7 +1942,7 @@ export interface components {
         };
         Readiness: {
             /**
-             * @description Whether requests should come here.
+             * @description Whether this process should receive requests.
              * @example up
              * @enum {string}
              */
@@ -2168,32 +2168,32 @@ export interface components {
         };
         UpdateApplication: {
             /**
-             * @description How it is driven. At first scripting. Must be one of scripting, webapi, in whatever case.
+             * @description How the application is driven. By default scripting. Must be one of scripting, webapi, in whatever case.
              * @example webapi
              */
             apiType?: string;
             /**
-             * @description The environment that it runs in. At first a development one. Must be the address or the id of an environment.
+             * @description The environment that it runs in. By default a development environment. Must be the address or the id of an environment.
              * @example https://api.example.com/v1/environments/2
              */
             environment?: number | string;
             /**
-             * @description Powers its messaging (SMS). Must have 1 to 2048 characters. Must be an absolute http or https URL without blanks. On PUT, `null` clears it.
+             * @description The URL that drives its messages (SMS). Must have 1 to 2048 characters. Must be an absolute http or https URL without blanks. On PUT, `null` clears it.
              * @example https://shop.example.com/sms
              */
             messagingUrl?: string | null;
             /**
-             * @description What it is called; need not be unique. Must have 1 to 255 characters. Must not contain control characters or lone surrogates. White space around it is dropped.
+             * @description The name; it need not be unique. Must have 1 to 255 characters. Must not contain control characters or lone surrogates. Surrounding white space is removed.
              * @example Shop
              */
             name?: string;
             /**
-             * @description Another name of apiType. Of the two, the one that differs from what is stored counts. Must be one of scripting, webapi, in whatever case.
+             * @description Another name for apiType. The one of the two that differs from the stored value counts. Must be one of scripting, webapi, in whatever case.
              * @example webapi
              */
             platform?: string;
             /**
-             * @description Powers its voice calls. Must have 1 to 2048 characters. Must be an absolute http or https URL without blanks. On PUT, `null` clears it.
+             * @description The URL that drives its voice calls. Must have 1 to 2048 characters. Must be an absolute http or https URL without blanks. On PUT, `null` clears it.
              * @example https://shop.example.com/voice
              */
             voiceUrl?: string | null;
@@ -2228,7 +2228,7 @@ export interface components {
                 [key: string]: string;
             } | null;
             /**
-             * @description A label for people; it goes into the notifications, too. Must have 1 to 255 characters. Must not contain control characters or lone surrogates. White space around it is dropped. On PUT, `null` clears it.
+             * @description A label for people; it goes into the notifications, too. Must have 1 to 255 characters. Must not contain control characters or lone surrogates. Surrounding white space is removed. On PUT, `null` clears it.
              * @example Billing
              */
             name?: string | null;
@@ -2292,22 +2292,22 @@ export interface components {
         User: {
             /**
              * Format: uri
-             * @description Its address.
+             * @description The address.
              * @example https://api.example.com/v1/users/83346
              */
             href: string;
             /**
-             * @description Its id, which is that of the account, too.
+             * @description The id, which is also the id of the account.
              * @example 83346
              */
             id: number;
             /**
-             * @description Its name.
+             * @description The username.
              * @example partner.one
              */
             username: string;
             /**
-             * @description What it may do.
+             * @description The role.
              * @example account
              * @enum {string}
              */
@@ -2320,7 +2320,7 @@ export interface components {
             status: "active" | "locked";
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-01-31T12:00:00.000Z
              */
             joinDate: string;
@@ -2328,22 +2328,22 @@ export interface components {
         UserWithCredentials: {
             /**
              * Format: uri
-             * @description Its address.
+             * @description The address.
              * @example https://api.example.com/v1/users/83346
              */
             href: string;
             /**
-             * @description Its id, which is that of the account, too.
+             * @description The id, which is also the id of the account.
              * @example 83346
              */
             id: number;
             /**
-             * @description Its name.
+             * @description The username.
              * @example partner.one
              */
             username: string;
             /**
-             * @description What it may do.
+             * @description The role.
              * @example account
              * @enum {string}
              */
@@ -2356,7 +2356,7 @@ export interface components {
             status: "active" | "locked";
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-01-31T12:00:00.000Z
              */
             joinDate: string;
@@ -2526,7 +2526,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description `body_too_large`: The body, inflated if it was compressed, is too large. */
+        /** @description `body_too_large`: The body is too large, after decompression if it is compressed. */
         BodyTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2563,7 +2563,7 @@ export interface components {
         /**
          * @description `delivery_not_finished`: The delivery is still under way.
          *
-         *     `idempotency_key_in_use`: A request with the same `Idempotency-Key` is still under way.
+         *     `idempotency_key_in_use`: A request with the same `Idempotency-Key` is still in progress.
          *
          *     `subscription_inactive`: The webhook subscription is switched off or deleted.
          */
@@ -2572,7 +2572,7 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 RateLimit: components["headers"]["RateLimit"];
-                /** @description Seconds after which to ask again. */
+                /** @description Seconds to wait before a retry. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
             };
@@ -2585,7 +2585,7 @@ export interface components {
                 };
             };
         };
-        /** @description `forbidden`: The role of the caller does not suffice. */
+        /** @description `forbidden`: The caller's role is not sufficient. */
         Forbidden: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2602,7 +2602,7 @@ export interface components {
                 };
             };
         };
-        /** @description `idempotency_key_in_use`: A request with the same `Idempotency-Key` is still under way. */
+        /** @description `idempotency_key_in_use`: A request with the same `Idempotency-Key` is still in progress. */
         IdempotencyKeyInUse: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2621,7 +2621,7 @@ export interface components {
             };
         };
         /**
-         * @description `idempotency_key_in_use`: A request with the same `Idempotency-Key` is still under way.
+         * @description `idempotency_key_in_use`: A request with the same `Idempotency-Key` is still in progress.
          *
          *     `replay_limit_reached`: As many replays of the subscription are running as it may have at once.
          *
@@ -2632,7 +2632,7 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 RateLimit: components["headers"]["RateLimit"];
-                /** @description Seconds after which to ask again. */
+                /** @description Seconds to wait before a retry. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
             };
@@ -2646,7 +2646,7 @@ export interface components {
             };
         };
         /**
-         * @description `idempotency_key_in_use`: A request with the same `Idempotency-Key` is still under way.
+         * @description `idempotency_key_in_use`: A request with the same `Idempotency-Key` is still in progress.
          *
          *     `subscription_inactive`: The webhook subscription is switched off or deleted.
          */
@@ -2655,7 +2655,7 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 RateLimit: components["headers"]["RateLimit"];
-                /** @description Seconds after which to ask again. */
+                /** @description Seconds to wait before a retry. */
                 "Retry-After"?: number;
                 [name: string]: unknown;
             };
@@ -2685,7 +2685,7 @@ export interface components {
                 };
             };
         };
-        /** @description `internal_error`: The fault is ours. */
+        /** @description `internal_error`: The service has failed unexpectedly. */
         InternalError: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2703,9 +2703,9 @@ export interface components {
             };
         };
         /**
-         * @description `malformed_json`: The body is no JSON text in UTF-8, or the request is not valid HTTP.
+         * @description `malformed_json`: The body is not JSON text in UTF-8, or the request is not valid HTTP.
          *
-         *     `validation_failed`: The request has faults; `errors` lists every one.
+         *     `validation_failed`: The request has faults; `errors` lists all of them.
          */
         MalformedJsonOrValidationFailed: {
             headers: {
@@ -2758,7 +2758,7 @@ export interface components {
                 };
             };
         };
-        /** @description `own_access`: A platform user would lock itself, or take away its own last credential. */
+        /** @description `own_access`: A platform user would lock itself or remove its own last credential. */
         OwnAccess: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2775,7 +2775,7 @@ export interface components {
                 };
             };
         };
-        /** @description `precondition_failed`: The resource was changed since the version that `If-Match` names, or is there with `If-None-Match: *`. */
+        /** @description `precondition_failed`: The resource has changed since the version that `If-Match` names, or it exists and the request has `If-None-Match: *`. */
         PreconditionFailed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2792,7 +2792,7 @@ export interface components {
                 };
             };
         };
-        /** @description `rate_limited`: The account asked more than it may in a time or at once, or too many logins of a username, or of any, failed from one address. `Retry-After` says when to ask again. */
+        /** @description `rate_limited`: The account has exceeded its rate limit or has too many requests in flight, or too many logins, with one or any username, have failed from one address. `Retry-After` says when to retry. */
         RateLimited: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2827,7 +2827,7 @@ export interface components {
                 };
             };
         };
-        /** @description `request_timeout`: The request did not come in whole in time; the connection is closed. */
+        /** @description `request_timeout`: The whole request did not arrive in time; the connection is closed. */
         RequestTimeout: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2860,7 +2860,7 @@ export interface components {
                 };
             };
         };
-        /** @description `unavailable`: A store is away, or there is too much to do. Nothing was changed, or it is not known whether it was. */
+        /** @description `unavailable`: A store is unavailable, or the service is overloaded. Either nothing was changed, or that is unknown. */
         Unavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2895,7 +2895,7 @@ export interface components {
                 };
             };
         };
-        /** @description `validation_failed`: The request has faults; `errors` lists every one. */
+        /** @description `validation_failed`: The request has faults; `errors` lists all of them. */
         ValidationFailed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2931,34 +2931,34 @@ export interface components {
         };
     };
     parameters: {
-        /** @description Names the request, such as a UUID of its own. Within 24 hours a repeat with the same body gets the same answer and makes nothing more. */
+        /** @description Identifies the request, such as a new UUID. Within 24 hours, a repeat with the same body gets the same answer and creates nothing more. */
         IdempotencyKey: string;
-        /** @description The `ETag` that the request was made for; another version is not touched (412). Several with commas between, or `*` for any. */
+        /** @description The `ETag` that the request expects; a different version is not changed (412). Several are separated by commas; `*` means any. */
         IfMatch: string;
-        /** @description A name for the request, for both our logs. */
+        /** @description An id for the request, for the client's log and ours. */
         RequestId: string;
     };
     requestBodies: never;
     headers: {
-        /** @description The methods that the path has. */
+        /** @description The methods that the path supports. */
         Allow: string;
-        /** @description The version of what a client can write; goes into `If-Match`. */
+        /** @description The version of the fields that a client can write, for use in `If-Match`. */
         ETag: string;
-        /** @description Always `true`: an earlier request with the same `Idempotency-Key` made it. */
+        /** @description Always `true`: an earlier request with the same `Idempotency-Key` created the resource. */
         "Idempotency-Replayed": "true";
-        /** @description The next page, while there is more. */
+        /** @description The next page, if there is more. */
         Link: string;
-        /** @description The address of what was made. */
+        /** @description The address of the created resource. */
         Location: string;
-        /** @description Where requests are limited, how many the account may make now (`r`), and in how many seconds there is one more (`t`); draft-ietf-httpapi-ratelimit-headers-11. */
+        /** @description If requests are limited: the account may make `r` requests now, and one more in `t` seconds; draft-ietf-httpapi-ratelimit-headers-11. */
         RateLimit: string;
-        /** @description Where requests are limited, how many (`q`) an account may make in how many seconds (`w`); draft-ietf-httpapi-ratelimit-headers-11. */
+        /** @description If requests are limited: an account may make `q` requests in `w` seconds; draft-ietf-httpapi-ratelimit-headers-11. */
         "RateLimit-Policy": string;
-        /** @description Seconds after which to ask again. */
+        /** @description Seconds to wait before a retry. */
         "Retry-After": number;
         /** @description How to authenticate. */
         "WWW-Authenticate": string;
-        /** @description The caller's own, if it is sane, else one of ours. */
+        /** @description The client's own value if it is valid, or a new one. */
         "X-Request-Id": string;
     };
     pathItems: never;
@@ -2968,13 +2968,13 @@ export interface operations {
     applicationsList: {
         parameters: {
             query?: {
-                /** @description Answers a page of so many; without it, all. */
+                /** @description The size of the page; without it, the whole list. */
                 limit?: number;
-                /** @description Answers what comes after this id, in ascending order; must be an id, up to 2^63-1. */
+                /** @description Returns the entries after this id, in ascending order; must be an id, up to 2^63-1. */
                 after?: string;
             };
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -3006,9 +3006,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /** @description Names the request, such as a UUID of its own. Within 24 hours a repeat with the same body gets the same answer and makes nothing more. */
+                /** @description Identifies the request, such as a new UUID. Within 24 hours, a repeat with the same body gets the same answer and creates nothing more. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -3051,7 +3051,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -3086,9 +3086,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /** @description The `ETag` that the request was made for; another version is not touched (412). Several with commas between, or `*` for any. */
+                /** @description The `ETag` that the request expects; a different version is not changed (412). Several are separated by commas; `*` means any. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -3132,9 +3132,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /** @description The `ETag` that the request was made for; another version is not touched (412). Several with commas between, or `*` for any. */
+                /** @description The `ETag` that the request expects; a different version is not changed (412). Several are separated by commas; `*` means any. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -3176,13 +3176,13 @@ export interface operations {
                 resource?: string;
                 /** @description Answers those that are on, or those that are off. */
                 enabled?: boolean;
-                /** @description Answers a page of so many; without it, all. */
+                /** @description The size of the page; without it, the whole list. */
                 limit?: number;
-                /** @description Answers what comes after this id, in ascending order; must be an id, up to 2^63-1. */
+                /** @description Returns the entries after this id, in ascending order; must be an id, up to 2^63-1. */
                 after?: string;
             };
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -3214,9 +3214,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /** @description Names the request, such as a UUID of its own. Within 24 hours a repeat with the same body gets the same answer and makes nothing more. */
+                /** @description Identifies the request, such as a new UUID. Within 24 hours, a repeat with the same body gets the same answer and creates nothing more. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
@@ -3260,7 +3260,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -3295,9 +3295,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /** @description The `ETag` that the request was made for; another version is not touched (412). Several with commas between, or `*` for any. */
+                /** @description The `ETag` that the request expects; a different version is not changed (412). Several are separated by commas; `*` means any. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -3341,9 +3341,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /** @description The `ETag` that the request was made for; another version is not touched (412). Several with commas between, or `*` for any. */
+                /** @description The `ETag` that the request expects; a different version is not changed (412). Several are separated by commas; `*` means any. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -3378,9 +3378,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /** @description The `ETag` that the request was made for; another version is not touched (412). Several with commas between, or `*` for any. */
+                /** @description The `ETag` that the request expects; a different version is not changed (412). Several are separated by commas; `*` means any. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -3416,9 +3416,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /** @description The `ETag` that the request was made for; another version is not touched (412). Several with commas between, or `*` for any. */
+                /** @description The `ETag` that the request expects; a different version is not changed (412). Several are separated by commas; `*` means any. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -3454,7 +3454,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -3488,7 +3488,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -3528,13 +3528,13 @@ export interface operations {
                 resource?: string;
                 /** @description Answers those that are on, or those that are off. */
                 enabled?: boolean;
-                /** @description Answers a page of so many; without it, all. */
+                /** @description The size of the page; without it, the whole list. */
                 limit?: number;
-                /** @description Answers what comes after this id, in ascending order; must be an id, up to 2^63-1. */
+                /** @description Returns the entries after this id, in ascending order; must be an id, up to 2^63-1. */
                 after?: string;
             };
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -3570,9 +3570,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /** @description Names the request, such as a UUID of its own. Within 24 hours a repeat with the same body gets the same answer and makes nothing more. */
+                /** @description Identifies the request, such as a new UUID. Within 24 hours, a repeat with the same body gets the same answer and creates nothing more. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -3620,7 +3620,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -3657,9 +3657,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /** @description The `ETag` that the request was made for; another version is not touched (412). Several with commas between, or `*` for any. */
+                /** @description The `ETag` that the request expects; a different version is not changed (412). Several are separated by commas; `*` means any. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -3705,9 +3705,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /** @description The `ETag` that the request was made for; another version is not touched (412). Several with commas between, or `*` for any. */
+                /** @description The `ETag` that the request expects; a different version is not changed (412). Several are separated by commas; `*` means any. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
@@ -3751,17 +3751,17 @@ export interface operations {
                 applicationId?: string;
                 /** @description With this key of the producer's. */
                 producerId?: string;
-                /** @description Made at that time or later; must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339). */
+                /** @description Created at this time or later; must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339). */
                 since?: string;
-                /** @description Made before that time; must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339). */
+                /** @description Created before this time; must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339). */
                 until?: string;
-                /** @description Answers so many at the most. */
+                /** @description The maximum number of entries. */
                 limit?: number;
-                /** @description Answers what is older than the one with this id. */
+                /** @description Returns entries older than the one with this id. */
                 after?: string;
             };
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -3793,7 +3793,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -3806,7 +3806,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Accepted: it is done later. */
+            /** @description Accepted for later processing. */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3834,7 +3834,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -3847,7 +3847,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Accepted: it is done later. */
+            /** @description Accepted for later processing. */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3874,7 +3874,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -3911,17 +3911,17 @@ export interface operations {
                 state?: string;
                 /** @description Of events of this kind. */
                 event?: string;
-                /** @description Made at that time or later; must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339). */
+                /** @description Created at this time or later; must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339). */
                 since?: string;
-                /** @description Made before that time; must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339). */
+                /** @description Created before this time; must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339). */
                 until?: string;
-                /** @description Answers so many at the most. */
+                /** @description The maximum number of entries. */
                 limit?: number;
-                /** @description Answers what is older than the one with this id. */
+                /** @description Returns entries older than the one with this id. */
                 after?: string;
             };
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -3957,7 +3957,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -3991,7 +3991,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -4024,13 +4024,13 @@ export interface operations {
     deliveriesAttempts: {
         parameters: {
             query?: {
-                /** @description Answers so many at the most. */
+                /** @description The maximum number of entries. */
                 limit?: number;
                 /** @description Answers those that come after the one with this number. */
                 after?: number;
             };
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -4066,9 +4066,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /** @description Names the request, such as a UUID of its own. Within 24 hours a repeat with the same body gets the same answer and makes nothing more. */
+                /** @description Identifies the request, such as a new UUID. Within 24 hours, a repeat with the same body gets the same answer and creates nothing more. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -4079,7 +4079,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Accepted: it is done later. */
+            /** @description Accepted for later processing. */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4107,7 +4107,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -4143,9 +4143,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /** @description Names the request, such as a UUID of its own. Within 24 hours a repeat with the same body gets the same answer and makes nothing more. */
+                /** @description Identifies the request, such as a new UUID. Within 24 hours, a repeat with the same body gets the same answer and creates nothing more. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -4156,7 +4156,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Accepted: it is done later. */
+            /** @description Accepted for later processing. */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4184,9 +4184,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
-                /** @description Names the request, such as a UUID of its own. Within 24 hours a repeat with the same body gets the same answer and makes nothing more. */
+                /** @description Identifies the request, such as a new UUID. Within 24 hours, a repeat with the same body gets the same answer and creates nothing more. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
@@ -4214,7 +4214,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReplayCount"];
                 };
             };
-            /** @description Accepted: it is done later. */
+            /** @description Accepted for later processing. */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4245,7 +4245,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -4279,7 +4279,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -4314,13 +4314,13 @@ export interface operations {
     usersList: {
         parameters: {
             query?: {
-                /** @description Answers a page of so many; without it, all. */
+                /** @description The size of the page; without it, the whole list. */
                 limit?: number;
-                /** @description Answers what comes after this id, in ascending order; must be an id, up to 2^63-1. */
+                /** @description Returns the entries after this id, in ascending order; must be an id, up to 2^63-1. */
                 after?: string;
             };
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -4353,7 +4353,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -4394,7 +4394,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -4428,7 +4428,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -4474,7 +4474,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -4510,7 +4510,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -4549,7 +4549,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -4593,13 +4593,13 @@ export interface operations {
     environmentsList: {
         parameters: {
             query?: {
-                /** @description Answers a page of so many; without it, all. */
+                /** @description The size of the page; without it, the whole list. */
                 limit?: number;
-                /** @description Answers what comes after this id, in ascending order; must be an id, up to 2^63-1. */
+                /** @description Returns the entries after this id, in ascending order; must be an id, up to 2^63-1. */
                 after?: string;
             };
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -4631,7 +4631,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -4672,7 +4672,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
@@ -4705,25 +4705,25 @@ export interface operations {
     auditList: {
         parameters: {
             query?: {
-                /** @description Answers those of this account. */
+                /** @description Only changes of this account. */
                 accountId?: string;
-                /** @description Answers those of this kind. */
+                /** @description Only this kind of change. */
                 action?: string;
-                /** @description Answers those of this kind of resources. */
+                /** @description Only changes of this kind of resource. */
                 resource?: string;
-                /** @description Answers those of resources with this id. */
+                /** @description Only changes of resources with this id. */
                 resourceId?: string;
-                /** @description Made at that time or later; must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339). */
+                /** @description Created at this time or later; must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339). */
                 since?: string;
-                /** @description Made before that time; must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339). */
+                /** @description Created before this time; must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339). */
                 until?: string;
-                /** @description Answers so many at the most. */
+                /** @description The maximum number of entries. */
                 limit?: number;
-                /** @description Answers what is older than the one with this id. */
+                /** @description Returns entries older than the one with this id. */
                 after?: string;
             };
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -4755,7 +4755,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -4780,7 +4780,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -4799,7 +4799,7 @@ export interface operations {
                 };
             };
             500: components["responses"]["InternalError"];
-            /** @description Requests should go elsewhere. */
+            /** @description Send requests to another process. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4815,7 +4815,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -4842,7 +4842,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -4867,11 +4867,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A name for the request, for both our logs. */
+                /** @description An id for the request, for the client's log and ours. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path: {
-                /** @description A part of the page. */
+                /** @description A file of the page. */
                 asset: "start.js" | "swagger-ui.css" | "swagger-ui-bundle.js";
             };
             cookie?: never;

@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * What of a request a proxy in front of us may take for something else than we do, in a sentence;
- * that is how one request is smuggled inside another (RFC 9112, section 11.2). Node's parser
- * refuses most of it before there is a request; this is what it lets through. A target in absolute
- * form with another Host is none of it: that header is to be ignored then (section 3.2.2).
+ * Finds a part of a request that a proxy in front of us may interpret differently, which allows request
+ * smuggling (RFC 9112, section 11.2). Node's parser refuses most such requests; this catches the rest. A
+ * target in absolute form with a different Host is not ambiguous, because the header is then ignored (section
+ * 3.2.2).
+ * @returns the error message, if there is such a part
  */
 export function ambiguityIn(request: IncomingMessage): string | undefined {
   const { httpVersionMajor, httpVersionMinor, headers, rawHeaders } = request;

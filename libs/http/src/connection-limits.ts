@@ -1,42 +1,42 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Config, Metrics } from '#libs/runtime';
 
-/** What a server has to be made with. */
+/** Options for creating the server. */
 export const LIMITS = {
-  /** All headers of a request with its target, in bytes; more is 400. */
+  /** The size limit of a request's target and headers together, in bytes; beyond it, 400. */
   maxHeaderSize: 16 << 10,
-  /** How often requests are looked at that have not come in whole, in ms. */
+  /** How often the server checks the timeouts of incomplete requests, in ms. */
   connectionsCheckingInterval: 1_000,
 };
 
-/** How long the headers of a request may take, from its first byte or the connection's start, in ms. */
+/** The timeout for a request's headers, from its first byte or the start of the connection. */
 const HEADERS_MS = 10_000;
-/** How long a connection may be idle between requests, in ms. */
+/** How long a connection may be idle between requests. */
 const KEEP_ALIVE_MS = 5_000;
 
-/** Bounds what clients can take up by being slow or many. */
+/** Limits the resources that slow or many clients can occupy. */
 export function limitConnections(server: Server, config: Config, metrics: Metrics): void {
   server.requestTimeout = config.REQUEST_TIMEOUT_MS;
   server.headersTimeout = Math.min(HEADERS_MS, config.REQUEST_TIMEOUT_MS);
   server.keepAliveTimeout = KEEP_ALIVE_MS;
-  // Node would drop what exceeds it without a word, Authorization maybe; requestMiddleware refuses.
+  // Node would silently drop further headers, perhaps Authorization. requestMiddleware refuses them instead.
   server.maxHeadersCount = 0;
   server.maxConnections = config.MAX_CONNECTIONS;
   const dropped = metrics.counter(
     'switchhook_dropped_connections_total',
-    'Connections of clients beyond MAX_CONNECTIONS.',
+    'Client connections dropped because of MAX_CONNECTIONS.',
   );
   server.on('drop', () => dropped.inc());
 }
 
 /**
- * Cuts a client that takes nothing of its answer for so long, in ms: what waits for it takes up memory
- * and a connection, and Node would keep both for ever.
+ * Disconnects a client that has not read any of its answer for `ms`. Node would keep the connection and the
+ * unsent data in memory for ever.
  */
-export function cutUnlessTaken(response: ServerResponse, ms: number): void {
+export function disconnectStalledReader(response: ServerResponse, ms: number): void {
   response.setTimeout(ms, () => {
     const { socket } = response;
-    // Nothing waits: it is we who have not answered yet. Writing sets the time-out anew.
+    // With nothing to send, we have not answered yet. Writing restarts the timeout.
     if (socket && socket.writableLength > 0) socket.destroy();
   });
 }

@@ -3,24 +3,24 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 const waiting = new WeakSet<IncomingMessage>();
 
 /**
- * Leaves the answer to `Expect: 100-continue` to the route. Node would ask for the body at once;
- * so it is asked for when somebody wants it, which a refused request never comes to.
+ * Answers `Expect: 100-continue` only when a route reads the body. Node would request the body at once, even
+ * for a request that is then refused.
  */
 export function leaveContinueToRoutes(server: Server): void {
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     waiting.add(request);
-    // A client that was refused may or may not send its body: the connection cannot be used on.
+    // A refused client may or may not send its body, so the connection cannot be reused.
     response.setHeader('Connection', 'close');
     server.emit('request', request, response);
   });
 }
 
-/** Whether the client sends its body only when it is asked to. */
+/** Whether the client waits for `100 Continue` before it sends the body. */
 export function isWaiting(request: IncomingMessage): boolean {
   return waiting.has(request);
 }
 
-/** Asks a client that waits for it to send its body. */
+/** Sends `100 Continue` to a client that waits for it. */
 export function sendContinue(request: IncomingMessage, response: ServerResponse): void {
   if (!waiting.delete(request)) return;
   response.removeHeader('Connection');

@@ -5,23 +5,23 @@ import { methodsOf } from './known-methods.js';
 type Options = Parameters<NestExpressApplication['enableCors']>[0];
 type Callback = (error: null, options: object) => void;
 
-/** How long a browser need not ask again, in seconds. */
+/** How long a browser may cache a preflight answer, in seconds. */
 const MAX_AGE_S = 600;
 
 const ALLOWED_HEADERS = [
   ...['Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'X-Request-Id'],
 ];
 
-/** What a script may read of an answer, beside its type and length. */
+/** The headers that a script may read, besides type and length. */
 const EXPOSED_HEADERS = [
   ...['Allow', 'ETag', 'Idempotency-Replayed', 'Link', 'Location', 'RateLimit', 'RateLimit-Policy'],
   ...['Retry-After', 'X-Request-Id'],
 ];
 
 /**
- * Lets pages of these origins call us (Fetch standard, "CORS protocol"). A preflight of theirs is
- * answered without credentials, since browsers send none with it, and only where the path is known;
- * any other OPTIONS request goes its usual way. Cookies are none of it: there are none.
+ * Lets pages of these origins call the API (Fetch standard, "CORS protocol"). Their preflights are answered
+ * without credentials, because browsers send none, but only for known paths. Any other OPTIONS request is
+ * handled as usual. Credentials mode is off, because there are no cookies.
  */
 export function corsFor(origins: readonly string[]): Options {
   return (request: Request, callback: Callback) => {

@@ -5,13 +5,13 @@ import { entityTag, versionCheck } from './entity-tag.js';
 
 const versions = fc.nat();
 const blanks = fc.constantFrom('', ' ', '\t');
-/** Tags of which none is a version of ours. */
+/** Tags that never name one of our versions. */
 const others = fc.oneof(
   fc.constantFrom('""', '"x"', 'W/"1"', 'w/"2"', '1', '"01"', '"1 "', '"-1"', '"', ''),
   fc.stringMatching(/^"[a-z,;= ]{0,8}"$/),
 );
 
-/** Whether a header lets a version pass. */
+/** Whether a header matches a version. */
 function passes(header: string | undefined, version: number): boolean {
   try {
     versionCheck(header)(version);
@@ -22,7 +22,7 @@ function passes(header: string | undefined, version: number): boolean {
   }
 }
 
-it('lets every version pass without the header, and with an asterisk', () => {
+it('matches every version without the header and with an asterisk', () => {
   fc.assert(
     fc.property(versions, blanks, (version, blank) => {
       expect(passes(undefined, version)).toBe(true);
@@ -31,7 +31,7 @@ it('lets every version pass without the header, and with an asterisk', () => {
   );
 });
 
-it('lets exactly the versions pass that are in the list, wherever they stand in it', () => {
+it('matches exactly the listed versions, at any position in the list', () => {
   const list = fc.array(fc.oneof(versions.map(entityTag), others), { minLength: 1, maxLength: 6 });
   fc.assert(
     fc.property(list, versions, blanks, fc.nat(), (tags, version, blank, at) => {
@@ -44,7 +44,7 @@ it('lets exactly the versions pass that are in the list, wherever they stand in 
   );
 });
 
-it('never lets a weak tag pass, nor a text that is no list, whatever it is', () => {
+it('never matches a weak tag or a text that is not a list', () => {
   const header = fc.oneof(
     versions.map((version) => `W/${entityTag(version)}`),
     fc.string(),

@@ -7,13 +7,13 @@ export function entityTag(version: number): string {
   return `"${String(version)}"`;
 }
 
-/** Throws unless the stored version is the one that the request was made for. */
+/** Throws unless the stored version is the one that the request expects. */
 export type VersionCheck = (version: number) => void;
 
 /**
- * The `If-Match` of the request (RFC 9110, section 13.1.1) as a check of the stored version.
- * Without the header, and with `*`, any version passes; a weak tag never does. With
- * `If-None-Match: *` (section 13.1.2) none does, as the resource is there.
+ * The `If-Match` header (RFC 9110, section 13.1.1) as a check of the stored version. Without the header or
+ * with `*`, every version matches; a weak tag never does. With `If-None-Match: *` (section 13.1.2) the check
+ * always fails, because the resource exists.
  */
 export const IfMatch = createParamDecorator(ifMatch);
 
@@ -23,15 +23,15 @@ export function ifMatch(_: unknown, context: ExecutionContext): VersionCheck {
   return versionCheck(request.headers['if-match']);
 }
 
-/** For resources without versions: looks for it, and throws if it is there, with `If-None-Match: *`. */
+/** For resources without versions: with `If-None-Match: *`, throws if the resource exists. */
 export type AbsenceCheck = (find: () => Promise<unknown>) => Promise<void>;
 
-/** The `If-None-Match: *` of the request as a check. */
+/** The `If-None-Match: *` header as a check. */
 export const IfAbsent = createParamDecorator(
   (_: unknown, context: ExecutionContext): AbsenceCheck => {
-    const isAsked = mustBeAbsent(context.switchToHttp().getRequest<Request>());
+    const isRequired = mustBeAbsent(context.switchToHttp().getRequest<Request>());
     return async (find) => {
-      if (!isAsked) return;
+      if (!isRequired) return;
       await find();
       refuse();
     };

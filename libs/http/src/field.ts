@@ -16,24 +16,23 @@ import type { Config } from '#libs/runtime';
 import { inAnyCase, type Schema } from './openapi/schema.js';
 import { parseTime } from './query.js';
 
-/** What an object in a body means, or what is wrong with its members, by JSON Pointer. */
+/** The value that an object in a body was read as, or the faults of its members, by JSON Pointer. */
 export type ReadObject = { value: object } | { faults: FieldFault[] };
 
 /** How a member of a body is read. */
 export interface FieldOptions {
-  /** It must be there. */
   required?: boolean;
-  /** It must be there unless the other member is. */
+  /** Required unless this other member is given. */
   requiredUnless?: string;
-  /** On PUT, `null` clears it; else `null` is a fault there. (On POST `null` is "not given".) */
+  /** On PUT, `null` clears it; otherwise `null` is a fault there. (On POST, `null` means "not given".) */
   clearable?: boolean;
-  /** White space around a string is dropped. */
+  /** Removes white space around a string. */
   trim?: boolean;
   /** The property holds the member's JSON text as it was sent, not its value. */
   raw?: boolean;
-  /** Where the value is an object, the property holds what this reads of it. */
+  /** For objects: converts the members into the property's value. */
   read?: (members: Record<string, unknown>) => ReadObject;
-  /** For the API's description: what it is, a value of it, and what holds when it is absent. */
+  /** For the API description. */
   about?: string;
   example?: unknown;
   default?: unknown;
@@ -41,7 +40,7 @@ export interface FieldOptions {
 
 const fields = new Map<object, Map<string, FieldOptions>>();
 
-/** Declares a property of a DTO to be a member of the body; what is not declared is ignored. */
+/** Declares a property of a DTO as a member of the body. Undeclared members are ignored. */
 export function Field(options: FieldOptions = {}): PropertyDecorator {
   const register: PropertyDecorator = (target, property) => {
     const known = fields.get(target) ?? new Map<string, FieldOptions>();
@@ -73,7 +72,7 @@ function required(unless: string | undefined): PropertyDecorator {
   );
 }
 
-/** The members that a DTO declares with {@link Field}, those of its base classes included. */
+/** The members that a DTO and its base classes declare with {@link Field}. */
 export function fieldsOf(dto: new () => object): Map<string, FieldOptions> {
   const all = new Map<string, FieldOptions>();
   for (const prototype of prototypesOf(dto)) {
@@ -92,7 +91,7 @@ function* prototypesOf(dto: new () => object): Generator<object> {
   }
 }
 
-/** What a rule says: to a reader in words, to a program as far as JSON Schema can tell it. */
+/** A rule, in words and as far as JSON Schema can express it. */
 export interface FieldRule {
   property: string;
   code: FieldCode;
@@ -102,14 +101,14 @@ export interface FieldRule {
 
 const rules = new Map<object, FieldRule[]>();
 
-/** The rules that a member of a DTO is checked by. */
+/** The rules for a member of a DTO. */
 export function rulesOf(dto: new () => object, property: string): FieldRule[] {
   return [...prototypesOf(dto)]
     .flatMap((prototype) => rules.get(prototype) ?? [])
     .filter((rule) => rule.property === property);
 }
 
-/** What else a rule may look at: the other members, and the configuration. */
+/** What a rule may use besides the value: the other members and the configuration. */
 export interface CheckContext {
   dto: Record<string, unknown>;
   config: Config;
@@ -117,15 +116,15 @@ export interface CheckContext {
 
 const configs = new WeakMap<object, Config>();
 
-/** Lets the rules of a DTO's instance see the configuration. */
+/** Makes the configuration available to the rules of a DTO instance. */
 export function validateUnder(config: Config, instance: object): void {
   configs.set(instance, config);
 }
 
 /**
- * A rule of a field: its `code`, what a value "must …" be, and the test. A test is not asked about
- * a value that is absent, and passes values of a type that an earlier rule refuses.
- * @param schema what JSON Schema can tell of the rule, for the API's description
+ * A rule of a field: its `code`, its wording ("must …") and its test. The test does not run for an absent
+ * value, and must accept values of a type that an earlier rule refuses.
+ * @param schema the rule as far as JSON Schema can express it, for the API description
  */
 export function Check(
   code: FieldCode,
@@ -199,7 +198,7 @@ export function IsUrl(schemes: readonly string[]): PropertyDecorator {
       'format',
       `must be an absolute ${schemes.join(' or ')} URL without blanks`,
       (value) => typeof value !== 'string' || isTooLongForUrl(value) || isUrl(value, schemes),
-      // No `format`: "uri" would refuse the letters beyond ASCII that are fine here.
+      // No `format`: "uri" would refuse non-ASCII letters, which are allowed here.
       { pattern: `^(?:${schemes.map(inAnyCase).join('|')})://[^/\\\\?#\\s]\\S*$` },
     ),
   );
@@ -218,18 +217,18 @@ export function IsChoice(choices: readonly string[]): PropertyDecorator {
   );
 }
 
-/** What an id in a body must be, in words. */
+/** The rule for an id in a body, in words. */
 export const ID_RULE =
   'must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string';
 
-/** The same as far as JSON Schema can tell it. */
+/** The same rule as far as JSON Schema can express it. */
 export const ID_SCHEMA: Schema = {
   minimum: 0,
   maximum: Number.MAX_SAFE_INTEGER,
   pattern: '^(?:0|[1-9][0-9]{0,18})$',
 };
 
-/** An id: an integer or a string of digits, which `numericIdOf` brings into one form. */
+/** An id: an integer or a string of digits, which `numericIdOf` normalises. */
 export function IsId(): PropertyDecorator {
   const isTextOrNumber = (value: unknown): boolean =>
     typeof value === 'string' || typeof value === 'number';
@@ -246,7 +245,7 @@ export function IsId(): PropertyDecorator {
   );
 }
 
-/** A time of RFC 3339. */
+/** An RFC 3339 time. */
 export function IsTime(): PropertyDecorator {
   return applyDecorators(
     IsString(),
@@ -259,7 +258,7 @@ export function IsTime(): PropertyDecorator {
   );
 }
 
-/** A JSON object, whose members the field's `read` looks at. */
+/** A JSON object; the field's `read` checks its members. */
 export function IsObject(schema: Schema): PropertyDecorator {
   const isObject = (value: unknown): boolean =>
     typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -12,13 +12,13 @@ import type { Response } from 'express';
 import { CONFIG, type Config, Database, RedisHealth, prepared } from '#libs/runtime';
 import { Public } from './access.js';
 
-/** What being ready means for a process. */
+/** When a process counts as ready. */
 export interface Readiness {
   /** Whether it is ready without Redis. */
   readyWithoutRedis: boolean;
   /**
-   * Whether requests come to it through a proxy: it goes on accepting them for `SHUTDOWN_DELAY_MS`
-   * after it was told to end, and is not ready any more.
+   * Whether it receives requests through a proxy. If so, after SIGTERM it is no longer ready, but accepts
+   * requests for another `SHUTDOWN_DELAY_MS`.
    */
   behindProxy: boolean;
 }
@@ -29,7 +29,7 @@ export const READINESS = Symbol('Readiness');
 const PROBE = prepared('health.probe', 'SELECT 1');
 const PROBE_TIMEOUT_MS = 2_000;
 
-/** The end of a process, from the signal on. */
+/** Delays the shutdown of a process after the signal. */
 @Injectable()
 export class Shutdown implements BeforeApplicationShutdown {
   hasBegun = false;
@@ -40,8 +40,8 @@ export class Shutdown implements BeforeApplicationShutdown {
   ) {}
 
   /**
-   * A connection that comes while a server stops listening is reset, so a proxy has to know before:
-   * what closes the server comes after this.
+   * A connection that arrives while a server stops listening is reset, so the proxy has to know in advance.
+   * Nest closes the server after this hook.
    */
   async beforeApplicationShutdown(): Promise<void> {
     this.hasBegun = true;
@@ -49,7 +49,7 @@ export class Shutdown implements BeforeApplicationShutdown {
   }
 }
 
-/** Whether a process is there, and of use. */
+/** Liveness and readiness of a process. */
 @Public()
 @Controller('health')
 export class HealthController {
@@ -62,13 +62,13 @@ export class HealthController {
     @Inject(READINESS) private readonly readiness: Readiness,
   ) {}
 
-  /** The process answers: nothing else is asked, or a database that is away would restart it. */
+  /** Checks nothing but the process, because an unavailable database must not cause a restart. */
   @Get('live')
   live(): object {
     return { status: 'up' };
   }
 
-  /** Which of PostgreSQL and Redis is away, and whether requests should come here. */
+  /** Reports PostgreSQL and Redis, and whether the process should receive requests. */
   @Get('ready')
   async ready(@Res({ passthrough: true }) response: Response): Promise<object> {
     const [postgres = false, redis = false] = await this.probe();
@@ -78,7 +78,7 @@ export class HealthController {
     return { status: word(ready), postgres: word(postgres), redis: word(redis) };
   }
 
-  /** Anyone may ask, as often as they like: the stores are asked once at a time. */
+  /** Concurrent requests share one probe, because anyone may ask at any rate. */
   private probe(): Promise<boolean[]> {
     this.probing ??= Promise.all([
       answers(this.database.run(PROBE)),
@@ -94,15 +94,15 @@ const word = (up: boolean): string => (up ? 'up' : 'down');
 
 async function answers(probe: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
+  const timeout = new Promise<boolean>((resolve) => {
     timer = setTimeout(resolve, PROBE_TIMEOUT_MS, false);
   });
-  const inTime = probe.then(
+  const answered = probe.then(
     () => true,
     () => false,
   );
   try {
-    return await Promise.race([inTime, late]);
+    return await Promise.race([answered, timeout]);
   } finally {
     clearTimeout(timer);
   }

@@ -7,28 +7,29 @@ const upOrDown = (description: string) => choice(description, ['up', 'down']);
 const ReadySchema = named(
   'Readiness',
   object({
-    status: upOrDown('Whether requests should come here.'),
+    status: upOrDown('Whether this process should receive requests.'),
     postgres: upOrDown('PostgreSQL.'),
     redis: upOrDown('Redis.'),
   }),
 );
 
-/** The health of a process in the API's description. */
+/** The health routes in the API description. */
 export const healthRoutes = [
   describeRoutes(HealthController, {
     tag: 'Service',
     about: 'The service itself; without credentials.',
     operations: {
       live: {
-        summary: 'Ask whether the process lives',
-        about: 'The process answers: nothing else is asked.',
+        summary: 'Check whether the process is alive',
+        about: 'The process answers. Nothing else is checked.',
         answer: named('Liveness', object({ status: choice('Always `up`.', ['up']) })),
       },
       ready: {
-        summary: 'Ask whether the process is ready',
-        about: 'Which of PostgreSQL and Redis is away, and whether requests should come here.',
+        summary: 'Check whether the process is ready',
+        about:
+          'Whether PostgreSQL and Redis can be reached, and whether this process should receive requests.',
         answer: ReadySchema,
-        others: { 503: { about: 'Requests should go elsewhere.', schema: ReadySchema } },
+        others: { 503: { about: 'Send requests to another process.', schema: ReadySchema } },
       },
     },
   }),

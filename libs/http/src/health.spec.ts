@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest';
 import type { Config, Database, RedisHealth } from '#libs/runtime';
 import { HealthController, Shutdown } from './health.module.js';
 
-it('asks the stores once, however many ask at once', async () => {
+it('probes the stores once for concurrent requests', async () => {
   const readiness = { readyWithoutRedis: true, behindProxy: false };
   const run = vi.fn(() => Promise.resolve([]));
   const ping = vi.fn(() => Promise.reject(new Error('away')));

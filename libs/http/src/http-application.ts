@@ -28,13 +28,13 @@ import { breakBody } from './read-body.js';
 import { RequestLog } from './request-log.js';
 import { traceRequests } from './trace-requests.js';
 
-/** Express on a server that answers in our error shape whatever is sent to it. */
+/** Express on a server that answers even malformed requests with our error format. */
 class HttpAdapter extends ExpressAdapter {
   override initHttpServer(): void {
     const handle = this.getInstance<Express>();
-    // The setting "case sensitive routing" would come too late: Nest has made the router already.
+    // The setting "case sensitive routing" would be too late: Nest has already created the router.
     (handle.router as unknown as { caseSensitive: boolean }).caseSensitive = true;
-    // A request without Host is answered like any other: clients of HTTP/1.0 send none.
+    // HTTP/1.0 clients send no Host header, so it is not required.
     const options = {
       requireHostHeader: false,
       insecureHTTPParser: false,
@@ -56,8 +56,8 @@ class HttpAdapter extends ExpressAdapter {
   }
 
   /**
-   * What handlers return is JSON, so it is written as such. Express looks at the type first, at the
-   * charset in it, and whether the client has the answer already: 4 % of what an event takes here.
+   * Writes the result of a handler as JSON. Express would first check its type, its charset and whether the
+   * client has it cached: 4 % of the time that an event takes here.
    */
   override reply(response: Response, body: unknown, statusCode?: number): unknown {
     const isOurs = typeof body === 'object' && body?.constructor === Object;
@@ -73,25 +73,25 @@ class HttpAdapter extends ExpressAdapter {
   }
 }
 
-/** What the parser tells of bytes that it refuses. */
+/** The parser's error for bytes that it refuses. */
 interface ParseError extends NodeJS.ErrnoException {
   rawPacket?: Buffer;
 }
 
 const REQUEST_LINE = /^([!#$%&'*+.^_`|~\w-]+) (\S+) HTTP\/1\.[01]\r?\n/;
 
-/** Answers what Node's parser refuses, and CONNECT, which never becomes a request. */
+/** Answers requests that Node's parser refuses, and CONNECT, which never reaches a handler. */
 function refuseMalformedRequests(server: Server): void {
   server.on('clientError', (error: ParseError, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return;
-    const late = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? tooLate() : undefined;
-    if (leaveToRequest(socket, late)) return;
+    const timeout = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? timeoutError() : undefined;
+    if (leaveToHandler(socket, timeout)) return;
     if (isAnswered(socket)) {
       linger(socket);
       return;
     }
-    if (late) {
-      refuseUnlessUnread(socket, late);
+    if (timeout) {
+      refuseUnlessUnread(socket, timeout);
       return;
     }
     const unknown = unknownMethodIn(error);
@@ -106,18 +106,18 @@ function refuseMalformedRequests(server: Server): void {
     refuse(socket, '', new DomainError('malformed', 'malformed_json', message));
   });
   server.on('connect', (request: IncomingMessage, socket: Socket) => {
-    // Node listens to it no more.
+    // Node has removed its own listeners.
     socket.on('error', () => undefined);
-    if (leaveToRequest(socket) || !socket.writable) return;
+    if (leaveToHandler(socket) || !socket.writable) return;
     refuseMethod(socket, 'CONNECT', request.url, request.headers['x-request-id']);
   });
 }
 
 /**
- * What cannot be read is the body of a request that a route is at work on: it gives the one answer,
- * be it that it wants the body and cannot have it, or that it looks at none.
+ * If the unreadable bytes belong to the body of a request that a route is handling, the route gives the only
+ * answer, whether or not it reads the body.
  */
-function leaveToRequest(socket: Socket, reason?: DomainError): boolean {
+function leaveToHandler(socket: Socket, reason?: DomainError): boolean {
   const { _httpMessage: response } = socket as Socket & { _httpMessage?: ServerResponse | null };
   if (!response) return false;
   response.shouldKeepAlive = false;
@@ -125,32 +125,32 @@ function leaveToRequest(socket: Socket, reason?: DomainError): boolean {
   return true;
 }
 
-/** Whether what still comes in has its answer: another one would be taken for the next one's. */
+/** Whether the request is already answered: a second answer would be taken for the next one's. */
 function isAnswered(socket: Socket): boolean {
   const { parser } = socket as Socket & { parser?: { incoming?: IncomingMessage | null } | null };
   return parser?.incoming?.complete === false;
 }
 
-function tooLate(): DomainError {
+function timeoutError(): DomainError {
   const message = 'The request did not come in whole in time.';
   return new DomainError('request_timeout', 'request_timeout', message);
 }
 
-/** After a long turn of the event loop, timers run before what has come in meanwhile is read. */
-function refuseUnlessUnread(socket: Socket, late: DomainError): void {
+/** After the event loop was blocked, timers run before the data that has arrived meanwhile is read. */
+function refuseUnlessUnread(socket: Socket, timeout: DomainError): void {
   const readBefore = socket.bytesRead;
   setImmediate(() => {
     const isUnread = readBefore === 0 && socket.bytesRead > 0;
-    if (!isUnread && socket.writable) refuse(socket, '', late);
+    if (!isUnread && socket.writable) refuse(socket, '', timeout);
   });
 }
 
-/** A request that is valid HTTP, but of a method that the parser does not know. */
+/** Finds a request that is valid HTTP, but has a method that the parser does not know. */
 function unknownMethodIn({ code, rawPacket }: ParseError) {
   if (code !== 'HPE_INVALID_METHOD') return undefined;
   const text = rawPacket?.toString('latin1') ?? '';
   const [, method, target = ''] = REQUEST_LINE.exec(text) ?? [];
-  // A known one is that of an earlier request, which the bytes in question came with.
+  // A known method belongs to an earlier request in the same packet.
   if (method === undefined || METHODS.includes(method)) return undefined;
   return { method, target, requestId: /^x-request-id:[ \t]*(\S+)[ \t]*\r?$/im.exec(text)?.[1] };
 }
@@ -184,8 +184,8 @@ function refuse(
 }
 
 /**
- * A Nest application on Express as both processes use it: the routes' case counts, bodies are
- * read by the routes that want them, errors have one shape, SIGTERM closes it.
+ * The Nest application on Express that both processes use: paths are case-sensitive, routes read their own
+ * bodies, all errors have one format, and SIGTERM closes it.
  */
 export async function createHttpApplication(
   module: Type | DynamicModule,
@@ -211,7 +211,7 @@ export async function createHttpApplication(
   app.use(app.get(RequestLog).middleware);
   if (config.CORS_ORIGINS.length > 0) app.enableCors(corsFor(config.CORS_ORIGINS));
   app.useGlobalFilters(app.get(ProblemFilter));
-  // Exit code 0 after an orderly end, instead of the signal's.
+  // After an orderly shutdown the exit code is 0, not the signal's.
   app.enableShutdownHooks([], { useProcessExit: true });
   return app;
 }

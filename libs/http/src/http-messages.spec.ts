@@ -11,7 +11,7 @@ const messages = messagesFor({
 
 const aRequest = () => new messages.IncomingMessage(new Socket());
 
-/** What a request tells of its body, piece by piece. */
+/** The pieces of the body that a request emits. */
 function piecesOf(request: IncomingMessage): { pieces: Buffer[]; ended: Promise<unknown> } {
   const pieces: Buffer[] = [];
   request.on('data', (piece: Buffer) => pieces.push(piece));
@@ -20,7 +20,7 @@ function piecesOf(request: IncomingMessage): { pieces: Buffer[]; ended: Promise<
 
 const BODY = 'a body in chunks of a byte each '.repeat(500);
 
-it('gathers the chunks of a body that nobody reads yet', async () => {
+it('merges the chunks of a body that is not read yet', async () => {
   const request = aRequest();
   for (const byte of BODY) request.push(Buffer.from(byte));
   request.push(null);
@@ -30,7 +30,7 @@ it('gathers the chunks of a body that nobody reads yet', async () => {
   expect(pieces.length).toBeLessThan(25);
 });
 
-it('passes on at once what has come to a body that is read, whatever the size of its chunks', async () => {
+it('emits the received chunks at once while the body is read, whatever their size', async () => {
   const request = aRequest();
   const { pieces, ended } = piecesOf(request);
   await new Promise(setImmediate);
@@ -49,14 +49,14 @@ it('passes on at once what has come to a body that is read, whatever the size of
   expect(pieces.length).toBeLessThan(200);
 });
 
-it('stops taking in a body that nobody reads', () => {
+it('stops receiving a body that is not read', () => {
   const request = aRequest();
   let taken = 0;
   while (request.push(Buffer.from('x')) && taken < 1_000_000) taken += 1;
   expect(taken).toBeLessThan(2 * request.readableHighWaterMark);
 });
 
-it('tells that a response is answered when its client has left, too', () => {
+it('emits that a request is answered even if its client has disconnected', () => {
   const response = new messages.ServerResponse(aRequest());
   const answered = vi.fn();
   response.once(ANSWERED, answered);

@@ -4,7 +4,7 @@ import { InFlight } from './in-flight.js';
 import { ProblemFilter } from './problem.filter.js';
 import { RequestLog } from './request-log.js';
 
-/** What `createHttpApplication` needs of a process that serves HTTP. */
+/** The providers that `createHttpApplication` needs. */
 @Global()
 @Module({
   providers: [InFlight, ProblemFilter, RequestLog, MetricsServer],

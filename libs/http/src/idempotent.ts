@@ -10,18 +10,18 @@ import { presentActor, ValidationError } from '#libs/kernel';
 import { IdempotencyKeys, type KeyedRequest } from '#libs/runtime';
 import { pathOf } from './request.js';
 
-/** Visible ASCII; of a repeated header Node makes one text with a blank in it. */
+/** Visible ASCII. Node joins repeated headers with a blank, so they do not match. */
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
 /**
- * Answers a POST with the address of what `make` makes, also as `Location`. Where the request has an
- * `Idempotency-Key`, a repeat gets the same address and makes nothing. Only the address is ever
- * kept, so a route whose answer holds a secret cannot be answered by this.
+ * Answers a POST with the address of the resource that `make` creates, also as `Location`. A repeat with the
+ * same `Idempotency-Key` gets the same address and creates nothing. Only the address is stored, so this does
+ * not work for a route whose answer contains a secret.
  * @throws IdempotencyKeyInUseError, IdempotencyKeyReusedError, ValidationError for the header
  */
 export type Once = (make: () => Promise<string>) => Promise<{ href: string }>;
 
-/** How {@link Once} comes to a handler; the API's description knows the routes by it. */
+/** Passes the request to {@link Once}. The API description recognises idempotent routes by this function. */
 export function requestOf(_: unknown, context: ExecutionContext): Request {
   return context.switchToHttp().getRequest<Request>();
 }
@@ -32,7 +32,7 @@ class OncePipe implements PipeTransform<Request, Once> {
 
   transform(request: Request): Once {
     return async (make) => {
-      // Here, and not when the handler is called: the faults of the body come first.
+      // Checked here, not earlier, because faults of the body have precedence.
       const keyed = keyedRequest(request);
       const made = keyed
         ? await this.keys.once(keyed, make)
@@ -58,7 +58,7 @@ function keyedRequest(request: Request): KeyedRequest | undefined {
   return { accountId: userId, key, fingerprint: fingerprintOf(request) };
 }
 
-/** The body as it was sent, inflated; nothing where the route does not read one. */
+/** Covers method, path and the decompressed body, if the route reads one. */
 function fingerprintOf(request: Request): Buffer {
   const path = pathOf(request).replace(/\/$/, '');
   const hash = createHash('sha256').update(`${request.method} ${path}\n`);

@@ -8,7 +8,7 @@ import { InFlight } from './in-flight.js';
 const MB = 1 << 20;
 
 class FakeResponse extends EventEmitter {
-  /** Bytes that the client has not taken. */
+  /** Bytes that the client has not read. */
   writableLength = 0;
   destroyed = false;
 }
@@ -23,7 +23,7 @@ function begin(inFlight: InFlight, account: string) {
 const started = (pool = 10) =>
   new InFlight(readConfig({ DATABASE_URL: 'postgres://unused', DATABASE_POOL_SIZE: String(pool) }));
 
-it('has two hundred requests of an account under way, and any number of others', () => {
+it('allows an account two hundred concurrent requests, whatever other accounts do', () => {
   const inFlight = started();
   const all = Array.from({ length: 200 }, () => begin(inFlight, '1'));
   expect(() => begin(inFlight, '1')).toThrow(RateLimitedError);
@@ -32,7 +32,7 @@ it('has two hundred requests of an account under way, and any number of others',
   begin(inFlight, '1');
 });
 
-it('refuses more while 16 MB of the answers of an account are not taken', () => {
+it('refuses requests while an account has 16 MB of unread answers', () => {
   const inFlight = started();
   const [one, other] = [begin(inFlight, '1'), begin(inFlight, '1')];
   one.response.writableLength = 10 * MB;
@@ -43,7 +43,7 @@ it('refuses more while 16 MB of the answers of an account are not taken', () => 
   begin(inFlight, '1');
 });
 
-it('refuses the body that brings its account beyond 16 MB', () => {
+it('refuses a body that takes its account beyond 16 MB', () => {
   const inFlight = started();
   const [one, other] = [begin(inFlight, '1'), begin(inFlight, '1')];
   one.request.inFlight!.hold(12 * MB);
@@ -54,7 +54,7 @@ it('refuses the body that brings its account beyond 16 MB', () => {
   other.request.inFlight!.hold(5 * MB);
 });
 
-it('has one read of an account under way, and in all half of the connections', async () => {
+it('runs one list query of an account at a time, and all of them on half of the connections', async () => {
   const inFlight = started(6);
   const began: string[] = [];
   const ends: (() => void)[] = [];
@@ -67,7 +67,7 @@ it('has one read of an account under way, and in all half of the connections', a
   expect(began).toEqual(['1', '2', '3']);
   ends[0]!();
   await all[0];
-  // Accounts take turns, and the first one rests.
+  // Accounts alternate, and the first one pauses.
   expect(began.slice(3)).toEqual(['4']);
   for (let at = 1; at < all.length; at += 1) {
     await vi.waitFor(() => expect(ends.length).toBeGreaterThan(at));
@@ -77,7 +77,7 @@ it('has one read of an account under way, and in all half of the connections', a
   expect(began.sort()).toEqual(['1', '1', '1', '2', '3', '4']);
 });
 
-it('has nothing under way for a client that left before it was known', async () => {
+it('counts nothing for a client that disconnected before its account was known', async () => {
   const inFlight = started();
   const gone = Object.assign(new FakeResponse(), { destroyed: true });
   const request = {} as Request;
@@ -85,7 +85,7 @@ it('has nothing under way for a client that left before it was known', async () 
   await expect(request.inFlight!.read(vi.fn())).rejects.toThrow('The client has left.');
 });
 
-it('reads nothing for a client that has left', async () => {
+it('runs no query for a client that has disconnected', async () => {
   const left = begin(started(), '1');
   left.end();
   const read = vi.fn(() => Promise.resolve());

@@ -3,29 +3,29 @@ import type { Request, Response } from 'express';
 import { DomainError, RateLimitedError, FairSemaphore } from '#libs/kernel';
 import { CONFIG, type Config } from '#libs/runtime';
 
-/** What an account may have under way at a process: no honest client comes near. */
+/** Limits for an account in one process. Honest clients stay far below them. */
 const MAX_REQUESTS = 200;
 const MAX_BYTES = 16 << 20;
-/** Reads of lists that an account may have under way in the database. */
-const READS_OF_ONE = 1;
-/** So many times as long as one took the account waits for its next, if it asks for several lists at once. */
-const REST = 3;
-const AGAIN_MS = 1_000;
+/** Concurrent list queries of an account. */
+const READS_PER_ACCOUNT = 1;
+/** Between queued list queries, an account pauses this many times as long as the last one took. */
+const PAUSE_FACTOR = 3;
+const RETRY_AFTER_MS = 1_000;
 
-/** A request of an account, until its answer is taken. */
+/** A request of an account, until the client has received its answer. */
 export interface RequestInFlight {
-  /** Reads something that is not found by its key: accounts take turns at half of the connections. */
+  /** Runs a query that is not a lookup by key. Accounts alternate on half of the connections. */
   read: <Result>(work: () => Promise<Result>) => Promise<Result>;
   /**
-   * Says how many bytes of the body are in memory now.
+   * Sets how many bytes of the body are in memory.
    * @throws RateLimitedError
    */
   hold: (bytes: number) => void;
 }
 
 /**
- * Bounds what an account has under way at this process: requests, bodies that come in, answers that
- * the client does not take, reads of lists.
+ * Limits what an account has in flight in this process: requests, incoming bodies, answers that the client
+ * has not read, and list queries.
  */
 @Injectable()
 export class InFlight {
@@ -34,7 +34,7 @@ export class InFlight {
 
   constructor(@Inject(CONFIG) { DATABASE_POOL_SIZE }: Config) {
     const atOnce = DATABASE_POOL_SIZE >> 1;
-    this.reads = new FairSemaphore({ atOnce, atOnceOfOne: READS_OF_ONE, rest: REST });
+    this.reads = new FairSemaphore({ atOnce, atOnceOfOne: READS_PER_ACCOUNT, rest: PAUSE_FACTOR });
   }
 
   /** @throws RateLimitedError */
@@ -42,10 +42,10 @@ export class InFlight {
     const account = this.accounts.get(accountId) ?? new Map<Response, number>();
     const refuse = (): never => {
       const message = 'The account has too many requests, or bytes of them, under way.';
-      throw new RateLimitedError(message, AGAIN_MS);
+      throw new RateLimitedError(message, RETRY_AFTER_MS);
     };
     if (account.size >= MAX_REQUESTS || bytesOf(account) > MAX_BYTES) refuse();
-    // A client may have left by now, and nobody would tell of it again.
+    // If the client has already disconnected, there will be no `close` event.
     if (!response.destroyed) {
       this.accounts.set(accountId, account);
       account.set(response, 0);
@@ -57,8 +57,8 @@ export class InFlight {
     request.inFlight = {
       read: (work) =>
         this.reads.run(() => {
-          // A client that left while it waited must not keep the others of its account waiting.
-          if (!account.has(response)) throw hasLeft();
+          // A client that disconnected while waiting must not delay others of its account.
+          if (!account.has(response)) throw disconnected();
           return work();
         }, accountId),
       hold: (bytes) => {
@@ -70,11 +70,11 @@ export class InFlight {
   }
 }
 
-function hasLeft(): DomainError {
+function disconnected(): DomainError {
   return new DomainError('request_timeout', 'request_timeout', 'The client has left.');
 }
 
-/** Bodies in memory, and what of the answers the clients have not taken. */
+/** Bytes of the bodies in memory and of the answers that clients have not read. */
 function bytesOf(account: ReadonlyMap<Response, number>): number {
   let bytes = 0;
   for (const [response, ofBody] of account) bytes += ofBody + response.writableLength;

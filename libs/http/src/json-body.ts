@@ -8,14 +8,14 @@ import { fieldsOf, validateUnder } from './field.js';
 import { type BodyLimit, type JsonText, readJsonObject } from './read-body.js';
 import { configOf } from './request.js';
 
-/** The body as text and value, for routes that keep parts of it as they were sent. */
+/** The body as text and value, for routes that store parts of it as they were sent. */
 export const RawJsonBody = createParamDecorator(rawBody);
 
 export function rawBody(limit: BodyLimit, context: ExecutionContext): Promise<JsonText> {
   return readJsonObject(context.switchToHttp().getRequest<Request>(), limit);
 }
 
-/** The body as an instance of a DTO whose members are declared with `Field`, and valid. */
+/** The body as a valid instance of a DTO whose members are declared with `Field`. */
 export const JsonBody = createParamDecorator(dtoBody);
 
 export async function dtoBody(dto: new () => object, context: ExecutionContext): Promise<object> {
@@ -55,16 +55,17 @@ export function validDto<Dto extends object>(
   return Object.assign(instance, objects);
 }
 
-/** No rule looks at a nested value as such, so its depth must not cost anything. */
+/** Replaces a nested value: no rule checks its contents, so its depth must not cost any time. */
 function shallow(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   return Array.isArray(value) ? [] : {};
 }
 
-const MOST_TELLING: readonly FieldCode[] = ['required', 'type', 'length', 'format', 'choice'];
+/** If a field breaks several rules, the first of these is reported. */
+const PRECEDENCE: readonly FieldCode[] = ['required', 'type', 'length', 'format', 'choice'];
 
 function faultOf(field: string, constraints: Record<string, string> = {}): FieldFault {
-  const code = MOST_TELLING.find((candidate) => candidate in constraints);
+  const code = PRECEDENCE.find((candidate) => candidate in constraints);
   const [other, message] = Object.entries(constraints)[0] ?? ['format', `${field} is not valid.`];
   if (code) return { field, code, message: constraints[code] ?? message };
   return { field, code: other as FieldCode, message };

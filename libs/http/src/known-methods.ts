@@ -1,18 +1,18 @@
 import type { Request } from 'express';
 import { pathOf } from './request.js';
 
-/** The part of Express' router that tells which paths it knows. */
+/** The part of Express' router that matches paths. */
 interface Layer {
   route?: { path: string; methods: Record<string, boolean> };
   match(path: string): boolean;
 }
 
-/** The path of the route that takes what no other does. */
+/** The path of the catch-all route. */
 export const EVERY_PATH = '/{*path}';
 
 /**
- * The methods that the path of a request is known with; none if it is unknown. One that is a route as
- * it stands (`/v1/events/batch`) is no id of another.
+ * The methods that exist for the path of a request; none if the path is unknown. A literal route such as
+ * `/v1/events/batch` has precedence over one with a parameter.
  */
 export function methodsOf(request: Request): string[] {
   const { stack } = (request.app as unknown as { router: { stack: Layer[] } }).router;

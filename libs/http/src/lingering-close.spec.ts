@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { takeNoMore } from './lingering-close.js';
+import { ignoreFurtherRequests } from './lingering-close.js';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -9,10 +9,10 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('cuts a client that sends requests which nobody takes for more than a minute', () => {
+it('disconnects a client that keeps sending ignored requests for more than a minute', () => {
   const parser = { incoming: null, onIncoming: (_request: { upgrade: boolean }) => 0 };
   const destroy = vi.fn();
-  takeNoMore({ parser, destroy } as unknown as Socket);
+  ignoreFurtherRequests({ parser, destroy } as unknown as Socket);
   for (let second = 0; second <= 60; second += 1) {
     expect(parser.onIncoming({ upgrade: false })).toBe(2);
     vi.advanceTimersByTime(1_000);

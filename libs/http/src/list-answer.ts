@@ -6,18 +6,18 @@ import { hrefBuilder } from './href.js';
 import { pathOf } from './request.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
-/** What has more bytes is not answered in one piece. */
+/** Longer answers are streamed. */
 const WHOLE_BYTES = 256 << 10;
-/** So many bytes of a list are read before the client has to take some. */
+/** How much of a list is read ahead of the client. */
 const CHUNK_BYTES = 128 << 10;
-/** Rows that are read at once: at first, as nobody knows how large they are, and at the most. */
+/** Rows of one query: of the first one, when their size is unknown, and the maximum. */
 const FIRST_ROWS = 20;
 const MAX_ROWS = 500;
 
-/** A row as it is shown: an object, or JSON text where parts of it must stay as they were sent. */
+/** A row in an answer: an object, or JSON text if parts of it must stay as they were sent. */
 export type Shown = object | string;
 
-/** Where rows of a list come from, and how one is shown. */
+/** Reads the rows of a list and formats them. */
 interface Source<Row> {
   read: (page: Page) => Promise<Row[] | Found<Row>>;
   show: (row: Row) => Shown;
@@ -27,13 +27,13 @@ interface Source<Row> {
 interface Chunk {
   ids: string[];
   texts: string[];
-  /** The id after which the list goes on; absent at its end. */
+  /** The id after which the list continues; absent at its end. */
   next?: string;
-  /** Whether the look for them ended before it had found as many as were wanted. */
+  /** Whether the query reached its row limit before it had found enough rows. */
   isCutShort: boolean;
 }
 
-/** Answers with JSON text that is ready. */
+/** Answers with complete JSON text. */
 export function answerJson(response: Response, text: string | Buffer, status = 200): void {
   response.statusCode = status;
   response.setHeader('Content-Type', JSON_TYPE);
@@ -42,15 +42,15 @@ export function answerJson(response: Response, text: string | Buffer, status = 2
 }
 
 /**
- * Answers with JSON text that is made piece by piece, as the client takes it. What is short goes out
- * whole; of the rest no more is in memory than the pieces that the client takes next.
+ * Answers with JSON text that is generated in pieces as the client reads it. A short text is sent whole; of a
+ * long one, only the next pieces are in memory.
  */
 export async function answerPieces(
   request: Request,
   response: Response,
   pieces: AsyncGenerator<string>,
 ): Promise<void> {
-  // Before the first byte goes out, so that a failure is still a proper answer.
+  // Until the first byte is sent, a failure can still become an error answer.
   let start = '';
   while (start.length <= WHOLE_BYTES) {
     const piece = await pieces.next();
@@ -67,13 +67,13 @@ export async function answerPieces(
   try {
     await pipeline(Readable.from(pieces, options), response);
   } catch (error) {
-    // The client went away, or a page failed: the broken-off text tells of the latter.
+    // The client has disconnected, or a page failed, which the client notices by the truncated text.
     request.socket.destroy();
     if ((error as { code?: string }).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
   }
 }
 
-/** The rows of a list as an array in JSON, for {@link answerPieces}. */
+/** The rows of a list as a JSON array, for {@link answerPieces}. */
 export async function* arrayPieces<Row extends { id: string }>(
   request: Request,
   source: Source<Row>,
@@ -83,8 +83,8 @@ export async function* arrayPieces<Row extends { id: string }>(
 }
 
 /**
- * A list as a bare array: with `limit` one page, with `Link: <…>; rel="next"` while there is more;
- * without it the whole.
+ * Answers with a list as a bare array. With `limit` it is one page, with `Link: <…>; rel="next"` if there is
+ * more; without it, it is the whole list.
  */
 export async function answerList<Row extends { id: string }>(
   request: Request,
@@ -119,7 +119,7 @@ export async function answerList<Row extends { id: string }>(
   else await answerPieces(request, response, joined(chunksAmong(list, ids, after)));
 }
 
-/** Reads a list by rows that weigh about a chunk together. */
+/** Reads a list in queries whose rows add up to about one chunk. */
 class ListReader<Row extends { id: string }> {
   private rows = FIRST_ROWS;
 
@@ -131,7 +131,7 @@ class ListReader<Row extends { id: string }> {
   /** @param most rows */
   async next(after: string | undefined, most = MAX_ROWS): Promise<Chunk> {
     const wanted = Math.min(this.rows, most);
-    // One more than is wanted tells whether there is more.
+    // One extra row shows whether there is more.
     const page = { limit: wanted + 1, ...(after !== undefined && { after }) };
     const { read } = this.source;
     const found = await (this.request.inFlight?.read(() => read(page)) ?? read(page));
@@ -142,7 +142,7 @@ class ListReader<Row extends { id: string }> {
     return chunk;
   }
 
-  /** What is beyond a chunk is not kept, and read again: a client may take for ever. */
+  /** Discards rows beyond the chunk and reads them again later, because a client may read slowly. */
   private chunkOf({ rows, stoppedAt }: Found<Row>, wanted: number): Chunk {
     const chunk: Chunk = { ids: [], texts: [], isCutShort: false };
     let bytes = 0;
@@ -173,7 +173,7 @@ async function* chunksOf<Row extends { id: string }>(
   } while (after !== undefined);
 }
 
-/** Those rows of a list that have these ids, as far as they are still there. */
+/** The rows of a list with these ids, except rows deleted meanwhile. */
 async function* chunksAmong<Row extends { id: string }>(
   list: ListReader<Row>,
   ids: readonly string[],
@@ -186,12 +186,12 @@ async function* chunksAmong<Row extends { id: string }>(
   do {
     const { ids: found, texts, next } = await list.next(after);
     yield texts.filter((_, index) => wanted.has(found[index]!));
-    // The last one may be gone.
+    // The row with the last id may be deleted.
     after = next !== undefined && compareIds(next, last) * direction < 0 ? next : undefined;
   } while (after !== undefined);
 }
 
-/** Numbers and UUIDs alike. */
+/** Works for numbers and for UUIDs. */
 function compareIds(one: string, other: string): number {
   if (one.length !== other.length) return one.length - other.length;
   return one < other ? -1 : Number(one > other);

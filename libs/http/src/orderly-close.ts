@@ -1,13 +1,13 @@
 import type { Server, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** How long requests that are under way have to end. */
+/** How long current requests have to end. */
 const GRACE_MS = 5_000;
-const LOOK_AGAIN_MS = 20;
+const POLL_MS = 20;
 
 /**
- * Stops accepting, lets requests under way end, and closes each connection as soon as it is idle:
- * Node looks at them once, so one that was busy then would stay until its keep-alive ran out.
+ * Stops accepting connections, lets current requests end, and closes each connection as soon as it is idle.
+ * Node checks for idle connections only once, so a busy one would stay open until its keep-alive timeout.
  */
 export async function closeOrderly(server: Server): Promise<void> {
   let closed = false;
@@ -23,7 +23,7 @@ export async function closeOrderly(server: Server): Promise<void> {
   const deadline = performance.now() + GRACE_MS;
   while (!isDone() && performance.now() < deadline) {
     server.closeIdleConnections();
-    await Promise.race([closing, delay(LOOK_AGAIN_MS)]);
+    await Promise.race([closing, delay(POLL_MS)]);
   }
   server.closeAllConnections();
   await closing;

@@ -32,13 +32,13 @@ it.each([
   ['short ones', short.repeat(1_000)],
   ['long ones', long.repeat(1_000)],
   ['a tunnel behind them', short.repeat(32) + tunnel],
-])('parses no more requests of a connection than it answers: %s', async (_what, bytes) => {
+])('stops parsing a connection after 32 unanswered requests: %s', async (_what, bytes) => {
   parsed = 0;
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
   client.write(bytes);
   const answers = await text(client);
   expect(answers.match(/^HTTP\/1\.1 200 /gm)).toHaveLength(32);
-  // A further one for each read of the socket.
+  // Plus one for each read of the socket.
   expect(parsed).toBeLessThan(50);
   expect(faults).toEqual([]);
 });

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { takeNoMore } from './lingering-close.js';
+import { ignoreFurtherRequests } from './lingering-close.js';
 
-/** Requests of a connection that may wait for their answers; the clients that pipeline send a few. */
+/** Unanswered requests on one connection. Clients that pipeline send only a few. */
 const MAX_PIPELINED = 32;
 
 const unanswered = new WeakMap<Socket, Set<ServerResponse>>();
@@ -18,12 +18,12 @@ export function limitPipeline(socket: Socket, response: ServerResponse): void {
   response.once('close', () => waiting.delete(response));
   if (waiting.size < MAX_PIPELINED) return;
   response.setHeader('Connection', 'close');
-  takeNoMore(socket);
+  ignoreFurtherRequests(socket);
 }
 
 /**
- * When a connection is lost, Node closes the answer that is being sent on it. Those behind would stay
- * open for ever, and whatever waits for their end with them.
+ * When a connection is lost, Node closes only the answer that is being sent. This closes the queued ones,
+ * which would otherwise stay open for ever.
  */
 function answersOf(socket: Socket): Set<ServerResponse> {
   const waiting = new Set<ServerResponse>();
@@ -31,7 +31,7 @@ function answersOf(socket: Socket): Set<ServerResponse> {
   socket.once('close', () => {
     for (const response of waiting) {
       if (response.socket) continue;
-      // As Node does it; streams look at the second one.
+      // Node sets both; streams check the second one.
       Object.assign(response, { destroyed: true, _closed: true });
       response.emit('close');
     }

@@ -4,10 +4,10 @@ import { BusyError, DomainError, NotFoundError } from '#libs/kernel';
 import { Log, translateDatabaseError } from '#libs/runtime';
 import { PROBLEM_TYPE, problemOf, STATUS_OF } from './problem.js';
 
-/** Seconds after which a client may ask again when a store is away. */
+/** The `Retry-After` of a client while a store is unavailable. */
 const RETRY_AFTER_S = 5;
 
-/** Turns every error into the one error shape; what is not ours becomes a 500 without a word. */
+/** Answers every error in the one error format; an unknown error becomes a 500 without details. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   constructor(private readonly log: Log) {}
@@ -17,12 +17,12 @@ export class ProblemFilter implements ExceptionFilter {
     const response = host.switchToHttp().getResponse<Response>();
     const requestId = request.requestId ?? '';
     const error = this.domainErrorOf(thrown);
-    // A line with a stack for each of a flood of requests would make the flood worse.
+    // Under overload, logging a stack for each request would make it worse.
     if (STATUS_OF[error.kind] >= 500 && !(error instanceof BusyError)) {
       this.log.error({ requestId, err: thrown }, 'request failed');
     }
     if (response.headersSent) {
-      // A client must not take half a list for a whole one.
+      // A client must not mistake half a list for a whole one.
       request.socket.destroy();
       return;
     }

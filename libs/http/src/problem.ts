@@ -1,6 +1,6 @@
 import { type DomainError, type ErrorKind, ValidationError } from '#libs/kernel';
 
-/** The status of each kind of error. Without a default: a new kind does not compile without one. */
+/** The status of each kind of error. Without a default, a new kind needs a status to compile. */
 export const STATUS_OF: Record<ErrorKind, number> = {
   malformed: 400,
   invalid: 400,
@@ -19,7 +19,7 @@ export const STATUS_OF: Record<ErrorKind, number> = {
   unavailable: 503,
 };
 
-/** The title of each kind of error: the name of its status. */
+/** The title of each kind of error, which is the name of its status. */
 export const TITLE_OF: Record<ErrorKind, string> = {
   malformed: 'Bad Request',
   invalid: 'Bad Request',
@@ -40,7 +40,7 @@ export const TITLE_OF: Record<ErrorKind, string> = {
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
-/** The one shape of an error: RFC 9457, with `error` for clients that know nothing of it. */
+/** The error format: RFC 9457, with `error` for clients that do not know it. */
 export function problemOf(
   error: DomainError,
   request: { instance: string; requestId: string },

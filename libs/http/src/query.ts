@@ -8,25 +8,25 @@ import {
   ValidationError,
 } from '#libs/kernel';
 
-/** The most that a page can have, and what it has unless it is said. */
+/** The largest and the default number of rows in a page. */
 export const MAX_LIMIT = 1_000;
 export const DEFAULT_LIMIT = 100;
-// RFC 3339, section 5.6; the calendar is checked by Date, which would take 24:00 for the next day.
+// RFC 3339, section 5.6. Date checks the calendar, but would accept 24:00 as the next day.
 const TIME =
   /^(\d{4}-\d{2}-\d{2})[Tt ]((?:[01]\d|2[0-3]):\d{2}):(\d{2})(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
 const DAY_MS = 86_400_000;
 
-/** What a time of a request must be, in words. */
+/** The rule for a time in a request, in words. */
 export const TIME_RULE =
   'must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339)';
 
-// What both RFC 3339 and PostgreSQL can write, once the offset is applied.
+// The range that both RFC 3339 and PostgreSQL can represent, in UTC.
 const FIRST_TIME = Date.parse('0001-01-01T00:00:00Z');
 const LAST_TIME = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
- * Reads the query parameters that a route knows, gathering every fault; unknown ones are ignored.
- * Call {@link QueryReader.done} before the values are used.
+ * Reads the query parameters of a route and collects every fault; unknown parameters are ignored. Call
+ * {@link QueryReader.done} before using the values.
  */
 export class QueryReader {
   private readonly faults: FieldFault[] = [];
@@ -36,7 +36,7 @@ export class QueryReader {
   text(name: string): string | undefined {
     const value = this.request.query[name];
     if (value === undefined) return undefined;
-    // What PostgreSQL cannot take is in no row either: it finds nothing, like any such value.
+    // Replaced, because PostgreSQL refuses such text. No row contains it, so it finds nothing.
     if (typeof value === 'string') return value.replaceAll('\0', '\ufffd').toWellFormed();
     this.fault(name, 'not_allowed', 'must be given only once');
     return undefined;
@@ -63,7 +63,7 @@ export class QueryReader {
     return time;
   }
 
-  /** `limit` and `after` of a list that is answered whole when no limit is given. */
+  /** `limit` and `after` of a list that is returned whole if no limit is given. */
   optionalPage(): { limit?: number; after?: string } {
     const limit = this.limit();
     const after = this.text('after');
@@ -71,7 +71,7 @@ export class QueryReader {
     return { ...(limit !== undefined && { limit }), ...(after !== undefined && { after }) };
   }
 
-  /** `limit` and `after` of a list that is only answered in pages. @param isId what its ids look like */
+  /** `limit` and `after` of a list that is always paged. @param isId checks the format of its ids */
   page(isId = isUuid): Page {
     const after = this.text('after');
     if (after !== undefined && !isId(after)) this.fault('after', 'format', 'must be an id');
@@ -98,7 +98,7 @@ export class QueryReader {
   }
 }
 
-/** Those of the text parameters that are given. */
+/** The text parameters that are given. */
 export function textsOf<Name extends string>(
   query: QueryReader,
   names: readonly Name[],
@@ -111,14 +111,14 @@ export function textsOf<Name extends string>(
   return texts;
 }
 
-/** `since` and `until`, as far as they are given. */
+/** `since` and `until`, if given. */
 export function timesOf(query: QueryReader): { since?: Date; until?: Date } {
   const since = query.time('since');
   const until = query.time('until');
   return { ...(since && { since }), ...(until && { until }) };
 }
 
-/** The time that an RFC 3339 text means, or undefined when it is none. */
+/** The time of an RFC 3339 text; undefined if it is not valid. */
 export function parseTime(text: string): Date | undefined {
   const [, date, minute, second, fraction = '', offset] = TIME.exec(text) ?? [];
   if (date === undefined) return undefined;
@@ -128,12 +128,12 @@ export function parseTime(text: string): Date | undefined {
     `${date}T${minute}:${isLeap ? '59' : second}${precise}${offset?.toUpperCase()}`,
   );
   if (isLeap) {
-    // No clock of ours has leap seconds: it is the first one of the next day, in UTC.
+    // Date has no leap seconds, so this becomes the first second of the next day in UTC.
     time.setTime(time.getTime() + 1_000);
     if (!(time.getTime() % DAY_MS < 1_000)) return undefined;
   }
   if (!(time.getTime() >= FIRST_TIME && time.getTime() <= LAST_TIME)) return undefined;
-  // Date rolls 2026-02-30 over into March; a day that does not exist is a fault.
+  // Date turns 2026-02-30 into a day in March, but a day that does not exist is a fault.
   const day = Number(text.slice(8, 10));
   const daysInMonth = new Date(Date.UTC(Number(text.slice(0, 4)), Number(text.slice(5, 7)), 0));
   return day <= daysInMonth.getUTCDate() ? time : undefined;

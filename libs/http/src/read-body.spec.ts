@@ -9,11 +9,11 @@ import { readJsonObject } from './read-body.js';
 const config = readConfig({ DATABASE_URL: 'unused' });
 
 /**
- * A client sends the head of a request, and resets its connection.
- * @param readWhen when the body is read: before the client resets the connection, or after
- * @returns what reading the body comes to
+ * Lets a client send the head of a request and reset its connection.
+ * @param readWhen whether the body is read before or after the reset
+ * @returns the result of reading the body
  */
-async function readOfLeaver(type: string, readWhen: 'before' | 'after'): Promise<unknown> {
+async function readAfterReset(type: string, readWhen: 'before' | 'after'): Promise<unknown> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
@@ -38,6 +38,9 @@ it.each([
   ['text/plain', 'after', 'unsupported_media_type'],
   ['application/json', 'before', 'malformed_json'],
   ['application/json', 'after', 'malformed_json'],
-] as const)('ends the reading of %s of a client that left, %s it did', async (type, when, code) => {
-  expect(await readOfLeaver(type, when)).toMatchObject({ code });
-});
+] as const)(
+  'fails a read of %s started %s the client has disconnected',
+  async (type, when, code) => {
+    expect(await readAfterReset(type, when)).toMatchObject({ code });
+  },
+);

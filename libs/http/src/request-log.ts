@@ -6,8 +6,8 @@ import { pathOf } from './request.js';
 const SUMMARY_MS = 1_000;
 
 /**
- * One line a request, except where requests come by the thousand: events that are accepted are
- * summed up once a second (a line each costs a third of Express), unless `LOG_EVENTS=all`.
+ * Logs one line per request. Accepted events are summarised once a second unless `LOG_EVENTS=all`, because a
+ * line for each would cost a third of the time that Express takes.
  */
 @Injectable()
 export class RequestLog {
@@ -29,16 +29,17 @@ export class RequestLog {
       return;
     }
     const start = performance.now();
-    const summed = !this.everyEvent && request.method === 'POST' && path.startsWith('/v1/events');
+    const isSummarised =
+      !this.everyEvent && request.method === 'POST' && path.startsWith('/v1/events');
     response.once('close', () => {
-      if (summed && response.statusCode < 400 && response.writableFinished)
+      if (isSummarised && response.statusCode < 400 && response.writableFinished)
         this.count(response.statusCode);
       else {
         this.log.info(
           {
             requestId: request.requestId,
             method: request.method,
-            // The query stays out: its values are the customer's.
+            // Without the query, whose values are customer data.
             path: path.slice(0, 200),
             status: response.statusCode,
             ms: Math.round(performance.now() - start),

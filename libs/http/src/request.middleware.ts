@@ -3,25 +3,25 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { type Actor, beginAs, DomainError } from '#libs/kernel';
 import type { Config } from '#libs/runtime';
 import { ambiguityIn } from './ambiguity.js';
-import { cutUnlessTaken } from './connection-limits.js';
+import { disconnectStalledReader } from './connection-limits.js';
 import { ANSWERED } from './http-messages.js';
-import { takeNoMore } from './lingering-close.js';
+import { ignoreFurtherRequests } from './lingering-close.js';
 import { pathOf } from './request.js';
 import { setSecurityHeaders } from './security-headers.js';
 
-/** Header lines of a request; what clients and their proxies send is a third of it at the most. */
+/** Header lines of a request. Clients and their proxies send at most a third of that. */
 const MAX_HEADERS = 100;
 const TOO_MANY_HEADERS = `The request must have at most ${String(MAX_HEADERS)} headers.`;
 const SANE_REQUEST_ID = /^[A-Za-z0-9._:@/+=-]{1,128}$/;
 
-/** The caller's id of a request, if it is sane, else one of ours. */
+/** The client's request id if it is valid, or a new one. */
 export function saneRequestId(given: string | string[] | undefined): string {
   return typeof given === 'string' && SANE_REQUEST_ID.test(given) ? given : randomUUID();
 }
 
 /**
- * The first thing that every request meets: its id, its target in one form, how long its answer may
- * wait to be taken, what browsers are told, its actor.
+ * Runs first for every request: sets its id, the timeout for reading the answer, security headers and the
+ * actor, and normalises its target.
  */
 export function requestMiddleware(config: Config): RequestHandler {
   return (request: Request, response: Response, next: NextFunction) => {
@@ -29,17 +29,17 @@ export function requestMiddleware(config: Config): RequestHandler {
     request.requestId = requestId;
     request.config = config;
     response.setHeader('X-Request-Id', requestId);
-    cutUnlessTaken(response, config.REQUEST_TIMEOUT_MS);
-    // Express would answer 304 for it, and published clients know only 200.
+    disconnectStalledReader(response, config.REQUEST_TIMEOUT_MS);
+    // With this header Express would answer 304, but published clients expect 200.
     if (isRead(request)) delete request.headers['if-none-match'];
     const ambiguity = ambiguityIn(request);
     useOriginForm(request);
-    escapeBrokenEscapes(request);
+    escapeInvalidEscapes(request);
     if (pathOf(request).startsWith('/v1')) response.setHeader('Cache-Control', 'no-store');
     setSecurityHeaders(request, response);
     if (ambiguity !== undefined) {
       response.setHeader('Connection', 'close');
-      takeNoMore(request.socket);
+      ignoreFurtherRequests(request.socket);
       next(malformed(ambiguity));
     } else if (request.rawHeaders.length > 2 * MAX_HEADERS) next(malformed(TOO_MANY_HEADERS));
     else if (mayChange(request)) actUntilAnswered(actorOf(request, requestId), response, next);
@@ -51,14 +51,14 @@ function malformed(message: string): DomainError {
   return new DomainError('malformed', 'malformed_json', message);
 }
 
-/** The guard adds who it is. */
+/** The guard adds the user. */
 function actorOf({ ip }: Request, requestId: string): Actor {
   return { name: '', requestId, ...(ip !== undefined && { address: ip }) };
 }
 
 /**
- * Nothing is changed any more when there is an answer, whoever is still there to take it: a client
- * that leaves does not end what it asked for.
+ * Sets the actor until the request is answered, even if the client disconnects earlier: that does not stop
+ * the change.
  */
 function actUntilAnswered(actor: Actor, response: Response, next: NextFunction): void {
   const done = beginAs(actor, next);
@@ -70,7 +70,7 @@ function isRead({ method }: Request): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** Whether the audit may have to be told who it was. Events, which come by the thousand, are no change. */
+/** Whether the request may be audited. Reporting an event is not, and happens thousands of times a second. */
 function mayChange(request: Request): boolean {
   return !isRead(request) && !pathOf(request).startsWith('/v1/events');
 }
@@ -82,12 +82,12 @@ function useOriginForm(request: Request): void {
   const [, host, rest = ''] = match;
   if (host) request.headers.host = host.slice(host.lastIndexOf('@') + 1);
   request.url = rest.startsWith('/') ? rest : `/${rest}`;
-  // What is shown of the request must not repeat user information.
+  // Error answers show the target, which must not contain user information.
   request.originalUrl = request.url;
 }
 
-/** A path with a broken percent-escape is an unknown path, not a fault of the router. */
-function escapeBrokenEscapes(request: Request): void {
+/** Makes a path with an invalid percent-escape an unknown path instead of a router error. */
+function escapeInvalidEscapes(request: Request): void {
   if (!request.url.includes('%')) return;
   const path = pathOf(request);
   try {

@@ -2,27 +2,27 @@ import type { Request } from 'express';
 import type { Config } from '#libs/runtime';
 import type { RequestInFlight } from './in-flight.js';
 
-/** What our middleware leaves on a request. */
+/** The properties that our middleware adds to a request. */
 export interface RequestState {
-  /** The caller's `X-Request-Id` if it is sane, else ours. */
+  /** The client's `X-Request-Id` if it is valid, or a new one. */
   requestId: string;
   config: Config;
-  /** Set by the guard on requests of accounts. */
+  /** Set by the guard, for requests of accounts. */
   inFlight: RequestInFlight;
 }
 
 declare module 'express-serve-static-core' {
-  // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- Express is told so of what middleware adds
+  // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- declares the added properties to Express
   interface Request extends Partial<RequestState> {}
 }
 
-/** The configuration, for decorators, which nothing is injected into. */
+/** The configuration, for decorators, which have no injection. */
 export function configOf(request: Request): Config {
   if (!request.config) throw new Error('the request did not pass the request middleware');
   return request.config;
 }
 
-/** The path of the request, without its query, and without the fragment that none should have. */
+/** The path of the request without query and fragment; a fragment should not be there. */
 export function pathOf(request: Request): string {
   const end = request.url.search(/[?#]/);
   return end < 0 ? request.url : request.url.slice(0, end);

@@ -2,12 +2,12 @@ import type { Request, Response } from 'express';
 import helmet from 'helmet';
 import { pathOf } from './request.js';
 
-/** Where only programs look: a browser that is led there must make nothing of the answer. */
+/** Paths for programs: a browser that opens one must not render the answer. */
 const FOR_PROGRAMS = /^\/(?:v1|health)(?:\/|$)/;
 const NOTHING = "default-src 'none'; frame-ancestors 'none'";
 
 const forBrowsers = helmet({
-  // Without the defaults, which would have pages on plain HTTP ask for their parts over TLS.
+  // Without the defaults, which would make pages on plain HTTP load their resources over TLS.
   contentSecurityPolicy: {
     useDefaults: false,
     directives: {
@@ -18,14 +18,13 @@ const forBrowsers = helmet({
     },
   },
   xFrameOptions: { action: 'deny' },
-  // Whoever terminates TLS says it: over plain HTTP it must not be said (RFC 6797, section 7.2).
+  // The TLS proxy sets it; it must not be sent over plain HTTP (RFC 6797, section 7.2).
   strictTransportSecurity: false,
 });
 
 /**
- * Tells browsers what they may do with an answer. Programs read none of it, and a header costs up to
- * a microsecond: so under `/v1/` there are two, and one where an event is reported, which no page
- * can show in a frame.
+ * Sets headers that restrict browsers. Programs ignore them and each costs up to a microsecond, so answers
+ * under `/v1/` have only two, and answers to POST one, because no page can show those in a frame.
  */
 export function setSecurityHeaders(request: Request, response: Response): void {
   if (FOR_PROGRAMS.test(pathOf(request))) {

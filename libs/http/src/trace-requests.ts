@@ -3,7 +3,7 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Tracing } from '#libs/runtime';
 import { pathOf } from './request.js';
 
-/** Makes each request a span, in the trace that its `traceparent` names. */
+/** Creates a span for each request, in the trace of its `traceparent`. */
 export function traceRequests(tracing: Tracing): RequestHandler {
   return (request: Request, response: Response, next: NextFunction) => {
     if (pathOf(request).startsWith('/health')) {

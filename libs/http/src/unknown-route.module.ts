@@ -5,8 +5,8 @@ import { PublicOutsideV1 } from './access.js';
 import { EVERY_PATH, methodsOf } from './known-methods.js';
 
 /**
- * What no other route takes. Being a route, it passes the guards like any other: an unknown path
- * under `/v1/` is 401 without credentials. Must be the last module imported.
+ * The catch-all route. Guards apply to it like to any other route, so without credentials an unknown path
+ * under `/v1/` is answered with 401. Import this module last.
  */
 @PublicOutsideV1()
 @Controller()
@@ -17,7 +17,7 @@ class UnknownRouteController {
   }
 }
 
-/** @throws DomainError 405 with the methods that the path has, else 404 */
+/** @throws DomainError 405 with the methods of the path; NotFoundError if the path is unknown */
 export function refuseMethod(request: Request, response: Response): never {
   const methods = methodsOf(request);
   if (methods.length === 0) throw new NotFoundError('path');

@@ -7,37 +7,37 @@ const EMPTY: Buffer = Buffer.alloc(0);
 const CR = 0x0d;
 const LF = 0x0a;
 
-/** Of the head of an answer, or of all interim ones before it. */
+/** The limit for the head of an answer, and for all interim answers before it. */
 const MAX_HEAD_BYTES = 65_536;
-/** Of one head. Each costs 10 µs. */
+/** The limit for one head. Each line costs 10 µs. */
 const MAX_HEAD_LINES = 256;
 /** Interim answers to one request. A server that sends more would keep us busy until the deadline. */
 const MAX_INTERIM = 16;
-/** Of what comes behind the head: the body that is kept, were it in chunks of a byte, and trailers. */
+/** The limit for trailers and the stored part of the body, even in one-byte chunks. */
 const MAX_BODY_BYTES = 32_768;
 
-/** A head, interim answers or trailers without end, or what is no answer of HTTP/1. */
+/** The answer is not HTTP/1, or its head, interim answers or trailers are too long. */
 class AnswerError extends Error {
   readonly code = 'EANSWER';
 
   constructor() {
-    super('the answer is none, or has no end');
+    super('the answer is not HTTP/1, or is too long');
   }
 }
 
-/** The answer to a request, as far as it was read. */
+/** The state of reading the answer to a request. */
 class Reading {
   interim = 0;
   interimBytes = 0;
   inHead = true;
   private isFirst = true;
-  /** How much more may come behind the head, in bytes. */
+  /** How many more bytes may follow the head. */
   left = MAX_BODY_BYTES;
-  /** Where the next line of the present head starts. */
+  /** Where the next line of the current head starts. */
   private at = 0;
   private lines = 0;
 
-  /** What is read first, without the empty line that a parser ignores (RFC 9112, section 2.2). */
+  /** Removes a leading empty line, which a parser ignores (RFC 9112, section 2.2). */
   started(text: Buffer): Buffer {
     const hasEmptyLine = this.isFirst && text[0] === CR && text[1] === LF;
     this.isFirst = false;
@@ -45,8 +45,8 @@ class Reading {
   }
 
   /**
-   * @param held what was read of the present head, and maybe more
-   * @returns where the head ends; undefined: not yet
+   * @param held the bytes of the current head so far, perhaps with bytes after it
+   * @returns where the head ends; undefined if it is not complete
    * @throws AnswerError
    */
   endOfHead(held: Buffer): number | undefined {
@@ -74,7 +74,7 @@ class Reading {
     if (isTooMuch) throw new AnswerError();
   }
 
-  /** As much of what comes behind the head as may still come. @throws AnswerError */
+  /** Cuts bytes after the head at the limit. @throws AnswerError if the limit was reached before */
   passed(body: Buffer): Buffer {
     if (this.left <= 0) throw new AnswerError();
     const passed = body.subarray(0, this.left);
@@ -83,27 +83,27 @@ class Reading {
   }
 }
 
-/** Connections that a request was sent on, and what came of its answer. */
+/** The current answer on each connection. */
 const readings = new WeakMap<Socket, Reading>();
-/** Of which nothing was read since the request. */
+/** Connections on which nothing was read since the request. */
 const silent = new WeakSet<Socket>();
 
-/** Says that a request was sent: what comes next on the connection is the head of an answer. */
+/** Call when a request is sent: the next bytes on the connection are the head of an answer. */
 export function expectAnswer(socket: Socket): void {
   readings.set(socket, new Reading());
   silent.add(socket);
 }
 
-/** Whether not a byte, of an interim answer or through TLS, has come since the request was sent. */
+/** Whether no byte has arrived since the request was sent, not even of an interim answer or TLS. */
 export function isSilent(socket: Socket): boolean {
   return silent.has(socket) && socket.readableLength === 0;
 }
 
 /**
- * Passes on what a connection reads by whole heads, and ends the connection where an answer does not end:
- * undici makes an error for each header beyond its limit. `100 Continue`, which some servers send unasked,
- * is left out: a client can simply discard it (RFC 9110, section 15.2.1); undici drops the connection, and
- * with it the answer that follows.
+ * Passes heads to undici only when they are complete, and closes the connection when an answer is too long,
+ * because undici creates an error for each header beyond its limit. Discards `100 Continue`, which some
+ * servers send without being asked: a client may ignore it (RFC 9110, section 15.2.1), but undici would drop
+ * the connection with the answer that follows.
  */
 export function readByHeads(socket: Socket): void {
   const read = socket.read.bind(socket) as (size?: number) => Buffer | null;
@@ -112,7 +112,7 @@ export function readByHeads(socket: Socket): void {
     const reading = readings.get(socket);
     if (!reading) return read(size);
     try {
-      return reading.inHead ? nextHead(reading, size) : behindHead(reading, size);
+      return reading.inHead ? nextHead(reading, size) : afterHead(reading, size);
     } catch (error) {
       held = EMPTY;
       socket.destroy(error as AnswerError);
@@ -144,13 +144,13 @@ export function readByHeads(socket: Socket): void {
     }
   }
 
-  function behindHead(reading: Reading, size: number | undefined): Buffer | null {
+  function afterHead(reading: Reading, size: number | undefined): Buffer | null {
     const more = read(size);
     return more && reading.passed(more);
   }
 }
 
-/** Whether a text starts with another one, as far as it goes. */
+/** Whether a text starts with `start`, or with the beginning of it if the text is shorter. */
 function mayStartWith(text: Buffer, start: Buffer): boolean {
   const length = Math.min(text.length, start.length);
   return text.compare(start, 0, length, 0, length) === 0;

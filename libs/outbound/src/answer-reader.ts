@@ -2,24 +2,24 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { DeadlineError } from './outbound-error.js';
 
-/** How much of an answer's body is kept, in bytes, and how long it is read for, in ms. */
+/** How much of an answer's body is read, and for how long. */
 const MAX_BODY_BYTES = 4_096;
 const BODY_MS = 1_000;
 
 /** An answer, with the start of its body. */
 export interface Answer {
   status: number;
-  /** When its headers had come, `performance.now()`. */
+  /** When its headers had arrived, as `performance.now()`. */
   at: number;
   headers: IncomingHttpHeaders;
   responseBody?: string;
-  /** Whether there was more, or it did not come in time. */
+  /** Whether the body was longer, or did not arrive in time. */
   truncated: boolean;
 }
 
 /**
- * Takes in the answer to one request of undici's `dispatch`. Not by `request`, which makes a stream of
- * each body, and most bodies are empty.
+ * Reads the answer to one request of undici's `dispatch`. undici's `request` would create a stream for each
+ * body, and most bodies are empty.
  */
 export class AnswerReader implements Dispatcher.DispatchHandler {
   private controller: Dispatcher.DispatchController | undefined;
@@ -31,21 +31,21 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
 
   /**
    * @param timeoutMs until the headers of the answer
-   * @param reject is given a DeadlineError, or what undici says
+   * @param reject called with a DeadlineError or undici's error
    */
   constructor(
     timeoutMs: number,
     private readonly resolve: (answer: Answer) => void,
     private readonly reject: (error: Error) => void,
   ) {
-    // Sockets are read after timers: where the process itself was late, the answer may lie there,
-    // and a target that has answered would be called again.
+    // Sockets are read after timers. If the process itself was late, the answer may already have arrived, and
+    // a retry would call the target again.
     this.timer = setTimeout(() => setImmediate(() => this.giveUp()), timeoutMs);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.controller = controller;
-    // It was given up before there was a connection: nothing is sent.
+    // The timeout came before the connection, so nothing is sent.
     if (this.failure) controller.abort(this.failure);
   }
 
@@ -62,7 +62,7 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    // One copy: a chunk of a byte takes up a hundred times as much.
+    // Copied, because keeping one-byte chunks would take a hundred times as much memory.
     this.body ??= Buffer.allocUnsafeSlow(MAX_BODY_BYTES);
     const copied = chunk.copy(this.body, this.size);
     this.size += copied;
@@ -74,7 +74,7 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    // The answer broke off; what came of it is kept, and its status counts.
+    // The connection was lost during the body. The status counts, and the received part is kept.
     if (this.answer) this.settle(true);
     else this.fail(error);
   }

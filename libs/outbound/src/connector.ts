@@ -10,14 +10,14 @@ const MAX_TLS_SESSIONS = 500;
 
 const addresses = new WeakMap<Socket, string>();
 
-/** The address of the target that a connection of the connector leads to. */
+/** The target's address at the end of a connection. */
 export function dialledAddress(socket: Socket): string | undefined {
   return addresses.get(socket);
 }
 
 /**
- * Opens undici's connections by the dialer, and TLS with the target on them.
- * @param timeoutMs until the connection, and then until TLS
+ * Opens undici's connections with the dialer, and TLS with the target on them.
+ * @param timeoutMs for the connection, and again for TLS
  */
 export function connectorFor(dialer: Dialer, timeoutMs: number): buildConnector.connector {
   const secure = buildConnector({
@@ -33,7 +33,7 @@ export function connectorFor(dialer: Dialer, timeoutMs: number): buildConnector.
       ({ socket, address }) => {
         const done = (...[error, opened]: buildConnector.CallbackArgs): void => {
           if (error) {
-            // As Node's own errors of connecting tell it.
+            // Like Node's own connection errors.
             callback(Object.assign(error, { address }), null);
             return;
           }

@@ -10,26 +10,26 @@ import { NameResolver } from './name-resolver.js';
 
 const KEEP_ALIVE_MS = 60_000;
 
-/** A target is not at an address, or not at a port, that may be called. */
+/** The address or port of a target is not allowed. */
 export class BlockedAddressError extends Error {
   readonly code = 'EBLOCKED';
 
-  /** @param address the one that is refused, if it was found out */
+  /** @param address the refused address, if it is known */
   constructor(readonly address: string | undefined) {
     super('the target may not be called');
   }
 }
 
-/** A connection, and the address that it leads to, which is not that of a proxy in between. */
+/** A connection and the address of the target, not of a proxy in between. */
 export interface Connection {
   socket: Socket;
   address: string;
 }
 
 /**
- * Opens connections to targets, to addresses alone that may be called. A name is resolved once, and
- * what was judged is what is dialled: there is no second lookup that could answer otherwise. With
- * `DELIVERY_PROXY_URL` the proxy is asked for that very address; nothing goes past it.
+ * Opens connections to targets, only at allowed addresses. A name is resolved once, and the checked address
+ * is dialled, so there is no second lookup with a different result. With `DELIVERY_PROXY_URL`, every
+ * connection goes through the proxy to the checked address.
  */
 @Injectable()
 export class Dialer {
@@ -47,15 +47,14 @@ export class Dialer {
 
   /**
    * @param host a name or a literal address, in brackets or without
-   * @param timeoutMs for all of it
-   * @throws BlockedAddressError, UnresolvedNameError, EgressProxyError, DeadlineError, and what
-   * node:net throws
+   * @param timeoutMs for all steps together
+   * @throws BlockedAddressError, UnresolvedNameError, EgressProxyError, DeadlineError, and errors of node:net
    */
   async dial(host: string, port: number, timeoutMs: number): Promise<Connection> {
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(new DeadlineError()), timeoutMs);
     try {
-      const addresses = await this.judged(host.replace(/^\[|\]$/g, ''), port);
+      const addresses = await this.allowedAddresses(host.replace(/^\[|\]$/g, ''), port);
       deadline.signal.throwIfAborted();
       return this.proxy
         ? await connectThrough(this.proxy, addresses, port, deadline.signal)
@@ -65,29 +64,29 @@ export class Dialer {
     }
   }
 
-  /** What the host is at: one address at least, and every one judged. */
-  private async judged(host: string, port: number): Promise<readonly LookupAddress[]> {
+  /** The addresses of the host, at least one. Every one was checked. */
+  private async allowedAddresses(host: string, port: number): Promise<readonly LookupAddress[]> {
     const family = isIP(host);
     if (!this.policy.allowsPort(port)) {
       throw new BlockedAddressError(family === 0 ? undefined : host);
     }
     const addresses =
       family === 0 ? await this.resolver.resolve(host) : [{ address: host, family }];
-    // One address that is not public condemns the name: it is not an accident.
+    // A single forbidden address blocks the name, because it is not there by accident.
     const refused = addresses.find(({ address }) => !this.policy.allowsAddress(address));
     if (refused) throw new BlockedAddressError(refused.address);
     return addresses;
   }
 }
 
-/** Node tries the addresses in turn, each a quarter of a second before it begins with the next. */
+/** Node tries the addresses one after another, and starts with the next after a quarter of a second. */
 async function connectDirectly(
   addresses: readonly LookupAddress[],
   port: number,
   signal: AbortSignal,
 ): Promise<Connection> {
   const socket = connect({
-    // The addresses stand for it.
+    // Not used: the lookup returns the addresses.
     host: 'target.invalid',
     lookup: (_host, _options, answer) => answer(null, [...addresses]),
     autoSelectFamily: true,
@@ -101,7 +100,7 @@ async function connectDirectly(
   return { socket, address: socket.remoteAddress ?? addresses[0]!.address };
 }
 
-/** The proxy is asked for the addresses in turn, until it reaches one. */
+/** Requests one address after another from the proxy until it reaches one. */
 async function connectThrough(
   proxy: EgressProxy,
   addresses: readonly LookupAddress[],

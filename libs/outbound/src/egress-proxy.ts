@@ -4,26 +4,26 @@ import { type Log, OutageLog } from '#libs/runtime';
 import { basicCredentialsOf } from './basic-credentials.js';
 import { OUTBOUND_TLS } from './tls.js';
 
-/** When a connection to the proxy itself is given up, in ms, where its caller has not long since. */
+/** The timeout for a connection to the proxy itself; callers usually give up earlier. */
 const CONNECT_MS = 20_000;
 
-/** How long, in ms, it must have failed nobody before the log says that it is back. */
+/** How long no call may fail before the log says that the proxy is back. */
 const STEADY_MS = 5_000;
 
 const PROXY_AUTHENTICATION_REQUIRED = 407;
 const GATEWAY_TIMEOUT = 504;
-/** What a proxy answers that cannot reach an address. */
+/** The answers of a proxy that cannot reach an address. */
 const NOT_REACHED = [502, 503, GATEWAY_TIMEOUT];
 
-/** The egress proxy is away, or does not connect to a target. */
+/** The egress proxy is unavailable, or does not connect to a target. */
 export class EgressProxyError extends Error {
   readonly code: 'EPROXY' | 'EPROXYTIMEOUT';
-  /** Another address of the target may be reached. */
+  /** Whether another address of the target may work. */
   readonly isAboutAddress: boolean;
 
   /**
-   * @param address the one that it was asked for
-   * @param status what it answered, if it did
+   * @param address the requested address
+   * @param status the proxy's answer, if there was one
    */
   constructor(
     readonly address: string,
@@ -36,15 +36,15 @@ export class EgressProxyError extends Error {
 }
 
 /**
- * A proxy that connects by CONNECT (RFC 9110, section 9.3.6). It is told addresses that were
- * judged, never a name, which it would resolve anew.
+ * A proxy that supports CONNECT (RFC 9110, section 9.3.6). It receives checked addresses, never a name, which
+ * it would resolve again.
  */
 export class EgressProxy {
   private readonly origin: string;
   private readonly headers: Record<string, string>;
   private readonly outages: OutageLog;
 
-  /** @param url `http` or `https`; its user information is the login at the proxy */
+  /** @param url `http` or `https`; its user information is the login for the proxy */
   constructor(url: string, log: Log) {
     this.origin = new URL(url).origin;
     const credentials = basicCredentialsOf(new URL(url));
@@ -53,8 +53,8 @@ export class EgressProxy {
   }
 
   /**
-   * A connection to the address, through the proxy.
-   * @param signal gives up
+   * Connects to the address through the proxy.
+   * @param signal aborts the attempt
    * @throws EgressProxyError
    */
   async connect(address: string, port: number, signal: AbortSignal): Promise<Socket> {
@@ -64,12 +64,12 @@ export class EgressProxy {
     client.once('connect', () => {
       reached = true;
     });
-    // A signal of its own would not be looked at before the proxy is connected.
+    // undici checks its own `signal` option only after the proxy is connected.
     signal.addEventListener('abort', () => void client.destroy());
     const headers = { ...this.headers, host: authority };
     const answer = await client.connect({ path: authority, headers }).catch((cause: unknown) => {
       const error = new EgressProxyError(address, { cause, late: signal.aborted });
-      // One that was reached and is late may wait for the target.
+      // If the proxy was reached, a timeout may be the target's fault.
       if (!reached || !signal.aborted) this.outages.away(error);
       throw error;
     });

@@ -5,20 +5,20 @@ import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 
-/** c-ares doubles the time-out, in ms, with each try: silent servers are given up after 6 s. */
-const PATIENCE = { timeout: 2_000, tries: 2 };
-/** As many servers, each asked once, are as good as so many tries. */
-const IMPATIENCE = { timeout: 2_000, tries: 1 };
-/** How much later, in ms, than those of IPv4 addresses of IPv6 may come (RFC 8305, section 3). */
+/** c-ares doubles the timeout with each try, so it gives up silent servers after 6 s. */
+const ONE_SERVER = { timeout: 2_000, tries: 2 };
+/** With several servers, one try for each is enough. */
+const SEVERAL_SERVERS = { timeout: 2_000, tries: 1 };
+/** How long to wait for IPv6 addresses after the IPv4 ones have arrived (RFC 8305, section 3). */
 const RESOLUTION_DELAY_MS = 50;
-/** Addresses of each family that count: a name may have thousands, and each has to be judged. */
+/** Addresses of each family to use: a name may have thousands, and each has to be checked. */
 const MAX_ADDRESSES = 16;
 const HOSTS_FILE = '/etc/hosts';
 const HOSTS_AGE_MS = 5_000;
 
 type Hosts = ReadonlyMap<string, readonly LookupAddress[]>;
 
-/** A name has no address, or none of its servers answers. */
+/** A name has no address, or no server answers for it. */
 export class UnresolvedNameError extends Error {
   readonly code = 'EUNRESOLVED';
 
@@ -28,27 +28,27 @@ export class UnresolvedNameError extends Error {
 }
 
 /**
- * Resolves the names of targets by queries of its own. Not by `dns.lookup`: of its four threads,
- * names may use two, so a few whose servers are silent would hold up every other target. What the
- * hosts file says comes first, as there; search domains do not apply.
+ * Resolves the names of targets with its own queries. `dns.lookup` uses at most two of its four threads for
+ * names, so a few names with silent servers would block every other target. As there, the hosts file has
+ * precedence; search domains do not apply.
  */
 @Injectable()
 export class NameResolver implements OnApplicationShutdown {
-  dns = new Resolver(getServers().length > 1 ? IMPATIENCE : PATIENCE);
-  private readonly underWay = new Map<string, Promise<readonly LookupAddress[]>>();
+  dns = new Resolver(getServers().length > 1 ? SEVERAL_SERVERS : ONE_SERVER);
+  private readonly pending = new Map<string, Promise<readonly LookupAddress[]>>();
   private hosts: Promise<Hosts> | undefined;
   private hostsReadAt = 0;
 
   /**
-   * One address at least, IPv4 first. Concurrent calls for one name share its queries.
+   * @returns at least one address, IPv4 first. Concurrent calls for one name share its queries
    * @throws UnresolvedNameError
    */
   resolve(hostname: string): Promise<readonly LookupAddress[]> {
     const name = hostname.toLowerCase().replace(/\.$/, '');
-    let resolving = this.underWay.get(name);
+    let resolving = this.pending.get(name);
     if (!resolving) {
-      resolving = this.ask(name).finally(() => this.underWay.delete(name));
-      this.underWay.set(name, resolving);
+      resolving = this.query(name).finally(() => this.pending.delete(name));
+      this.pending.set(name, resolving);
     }
     return resolving;
   }
@@ -57,7 +57,7 @@ export class NameResolver implements OnApplicationShutdown {
     this.dns.cancel();
   }
 
-  private async ask(name: string): Promise<readonly LookupAddress[]> {
+  private async query(name: string): Promise<readonly LookupAddress[]> {
     const inHostsFile = (await this.readHosts()).get(name);
     if (inHostsFile) return inHostsFile;
     const found: LookupAddress[] = [];
@@ -65,13 +65,13 @@ export class NameResolver implements OnApplicationShutdown {
       const addresses = (await query).slice(0, MAX_ADDRESSES);
       found.push(...addresses.map((address) => ({ address, family })));
     };
-    // Both are looked after at once: a rejection that nobody awaits ends the process.
+    // Both get a handler at once, because an unhandled rejection ends the process.
     const ipv4 = Promise.allSettled([gather(4, this.dns.resolve4(name))]);
     const ipv6 = Promise.allSettled([gather(6, this.dns.resolve6(name))]);
     const [settled] = await ipv4;
-    // Many hosts have no IPv6, so what has an IPv4 address hardly waits for another.
-    const enough = found.length > 0 ? sleep(RESOLUTION_DELAY_MS) : new Promise(() => undefined);
-    await Promise.race([ipv6, enough]);
+    // Many hosts have no IPv6, so with an IPv4 address the wait for others is short.
+    const timeout = found.length > 0 ? sleep(RESOLUTION_DELAY_MS) : new Promise(() => undefined);
+    await Promise.race([ipv6, timeout]);
     if (found.length === 0) {
       throw new UnresolvedNameError(settled.status === 'rejected' ? settled.reason : undefined);
     }

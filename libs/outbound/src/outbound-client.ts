@@ -10,18 +10,18 @@ import { dialledAddress, connectorFor } from './connector.js';
 import { Dialer } from './dialer.js';
 import { expectAnswer, isSilent } from './answer-heads.js';
 
-/** More than `readByHeads` passes on: undici makes an error for each header beyond. */
+/** More than `readByHeads` passes on, because undici creates an error for each header beyond its limit. */
 const MAX_HEADER_BYTES = 1 << 20;
 const MAX_KEPT_HEADER_CHARACTERS = 4_096;
 
-/** A connection that a request was sent on, and whether another one was before. */
+/** The connection that a request was sent on, and whether it was used before. */
 interface Sending {
   socket: Socket;
   address: string;
   isReused: boolean;
 }
 
-/** By the body of the request: undici tells of the socket nowhere else. */
+/** By the body of the request. undici reveals the socket only in its diagnostics channel. */
 const sendings = new WeakMap<object, Sending>();
 const used = new WeakSet<Socket>();
 subscribe('undici:client:sendHeaders', (message) => {
@@ -38,11 +38,11 @@ export interface OutboundRequest {
   url: string;
   headers: Record<string, string>;
   body: string;
-  /** Until the status line and headers of the answer. */
+  /** The timeout until the status line and headers of the answer. */
   timeoutMs: number;
 }
 
-/** What came of a request: a status, or else an error. */
+/** The outcome of a request: a status or an error. */
 export interface OutboundAnswer {
   durationMs: number;
   status?: number;
@@ -51,16 +51,16 @@ export interface OutboundAnswer {
   address?: string;
   responseHeaders?: Record<string, string | string[]>;
   responseBody?: string;
-  /** Whether there was more of the body than is kept. */
+  /** Whether the body was longer than the part that is kept. */
   truncated: boolean;
 }
 
-/** Calls customers' addresses with undici: connections are kept, redirects not followed. */
+/** Calls customers' addresses with undici. Connections are reused; redirects are not followed. */
 @Injectable()
 export class OutboundClient implements OnApplicationShutdown {
   /**
-   * By time-out in whole seconds, and whether they open a connection for each call: only an agent as a
-   * whole can be told when to give up connecting.
+   * By timeout in whole seconds, and by whether each call gets a new connection: the connect timeout belongs
+   * to an agent as a whole.
    */
   private readonly agents = new Map<string, Agent>();
 
@@ -76,11 +76,11 @@ export class OutboundClient implements OnApplicationShutdown {
     if (known) return known;
     const agent = new Agent({
       connect: connectorFor(this.dialer, seconds * 1_000),
-      // As many connections as calls: the bound is per subscription, and several may have one host.
-      // With 0 a connection is for one call.
+      // As many connections as calls: the limit is per subscription, and several can share a host.
+      // With 0, each call gets its own connection.
       pipelining: isNew ? 0 : 1,
       maxHeaderSize: MAX_HEADER_BYTES,
-      // Our own deadlines are exact; undici's timers are coarse.
+      // Our own deadlines replace undici's coarse timers.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -88,10 +88,10 @@ export class OutboundClient implements OnApplicationShutdown {
     return agent;
   }
 
-  /** An answer of any kind, or none, is an outcome: this never throws. */
+  /** Never throws: any answer, or none, is an outcome. */
   post(request: OutboundRequest): Promise<OutboundAnswer> {
     if (!this.tracing.enabled) return this.exchange(request);
-    // Not the whole URL: its path and query may hold a customer's secrets.
+    // Not the whole URL, because its path and query may contain a customer's secrets.
     const { hostname } = new URL(request.url);
     const attributes = { 'http.request.method': 'POST', 'server.address': hostname };
     return this.tracing.span({ name: 'POST', kind: 'client', attributes }, async (span) => {
@@ -126,11 +126,11 @@ export class OutboundClient implements OnApplicationShutdown {
   }
 
   /**
-   * A target may end a connection that is idle just when a request is sent on it. That is no failure of
-   * the target, so the request is sent once more, on a new connection and within the same time. It may
-   * have been processed all the same; RFC 9110, section 9.2.2, lets a client that knows it to be
-   * harmless repeat a POST, and ours have an id to tell repeats by.
-   * @throws DeadlineError, and whatever undici throws
+   * A target may close an idle connection just when a request is sent on it. That is not a failure of the
+   * target, so the request is sent again on a new connection, within the same timeout. The target may have
+   * processed the first one; RFC 9110, section 9.2.2, allows repeating a POST that is known to be safe to
+   * repeat, and receivers can recognise repeats of ours by their id.
+   * @throws DeadlineError, and errors of undici
    */
   private async send(request: OutboundRequest, body: Buffer): Promise<Answer> {
     const deadline = performance.now() + request.timeoutMs;
@@ -146,7 +146,7 @@ export class OutboundClient implements OnApplicationShutdown {
     }
   }
 
-  /** @param on.isNew on a connection that no other request was sent on */
+  /** @param on.isNew whether to use a new connection */
   private dispatch(
     request: OutboundRequest,
     body: Buffer,
@@ -175,7 +175,7 @@ export class OutboundClient implements OnApplicationShutdown {
   }
 }
 
-/** The first headers of the answer, as many as are kept; Retry-After, which we obey, among them. */
+/** The first headers of the answer, up to the limit; always with Retry-After, which we obey. */
 function keptHeaders(headers: Record<string, string | string[] | undefined>) {
   const kept: Record<string, string | string[]> = {};
   let room = MAX_KEPT_HEADER_CHARACTERS;

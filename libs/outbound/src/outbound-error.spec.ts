@@ -17,11 +17,11 @@ it.each([
   ['EBLOCKED', 'blocked'],
   ['HPE_INVALID_CONSTANT', 'protocol'],
   ['SOMETHING_NEW', 'protocol'],
-])('%s is %s', (code, word) => {
+])('classifies %s as %s', (code, word) => {
   expect(outboundErrorOf(Object.assign(new Error('x'), { code }))).toBe(word);
 });
 
-it('looks into causes, and at the first of several addresses', () => {
+it('classifies an error by its cause, and several errors by the first one', () => {
   const refused = Object.assign(new Error('x'), { code: 'ECONNREFUSED' });
   expect(outboundErrorOf(new Error('x', { cause: refused }))).toBe('refused');
   expect(outboundErrorOf(new AggregateError([refused]))).toBe('refused');

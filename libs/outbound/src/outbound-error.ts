@@ -1,4 +1,4 @@
-/** Why there was no answer. */
+/** The reason why there was no answer. */
 export type OutboundError =
   'timeout' | 'dns' | 'refused' | 'reset' | 'tls' | 'protocol' | 'blocked';
 
@@ -33,7 +33,7 @@ const BY_CODE: Record<string, OutboundError> = {
 const TLS =
   /^(?:ERR_TLS_|ERR_SSL_|CERT_|CRL_|ERROR_IN_|INVALID_(?:CA|NON_CA|PURPOSE)|PATH_LENGTH_|UNSPECIFIED|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH)/;
 
-/** The word of the fixed list for whatever the client threw. */
+/** Classifies any error of the client. */
 export function outboundErrorOf(error: unknown): OutboundError {
   if (error instanceof AggregateError) return outboundErrorOf(error.errors[0]);
   const { code, cause } = error as { code?: unknown; cause?: unknown };
@@ -45,7 +45,7 @@ export function outboundErrorOf(error: unknown): OutboundError {
   return cause === undefined ? 'protocol' : outboundErrorOf(cause);
 }
 
-/** The address that a connection could not be made to, if the error tells. */
+/** The address of a failed connection, if the error contains it. */
 export function addressOf(error: unknown): string | undefined {
   if (error instanceof AggregateError) return addressOf(error.errors[0]);
   const { address } = error as { address?: unknown };

@@ -4,7 +4,7 @@ import { Dialer } from './dialer.js';
 import { OutboundPolicy } from './outbound-policy.js';
 import { NameResolver } from './name-resolver.js';
 
-/** Provides the {@link OutboundClient}, and the {@link Dialer} for what is not HTTP. */
+/** Provides the {@link OutboundClient}, and the {@link Dialer} for other protocols. */
 @Module({
   providers: [OutboundPolicy, NameResolver, Dialer, OutboundClient],
   exports: [Dialer, OutboundClient],

@@ -1,5 +1,5 @@
 /**
- * What holds for every TLS connection to a target or a proxy, whatever `NODE_OPTIONS` or
- * `NODE_TLS_REJECT_UNAUTHORIZED` say. That the certificate is for the host is checked by default.
+ * Options for every TLS connection to a target or a proxy. They override `NODE_OPTIONS` and
+ * `NODE_TLS_REJECT_UNAUTHORIZED`. Node checks by default that the certificate is for the host.
  */
 export const OUTBOUND_TLS = { minVersion: 'TLSv1.2', rejectUnauthorized: true } as const;

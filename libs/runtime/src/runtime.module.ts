@@ -6,10 +6,10 @@ import { DatabaseModule } from './database/database.module.js';
 import { LoggingModule } from './logging/logging.module.js';
 import { TelemetryModule } from './telemetry/telemetry.module.js';
 
-/** Configuration, log, background tasks and PostgreSQL for a process; Redis is connected by those who use it. */
+/** Configuration, log, background tasks and PostgreSQL of a process. Users of Redis connect themselves. */
 @Module({})
 export class RuntimeModule {
-  /** @param fixed settings that this process does not leave to the environment */
+  /** @param fixed settings of this process that override the environment */
   static forProcess(name: string, fixed: Partial<Config> = {}): DynamicModule {
     return {
       module: RuntimeModule,

@@ -1,17 +1,16 @@
 import { isUnavailable } from './database/database-errors.js';
 import { InvalidConfigError } from './config/config.js';
 
-/** How long an orderly end may take, in ms. */
-const LONGEST_END_MS = 24_500;
+const SHUTDOWN_TIMEOUT_MS = 24_500;
 
 /**
- * Runs what starts a process. When it fails, one line on standard error says why, and the process
- * exits with 1: an operator's mistakes need no stack, ours do. So it does when it was told to end
- * and a store, which neither answers nor refuses, keeps it.
+ * Starts a process. If that fails, it writes the reason to standard error and exits with 1; only our own bugs
+ * get a stack trace, an operator's mistakes get one line. The process also exits with 1 if a store that
+ * hangs delays its shutdown for too long.
  */
 export async function startProcess(name: string, start: () => Promise<void>): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => setTimeout(() => process.exit(1), LONGEST_END_MS).unref());
+    process.once(signal, () => setTimeout(() => process.exit(1), SHUTDOWN_TIMEOUT_MS).unref());
   }
   try {
     await start();
@@ -24,12 +23,12 @@ function reasonOf(error: unknown): string {
   if (error instanceof InvalidConfigError) return error.message;
   if (isUnavailable(error)) return `PostgreSQL cannot be reached: ${firstLine(error)}`;
   if (!(error instanceof Error)) return String(error);
-  // Of the operating system (a port that is taken) or of PostgreSQL (a wrong password).
+  // From the operating system (a port in use) or from PostgreSQL (a wrong password).
   return 'code' in error ? firstLine(error) : (error.stack ?? error.message);
 }
 
 function firstLine(error: unknown): string {
-  // Several addresses were tried in vain: an AggregateError, whose own message is empty.
+  // If several addresses failed, the error is an AggregateError with an empty message.
   if (error instanceof AggregateError) return error.errors.map(firstLine).join('; ');
   return error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : String(error);
 }

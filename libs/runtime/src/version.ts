@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-/** The version of Switchhook, as package.json has it. */
+/** The version of Switchhook, from package.json. */
 export const { version: VERSION } = createRequire(import.meta.url)('#package.json') as {
   version: string;
 };

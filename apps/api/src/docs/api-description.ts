@@ -17,18 +17,18 @@ platform.
 - Paths work with and without a trailing slash, and are case-sensitive. HEAD works wherever GET
   does. Everything under \`/v1/\` needs HTTP Basic.
 - Bodies are JSON objects in UTF-8 with \`Content-Type: application/json\`, and may be sent with
-  gzip. Unknown and read-only members are ignored, so a resource can be sent back whole. On POST
-  \`null\` means "not given". On PUT, what is left out stays as it is.
+  gzip. Unknown and read-only members are ignored, so a resource can be sent back whole. On POST,
+  \`null\` means "not given". On PUT, omitted members keep their values.
 - Ids in bodies may be given as an integer or as a string of digits. Times are RFC 3339; answers
-  have UTC with milliseconds.
-- A field that is not set is left out of answers, never \`null\`. Clients must tolerate new fields.
-- A POST that makes an application, a subscription, a replay, a test or a redelivery can be sent
-  again without making it twice, if it has an \`Idempotency-Key\`; an event, if it has an \`id\`. All
-  others ignore that header: each repeat makes another credential, and another secret.
-- Where a query parameter is given twice, or has a value that it cannot have, the request is
-  refused; unknown parameters are ignored.`;
+  use UTC with milliseconds.
+- Answers omit fields that are not set; they are never \`null\`. Clients must tolerate new fields.
+- A POST that creates an application, a subscription, a replay, a test or a redelivery can be
+  repeated safely if it has an \`Idempotency-Key\`; an event can, if it has an \`id\`. All other
+  requests ignore that header: each repeat creates another credential or another secret.
+- A request with a repeated query parameter or an invalid value of one is refused; unknown
+  parameters are ignored.`;
 
-/** The OpenAPI document of this process: every controller of it, put together. */
+/** The OpenAPI document of all controllers of this process. */
 export function describeApi(
   config: Pick<Config, 'PUBLIC_BASE_URL' | 'MAX_BODY_BYTES' | 'MAX_BATCH_BYTES'>,
 ): Record<string, unknown> {

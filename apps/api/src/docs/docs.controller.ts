@@ -5,18 +5,18 @@ import type { Request, Response } from 'express';
 import { answerJson, pathOf, Public } from '#libs/http';
 import { NotFoundError } from '#libs/kernel';
 
-/** Injection token: the API's description as JSON text, made when it is first asked for, and once. */
+/** Injection token of the API description as JSON text, which is generated once, on first use. */
 export const API_DESCRIPTION = Symbol('ApiDescription');
 
 const { resolve } = createRequire(import.meta.url);
 
-/** Swagger UI uses style attributes; all else comes from here, and goes nowhere else. */
+/** Swagger UI needs style attributes. Everything else is loaded from, and sent to, this host only. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
   "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; " +
   "frame-ancestors 'none'";
 
-/** Without a validator: that would be somebody else's host. */
+/** Without the validator, which would be on another host. */
 const START = `SwaggerUIBundle({
   url: new URL('../openapi.json', document.currentScript.src).href,
   dom_id: '#docs',
@@ -32,24 +32,24 @@ const ASSETS: Readonly<Record<string, { type: string; read: () => Promise<Buffer
   'swagger-ui-bundle.js': { type: 'text/javascript', read: () => fileOf('swagger-ui-bundle.js') },
 };
 
-/** The names of what the page is made of. */
+/** The names of the page's files. */
 export const ASSET_NAMES = Object.keys(ASSETS);
 
 const files = new Map<string, Promise<Buffer>>();
 
-/** One copy for all: the largest has 1.7 MB, and anybody may ask for it, often, and take it slowly. */
+/** Requests share one copy: the largest file has 1.7 MB, and anyone may request it often and slowly. */
 function fileOf(name: string): Promise<Buffer> {
   let file = files.get(name);
   if (!file) {
     file = readFile(resolve(`swagger-ui-dist/${name}`));
     files.set(name, file);
-    // What could not be read is not remembered.
+    // Failed reads are not cached.
     file.catch(() => files.delete(name));
   }
   return file;
 }
 
-/** The API's description, for programs and for people; without credentials. */
+/** The API description, for programs and for people; without credentials. */
 @Public()
 @Controller()
 export class DocsController {
@@ -63,7 +63,7 @@ export class DocsController {
   @Get('docs')
   page(@Req() request: Request, @Res() response: Response): void {
     response.setHeader('Content-Security-Policy', POLICY);
-    // Relative addresses, since a proxy may have put a path before ours.
+    // Relative addresses, because a proxy may add a path prefix.
     const folder = pathOf(request).endsWith('/') ? '' : 'docs/';
     response.type('html').send(pageOf(folder));
   }

@@ -1,28 +1,28 @@
 import { describeRoutes, schema } from '#libs/http';
 import { ASSET_NAMES, DocsController } from './docs.controller.js';
 
-/** The description in the description. */
+/** The routes of the description itself. */
 export const docsRoutes = [
   describeRoutes(DocsController, {
     tag: 'Service',
-    about: 'Its description, too.',
+    about: 'This description.',
     path: {
-      asset: { about: 'A part of the page.', schema: schema.choice('', ASSET_NAMES) },
+      asset: { about: 'A file of the page.', schema: schema.choice('', ASSET_NAMES) },
     },
     operations: {
       openApi: {
         summary: 'Get this description',
-        about: 'OpenAPI 3.1, made from the code that runs.',
+        about: 'OpenAPI 3.1, generated from the running code.',
         answer: schema.anyObject('', { openapi: '3.1.0' }),
       },
       page: {
         summary: 'Read this description',
-        about: 'A page that shows the description and tries it out.',
+        about: 'A page that shows the description and can send requests.',
         answer: { mediaTypes: ['text/html'] },
       },
       asset: {
-        summary: 'Get a part of the page',
-        about: 'What the page is made of; nothing of it comes from another host.',
+        summary: 'Get a file of the page',
+        about: 'The files of the page; none of them comes from another host.',
         answer: { mediaTypes: ['text/css', 'text/javascript'] },
       },
     },

@@ -3,7 +3,7 @@ import { example } from '../arguments.js';
 import { CommandFailure } from '../failure.js';
 import { readPassword } from '../password-input.js';
 
-/** `credentials list|add|remove`: a password is changed by adding one and removing the other. */
+/** `credentials list|add|remove`: to change a password, add a new one and remove the old one. */
 export function addCredentialsCommands(program: Command): void {
   const credentials = program
     .command('credentials')
@@ -12,15 +12,15 @@ export function addCredentialsCommands(program: Command): void {
   credentials
     .command('list')
     .argument('<name>', 'username or id')
-    .description('list the credentials of a user: since when, and until when, each is valid')
+    .description('list the credentials of a user and the time in which each is valid')
     .addHelpText('after', example('credentials list demo'))
     .action(list);
   credentials
     .command('add')
     .argument('<name>', 'username or id')
-    .description('add a password; without --password-stdin one is made up and printed')
+    .description('add a password; without --password-stdin, generate one and print it')
     .option('--password-stdin', 'read the password from standard input')
-    .option('--expires-at <time>', 'when it stops working, such as 2027-01-31T12:00:00Z')
+    .option('--expires-at <time>', 'when it expires, such as 2027-01-31T12:00:00Z')
     .addHelpText('after', example('credentials add demo'))
     .action(add);
   credentials
@@ -34,7 +34,7 @@ export function addCredentialsCommands(program: Command): void {
 
 async function list(name: string): Promise<void> {
   const { withUsers } = await import('../services.js');
-  // Whoever reaches the database runs the service.
+  // Anyone with access to the database operates the service.
   const operator = { userId: '', username: '', role: 'platform' } as const;
   const { credentials } = await withUsers((users) => users.show(name, operator));
   console.log(row('id', 'since', 'until', 'last used'));
@@ -64,11 +64,11 @@ async function add(name: string, options: AddOptions): Promise<void> {
     users.addCredential(name, { password: given, expiresAt }),
   );
   console.log(`added credential ${credential.id}`);
-  if (password !== undefined) console.log(`password, shown this once: ${password}`);
+  if (password !== undefined) console.log(`password, shown only once: ${password}`);
 }
 
 async function timeOf(text: string): Promise<Date> {
-  // Loaded here, so that `--help` need not load it.
+  // Loaded here, so that `--help` does not load it.
   const { parseTime } = await import('#libs/http');
   const time = parseTime(text);
   if (!time) throw new CommandFailure('--expires-at must be a time such as 2027-01-31T12:00:00Z.');

@@ -7,7 +7,7 @@ import { type SampleEvent, sampleEvents } from '../events/samples.js';
 import { CommandFailure } from '../failure.js';
 import { readPassword } from '../password-input.js';
 
-/** The platform user of an `npm start` with its own database; everybody knows the password. */
+/** The platform user of an `npm start` with its own database. The password is public. */
 const TRIAL = { username: 'switch', password: 'switch-secret' };
 const MAX_COUNT = 1_000;
 
@@ -27,19 +27,19 @@ interface SendOptions {
 export function addEventsCommands(program: Command): void {
   program
     .command('events')
-    .description('report events to a running API, as a switch does')
+    .description('report events to a running API, like a switch')
     .addHelpText('after', example('events send --application 1'))
     .command('send')
     .description('send sample events, by default one of each kind')
-    .option('--url <url>', 'the API (default: the one of this machine, at HOST and PORT)')
+    .option('--url <url>', 'the API (default: on this machine, at HOST and PORT)')
     .option('--user <name>', 'a user of the role platform', TRIAL.username)
     .option('--password-stdin', "read the user's password from standard input")
-    .addOption(new Option('--event <kind>', 'send this kind only').choices(EVENT_KINDS))
+    .addOption(new Option('--event <kind>', 'send only this kind').choices(EVENT_KINDS))
     .addOption(new Option('--resource <resource>', 'what the events are about').choices(RESOURCES))
     .option('--application <id>', 'events of this application', numericId)
     .option('--account <id>', 'events of this account', numericId)
     .option('--count <n>', `how many of each kind, 1 to ${MAX_COUNT}`, wholeNumber(1, MAX_COUNT), 1)
-    .option('--id <key>', "the producer's key: sent again with it, an event is a duplicate")
+    .option('--id <key>', "the producer's id: an event with a known id is a duplicate")
     .addHelpText('after', example('events send --application 1 --event smsdlr'))
     .action(send);
 }
@@ -47,7 +47,7 @@ export function addEventsCommands(program: Command): void {
 async function send(options: SendOptions, command: Command): Promise<void> {
   const { application, account, event, resource, count, id } = options;
   if (application === undefined && account === undefined) {
-    command.error('error: --application or --account is needed, or both');
+    command.error('error: --application or --account is required, or both');
   }
   const api = options.url === undefined ? await apiOfThisMachine() : givenApi(options.url, command);
   const username = options.user;
@@ -66,7 +66,7 @@ async function send(options: SendOptions, command: Command): Promise<void> {
   await report(events, new EventSender(api, { username, password }).send(events));
 }
 
-/** Not checked by commander, which repeats what it finds wrong, a password in the URL too. */
+/** Not checked by commander, whose errors repeat the value, even with a password in the URL. */
 function givenApi(text: string, command: Command): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
@@ -83,7 +83,7 @@ function givenApi(text: string, command: Command): URL {
 async function apiOfThisMachine(): Promise<URL> {
   const { apiAddressFromEnvironment } = await import('#libs/runtime');
   const { HOST, PORT } = apiAddressFromEnvironment();
-  // "Every address" is one to listen on, not one to call.
+  // The wildcard address is for listening, not for calling.
   const host = HOST === '0.0.0.0' || HOST === '::' ? '127.0.0.1' : HOST;
   return new URL(`http://${host.includes(':') ? `[${host}]` : host}:${PORT}`);
 }
@@ -92,7 +92,7 @@ async function passwordOf(options: SendOptions, api: URL, command: Command): Pro
   if (options.passwordStdin) return readPassword();
   if (options.user !== TRIAL.username || !isLoopback(api)) {
     command.error(
-      `error: --password-stdin is needed, except for the user ${TRIAL.username} on this machine`,
+      `error: --password-stdin is required, except for the user ${TRIAL.username} on this machine`,
     );
   }
   return TRIAL.password;

@@ -7,8 +7,8 @@ import { CommandFailure } from '../failure.js';
 export function addImportApplicationsCommand(program: Command): void {
   program
     .command('import-applications')
-    .argument('<file>', 'a JSON array of applications in the form in which the API shows them')
-    .description('bring in applications that were made elsewhere, with their ids; all or nothing')
+    .argument('<file>', 'a JSON array of applications, in the form that the API returns')
+    .description('import applications that were created elsewhere, with their ids; all or nothing')
     .addHelpText('after', example('import-applications old-applications.json'))
     .action(run);
 }

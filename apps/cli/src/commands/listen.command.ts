@@ -20,7 +20,7 @@ interface ListenOptions {
 export function addListenCommand(program: Command): void {
   program
     .command('listen')
-    .argument('<port>', 'port to listen on; 0 for any that is free', wholeNumber(0, 65_535))
+    .argument('<port>', 'port to listen on; 0 for any free port', wholeNumber(0, 65_535))
     .description('receive notifications, verify their signatures and print them, until Ctrl-C')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option(
@@ -29,14 +29,14 @@ export function addListenCommand(program: Command): void {
       collect,
       [],
     )
-    .option('--status <code>', 'answer with this status', wholeNumber(200, 599), 200)
-    .option('--fail-first <n>', 'answer 503 to the first n', wholeNumber(0, 1_000_000), 0)
+    .option('--status <code>', 'status of the answers', wholeNumber(200, 599), 200)
+    .option('--fail-first <n>', 'answer the first n with 503', wholeNumber(0, 1_000_000), 0)
     .option(
       '--retry-after <seconds>',
       'send Retry-After with answers other than 2xx',
       wholeNumber(0, 7 * DAY_SECONDS),
     )
-    .option('--delay <ms>', 'answer so much later', wholeNumber(0, HOUR_MS), 0)
+    .option('--delay <ms>', 'delay each answer', wholeNumber(0, HOUR_MS), 0)
     .addHelpText('after', example('listen 4000 --secret whsec_…'))
     .action(listen);
 }
@@ -56,7 +56,7 @@ async function listen(port: number, options: ListenOptions, command: Command): P
   const receiver = new Receiver(signatureCheck(options.secret, command), answers, (text) => {
     console.log(text);
   });
-  // Heard from the start: whoever reads the first line may end us at once.
+  // Registered first, because a program that reads the first line may stop us at once.
   const stopped = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
   const bound = await receiver.listen(port, host);
   console.log(`listening on http://${host.includes(':') ? `[${host}]` : host}:${bound}/`);
@@ -64,7 +64,7 @@ async function listen(port: number, options: ListenOptions, command: Command): P
   await receiver.close();
 }
 
-/** Not checked by commander, which repeats what it finds wrong. */
+/** Not checked by commander, whose errors repeat the value. */
 function signatureCheck(secrets: string[], command: Command): SignatureCheck {
   try {
     return new SignatureCheck(secrets);

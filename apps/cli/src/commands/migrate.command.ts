@@ -5,7 +5,7 @@ import { example } from '../arguments.js';
 export function addMigrateCommand(program: Command): void {
   program
     .command('migrate')
-    .description('bring the database up to this version (DATABASE_URL or MIGRATION_DATABASE_URL)')
+    .description('migrate the database to this version (DATABASE_URL or MIGRATION_DATABASE_URL)')
     .addHelpText('after', example('migrate'))
     .action(run);
 }

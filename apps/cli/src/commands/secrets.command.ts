@@ -6,11 +6,11 @@ import { CommandFailure } from '../failure.js';
 export function addSecretsCommands(program: Command): void {
   const secrets = program
     .command('secrets')
-    .description('what is stored of subscriptions in encrypted form (SECRETS_KEYS)')
+    .description('manage the encrypted secrets of subscriptions (SECRETS_KEYS)')
     .addHelpText('after', example('secrets reencrypt'));
   secrets
     .command('reencrypt')
-    .description('encrypt everything with the first key; the others can be dropped afterwards')
+    .description('encrypt everything with the first key; the others can be removed afterwards')
     .addHelpText('after', example('secrets reencrypt'))
     .action(reencrypt);
 }
@@ -20,7 +20,7 @@ async function reencrypt(): Promise<void> {
   await withSecrets(async (secrets) => {
     if (secrets.keyId === undefined) throw new CommandFailure('SECRETS_KEYS is not set.');
     const { changed, unreadable } = await secrets.run();
-    console.log(`subscriptions encrypted anew with the key "${secrets.keyId}": ${changed}`);
+    console.log(`subscriptions re-encrypted with the key "${secrets.keyId}": ${changed}`);
     const [first] = unreadable;
     if (!first) return;
     const [id, reason] = first;

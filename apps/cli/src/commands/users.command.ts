@@ -4,7 +4,7 @@ import { example } from '../arguments.js';
 import { readPassword } from '../password-input.js';
 
 const PAGE_SIZE = 500;
-/** Kept here too, so that `--help` need not load the service. */
+/** Repeated here, so that `--help` does not load the service. */
 const ROLES = Object.keys({ account: true, platform: true } satisfies Record<Role, true>);
 
 interface CreateOptions {
@@ -27,12 +27,14 @@ export function addUsersCommands(program: Command): void {
   users
     .command('create')
     .argument('<name>', 'a letter, then up to 63 letters, digits or . _ @ -')
-    .description('create a user; without --password-stdin a password is made up and printed')
+    .description('create a user; without --password-stdin, generate a password and print it')
     .addOption(
-      new Option('--role <role>', 'platform runs the service').choices(ROLES).default('account'),
+      new Option('--role <role>', 'platform operates the service')
+        .choices(ROLES)
+        .default('account'),
     )
     .option('--password-stdin', 'read the password from standard input')
-    .option('--if-missing', 'do nothing where there is such a user')
+    .option('--if-missing', 'do nothing if the user exists')
     .addHelpText('after', example('users create switch --role platform'))
     .action(create);
   users
@@ -80,11 +82,11 @@ async function create(username: string, options: CreateOptions): Promise<void> {
         password: given,
       });
       console.log(`created ${user.username} (id ${user.id}, role ${user.role})`);
-      if (password !== undefined) console.log(`password, shown this once: ${password}`);
+      if (password !== undefined) console.log(`password, shown only once: ${password}`);
     } catch (error) {
-      // Asked afterwards, so that of two at the same time one creates and both succeed.
+      // Checked afterwards, so that of two concurrent commands one creates the user and both succeed.
       if (!(options.ifMissing && error instanceof UsernameTaken)) throw error;
-      console.log(`${username} exists already`);
+      console.log(`${username} already exists`);
     }
   });
 }

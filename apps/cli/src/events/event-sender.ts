@@ -3,16 +3,16 @@ import { request } from 'undici';
 import { CommandFailure } from '../failure.js';
 import type { SampleEvent } from './samples.js';
 
-/** The largest batch that the API takes. */
+/** The largest batch that the API accepts. */
 const MAX_BATCH = 1_000;
-/** Accepting a full batch takes well under a second; a database that is away, a few. */
+/** The API accepts a full batch in well under a second, and reports an unavailable database in a few. */
 const ANSWER_TIMEOUT_MS = 30_000;
 
-/** What the API says of one event: accepted, or refused with its `error` sentence. */
+/** The API's result for one event: accepted, or refused with an `error` sentence. */
 export type EventAnswer =
   { href: string; duplicate: boolean; deliveries: number } | { error: string };
 
-/** Reports events to an API the way a producer does. */
+/** Reports events to an API like a producer. */
 export class EventSender {
   constructor(
     private readonly api: URL,
@@ -20,7 +20,7 @@ export class EventSender {
   ) {}
 
   /**
-   * Sends the events, in batches where there is more than one, and yields the answers in order.
+   * Sends the events, in batches if there is more than one, and yields the answers in order.
    * @throws CommandFailure when a whole request is refused or not answered
    */
   async *send(events: readonly SampleEvent[]): AsyncGenerator<EventAnswer> {
@@ -39,11 +39,11 @@ export class EventSender {
     const answer = objectOf(text);
     if (status === 202 && answer) return answer;
     const why = typeof answer?.error === 'string' ? answer.error : `it answered ${named(status)}.`;
-    throw new CommandFailure(`${this.api.origin} took nothing of this request: ${why}`);
+    throw new CommandFailure(`${this.api.origin} refused the request: ${why}`);
   }
 
   private async exchange(path: string, body: string): Promise<{ status: number; text: string }> {
-    // Beside the base's own path, which need not end in a slash.
+    // Below the base's own path, with or without a trailing slash.
     const url = new URL(path, this.api.href.replace(/\/*$/, '/'));
     const { username, password } = this.account;
     try {

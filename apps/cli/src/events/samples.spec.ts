@@ -79,14 +79,14 @@ describe('sampleEvents', () => {
     expect(sample.data).toMatchObject({ applicationId: '12', accountId: '7' });
   });
 
-  it('leaves out of the event what was not given, as the service finds it', () => {
+  it('omits an id that was not given, because the service finds it', () => {
     const sample = one({ applicationId: '12' });
     expect(sample).not.toHaveProperty('accountId');
     expect(sample).not.toHaveProperty('id');
     expect(sample.data['accountId']).toMatch(/^\d+$/);
   });
 
-  it('is about messages for smsdlr and about calls for records, unless told otherwise', () => {
+  it('is about messages for smsdlr and about calls for records by default', () => {
     const usual = sampleEvents({ events: ['smsdlr', 'cdrCreated', 'cdrRated'], count: 1 }, NOW);
     expect(usual.map(({ event, resource }) => `${event} ${resource}`)).toEqual([
       'smsdlr sms',
@@ -98,7 +98,7 @@ describe('sampleEvents', () => {
     expect(message.data).toMatchObject({ network: 'SMS', messageCount: 1, duration: 0 });
   });
 
-  it('lets the record and the rating of one round share a call, and no two rounds', () => {
+  it('puts the record and the rating of a set on the same call, and other sets on other calls', () => {
     const samples = sampleEvents({ events: ['cdrCreated', 'cdrRated'], count: 2 }, NOW);
     const [created, rated, next] = samples.map(({ data }) => data['callId']);
     expect(samples).toHaveLength(4);
@@ -106,7 +106,7 @@ describe('sampleEvents', () => {
     expect(next).not.toBe(created);
   });
 
-  it("numbers the producer's key only where there is more than one of a kind", () => {
+  it("numbers the producer's ids only if there are several events of a kind", () => {
     expect(one({ id: 'cdr-8c1f' }).id).toBe('cdr-8c1f');
     const many = sampleEvents({ events: ['cdrCreated', 'cdrRated'], count: 2, id: 'k' }, NOW);
     expect(many.map(({ id }) => id)).toEqual(['k-1', 'k-1', 'k-2', 'k-2']);

@@ -8,7 +8,7 @@ import {
   usualResource,
 } from '#libs/webhooks';
 
-/** What a producer sends to `POST /v1/events`. */
+/** The body of `POST /v1/events`. */
 export interface SampleEvent {
   id?: string;
   event: EventKind;
@@ -18,29 +18,29 @@ export interface SampleEvent {
   data: SampleData;
 }
 
-/** What the samples are to be about. */
+/** The requested samples. */
 export interface SampleRequest {
   events: readonly EventKind[];
-  /** By default what each event is usually about. */
+  /** By default the usual resource of each event. */
   resource?: Resource;
   applicationId?: string;
   accountId?: string;
-  /** How many of each kind. */
+  /** The number of events of each kind. */
   count: number;
-  /** The producer's key; numbered where there is more than one of a kind. */
+  /** The producer's id; numbered if there are several events of a kind. */
   id?: string;
 }
 
-/** Stands in for an account that was not given: a switch always knows both. */
+/** Used if no account is given, because a switch always reports both. */
 const SAMPLE_ACCOUNT = '83346';
 
 /**
- * Sample events with the field sets that real platforms send. Events of one round are about the
- * same call, as a call record and its rating are.
+ * Sample events with the fields that real platforms send. One event of each kind forms a set about the same
+ * call, like a call record and its rating.
  */
 export function sampleEvents(request: SampleRequest, now: Date): SampleEvent[] {
   const { events, applicationId, accountId, count, id } = request;
-  return Array.from({ length: count }, (_, round) => {
+  return Array.from({ length: count }, (_, index) => {
     const callId = sampleId();
     const sessionId = sampleId();
     return events.map((event) => {
@@ -52,7 +52,7 @@ export function sampleEvents(request: SampleRequest, now: Date): SampleEvent[] {
         accountId: accountId ?? SAMPLE_ACCOUNT,
       };
       return {
-        ...(id !== undefined && { id: count > 1 ? `${id}-${round + 1}` : id }),
+        ...(id !== undefined && { id: count > 1 ? `${id}-${index + 1}` : id }),
         event,
         resource,
         ...(applicationId !== undefined && { applicationId }),

@@ -15,7 +15,7 @@ describe('readableBody', () => {
     expect(readable(text).replaceAll(/\n\s*|(?<=:) /g, '')).toBe(text);
   });
 
-  it('shows what is not JSON as it is', () => {
+  it('shows other text unchanged', () => {
     expect(readable('{"a": 1} and more')).toBe('{"a": 1} and more');
     expect(readable('a=1\nb=2')).toBe('a=1\nb=2');
   });
@@ -27,7 +27,7 @@ describe('readableBody', () => {
 });
 
 describe('printable', () => {
-  it('shows what would steer the terminal instead of sending it', () => {
+  it('escapes characters that would control the terminal', () => {
     expect(printable('\u001b[2Ja\r\u009bb\u0007\n\tä')).toBe(
       '\\u001b[2Ja\\u000d\\u009bb\\u0007\n\tä',
     );
@@ -37,7 +37,7 @@ describe('printable', () => {
 describe('stringMembers', () => {
   const members = (text: string) => stringMembers(Buffer.from(text), ['event', 'id']);
 
-  it('finds the strings in the order asked for', () => {
+  it('finds the strings in the requested order', () => {
     expect(members('{"id": "7", "x": 1, "event": "smsdlr"}')).toEqual(['smsdlr', '7']);
   });
 

@@ -1,13 +1,13 @@
 /**
- * A notification's body for reading. Only the blanks between the tokens of a JSON text change:
- * big numbers, repeated keys and the order stay, since the product promises them.
+ * Formats a notification's body. Only the blanks between the tokens of JSON change: big numbers, repeated
+ * keys and the order stay, as the product promises.
  */
 export function readableBody(body: Buffer): string {
   const text = body.toString();
   return printable(isJson(text) ? indented(text) : text);
 }
 
-/** Those of the named members of a JSON object that are strings; of another text, none. */
+/** The named members of a JSON object that are strings; none for other texts. */
 export function stringMembers(body: Buffer, names: readonly string[]): string[] {
   const text = body.toString();
   const value: unknown = isJson(text) ? JSON.parse(text) : undefined;
@@ -16,7 +16,7 @@ export function stringMembers(body: Buffer, names: readonly string[]): string[] 
   return names.map((name) => members.get(name)).filter((member) => typeof member === 'string');
 }
 
-/** Shows control characters instead of sending them to the terminal. */
+/** Escapes control characters, so that they do not affect the terminal. */
 export function printable(text: string): string {
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

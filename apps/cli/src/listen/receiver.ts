@@ -13,20 +13,20 @@ const METHOD_NOT_ALLOWED = 405;
 /** How notifications are answered. */
 export interface Answers {
   status: number;
-  /** So many answers are 503 before the status counts. */
+  /** How many notifications are answered with 503 first. */
   failFirst: number;
-  /** Seconds, in the `Retry-After` of answers that are not 2xx. */
+  /** The `Retry-After` of answers other than 2xx, in seconds. */
   retryAfter?: number;
   delayMs: number;
 }
 
-/** A web application that takes notifications, says what came and answers as it is told. */
+/** A web application that receives notifications, prints them and answers as configured. */
 export class Receiver {
   private readonly server: Server;
   private readonly stopping = new AbortController();
   private received = 0;
 
-  /** @param print is given a text for every request, after the answer */
+  /** @param print called with a text for every request, after the answer */
   constructor(
     private readonly signatures: SignatureCheck,
     private readonly answers: Answers,
@@ -53,7 +53,7 @@ export class Receiver {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** Answers nothing more; resolves when every connection is closed. */
+  /** Stops answering; resolves when every connection is closed. */
   async close(): Promise<void> {
     this.stopping.abort();
     const closed = new Promise((resolve) => this.server.close(resolve));
@@ -61,12 +61,12 @@ export class Receiver {
     await closed;
   }
 
-  /** Never rejects: whatever goes wrong is the outcome that is printed. */
+  /** Never rejects: a failure is printed as the outcome. */
   private async receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.method !== 'POST') {
-      // A browser, or a script that waits for us: not counted as one of the first either.
+      // From a browser or a script that waits for the start. It does not count for failFirst.
       response.writeHead(METHOD_NOT_ALLOWED, { Allow: 'POST' }).end();
-      this.printLine(`${request.method ?? ''} ${request.url ?? ''} is no notification`);
+      this.printLine(`${request.method ?? ''} ${request.url ?? ''} is not a notification`);
       return;
     }
     const status = this.received++ < this.answers.failFirst ? FAILING : this.answers.status;
@@ -75,18 +75,18 @@ export class Receiver {
     try {
       body = await buffer(request);
     } catch {
-      this.printLine(`${path} broke off`);
+      this.printLine(`${path} was interrupted`);
       return;
     }
     const verdict = this.signatures.verdict(request.headers, body);
     const what = stringMembers(body, ['event', 'resource', 'id']).join(' ') || path;
     const isAnswered = await this.answer(response, status);
     if (this.stopping.signal.aborted) return;
-    const outcome = isAnswered ? `answered ${status}` : 'not answered, for the caller is gone';
+    const outcome = isAnswered ? `answered ${status}` : 'not answered: the caller has disconnected';
     this.printLine(`${verdict} ${what} ${outcome}`, body);
   }
 
-  /** @returns false when the caller did not wait for the answer */
+  /** @returns false if the caller did not wait for the answer */
   private async answer(response: ServerResponse, status: number): Promise<boolean> {
     try {
       await Promise.all([this.send(response, status), finished(response)]);

@@ -3,19 +3,19 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 
 const PUBLIC_KEY = /^whpk_([A-Za-z0-9+/]{43}=)$/;
-/** As the library has it for secrets. */
+/** The library uses the same value for secrets. */
 const TOLERANCE_SECONDS = 300;
 
 /** Throws, with the reason as the message, unless the notification is genuine. */
 type Verifier = (headers: Record<string, string>, body: Buffer) => void;
 
-/** Verifies signatures of Standard Webhooks 1.0.0, as a customer's own web application would. */
+/** Verifies signatures of Standard Webhooks 1.0.0 like a customer's own web application. */
 export class SignatureCheck {
   private readonly verifiers: readonly Verifier[];
 
   /**
-   * @param keys secrets and public keys, of which any may have signed
-   * @throws Error for one that is not `whsec_` or `whpk_` and Base64; the message does not tell it
+   * @param keys secrets and public keys; a signature of any of them is accepted
+   * @throws Error for a key that is not `whsec_` or `whpk_` and Base64; the message does not contain it
    */
   constructor(keys: readonly string[]) {
     this.verifiers = keys.map((key) => {
@@ -24,13 +24,13 @@ export class SignatureCheck {
       try {
         if (key.startsWith('whsec_')) return bySecret(new Webhook(key));
       } catch {
-        // The library's own words do not say what a secret looks like.
+        // The library's message does not explain the format of a secret.
       }
       throw new Error('a secret must be whsec_ and Base64, a public key whpk_ and Base64');
     });
   }
 
-  /** What can be said of the sender of a notification, in a few words. */
+  /** Whether a notification is genuine, in a few words. */
   verdict(headers: IncomingHttpHeaders, body: Buffer): string {
     if (this.verifiers.length === 0) return 'unverified (no --secret)';
     let reason = '';
@@ -50,7 +50,7 @@ function bySecret(webhook: Webhook): Verifier {
   return (headers, body) => void webhook.verify(body, headers, { jsonParse: false });
 }
 
-/** The library knows the signatures of secrets alone. */
+/** The library supports only signatures with secrets. */
 function byPublicKey(base64: string): Verifier {
   const x = Buffer.from(base64, 'base64').toString('base64url');
   const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });

@@ -4,7 +4,7 @@ export type ApiType = (typeof API_TYPES)[number];
 
 export const DEFAULT_API_TYPE: ApiType = 'scripting';
 
-/** The type that a text names in whatever case; undefined when it names none. */
+/** The type that a text names, in any case; undefined if it names none. */
 export function apiTypeOf(text: string): ApiType | undefined {
   return API_TYPES.find((type) => type === text.toLowerCase());
 }

@@ -3,14 +3,14 @@ import { Injectable } from '@nestjs/common';
 type Listener = (applicationId: string) => Promise<void>;
 
 /**
- * Tells the contexts above that an application is being deleted, inside the transaction that
- * deletes it: what belongs to the application goes with it, or nothing does.
+ * Notifies other contexts that an application is being deleted, inside the same transaction, so that
+ * everything that belongs to the application is deleted with it, or nothing is.
  */
 @Injectable()
 export class ApplicationDeletions {
   private readonly listeners: Listener[] = [];
 
-  /** A listener that fails undoes the deletion. */
+  /** If a listener fails, the deletion is rolled back. */
   subscribe(listener: Listener): void {
     this.listeners.push(listener);
   }

@@ -8,7 +8,7 @@ function faultsOf(records: unknown): (string | undefined)[][] {
 }
 
 describe('readImport', () => {
-  it('takes an application as it is shown', () => {
+  it('reads an application in the form of the API', () => {
     const shown = {
       href: 'http://old/v1/applications/12',
       id: '12',
@@ -40,7 +40,7 @@ describe('readImport', () => {
     });
   });
 
-  it('makes up nothing: no id, environment or partition unless they are given', () => {
+  it('sets no id, environment or partition unless they are given', () => {
     expect(readImport([{ ...record, environment: null, id: null }]).applications).toEqual([
       {
         userId: '7',
@@ -54,7 +54,7 @@ describe('readImport', () => {
     ]);
   });
 
-  it('names every fault by its place', () => {
+  it('reports every fault with its JSON Pointer', () => {
     expect(
       faultsOf([
         record,
@@ -82,13 +82,13 @@ describe('readImport', () => {
     ]);
   });
 
-  it('refuses an id that comes twice', () => {
+  it('refuses a duplicate id', () => {
     expect(faultsOf([{ ...record, id: 3 }, record, { ...record, id: '3' }])).toEqual([
       ['/2/id', 'conflict'],
     ]);
   });
 
-  it('refuses what is no array', () => {
+  it('refuses anything but an array', () => {
     expect(faultsOf({ applications: [] })).toEqual([['', 'type']]);
   });
 });

@@ -14,15 +14,15 @@ import { environmentIdOf } from './environment-reference.js';
 
 const MAX_PARTITION = 255;
 
-/** What a file of applications says: either `faults` is empty, or nothing of it may be used. */
+/** The content of a file of applications. It may be used only if `faults` is empty. */
 export interface ReadImport {
   applications: ImportedApplication[];
   faults: FieldFault[];
 }
 
 /**
- * Reads applications in the form in which they are shown; `userId` names the account. Members that
- * are null count as absent, unknown ones are ignored. Faults name their place as a JSON Pointer.
+ * Reads applications in the form of the API's answers; `userId` names the account. Members that are null
+ * count as absent, and unknown members are ignored. Faults contain a JSON Pointer.
  */
 export function readImport(records: unknown): ReadImport {
   if (!Array.isArray(records)) {
@@ -44,12 +44,12 @@ export function readImport(records: unknown): ReadImport {
     if (application.id === undefined) return;
     const earlier = places.get(application.id);
     if (earlier === undefined) places.set(application.id, index);
-    else faults.push(faultAt(index, 'id', 'conflict', `is that of /${earlier}, too`));
+    else faults.push(faultAt(index, 'id', 'conflict', `is already used by /${earlier}`));
   });
   return { applications, faults };
 }
 
-/** Where a fault of a record lies, as a JSON Pointer (RFC 6901). */
+/** A fault of a record, located by a JSON Pointer (RFC 6901). */
 export function faultAt(index: number, name: string, code: FieldCode, says: string): FieldFault {
   const field = name === '' ? `/${index}` : `/${index}/${name}`;
   return { field, code, message: `${name === '' ? 'An application' : name} ${says}.` };
@@ -84,7 +84,7 @@ class RecordReader {
   private id(): string | undefined {
     if (!this.has('id')) return undefined;
     const id = numericIdOf(this.members['id']);
-    // The ids that are given out later go on from the highest: there must be some left.
+    // New ids continue from the highest one, so some must be left.
     if (id !== undefined && id !== '0' && Number(id) <= Number.MAX_SAFE_INTEGER) return id;
     this.fault('id', 'range', `must be a number from 1 to ${Number.MAX_SAFE_INTEGER}`);
     return undefined;

@@ -1,27 +1,27 @@
 import type { ApplicationContent } from './application.js';
 
-/** An application from before environments existed, as the command line brings it in. */
+/** An application from before environments existed, imported with the command line. */
 export interface ImportedApplication extends ApplicationContent {
-  /** Chosen, so that customers keep their addresses; else the next free one. */
+  /** Keeps a customer's addresses valid; by default the next free id. */
   id?: string;
   userId: string;
   partition: string | null;
 }
 
-/** Where imported applications go; used inside one transaction. */
+/** Stores imported applications, inside one transaction. */
 export abstract class ApplicationImports {
-  /** Keeps everybody else from adding applications until the transaction ends. */
+  /** Prevents others from adding applications until the transaction ends. */
   abstract begin(): Promise<void>;
 
-  /** @returns those of the ids that an application has or had */
+  /** @returns the ids that an application has or had */
   abstract takenIds(ids: readonly string[]): Promise<Set<string>>;
 
-  /** @returns those of the ids that are accounts */
+  /** @returns the ids that belong to accounts */
   abstract knownAccounts(ids: readonly string[]): Promise<Set<string>>;
 
   /**
-   * Stores all; ids that are given out afterwards are free and higher than these.
-   * @returns the id of each and its account
+   * Stores all applications. New ids are then higher than theirs.
+   * @returns the id and the account of each
    */
   abstract addAll(
     applications: readonly ImportedApplication[],

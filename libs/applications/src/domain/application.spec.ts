@@ -14,12 +14,12 @@ function anApplication(columns: Partial<Application> = {}): Application {
 }
 
 describe('Application.revisedBy', () => {
-  it('names only the fields whose value is another one', () => {
+  it('returns only the fields whose values change', () => {
     const changes = { name: 'Exchange', voiceUrl: 'http://voice.example/', environmentId: '1' };
     expect(anApplication().revisedBy(changes)).toEqual({ name: 'Exchange' });
   });
 
-  it('is empty for no changes and for the same values', () => {
+  it('returns nothing for no changes and for the same values', () => {
     expect(anApplication().revisedBy({})).toEqual({});
     const same = {
       name: 'Switchboard',
@@ -32,7 +32,7 @@ describe('Application.revisedBy', () => {
     expect(anApplication().revisedBy(same)).toEqual({});
   });
 
-  it('clears a URL that is null', () => {
+  it('clears a URL with null', () => {
     expect(anApplication().revisedBy({ voiceUrl: null })).toEqual({ voiceUrl: null });
   });
 
@@ -42,7 +42,7 @@ describe('Application.revisedBy', () => {
     { apiType: 'webapi', platform: 'webapi' },
     { apiType: 'scripting', platform: 'webapi' },
     { apiType: 'webapi', platform: 'scripting' },
-  ] as const)('takes the type that differs from the stored one: %j', (types) => {
+  ] as const)('uses the type that differs from the stored one: %j', (types) => {
     expect(anApplication().revisedBy(types)).toEqual({ apiType: 'webapi' });
   });
 
@@ -54,7 +54,7 @@ describe('Application.revisedBy', () => {
 });
 
 describe('contentOf', () => {
-  it('fills in scripting and the development environment', () => {
+  it('uses scripting and the development environment by default', () => {
     expect(contentOf({ name: 'a', messagingUrl: 'http://m/' })).toEqual({
       name: 'a',
       apiType: 'scripting',
@@ -66,14 +66,14 @@ describe('contentOf', () => {
 });
 
 describe('missingUrlFaults', () => {
-  it('finds none while one URL is left', () => {
+  it('finds no fault if one URL is left', () => {
     expect(missingUrlFaults(anApplication(), {})).toEqual([]);
     expect(
       missingUrlFaults(anApplication(), { messagingUrl: 'http://m/', voiceUrl: null }),
     ).toEqual([]);
   });
 
-  it('refuses a revision that leaves neither', () => {
+  it('finds a fault if no URL is left', () => {
     expect(missingUrlFaults(anApplication(), { voiceUrl: null })).toEqual([
       { field: 'voiceUrl', code: 'required', message: 'voiceUrl or messagingUrl is required.' },
     ]);

@@ -1,22 +1,22 @@
 import type { FieldFault } from '#libs/kernel';
 import { type ApiType, DEFAULT_API_TYPE } from './api-type.js';
 
-/** What a new application is made of; the rules of the fields are those of application-fields. */
+/** The content of a new application. */
 export interface NewApplication {
   name: string;
   voiceUrl?: string | undefined;
   messagingUrl?: string | undefined;
   apiType?: ApiType | undefined;
-  /** The development environment when absent. */
+  /** By default the development environment. */
   environmentId?: string | undefined;
 }
 
-/** What an update says. What is undefined stays; null clears. */
+/** The changes of an update. Undefined keeps a value; null clears it. */
 export interface ApplicationChanges {
   name?: string | undefined;
   voiceUrl?: string | null | undefined;
   messagingUrl?: string | null | undefined;
-  /** Two names of one field: the one that differs from the stored value counts. */
+  /** `apiType` and `platform` are one field: the one that differs from the stored value counts. */
   apiType?: ApiType | undefined;
   platform?: ApiType | undefined;
   environmentId?: string | undefined;
@@ -31,10 +31,10 @@ export type ApplicationContent = Pick<
 /** The longest name, in characters. */
 export const MAX_NAME = 255;
 
-/** There is one on every installation, and it costs nobody anything. */
+/** Exists on every installation, and is not billed. */
 export const DEVELOPMENT_ENVIRONMENT = '1';
 
-/** Configuration of an account: which URLs drive its calls and its messages (specification, 2.1). */
+/** Part of an account's configuration: the URLs that drive its calls and messages (specification, 2.1). */
 export class Application {
   /** A string of digits; set when it is stored. */
   id!: string;
@@ -43,18 +43,18 @@ export class Application {
   apiType!: ApiType;
   voiceUrl!: string | null;
   messagingUrl!: string | null;
-  /** Null only for an imported one, until an environment is set. */
+  /** Null only for an imported application, until an environment is set. */
   environmentId!: string | null;
-  /** Only on imported ones from before environments existed. */
+  /** Only for imported applications from before environments existed. */
   partition!: string | null;
-  /** Raised whenever a field that a client can write changes. */
+  /** Incremented when a field that a client can write changes. */
   version!: number;
   createdAt!: Date;
   updatedAt!: Date;
-  /** A deleted application's row stays: its id keeps naming its account for late events. */
+  /** The row of a deleted application stays, so that late events still find its account. */
   deletedAt!: Date | null;
 
-  /** The fields that the changes would give another value; empty when they change nothing. */
+  /** The fields whose values would change; empty if nothing would. */
   revisedBy(changes: ApplicationChanges): Partial<ApplicationContent> {
     const { apiType, platform, ...others } = changes;
     const given: Partial<Record<keyof ApplicationContent, string | null | undefined>> = {
@@ -68,7 +68,7 @@ export class Application {
   }
 }
 
-/** The columns of a new application, defaults filled in. */
+/** The columns of a new application, with defaults. */
 export function contentOf(application: NewApplication): ApplicationContent {
   return {
     name: application.name,
@@ -81,7 +81,7 @@ export function contentOf(application: NewApplication): ApplicationContent {
 
 type Urls = Pick<ApplicationContent, 'voiceUrl' | 'messagingUrl'>;
 
-/** Specification, 2.1, rule 1: every application has a URL, after a revision, too. */
+/** Specification, 2.1, rule 1: every application has a URL, also after an update. */
 export function missingUrlFaults(urls: Urls, revision: Partial<Urls> = {}): FieldFault[] {
   const { voiceUrl = urls.voiceUrl, messagingUrl = urls.messagingUrl } = revision;
   if (voiceUrl !== null || messagingUrl !== null) return [];

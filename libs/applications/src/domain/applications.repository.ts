@@ -1,9 +1,9 @@
 import type { Page } from '#libs/kernel';
 import type { Application, ApplicationContent } from './application.js';
 
-/** Where applications are kept. Deleted ones are found by none of these. */
+/** Stores applications. No method finds deleted ones. */
 export abstract class ApplicationsRepository {
-  /** @param hold keeps others from changing it until the transaction ends */
+  /** @param hold locks the application until the transaction ends */
   abstract find(
     accountId: string,
     id: string,
@@ -13,10 +13,10 @@ export abstract class ApplicationsRepository {
   /** In ascending order of id. */
   abstract list(accountId: string, page: Page): Promise<Application[]>;
 
-  /** @returns its id */
+  /** @returns the id */
   abstract add(accountId: string, content: ApplicationContent): Promise<string>;
 
-  /** Stores new values and raises the version. */
+  /** Stores new values and increments the version. */
   abstract revise(id: string, revision: Partial<ApplicationContent>): Promise<void>;
 
   abstract remove(id: string): Promise<void>;

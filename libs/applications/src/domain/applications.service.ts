@@ -24,10 +24,10 @@ import { ApplicationsRepository } from './applications.repository.js';
 
 const UNKNOWN_ENVIRONMENT = 'must name an environment that exists';
 
-/** Throws unless the stored version is the one that the caller knows. */
+/** Throws unless the stored version is the one that the caller expects. */
 type VersionCheck = (version: number) => void;
 
-/** The applications of the accounts. Another account's application does not exist for a caller. */
+/** The applications of all accounts. For a caller, another account's application does not exist. */
 @Injectable()
 export class ApplicationsService {
   constructor(
@@ -50,7 +50,7 @@ export class ApplicationsService {
   }
 
   /**
-   * Keeps an application as it is, and from being deleted, until the caller's transaction ends.
+   * Gets an application and prevents its change or deletion until the caller's transaction ends.
    * @throws NotFoundError
    */
   hold(accountId: string, id: string): Promise<Application> {
@@ -72,7 +72,7 @@ export class ApplicationsService {
   }
 
   /**
-   * Changes what the changes name. When they change nothing, nothing is written.
+   * Updates an application. If no value changes, nothing is written.
    * @throws NotFoundError, PreconditionFailedError, ValidationError
    */
   async update(
@@ -97,7 +97,7 @@ export class ApplicationsService {
   }
 
   /**
-   * Deletes an application and all that belongs to it, at once.
+   * Deletes an application and everything that belongs to it.
    * @throws NotFoundError, PreconditionFailedError
    */
   async delete(accountId: string, id: string, check: VersionCheck): Promise<void> {
@@ -111,10 +111,10 @@ export class ApplicationsService {
   }
 
   /**
-   * Brings in applications that were made elsewhere, in the form in which they are shown: all of
-   * them or none. Nothing is made up: without `environment` they have none.
-   * @returns how many
-   * @throws ValidationError whose faults name their place as a JSON Pointer, such as `/3/name`
+   * Imports applications that were created elsewhere, in the form of the API's answers: all of them or none.
+   * It adds no defaults: without `environment` they have none.
+   * @returns the number of applications
+   * @throws ValidationError whose faults contain a JSON Pointer, such as `/3/name`
    */
   async import(records: unknown): Promise<number> {
     const { applications, faults } = readImport(records);
@@ -182,7 +182,7 @@ export class ApplicationsService {
   }
 }
 
-/** The names that clients know the fields of a revision by. */
+/** The names of the revised fields in the API. */
 function fieldsOf(revision: Partial<ApplicationContent>): string[] {
   return Object.keys(revision).map((name) => (name === 'environmentId' ? 'environment' : name));
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { environmentIdOf } from './environment-reference.js';
 
-/** Characters that something may make something else of. */
+/** Characters that an encoder or a parser might change. */
 const characters = fc.constantFrom(
   ...Array.from('aZ09:=+/-_., "\\\t\n\0\u0085\u00a0é—😀\u{10ffff}'),
 );
@@ -55,7 +55,7 @@ const folders = fc.array(fc.stringMatching(/^[^\s?#\u0000-\u001f\ud800-\udfff]{0
   maxLength: 3,
 });
 
-it('reads the id at the end of any address of an environment, and of any number', () => {
+it('reads the id from any address of an environment, and from any number', () => {
   const hosts = fc.oneof(
     fc.webAuthority(),
     fc.ipV6().map((ip) => `[${ip}]:3000`),
@@ -78,7 +78,7 @@ it('reads the id at the end of any address of an environment, and of any number'
   );
 });
 
-it('finds in anything else nothing, or the digits at its end', () => {
+it('reads from anything else nothing, or the digits at its end', () => {
   const texts = fc.oneof(
     fc.string({ unit: characters }),
     fc.string({

@@ -1,17 +1,17 @@
 import { isStorable } from '#libs/kernel';
 
-/** A path, or a URL with its scheme and host before that; a trailing slash does not count. */
+/** A path, or a URL with scheme and host; a trailing slash is ignored. */
 const ADDRESS =
   /^(?:[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/\s?#]+)?(?:\/[^\s?#]*)?\/v1\/environments\/(\d+)\/?$/;
 const NUMBER = /^\d+$/;
 
 /**
- * The id that a reference to an environment names: a number, or an absolute URL or path that ends
- * in `/v1/environments/<id>`, whatever its host and prefix. Undefined when it is none of these.
+ * The id in a reference to an environment: a number, or an absolute URL or path that ends in
+ * `/v1/environments/<id>`, with any host and prefix. Undefined for any other text.
  */
 export function environmentIdOf(reference: unknown): string | undefined {
   if (typeof reference === 'number') {
-    // Beyond 2^53 the digits that were sent are lost.
+    // Beyond 2^53, parsing has lost digits.
     return Number.isSafeInteger(reference) && reference >= 0 ? String(reference) : undefined;
   }
   if (typeof reference !== 'string' || !isStorable(reference)) return undefined;

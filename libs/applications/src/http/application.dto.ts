@@ -16,7 +16,7 @@ function IsApiType(): PropertyDecorator {
   );
 }
 
-/** Whether two names of one field do not say different things. */
+/** Whether the two names of one field do not contradict each other. */
 function agrees(platform: unknown, { apiType }: Record<string, unknown>): boolean {
   if (typeof platform !== 'string' || typeof apiType !== 'string') return true;
   return apiTypeOf(platform) === apiTypeOf(apiType);
@@ -36,30 +36,30 @@ function IsEnvironmentReference(): PropertyDecorator {
   );
 }
 
-const API_TYPE = { about: 'How it is driven.', example: 'webapi' };
-const NAME = { about: 'What it is called; need not be unique.', example: 'Shop' };
+const API_TYPE = { about: 'How the application is driven.', example: 'webapi' };
+const NAME = { about: 'The name; it need not be unique.', example: 'Shop' };
 const VOICE_URL = {
-  about: 'Powers its voice calls.',
+  about: 'The URL that drives its voice calls.',
   example: 'https://shop.example.com/voice',
 };
 
 class ApplicationDto {
   @Field({
     clearable: true,
-    about: 'Powers its messaging (SMS).',
+    about: 'The URL that drives its messages (SMS).',
     example: 'https://shop.example.com/sms',
   })
   @IsHttpUrl()
   messagingUrl?: string | null;
 
   @Field({
-    about: 'The environment that it runs in. At first a development one.',
+    about: 'The environment that it runs in. By default a development environment.',
     example: 'https://api.example.com/v1/environments/2',
   })
   @IsEnvironmentReference()
   environment?: string | number;
 
-  @Field({ ...API_TYPE, about: `${API_TYPE.about} At first ${DEFAULT_API_TYPE}.` })
+  @Field({ ...API_TYPE, about: `${API_TYPE.about} By default ${DEFAULT_API_TYPE}.` })
   @IsApiType()
   apiType?: string;
 }
@@ -74,7 +74,7 @@ export class CreateApplicationDto extends ApplicationDto {
   @IsHttpUrl()
   voiceUrl?: string;
 
-  @Field({ ...API_TYPE, about: 'Another name of apiType.' })
+  @Field({ ...API_TYPE, about: 'Another name for apiType.' })
   @IsApiType()
   @Check('conflict', 'must equal apiType when both are given', (value, { dto }) =>
     agrees(value, dto),
@@ -105,7 +105,8 @@ export class UpdateApplicationDto extends ApplicationDto {
 
   @Field({
     ...API_TYPE,
-    about: 'Another name of apiType. Of the two, the one that differs from what is stored counts.',
+    about:
+      'Another name for apiType. The one of the two that differs from the stored value counts.',
   })
   @IsApiType()
   platform?: string;

@@ -2,33 +2,39 @@ import { type HrefBuilder, schema } from '#libs/http';
 import { API_TYPES } from '../domain/api-type.js';
 import type { Application } from '../domain/application.js';
 
-/** What {@link showApplication} shows. */
+/** The result of {@link showApplication}. */
 export const ApplicationSchema = schema.named(
   'Application',
   schema.object(
     {
-      href: schema.href('Its address.', 'applications/5080983'),
-      id: schema.numericId('Its id, the last segment of `href`.', '5080983'),
-      name: schema.text('What it is called.', 'Shop'),
+      href: schema.href('The address.', 'applications/5080983'),
+      id: schema.numericId('The id, which is the last segment of `href`.', '5080983'),
+      name: schema.text('The name.', 'Shop'),
       platform: schema.choice('Always the same as `apiType`.', API_TYPES, 'webapi'),
-      apiType: schema.choice('How it is driven.', API_TYPES, 'webapi'),
-      voiceUrl: schema.text('Powers its voice calls.', 'https://shop.example.com/voice'),
-      messagingUrl: schema.text('Powers its messaging (SMS).', 'https://shop.example.com/sms'),
+      apiType: schema.choice('How the application is driven.', API_TYPES, 'webapi'),
+      voiceUrl: schema.text(
+        'The URL that drives its voice calls.',
+        'https://shop.example.com/voice',
+      ),
+      messagingUrl: schema.text(
+        'The URL that drives its messages (SMS).',
+        'https://shop.example.com/sms',
+      ),
       environment: schema.href('The environment that it runs in.', 'environments/2'),
-      userId: schema.integer('The user whose it is.', 83346),
+      userId: schema.integer('The user who owns it.', 83346),
       user: schema.href('The address of that user.', 'users/83346'),
       partition: schema.text(
-        'Only on applications from before there were environments: `Production` means billable.',
+        'Only for applications from before environments existed: `Production` means billable.',
         'Production',
       ),
       createdAt: schema.time('When it was made.'),
-      updatedAt: schema.time('When a field last got another value.'),
+      updatedAt: schema.time('When a field last changed.'),
     },
     { optional: ['voiceUrl', 'messagingUrl', 'environment', 'partition'] },
   ),
 );
 
-/** An application as it is shown, its members in the order that clients know. */
+/** An application in the form that answers contain, with its members in the documented order. */
 export function showApplication(application: Application, href: HrefBuilder): object {
   const { id, userId, name, apiType, voiceUrl, messagingUrl, environmentId } = application;
   return {

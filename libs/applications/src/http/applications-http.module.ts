@@ -3,7 +3,7 @@ import { IdentityHttpModule } from '#libs/identity/http';
 import { ApplicationsModule } from '../infrastructure/applications.module.js';
 import { ApplicationsController } from './applications.controller.js';
 
-/** The applications' part of the API. */
+/** The API of applications. */
 @Module({
   imports: [ApplicationsModule, IdentityHttpModule],
   controllers: [ApplicationsController],

@@ -2,7 +2,7 @@ import { AddressSchema, DeletedSchema, describeRoutes, OPTIONAL_PAGE, schema } f
 import { ApplicationSchema } from './application.view.js';
 import { ApplicationsController } from './applications.controller.js';
 
-/** The applications' part of the API's description. */
+/** Applications in the API description. */
 export const applicationsRoutes = [
   describeRoutes(ApplicationsController, {
     tag: 'Applications',
@@ -23,7 +23,7 @@ export const applicationsRoutes = [
       },
       show: {
         summary: 'Show an application',
-        about: 'Answers one application, and its version as `ETag`.',
+        about: 'Returns one application, with its version as `ETag`.',
         answer: ApplicationSchema,
         headers: ['ETag'],
       },
@@ -51,8 +51,8 @@ export const applicationsRoutes = [
       update: {
         summary: 'Update an application',
         about:
-          'Changes the fields that are given. Of what it has then, `voiceUrl` or `messagingUrl` is ' +
-          'required.',
+          'Changes the given fields. Afterwards the application must have a `voiceUrl` or a ' +
+          '`messagingUrl`.',
         examples: {
           rename: { name: 'Shop 2' },
           onlyMessaging: { voiceUrl: null, messagingUrl: 'https://shop.example.com/sms' },
@@ -62,7 +62,7 @@ export const applicationsRoutes = [
       delete: {
         summary: 'Delete an application',
         about:
-          'Removes it and its webhook subscriptions at once; their pending deliveries are cancelled.',
+          'Deletes it and its webhook subscriptions at once; their pending deliveries are cancelled.',
         answer: DeletedSchema,
       },
     },

@@ -1,9 +1,9 @@
 import { statement } from '#libs/runtime';
 
-/** An insert takes its lock before it asks the sequence: meanwhile nobody is given an id. */
+/** An insert locks the table before it reads the sequence, so meanwhile no id is assigned. */
 export const LOCK_APPLICATIONS = statement('LOCK TABLE applications IN SHARE ROW EXCLUSIVE MODE');
 
-/** The sequence gives out no id that a row has. */
+/** Moves the sequence past the ids of all rows. */
 export const RAISE_IDS = statement('SELECT raise_application_ids()');
 
 export const TAKEN_IDS = idsAmong('applications');

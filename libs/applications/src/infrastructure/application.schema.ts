@@ -2,7 +2,7 @@ import { EntitySchema } from 'typeorm';
 import { identityColumn } from '#libs/runtime';
 import { Application } from '../domain/application.js';
 
-/** How {@link Application} is stored; the migrations make the table. */
+/** Maps {@link Application} to its table, which the migrations create. */
 export const ApplicationSchema = new EntitySchema<Application>({
   name: 'Application',
   target: Application,

@@ -5,7 +5,7 @@ export const applicationsSchema: DatabaseSchema = {
   migrations: [initial],
   tables: { applications: { api: 'SELECT, INSERT, UPDATE' } },
   functions: {
-    // The sequence moves past the ids that an import brings. All others move by themselves.
+    // Moves the sequence past imported ids. No other sequence needs that.
     'raise_application_ids()': { api: 'EXECUTE' },
   },
 };

@@ -9,10 +9,10 @@ import {
   TAKEN_IDS,
 } from './application-import.statements.js';
 
-/** PostgreSQL takes 65,535 parameters in a statement: enough for 65 columns. */
+/** PostgreSQL allows 65,535 parameters in a statement, enough for 65 columns. */
 const ROWS_PER_STATEMENT = 1_000;
 
-/** Brings applications into PostgreSQL in bulk. */
+/** Imports applications into PostgreSQL in bulk. */
 @Injectable()
 export class TypeOrmApplicationImports extends ApplicationImports {
   constructor(private readonly transactions: TypeOrmTransactions) {
@@ -34,7 +34,7 @@ export class TypeOrmApplicationImports extends ApplicationImports {
   async addAll(
     applications: readonly ImportedApplication[],
   ): Promise<{ id: string; userId: string }[]> {
-    // The chosen ids first: only then can the sequence give out others.
+    // Applications with ids come first, because the sequence must continue after those.
     const chosen = await this.insert(applications.filter(({ id }) => id !== undefined));
     await this.transactions.query(RAISE_IDS);
     const others = await this.insert(applications.filter(({ id }) => id === undefined));

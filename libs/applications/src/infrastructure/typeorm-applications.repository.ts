@@ -20,7 +20,7 @@ export class TypeOrmApplicationsRepository extends ApplicationsRepository {
     const found = await this.transactions.use((manager) =>
       manager.findOne(Application, {
         where: { id, userId: accountId, deletedAt: IsNull() },
-        // Foreign keys may go on referring to the row.
+        // This lock still allows foreign keys to refer to the row.
         ...(hold && { lock: { mode: 'for_no_key_update' as const } }),
       }),
     );

@@ -2,8 +2,8 @@ import { fieldsOf, type FieldOptions, rulesOf } from '../field.js';
 import { named, type Schema, someOf } from './schema.js';
 
 /**
- * The schema of a body: its members are those that the DTO declares, their rules those that it
- * is checked by. What JSON Schema cannot say stands in the description, in the rule's own words.
+ * The schema of a body, from the members and rules of its DTO. The descriptions contain the wording of every
+ * rule, because JSON Schema cannot express all of them.
  */
 export function bodySchemaOf(dto: new () => object): Schema {
   const known = schemas.get(dto);
@@ -29,17 +29,17 @@ const schemas = new Map<object, Schema>();
 
 function fieldSchema(dto: new () => object, name: string, options: FieldOptions): Schema {
   const rules = rulesOf(dto, name);
-  const schema = rules.map((rule) => rule.schema).reduce(both, {});
+  const schema = rules.map((rule) => rule.schema).reduce(merge, {});
   const says = rules
     .filter(({ code }) => code !== 'type' && code !== 'required')
     .map((rule) => sentence(rule.says));
   const description = [
     options.about ?? '',
     ...says,
-    options.trim === true ? 'White space around it is dropped.' : '',
+    options.trim === true ? 'Surrounding white space is removed.' : '',
     options.requiredUnless === undefined
       ? ''
-      : `It or \`${options.requiredUnless}\` must be given.`,
+      : `Either this or \`${options.requiredUnless}\` is required.`,
     options.clearable === true ? 'On PUT, `null` clears it.' : '',
   ];
   return {
@@ -51,8 +51,8 @@ function fieldSchema(dto: new () => object, name: string, options: FieldOptions)
   };
 }
 
-/** What both say; a second one of the same keyword stands beside the first. */
-function both(schema: Schema, more: Schema): Schema {
+/** Merges two schemas; if they use the same keyword differently, the second goes into `allOf`. */
+function merge(schema: Schema, more: Schema): Schema {
   const clashes = Object.keys(more).some(
     (key) => key in schema && schema[key as keyof Schema] !== more[key as keyof Schema],
   );

@@ -6,27 +6,27 @@ import { nameOf, type Schema, text } from './schema.js';
 export type Json = Record<string, unknown>;
 
 const REQUEST_ID = text(
-  'Names the request in our log; `requestId` of an error is the same.',
+  'Identifies the request in our log; errors contain it as `requestId`.',
   'f0b1c7de-6a0e-4c07-9d3f-2f7f5a2b9c11',
 );
 
 const HEADERS = {
-  'X-Request-Id': header("The caller's own, if it is sane, else one of ours.", REQUEST_ID),
+  'X-Request-Id': header("The client's own value if it is valid, or a new one.", REQUEST_ID),
   ETag: header(
-    'The version of what a client can write; goes into `If-Match`.',
+    'The version of the fields that a client can write, for use in `If-Match`.',
     text('', '"3"', { pattern: '^"[0-9]+"$' }),
   ),
   Location: header(
-    'The address of what was made.',
+    'The address of the created resource.',
     text('', 'https://api.example.com/v1/applications/5080983', { format: 'uri' }),
   ),
   Link: header(
-    'The next page, while there is more.',
+    'The next page, if there is more.',
     text('', '<https://api.example.com/v1/applications?limit=2&after=5080983>; rel="next"'),
     false,
   ),
   'Idempotency-Replayed': header(
-    'Always `true`: an earlier request with the same `Idempotency-Key` made it.',
+    'Always `true`: an earlier request with the same `Idempotency-Key` created the resource.',
     { type: 'string', const: 'true' },
     false,
   ),
@@ -34,21 +34,21 @@ const HEADERS = {
     'How to authenticate.',
     text('', 'Basic realm="switchhook", charset="UTF-8"'),
   ),
-  'Retry-After': header('Seconds after which to ask again.', {
+  'Retry-After': header('Seconds to wait before a retry.', {
     type: 'integer',
     minimum: 0,
     examples: [5],
   }),
-  Allow: header('The methods that the path has.', text('', 'DELETE, GET, HEAD, PUT')),
+  Allow: header('The methods that the path supports.', text('', 'DELETE, GET, HEAD, PUT')),
   'RateLimit-Policy': header(
-    'Where requests are limited, how many (`q`) an account may make in how many seconds (`w`); ' +
+    'If requests are limited: an account may make `q` requests in `w` seconds; ' +
       'draft-ietf-httpapi-ratelimit-headers-11.',
     text('', '"account";q=600;w=60'),
     false,
   ),
   RateLimit: header(
-    'Where requests are limited, how many the account may make now (`r`), and in how many seconds ' +
-      'there is one more (`t`); draft-ietf-httpapi-ratelimit-headers-11.',
+    'If requests are limited: the account may make `r` requests now, and one more in `t` seconds; ' +
+      'draft-ietf-httpapi-ratelimit-headers-11.',
     text('', '"account";r=599;t=1'),
     false,
   ),
@@ -56,7 +56,7 @@ const HEADERS = {
 
 type HeaderName = keyof typeof HEADERS;
 
-/** The headers that an error brings along. */
+/** The additional header of an error. */
 const HEADER_OF: Partial<Record<string, HeaderName>> = {
   unauthorized: 'WWW-Authenticate',
   rate_limited: 'Retry-After',
@@ -69,23 +69,23 @@ const PARAMETERS: Record<'RequestId' | 'IfMatch' | 'IdempotencyKey', Json> = {
   RequestId: {
     name: 'X-Request-Id',
     in: 'header',
-    description: 'A name for the request, for both our logs.',
+    description: "An id for the request, for the client's log and ours.",
     schema: { type: 'string', pattern: '^[A-Za-z0-9._:@/+=-]{1,128}$', examples: ['order-4711'] },
   },
   IfMatch: {
     name: 'If-Match',
     in: 'header',
     description:
-      'The `ETag` that the request was made for; another version is not touched (412). ' +
-      'Several with commas between, or `*` for any.',
+      'The `ETag` that the request expects; a different version is not changed (412). ' +
+      'Several are separated by commas; `*` means any.',
     schema: { type: 'string', examples: ['*'] },
   },
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      'Names the request, such as a UUID of its own. Within 24 hours a repeat with the same body ' +
-      'gets the same answer and makes nothing more.',
+      'Identifies the request, such as a new UUID. Within 24 hours, a repeat with the same body ' +
+      'gets the same answer and creates nothing more.',
     schema: {
       type: 'string',
       pattern: '^[!-~]{1,255}$',
@@ -94,10 +94,10 @@ const PARAMETERS: Record<'RequestId' | 'IfMatch' | 'IdempotencyKey', Json> = {
   },
 };
 
-/** Of an account whose requests are limited; whose it is, is known on all answers but 401. */
+/** Headers for accounts with a rate limit. A 401 has none, because its account is unknown. */
 export const RATE_LIMIT_HEADERS = ['RateLimit-Policy', 'RateLimit'] as const;
 
-/** Gathers what the document refers to: a component is there exactly when something needs it. */
+/** Collects the components that the document refers to, and no others. */
 export class Components {
   private readonly schemas = new Map<string, { of: Schema; json: Json }>();
   private readonly responses = new Map<string, Json>();
@@ -106,7 +106,7 @@ export class Components {
 
   constructor(private readonly errors: DescribedErrors) {}
 
-  /** The schema, with references in place of those that have a name. */
+  /** The schema, with references instead of named schemas. */
   schema(schema: Schema): Json {
     const name = nameOf(schema);
     if (name === undefined) return this.plain(schema);
@@ -125,7 +125,7 @@ export class Components {
     return { $ref: `#/components/parameters/${name}` };
   }
 
-  /** Headers of an answer, `X-Request-Id` among them. */
+  /** The headers of an answer, including `X-Request-Id`. */
   headersOf(names: readonly (AnswerHeader | HeaderName)[]): Json {
     return Object.fromEntries(
       (['X-Request-Id', ...names] as const).map((name) => {
@@ -135,7 +135,7 @@ export class Components {
     );
   }
 
-  /** The answer to the errors of one status. */
+  /** The response for the errors of one status. */
   problem(codes: readonly string[]): Json {
     const { name, description, schema, examples } = this.errors.answer(codes);
     if (!this.responses.has(name)) {
@@ -144,7 +144,7 @@ export class Components {
         headers: this.headersOfErrors(codes),
         content: {
           'application/problem+json': {
-            // Not beside the reference, where generators of clients do not look.
+            // In an allOf, because client generators ignore keywords beside a reference.
             schema: { allOf: [this.schema(this.errors.problem), schema] },
             examples,
           },
@@ -154,7 +154,7 @@ export class Components {
     return { $ref: `#/components/responses/${name}` };
   }
 
-  /** A header that only some of the errors of a status bring along need not be there. */
+  /** A header that only some errors of a status have is optional. */
   private headersOfErrors(codes: readonly string[]): Json {
     const names = new Set(codes.flatMap((code) => HEADER_OF[code] ?? []));
     const isSure = (name: HeaderName) => codes.every((code) => HEADER_OF[code] === name);
@@ -184,7 +184,7 @@ export class Components {
     const { description, properties, items, additionalProperties, anyOf, allOf } = schema;
     return {
       ...schema,
-      // That of a parameter stands beside its schema.
+      // The description of a parameter is beside its schema.
       description: description === '' ? undefined : description,
       ...(properties && {
         properties: Object.fromEntries(

@@ -6,13 +6,13 @@ import type { Schema } from './schema.js';
 export interface Parameter {
   about: string;
   schema: Schema;
-  /** A header that is not always there. */
+  /** For a header that is not always present. */
   optional?: boolean;
 }
 
 export type Parameters = Readonly<Record<string, Parameter>>;
 
-/** Headers that only some answers carry; `X-Request-Id` is on all of them. */
+/** Headers of some answers only; all of them have `X-Request-Id`. */
 export type AnswerHeader = 'ETag' | 'Link' | 'Location';
 
 /** An answer that is not JSON. */
@@ -21,26 +21,26 @@ export interface MediaAnswer {
 }
 
 /**
- * What the code of a route does not tell of it. The rest is read from the controller: method,
- * path, status, body, `If-Match`, `Idempotency-Key`, who may call it, and the errors that follow from these.
+ * The part of a route's description that is not in its code. The rest is read from the controller: method,
+ * path, status, body, `If-Match`, `Idempotency-Key`, access, and the errors that follow from these.
  */
 export interface Operation {
   /** A title of a few words. */
   summary: string;
   /** What a caller has to know, in sentences. */
   about: string;
-  /** Parameters of the path that mean something else here than in the rest of the controller. */
+  /** Path parameters with a different meaning than in the rest of the controller. */
   path?: Parameters;
   query?: Parameters;
-  /** The body, where it is read by hand; that of a DTO is described by its fields. */
+  /** The body, if the route does not use a DTO. */
   body?: Schema;
-  /** Bodies by name; where there are none, the examples of the fields make one. */
+  /** Bodies by name; by default one is built from the examples of the fields. */
   examples?: Readonly<Record<string, unknown>>;
   answer: Schema | MediaAnswer;
   headers?: readonly AnswerHeader[];
   /** Errors that do not follow from the route itself. */
   errors?: readonly (CommonCode | DescribedError)[];
-  /** Further answers that are no errors of the one shape, by status. */
+  /** Further answers by status, which do not have the error format. */
   others?: Readonly<Record<number, { about: string; schema: Schema }>>;
 }
 
@@ -54,16 +54,16 @@ export interface RoutesDescription {
 }
 
 /**
- * Describes a controller. Every method of it needs an operation, or this does not compile;
- * `apps/api` puts the descriptions together.
+ * Describes a controller. It compiles only with an operation for every method. `apps/api` combines the
+ * descriptions.
  */
 export function describeRoutes<Controller extends object>(
   controller: Type<Controller>,
   description: {
-    /** The headline under which the routes are shown. */
+    /** The heading for the routes. */
     tag: string;
     about: string;
-    /** The parameters of its paths. */
+    /** The path parameters. */
     path?: Parameters;
     operations: Readonly<Record<keyof Controller & string, Operation>>;
   },
@@ -73,13 +73,12 @@ export function describeRoutes<Controller extends object>(
 
 /** A request that we send. */
 export interface NotificationDescription {
-  /** What it is called. */
   name: string;
   tag: string;
   summary: string;
   about: string;
   headers: Parameters;
   body: Schema;
-  /** What the receiver's answers mean, by status or class of them. */
+  /** The meaning of the receiver's answers, by status or status class. */
   answers: Readonly<Record<string, string>>;
 }

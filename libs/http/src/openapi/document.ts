@@ -13,32 +13,32 @@ import { type Route, routesOf } from './routes.js';
 import { exampleOf, type Schema } from './schema.js';
 
 const JSON_TYPE = 'application/json';
-/** Where the answers stand that belong to no operation. */
+/** The extension with the answers that belong to no operation. */
 const ELSEWHERE = 'x-answers-elsewhere';
 
 /** The first page of a document. */
 export interface ApiInfo {
   title: string;
   version: string;
-  /** Markdown; the table of errors is put below it. */
+  /** Markdown; the table of errors is appended. */
   about: string;
 }
 
-/** What of the configuration the description tells. */
+/** The settings that the description mentions. */
 export type DescribedConfig = Pick<
   Config,
   'PUBLIC_BASE_URL' | 'MAX_BODY_BYTES' | 'MAX_BATCH_BYTES'
 >;
 
-/** What a document is made of. */
+/** The parts of a document. */
 export interface ApiParts {
   info: ApiInfo;
   routes: readonly RoutesDescription[];
-  /** What is sent to others. */
+  /** The requests that we send. */
   notifications: readonly NotificationDescription[];
 }
 
-/** The OpenAPI 3.1 document of an API, made of its controllers and what is said beside them. */
+/** The OpenAPI 3.1 document of an API, generated from its controllers and their descriptions. */
 export function openApiDocument(
   { info: { title, version, about }, routes, notifications }: ApiParts,
   config: DescribedConfig,
@@ -86,7 +86,7 @@ function tagsOf(described: readonly RoutesDescription[]): Json[] {
   return [...tags].map(([name, about]) => ({ name, description: about.join('\n\n') }));
 }
 
-/** What the parts of one document share. */
+/** Shared by the parts of one document. */
 interface Shared {
   components: Components;
   errors: DescribedErrors;
@@ -188,7 +188,7 @@ function sizesOf(bytes: number): string {
 function successOf({ operation, status, isOpen, takesKey }: Route, components: Components): Json {
   const { answer, headers = [] } = operation;
   return {
-    description: status === 202 ? 'Accepted: it is done later.' : 'Success.',
+    description: status === 202 ? 'Accepted for later processing.' : 'Success.',
     headers: components.headersOf([
       ...headers,
       ...(takesKey ? (['Idempotency-Replayed'] as const) : []),
@@ -218,9 +218,9 @@ function jsonContent(schema: Schema, components: Components): Json {
   return { [JSON_TYPE]: { schema: components.schema(schema), example: exampleOf(schema) } };
 }
 
-/** Whoever asks for credentials asks the database, and counts. */
-const OF_CREDENTIALS: readonly CommonCode[] = ['unauthorized', 'rate_limited', 'unavailable'];
-const OF_A_BODY: readonly CommonCode[] = [
+/** Checking credentials uses the database and counts towards rate limits. */
+const CREDENTIAL_ERRORS: readonly CommonCode[] = ['unauthorized', 'rate_limited', 'unavailable'];
+const BODY_ERRORS: readonly CommonCode[] = [
   'malformed_json',
   'validation_failed',
   'body_too_large',
@@ -228,22 +228,22 @@ const OF_A_BODY: readonly CommonCode[] = [
   'request_timeout',
 ];
 
-const OF_A_KEY: readonly CommonCode[] = [
+const KEY_ERRORS: readonly CommonCode[] = [
   'validation_failed',
   'idempotency_key_in_use',
   'idempotency_key_reused',
 ];
 
-/** The errors of a route: those that follow from what it is, and those that it is said to have. */
+/** The errors of a route: the ones that follow from its code, and the ones in its description. */
 function problemsOf(route: Route, components: Components, errors: DescribedErrors): Json {
   const codes = new Set<string>([
     'internal_error',
-    ...(route.isOpen ? [] : OF_CREDENTIALS),
-    ...(route.bodyLimit === undefined ? [] : OF_A_BODY),
+    ...(route.isOpen ? [] : CREDENTIAL_ERRORS),
+    ...(route.bodyLimit === undefined ? [] : BODY_ERRORS),
     ...(route.operation.query ? (['validation_failed'] as const) : []),
     ...(route.path.includes('{') ? (['not_found'] as const) : []),
     ...(route.checksVersion ? (['precondition_failed'] as const) : []),
-    ...(route.takesKey ? OF_A_KEY : []),
+    ...(route.takesKey ? KEY_ERRORS : []),
     ...route.refusesWith,
     ...(route.operation.errors ?? []).map((error) => (isDescribed(error) ? error.code : error)),
   ]);

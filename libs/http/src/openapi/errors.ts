@@ -13,9 +13,9 @@ import {
 
 interface ErrorDescription {
   kind: ErrorKind;
-  /** When a request is answered so. */
+  /** When a request gets this error. */
   when: string;
-  /** What such an answer says. */
+  /** An example of its message. */
   says: string;
 }
 
@@ -26,23 +26,23 @@ export interface DescribedError extends ErrorDescription {
 
 /**
  * Describes an error of a context, for the operations that answer with it.
- * @param error what the domain throws
- * @param when a sentence: when a request is answered so
+ * @param error the error that the domain throws
+ * @param when a sentence: when a request gets this error
  */
 export function describeError({ kind, code, message }: DomainError, when: string): DescribedError {
   return { kind, code, when, says: message };
 }
 
-/** What any operation may answer with. */
+/** The errors that any operation may answer with. */
 const COMMON = {
   malformed_json: {
     kind: 'malformed',
-    when: 'The body is no JSON text in UTF-8, or the request is not valid HTTP.',
+    when: 'The body is not JSON text in UTF-8, or the request is not valid HTTP.',
     says: 'The body is not valid JSON (at character 17).',
   },
   validation_failed: {
     kind: 'invalid',
-    when: 'The request has faults; `errors` lists every one.',
+    when: 'The request has faults; `errors` lists all of them.',
     says: 'name is required.',
   },
   unauthorized: {
@@ -52,7 +52,7 @@ const COMMON = {
   },
   forbidden: {
     kind: 'forbidden',
-    when: 'The role of the caller does not suffice.',
+    when: "The caller's role is not sufficient.",
     says: 'This needs a user of the role platform.',
   },
   not_found: {
@@ -67,7 +67,7 @@ const COMMON = {
   },
   idempotency_key_in_use: {
     kind: 'conflict',
-    when: 'A request with the same `Idempotency-Key` is still under way.',
+    when: 'A request with the same `Idempotency-Key` is still in progress.',
     says: 'A request with this Idempotency-Key is still under way.',
   },
   idempotency_key_reused: {
@@ -78,13 +78,13 @@ const COMMON = {
   precondition_failed: {
     kind: 'precondition_failed',
     when:
-      'The resource was changed since the version that `If-Match` names, or is there with ' +
-      '`If-None-Match: *`.',
+      'The resource has changed since the version that `If-Match` names, or it exists and the request ' +
+      'has `If-None-Match: *`.',
     says: 'The resource was changed since the version that If-Match names.',
   },
   body_too_large: {
     kind: 'too_large',
-    when: 'The body, inflated if it was compressed, is too large.',
+    when: 'The body is too large, after decompression if it is compressed.',
     says: 'The body must have at most 262144 bytes.',
   },
   unsupported_media_type: {
@@ -94,26 +94,26 @@ const COMMON = {
   },
   request_timeout: {
     kind: 'request_timeout',
-    when: 'The request did not come in whole in time; the connection is closed.',
+    when: 'The whole request did not arrive in time; the connection is closed.',
     says: 'The request did not come in whole in time.',
   },
   rate_limited: {
     kind: 'rate_limited',
     when:
-      'The account asked more than it may in a time or at once, or too many logins of a username, or ' +
-      'of any, failed from one address. `Retry-After` says when to ask again.',
+      'The account has exceeded its rate limit or has too many requests in flight, or too many logins, ' +
+      'with one or any username, have failed from one address. `Retry-After` says when to retry.',
     says: 'The account may make 600 requests in 60 seconds.',
   },
   unavailable: {
     kind: 'unavailable',
     when:
-      'A store is away, or there is too much to do. Nothing was changed, or it is not known ' +
-      'whether it was.',
+      'A store is unavailable, or the service is overloaded. Either nothing was changed, or that is ' +
+      'unknown.',
     says: 'The service cannot reach its database now.',
   },
   internal_error: {
     kind: 'internal',
-    when: 'The fault is ours.',
+    when: 'The service has failed unexpectedly.',
     says: 'Something went wrong on our side.',
   },
 } satisfies Record<string, ErrorDescription>;
@@ -121,36 +121,36 @@ const COMMON = {
 export type CommonCode = keyof typeof COMMON;
 
 const FIELD_CODES: Readonly<Record<FieldCode, string>> = {
-  required: 'the field must be there',
-  type: 'the value has another JSON type',
-  format: 'the value is not written as it must be',
+  required: 'the field is missing',
+  type: 'the value has the wrong JSON type',
+  format: 'the value has the wrong format',
   length: 'the value is too short or too long',
-  range: 'the number, or the time, is too small or too large',
-  choice: 'the value is none of the allowed ones',
-  unknown_reference: 'the value names what does not exist',
-  conflict: 'the value cannot go with another one',
-  not_allowed: 'the value is well formed, but not allowed here',
+  range: 'the number or the time is out of range',
+  choice: 'the value is not one of the allowed ones',
+  unknown_reference: 'the value refers to something that does not exist',
+  conflict: 'the value conflicts with another one',
+  not_allowed: 'the value is valid, but not allowed here',
 };
 
 export const FaultSchema = named(
   'Fault',
   object({
     field: text(
-      'The member or the query parameter; a JSON Pointer where it is nested. Empty for the body.',
+      'The member or the query parameter; a JSON Pointer if it is nested. Empty for the whole body.',
       'name',
     ),
-    code: meanings('What is wrong with it.', FIELD_CODES, 'required'),
-    message: text('The same in a sentence.', 'name is required.'),
+    code: meanings('The kind of fault.', FIELD_CODES, 'required'),
+    message: text('The fault in a sentence.', 'name is required.'),
   }),
 );
 
-/** Every error of an API: what any operation may answer with, and what its contexts add. */
+/** Every error of an API: the common ones, and the ones that its contexts add. */
 export class DescribedErrors {
-  /** The one shape of an error. */
+  /** The error format. */
   readonly problem: Schema;
   private readonly all: ReadonlyMap<string, ErrorDescription>;
 
-  /** @param added one may be there several times */
+  /** @param added may contain duplicates */
   constructor(added: readonly DescribedError[]) {
     this.all = new Map([
       ...Object.entries(COMMON),
@@ -163,7 +163,7 @@ export class DescribedErrors {
     return STATUS_OF[this.of(code).kind];
   }
 
-  /** The errors of one status: how the component is called, and what it says. */
+  /** The component for the errors of one status. */
   answer(codes: readonly string[]) {
     const [first] = codes;
     if (first === undefined) throw new Error('an error answer needs a code');
@@ -180,7 +180,7 @@ export class DescribedErrors {
     };
   }
 
-  /** The table of errors for the description's first page. */
+  /** The table of errors in Markdown. */
   table(): string {
     const rows = [...this.all].map(([code, { when }]) => ({
       code,
@@ -225,13 +225,13 @@ function problemSchema(codes: readonly string[]): Schema {
         type: text('Always `about:blank`.', 'about:blank'),
         title: text('The name of the status.', 'Not Found'),
         status: { type: 'integer', description: 'The status of the answer.', examples: [404] },
-        detail: text('One sentence about this very request.', 'There is no such resource.'),
+        detail: text('One sentence about this request.', 'There is no such resource.'),
         instance: text('The target of the request.', '/v1/applications/5080983'),
-        code: choice('What programs go by.', codes),
+        code: choice('The kind of error, for programs.', codes),
         error: text('The same sentence as `detail`.', 'There is no such resource.'),
         errors: {
           ...arrayOf(FaultSchema),
-          description: 'Every fault, when `code` is `validation_failed`.',
+          description: 'Every fault, if `code` is `validation_failed`.',
         },
         requestId: text(
           'The `X-Request-Id` of the answer.',
@@ -240,7 +240,7 @@ function problemSchema(codes: readonly string[]): Schema {
       },
       { optional: ['errors'] },
     ),
-    description: 'The one shape of an error: RFC 9457, with `code`, `error` and `requestId`.',
+    description: 'The format of every error: RFC 9457, with `code`, `error` and `requestId`.',
   });
 }
 

@@ -10,23 +10,23 @@ const limit = (rules: Schema): Schema => ({
   ...rules,
 });
 
-/** `limit` and `after` of a list that is answered whole when no limit is given. */
+/** `limit` and `after` of a list that is returned whole if no limit is given. */
 export const OPTIONAL_PAGE: Parameters = {
-  limit: { about: 'Answers a page of so many; without it, all.', schema: limit({}) },
+  limit: { about: 'The size of the page; without it, the whole list.', schema: limit({}) },
   after: {
-    about: 'Answers what comes after this id, in ascending order; must be an id, up to 2^63-1.',
+    about: 'Returns the entries after this id, in ascending order; must be an id, up to 2^63-1.',
     schema: numericId('', '5080983'),
   },
 };
 
-/** `limit` and `after` of a list that is newest first. */
+/** `limit` and `after` of a list with the newest entry first. */
 export const NEWEST_PAGE: Parameters = {
-  limit: { about: 'Answers so many at the most.', schema: limit({ default: DEFAULT_LIMIT }) },
-  after: { about: 'Answers what is older than the one with this id.', schema: uuid('') },
+  limit: { about: 'The maximum number of entries.', schema: limit({ default: DEFAULT_LIMIT }) },
+  after: { about: 'Returns entries older than the one with this id.', schema: uuid('') },
 };
 
 /** `since` and `until` of a list. */
 export const TIMES: Parameters = {
-  since: { about: `Made at that time or later; ${TIME_RULE}.`, schema: time('') },
-  until: { about: `Made before that time; ${TIME_RULE}.`, schema: time('') },
+  since: { about: `Created at this time or later; ${TIME_RULE}.`, schema: time('') },
+  until: { about: `Created before this time; ${TIME_RULE}.`, schema: time('') },
 };

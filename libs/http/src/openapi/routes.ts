@@ -13,7 +13,7 @@ import type { BodyLimit } from '../read-body.js';
 import type { Operation, RoutesDescription } from './describe.js';
 import type { CommonCode } from './errors.js';
 
-/** What a route's own code and its description tell together. */
+/** A route, from its code and its description. */
 export interface Route {
   id: string;
   method: 'get' | 'post' | 'put' | 'delete';
@@ -25,9 +25,9 @@ export interface Route {
   takesKey: boolean;
   /** The DTO of the body. */
   dto?: new () => object;
-  /** Which limit holds for the body; absent where there is none. */
+  /** The size limit of the body; absent if the route has no body. */
   bodyLimit?: BodyLimit;
-  /** Errors that its decorators tell of. */
+  /** The errors that its decorators declare. */
   refusesWith: CommonCode[];
   operation: Operation;
   of: RoutesDescription;
@@ -40,7 +40,7 @@ const METHODS: Partial<Record<RequestMethod, Route['method']>> = {
   [RequestMethod.DELETE]: 'delete',
 };
 
-/** What decorators leave on controllers and handlers. */
+/** The metadata that decorators set on controllers and handlers. */
 interface Metadata {
   [PATH_METADATA]: string;
   [METHOD_METADATA]: RequestMethod;
@@ -49,22 +49,22 @@ interface Metadata {
   [REFUSES_WITH]: CommonCode;
 }
 
-/** A parameter of a handler, as Nest keeps it. */
+/** A parameter of a handler in Nest's metadata. */
 interface Argument {
   factory?: unknown;
   data?: unknown;
 }
 
 /**
- * The routes of a controller, read from the metadata that Nest itself goes by.
- * @throws Error when a route is not described, or is of a method that the description cannot tell
+ * The routes of a controller, read from Nest's own metadata.
+ * @throws Error when a route is not described, or has a method that is not supported here
  */
 export function routesOf(of: RoutesDescription): Route[] {
   const { controller } = of;
   const prototype = controller.prototype as Record<string, unknown>;
   return Object.getOwnPropertyNames(prototype).flatMap((name) => {
     const handler = prototype[name];
-    // The constructor carries the metadata of the controller itself.
+    // The constructor has the metadata of the controller itself.
     if (name === 'constructor' || typeof handler !== 'function') return [];
     const path = read(PATH_METADATA, handler);
     if (path === undefined) return [];
@@ -106,12 +106,13 @@ function pathOf(controller: Type, path: string): string {
 
 function argumentsOf(controller: Type, name: string) {
   const stored = Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) as unknown;
-  const handed = Object.values((stored ?? {}) as Record<string, Argument>);
-  const dto = handed.find(({ factory }) => factory === dtoBody)?.data;
-  const limit = handed.find(({ factory }) => factory === rawBody)?.data as BodyLimit | undefined;
+  const parameters = Object.values((stored ?? {}) as Record<string, Argument>);
+  const dto = parameters.find(({ factory }) => factory === dtoBody)?.data;
+  const limit = parameters.find(({ factory }) => factory === rawBody)?.data as
+    BodyLimit | undefined;
   return {
-    checksVersion: handed.some(({ factory }) => factory === ifMatch),
-    takesKey: handed.some(({ factory }) => factory === requestOf),
+    checksVersion: parameters.some(({ factory }) => factory === ifMatch),
+    takesKey: parameters.some(({ factory }) => factory === requestOf),
     ...(dto !== undefined && { dto: dto as new () => object }),
     ...(dto === undefined
       ? limit && { bodyLimit: limit }

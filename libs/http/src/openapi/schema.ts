@@ -1,4 +1,4 @@
-/** A JSON Schema (draft 2020-12), as far as the description of the API uses it. */
+/** The part of JSON Schema (draft 2020-12) that the API description uses. */
 export interface Schema {
   type?: string | readonly string[];
   description?: string;
@@ -27,7 +27,7 @@ export interface Schema {
 
 const names = new WeakMap<Schema, string>();
 
-/** Gives a schema a name: in the document it stands among the components, and is referred to. */
+/** Names a schema. In the document, a named schema is a component that others refer to. */
 export function named(name: string, schema: Schema): Schema {
   names.set(schema, name);
   return schema;
@@ -38,7 +38,7 @@ export function nameOf(schema: Schema): string | undefined {
   return names.get(schema);
 }
 
-/** An object; all members are there, but for those that are said to be optional. */
+/** An object whose members are required unless listed as optional. */
 export function object<Members extends Record<string, Schema>>(
   properties: Members,
   { optional = [] }: { optional?: readonly (keyof Members)[] } = {},
@@ -47,14 +47,14 @@ export function object<Members extends Record<string, Schema>>(
   return { type: 'object', properties, ...(required.length > 0 && { required }) };
 }
 
-/** An object of whatever members. */
+/** An object with any members. */
 export function anyObject(description: string, example: object): Schema {
   return { type: 'object', description, examples: [example], additionalProperties: {} };
 }
 
 /**
- * At least one of these members must be there. In an `allOf` and with their names: generators of
- * clients take an `anyOf` beside `properties` for another kind of value, which would be of any type.
+ * Requires at least one of these members. In an `allOf` and with their names, because client generators treat
+ * an `anyOf` beside `properties` as an alternative value of any type.
  */
 export function someOf(names: readonly string[]): Schema {
   const alternatives = names.map((name) => ({ properties: { [name]: {} }, required: [name] }));
@@ -81,7 +81,7 @@ export function choice(description: string, choices: readonly string[], example 
   return { type: 'string', description, enum: choices, examples: [example] } satisfies Schema;
 }
 
-/** A choice of which each has a meaning of its own. */
+/** A choice with a description of each value. */
 export function meanings<Word extends string>(
   description: string,
   words: Readonly<Record<Word, string>>,
@@ -95,7 +95,7 @@ export function time(description: string, example = '2026-01-31T12:00:00.000Z'):
   return text(description, example, { format: 'date-time' });
 }
 
-/** An id of digits, as a string. */
+/** A numeric id, as a string. */
 export function numericId(description: string, example: string): Schema {
   return text(description, example, { pattern: '^(?:0|[1-9][0-9]{0,18})$' });
 }
@@ -107,29 +107,29 @@ export function uuid(
   return text(description, example, { format: 'uuid' });
 }
 
-/** An absolute address of ours that ends in `/v1/` and the path. */
+/** An absolute address of this service: `/v1/` and the path. */
 export function href(description: string, path: string): Schema {
   return text(description, `https://api.example.com/v1/${path}`, { format: 'uri' });
 }
 
-/** What a POST or PUT answers: the address of what was made or changed. */
+/** The answer to a POST or PUT: the address of the created or changed resource. */
 export const AddressSchema = named(
   'Address',
-  object({ href: href('Its address, which can be fetched.', 'applications/5080983') }),
+  object({ href: href('The address of the resource.', 'applications/5080983') }),
 );
 
-/** What a DELETE answers. */
+/** The answer to a DELETE. */
 export const DeletedSchema = named(
   'Deleted',
   object({ message: text('Always the same.', 'delete successful') }),
 );
 
-/** A pattern of a word in whatever case: JSON Schema knows no flag for it. */
+/** A case-insensitive pattern for a word: JSON Schema has no flag for that. */
 export function inAnyCase(word: string): string {
   return word.replaceAll(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`);
 }
 
-/** A value that a schema describes, made of the examples of its parts. */
+/** An example of a schema, built from the examples of its parts. */
 export function exampleOf(schema: Schema): unknown {
   if (schema.examples) return schema.examples[0];
   if (schema.const !== undefined) return schema.const;

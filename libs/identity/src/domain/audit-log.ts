@@ -4,9 +4,9 @@ import type { Found, Page } from '#libs/kernel';
 export interface AuditRecord {
   id: string;
   createdAt: Date;
-  /** Whose resource it is; absent for what belongs to no account. */
+  /** The owner of the resource; absent if it belongs to no account. */
   accountId?: string;
-  /** Absent for the command line, the service itself, and where an operator is not named. */
+  /** Absent for the command line, for the service itself, and for an operator whose name is hidden. */
   userId?: string;
   /** The username, `cli`, `system` or `platform`. */
   actor: string;
@@ -16,28 +16,28 @@ export interface AuditRecord {
   /** The kind of the resource. */
   resource: string;
   resourceId: string;
-  /** The names of those that changed. */
+  /** The names of the changed fields. */
   fields: string[];
 }
 
-/** What a list of entries is narrowed down to. A value that nothing has finds nothing. */
+/** Filters a list of entries. An unknown value matches nothing. */
 export interface AuditFilter {
   accountId?: string;
   action?: string;
   resource?: string;
   resourceId?: string;
-  /** At that time or later. */
+  /** At this time or later. */
   since?: Date;
-  /** Before that time. */
+  /** Before this time. */
   until?: Date;
 }
 
-/** What was recorded of changes. */
+/** Reads the recorded changes. */
 export abstract class AuditLog {
   /**
    * Newest first.
-   * @param viewer only the entries of this account, without the name and the address of operators;
-   * undefined for the platform, which sees all
+   * @param viewer limits the list to this account, and hides names and addresses of operators; undefined for
+   * the platform, which sees everything
    */
   abstract list(
     viewer: string | undefined,

@@ -53,12 +53,12 @@ function aLogin(username = 'demo', ...passwords: string[]): Login {
 const refused = (sent: string | undefined) =>
   expect(authenticate(sent)).rejects.toThrow(UnauthorizedError);
 
-/** Ten wrong passwords. */
+/** Sends ten wrong passwords. */
 async function failTenTimes(username = 'demo'): Promise<void> {
   for (let time = 0; time < 10; time += 1) await refused(header(`${username}:wrong ${time}`));
 }
 
-it('knows the user of each of several passwords, with one computation each', async () => {
+it('accepts each of several passwords of a user, with one computation each', async () => {
   aLogin('demo', 'demo-secret', 'new-secret');
   expect(await authenticate(DEMO)).toMatchObject({ userId: '1', role: 'account' });
   expect(hasher.computations).toBe(1);
@@ -66,7 +66,7 @@ it('knows the user of each of several passwords, with one computation each', asy
   expect(hasher.computations).toBe(2);
 });
 
-it('remembers a verified pair, and no wrong one', async () => {
+it('caches a verified pair, but not a wrong one', async () => {
   aLogin('demo', 'demo-secret');
   for (let time = 0; time < 3; time += 1) await authenticate(DEMO);
   expect(hasher.computations).toBe(1);
@@ -74,7 +74,7 @@ it('remembers a verified pair, and no wrong one', async () => {
   expect(hasher.computations).toBe(3);
 });
 
-it('knows a verified pair again, however its header is written', async () => {
+it('recognises a verified pair in every spelling of its header', async () => {
   aLogin('demo', 'demo-sécret');
   const written = header('demo:demo-sécret');
   const others = [
@@ -89,7 +89,7 @@ it('knows a verified pair again, however its header is written', async () => {
   expect(hasher.computations).toBe(1);
 });
 
-it('spends one computation on an unknown user, a wrong password and a locked user alike', async () => {
+it('computes one hash for an unknown user, a wrong password and a locked user', async () => {
   aLogin('demo', 'demo-secret');
   aLogin('locked', 'demo-secret').status = 'locked';
   aLogin('empty');
@@ -100,7 +100,7 @@ it('spends one computation on an unknown user, a wrong password and a locked use
   }
 });
 
-it('gives an unknown user the same salt every time, as a known one has', async () => {
+it('uses the same salt for an unknown user every time, like for a known one', async () => {
   await refused(header('nobody:x'));
   await refused(header('nobody:y'));
   await refused(header('somebody:x'));
@@ -110,28 +110,28 @@ it('gives an unknown user the same salt every time, as a known one has', async (
   expect(first).toHaveLength(32);
 });
 
-it('refuses a missing and a malformed header without any computation', async () => {
+it('refuses a missing or malformed header without computing a hash', async () => {
   for (const sent of [undefined, '', 'Basic', 'Bearer abc', 'Basic !!!', header('no-colon')]) {
     await refused(sent);
   }
   expect(hasher.computations).toBe(0);
 });
 
-it('looks at the row again when the last look is more than a second old', async () => {
+it('reads the credential again when the last read is more than a second old', async () => {
   const login = aLogin('demo', 'demo-secret');
   await authenticate(DEMO);
   login.principal = { ...login.principal, role: 'platform' };
   vi.advanceTimersByTime(SECOND_MS);
   expect(await authenticate(DEMO)).toMatchObject({ role: 'account' });
-  expect(logins.looks).toBe(0);
+  expect(logins.lookups).toBe(0);
   vi.advanceTimersByTime(1);
   expect(await authenticate(DEMO)).toMatchObject({ role: 'platform' });
   expect(await authenticate(DEMO)).toMatchObject({ role: 'platform' });
-  expect(logins.looks).toBe(1);
+  expect(logins.lookups).toBe(1);
   expect(hasher.computations).toBe(1);
 });
 
-it('refuses a locked user after a second, and lets it in again when it is unlocked', async () => {
+it('refuses a locked user after a second, and accepts the user again after an unlock', async () => {
   const login = aLogin('demo', 'demo-secret');
   await authenticate(DEMO);
   login.status = 'locked';
@@ -152,21 +152,21 @@ it('refuses a revoked credential after a second, unless another one has the same
   await refused(DEMO);
 });
 
-it('computes once for identical headers that come together', async () => {
+it('computes one hash for concurrent identical headers', async () => {
   aLogin('demo', 'demo-secret');
   await Promise.all(Array.from({ length: 20 }, () => authenticate(DEMO)));
   expect(hasher.computations).toBe(1);
 });
 
-it('looks once for identical headers that come together', async () => {
+it('reads the credential once for concurrent identical headers', async () => {
   aLogin('demo', 'demo-secret');
   await authenticate(DEMO);
   vi.advanceTimersByTime(SECOND_MS + 1);
   await Promise.all(Array.from({ length: 20 }, () => authenticate(DEMO)));
-  expect(logins.looks).toBe(1);
+  expect(logins.lookups).toBe(1);
 });
 
-it('looks at the row once more when the computation took longer than a second', async () => {
+it('reads the credential again when the computation took longer than a second', async () => {
   const login = aLogin('demo', 'demo-secret');
   vi.spyOn(hasher, 'hash').mockImplementationOnce((password, given) => {
     vi.advanceTimersByTime(SECOND_MS + 1);
@@ -176,10 +176,10 @@ it('looks at the row once more when the computation took longer than a second', 
   const stored = { id: '1', hash: fakeHash('demo-secret', salt) };
   vi.spyOn(logins, 'find').mockResolvedValueOnce({ ...login, credentials: [stored] });
   await refused(DEMO);
-  expect(logins.looks).toBe(1);
+  expect(logins.lookups).toBe(1);
 });
 
-it('passes on that the store is away, and goes on when it is back', async () => {
+it('reports an unavailable store, and works again when the store is back', async () => {
   aLogin('demo', 'demo-secret');
   await authenticate(DEMO);
   vi.advanceTimersByTime(SECOND_MS + 1);
@@ -191,7 +191,7 @@ it('passes on that the store is away, and goes on when it is back', async () => 
   expect(hasher.computations).toBe(1);
 });
 
-it('remembers five thousand pairs, those that are used', async () => {
+it('caches the five thousand pairs that were used last', async () => {
   for (let n = 1; n <= 5_002; n += 1) aLogin(`user-${n}`, 'secret');
   const pair = (n: number) => header(`user-${n}:secret`);
   for (let n = 1; n <= 5_002; n += 1) {
@@ -205,7 +205,7 @@ it('remembers five thousand pairs, those that are used', async () => {
   expect(hasher.computations).toBe(5_003);
 });
 
-it('refuses a username at an address after ten failures, right or wrong, without a computation', async () => {
+it('refuses even the right password after ten failures of a username at an address, without a hash', async () => {
   aLogin('demo', 'demo-secret');
   await failTenTimes();
   for (const sent of [DEMO, header('demo:wrong'), header('demo:wrong 1')]) {
@@ -216,7 +216,7 @@ it('refuses a username at an address after ten failures, right or wrong, without
   await expect(authenticate(header('nobody:x'))).rejects.toThrow(RateLimitedError);
 });
 
-it('says when to try again, which is when the window has passed that began with the first failure', async () => {
+it('asks the client to wait until the end of the window that began with the first failure', async () => {
   aLogin('demo', 'demo-secret');
   await refused(header('demo:first'));
   vi.advanceTimersByTime(60_000);
@@ -228,7 +228,7 @@ it('says when to try again, which is when the window has passed that began with 
   expect(await authenticate(DEMO)).toMatchObject({ username: 'demo' });
 });
 
-it('lets a remembered pair, other usernames and other addresses through meanwhile', async () => {
+it('still accepts a cached pair, other usernames and other addresses after ten failures', async () => {
   aLogin('demo', 'demo-secret', 'new-secret');
   aLogin('other', 'other-secret');
   await authenticate(DEMO);
@@ -239,7 +239,7 @@ it('lets a remembered pair, other usernames and other addresses through meanwhil
   expect(await elsewhere).toMatchObject({ username: 'demo' });
 });
 
-it('lets ten of many wrong passwords through that come at once', async () => {
+it('checks only ten of many concurrent wrong passwords', async () => {
   aLogin('demo', 'demo-secret');
   const all = Array.from({ length: 50 }, (_, index) => authenticate(header(`demo:${index}`)));
   const endings = await Promise.allSettled(all);
@@ -251,7 +251,7 @@ it('lets ten of many wrong passwords through that come at once', async () => {
   expect(hasher.computations).toBe(10);
 });
 
-it('forgets failures when the right password follows', async () => {
+it('resets the failures after the right password', async () => {
   aLogin('demo', 'demo-secret', 'new-secret');
   for (let time = 0; time < 9; time += 1) await refused(header(`demo:wrong ${time}`));
   await authenticate(DEMO);
@@ -259,7 +259,7 @@ it('forgets failures when the right password follows', async () => {
   await expect(authenticate(header('demo:new-secret'))).rejects.toThrow(RateLimitedError);
 });
 
-it('counts no login that nobody could decide', async () => {
+it('does not count a login that could not be checked', async () => {
   aLogin('demo', 'demo-secret');
   logins.failure = new UnavailableError();
   for (let time = 0; time < 20; time += 1) {
@@ -269,7 +269,7 @@ it('counts no login that nobody could decide', async () => {
   await authenticate(DEMO);
 });
 
-it('computes one hash at a time, and refuses what would wait too long', async () => {
+it('computes one hash at a time, and refuses logins that have waited too long', async () => {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
   const computing = new Set<number>();
   let most = 0;
@@ -294,7 +294,7 @@ it('computes one hash at a time, and refuses what would wait too long', async ()
   expect(reasons.filter((reason) => reason instanceof BusyError)).toHaveLength(100);
 });
 
-it('takes turns over addresses, and has no more than a hundred of one under way', async () => {
+it('alternates between addresses, and allows each a hundred pending logins', async () => {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
   aLogin('demo', 'demo-secret');
   vi.spyOn(hasher, 'hash').mockImplementation(async (password, given) => {
@@ -320,7 +320,7 @@ it('takes turns over addresses, and has no more than a hundred of one under way'
   await expect(another).rejects.toThrow('Too many logins have failed from this address.');
 });
 
-it('tells of the use of a credential with each look at it, and of no refused one', async () => {
+it('notes the use of a credential each time it is read, but not when it is refused', async () => {
   aLogin('demo', 'demo-secret');
   await refused(header('demo:wrong'));
   expect(uses.noted).toEqual([]);

@@ -15,23 +15,23 @@ import { Logins } from './logins.js';
 import { type Match, PasswordCheck } from './password-check.js';
 import type { Principal } from './principal.js';
 
-/** How old a look at a credential's row may be: this long a revoked one may still work. */
-const LOOK_VALID_MS = 1_000;
-/** Pairs that are remembered: a few MB. */
+/** How long a credential's row is cached. A revoked credential may work for this long. */
+const CACHED_MS = 1_000;
+/** Verified pairs to cache: a few MB. */
 const REMEMBERED = 5_000;
 
-/** A pair that was verified. Times are `performance.now()`. */
+/** A verified pair. Times are `performance.now()`. */
 interface Verified {
   credentialId: string;
   principal: Principal;
-  lookedAt: number;
-  look?: Promise<Verified | undefined>;
+  checkedAt: number;
+  recheck?: Promise<Verified | undefined>;
 }
 
 /**
- * Tells whose credentials an `Authorization` header carries. Verifying a password costs
- * milliseconds of a core, so a verified header is remembered under a keyed hash, and its
- * credential's row is looked at again when the last look is more than a second old.
+ * Finds the user of an `Authorization` header. Verifying a password takes milliseconds of a core, so verified
+ * headers are cached under a keyed hash, and only the credential's row is read again when the last read is
+ * more than a second old.
  */
 @Injectable()
 export class Authenticator {
@@ -47,58 +47,58 @@ export class Authenticator {
   ) {}
 
   /**
-   * @param addressOf where the request comes from; asked only for a pair that is not remembered
+   * @param addressOf the client's address; called only for a pair that is not cached
    * @throws UnauthorizedError, UnavailableError, BusyError; RateLimitedError after too many failures
    */
   async authenticate(header: string | undefined, addressOf: () => string): Promise<Principal> {
     if (header === undefined) throw new UnauthorizedError();
-    // A Hmac costs five times as much, and the digest, which is shown to nobody, needs none.
+    // An HMAC would cost five times as much, and is not needed because the digest stays internal.
     const key = hash('sha256', this.key + header, 'base64');
     const entry = this.remembered.get(key);
     if (!entry) {
       const pair = basicCredentialsOf(header);
       if (!pair) throw new UnauthorizedError();
-      // Written in another way, a verified pair would be verified once more, as often as anybody likes.
+      // Otherwise, each different spelling of a verified pair would force another verification.
       const canonical = canonicalHeader(pair);
       if (header !== canonical) return this.authenticate(canonical, addressOf);
     }
-    const current = entry && (isFresh(entry) ? entry : await this.look(key, entry));
-    // A pair that stopped working may work again: unlocked, or stored as another credential.
+    const current = entry && (isFresh(entry) ? entry : await this.recheck(key, entry));
+    // A pair that stopped working may work again, after an unlock or as another credential.
     const verified = current ?? (await this.verifyOnce(key, header, addressOf()));
     if (!verified) throw new UnauthorizedError();
     return verified.principal;
   }
 
-  /** Looks at the row again; requests that come meanwhile wait for the same look. */
-  private look(key: string, entry: Verified): Promise<Verified | undefined> {
-    entry.look ??= this.lookNow(key, entry).finally(() => {
-      delete entry.look;
+  /** Reads the row again. Concurrent requests share one read. */
+  private recheck(key: string, entry: Verified): Promise<Verified | undefined> {
+    entry.recheck ??= this.recheckNow(key, entry).finally(() => {
+      delete entry.recheck;
     });
-    return entry.look;
+    return entry.recheck;
   }
 
-  private async lookNow(key: string, entry: Verified): Promise<Verified | undefined> {
-    const lookedAt = performance.now();
+  private async recheckNow(key: string, entry: Verified): Promise<Verified | undefined> {
+    const checkedAt = performance.now();
     const principal = await this.logins.principalOf(entry.credentialId);
-    // Another request may have put a newer entry in its place meanwhile.
+    // Another request may have replaced the entry meanwhile.
     const isCurrent = this.remembered.get(key) === entry;
     if (isCurrent && !principal) this.remembered.delete(key);
     if (!principal) return undefined;
     entry.principal = principal;
-    entry.lookedAt = lookedAt;
+    entry.checkedAt = checkedAt;
     this.uses.note(entry.credentialId);
     return entry;
   }
 
-  /** Verifies a header; requests of one address that carry the same one wait for one computation. */
+  /** Verifies a header. Concurrent requests from one address with the same header share one computation. */
   private verifyOnce(key: string, header: string, address: string): Promise<Verified | undefined> {
-    const here = `${key} ${address}`;
-    const underWay = this.verifying.get(here);
-    if (underWay) return underWay;
+    const headerAndAddress = `${key} ${address}`;
+    const pending = this.verifying.get(headerAndAddress);
+    if (pending) return pending;
     const verification = this.verify(key, header, address).finally(() =>
-      this.verifying.delete(here),
+      this.verifying.delete(headerAndAddress),
     );
-    this.verifying.set(here, verification);
+    this.verifying.set(headerAndAddress, verification);
     return verification;
   }
 
@@ -109,17 +109,17 @@ export class Authenticator {
   ): Promise<Verified | undefined> {
     const pair = basicCredentialsOf(header);
     if (!pair) return undefined;
-    const lookedAt = performance.now();
+    const checkedAt = performance.now();
     const match = await this.attempt(pair, address);
     if (!match) return undefined;
-    const entry: Verified = { ...match, lookedAt };
+    const entry: Verified = { ...match, checkedAt };
     this.remembered.set(key, entry);
     this.uses.note(entry.credentialId);
-    // Under load the computation waits its turn, and the row may have changed since.
-    return isFresh(entry) ? entry : this.look(key, entry);
+    // Under load, the computation waits in a queue, and the row may have changed since.
+    return isFresh(entry) ? entry : this.recheck(key, entry);
   }
 
-  /** Checks the password, unless too many were wrong before. */
+  /** Checks the password, unless there were too many failures before. */
   private attempt(pair: BasicCredentials, address: string): Promise<Match | undefined> {
     const ofPair = 'Too many logins with this username have failed from this address.';
     const ofAddress = 'Too many logins have failed from this address.';
@@ -131,9 +131,9 @@ export class Authenticator {
   }
 
   /**
-   * @param refusal what is answered when too many have failed
-   * @param success what a success is to this counter: who has one account may not make it forget what
-   * was tried with others
+   * @param refusal the error message after too many failures
+   * @param success what a success means to this counter: the owner of one account must not be able to reset
+   * the failures with other usernames
    */
   private async counted(
     counter: LoginCounter,
@@ -155,5 +155,5 @@ export class Authenticator {
 }
 
 function isFresh(entry: Verified): boolean {
-  return performance.now() - entry.lookedAt <= LOOK_VALID_MS;
+  return performance.now() - entry.checkedAt <= CACHED_MS;
 }

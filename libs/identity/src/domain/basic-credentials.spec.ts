@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { basicCredentialsOf } from './basic-credentials.js';
 
-/** Characters that something may make something else of. */
+/** Characters that an encoder or a parser might change. */
 const characters = fc.constantFrom(
   ...Array.from('aZ09:=+/-_., "\\\t\n\0\u0085\u00a0é—😀\u{10ffff}'),
 );
@@ -10,7 +10,7 @@ const characters = fc.constantFrom(
 const encode = (text: string, encoding: BufferEncoding = 'utf8') =>
   Buffer.from(text, encoding).toString('base64');
 
-it('divides the pair at the first colon', () => {
+it('splits the pair at the first colon', () => {
   expect(basicCredentialsOf(`Basic ${encode('demo:a:b:')}`)).toEqual({
     username: 'demo',
     password: 'a:b:',
@@ -22,13 +22,13 @@ it('reads the pair as UTF-8', () => {
   expect(basicCredentialsOf(`Basic ${encode('demo:pässwörd', 'latin1')}`)).toBeUndefined();
 });
 
-it('takes the scheme in any case and any number of blanks after it', () => {
+it('accepts the scheme in any case, followed by any number of blanks', () => {
   for (const scheme of ['basic', 'BASIC', 'Basic  ']) {
     expect(basicCredentialsOf(`${scheme} ${encode('demo:x')}`)?.username).toBe('demo');
   }
 });
 
-it('takes Base64 without padding', () => {
+it('accepts Base64 without padding', () => {
   expect(basicCredentialsOf(`Basic ${encode('demo:xyz').replace(/=+$/, '')}`)?.password).toBe(
     'xyz',
   );
@@ -41,7 +41,7 @@ it.each(['', 'Basic', 'Basic ', 'Basic %%%', `Bearer ${encode('a:b')}`, `Basic $
   },
 );
 
-it('reads any pair that is sent, in Base64 of either alphabet, with and without padding', () => {
+it('reads any pair in Base64 or Base64url, with and without padding', () => {
   const name = fc.string({ unit: characters }).filter((text) => !text.includes(':'));
   const encodings = fc.constantFrom('base64', 'base64url');
   fc.assert(
@@ -58,7 +58,7 @@ it('reads any pair that is sent, in Base64 of either alphabet, with and without 
   );
 });
 
-it('makes of any other header nothing, or a pair that the header says', () => {
+it('reads from any other header nothing, or the pair that it contains', () => {
   const bytes = fc.uint8Array({ maxLength: 40 }).map((all) => Buffer.from(all).toString('base64'));
   const headers = fc.oneof(
     fc.string({ unit: characters }),

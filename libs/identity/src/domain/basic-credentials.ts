@@ -1,4 +1,4 @@
-/** A username and a password as a request carries them. */
+/** A username and a password, as sent in a request. */
 export interface BasicCredentials {
   username: string;
   password: string;
@@ -7,8 +7,8 @@ export interface BasicCredentials {
 const SCHEME = /^basic +([A-Za-z0-9+/_-]+={0,2}) *$/i;
 
 /**
- * The pair in an `Authorization` header (RFC 7617): UTF-8, the first colon divides.
- * @returns undefined when the header is no such pair
+ * The pair in an `Authorization` header (RFC 7617): UTF-8, separated by the first colon.
+ * @returns undefined for any other header
  */
 export function basicCredentialsOf(header: string): BasicCredentials | undefined {
   const encoded = SCHEME.exec(header)?.[1];
@@ -20,7 +20,7 @@ export function basicCredentialsOf(header: string): BasicCredentials | undefined
   return { username: pair.slice(0, colon), password: pair.slice(colon + 1) };
 }
 
-/** The one way to write a pair of which there are many: blanks, padding, accents, the scheme's case. */
+/** The canonical header of a pair, which has many spellings: blanks, padding, accents, the scheme's case. */
 export function canonicalHeader({ username, password }: BasicCredentials): string {
   const pair = `${username}:${password.normalize('NFC')}`;
   return `Basic ${Buffer.from(pair).toString('base64')}`;

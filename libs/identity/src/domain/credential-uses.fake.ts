@@ -1,6 +1,6 @@
 import { CredentialUses } from './credential-uses.js';
 
-/** Remembers every use. */
+/** Records every use. */
 export class FakeCredentialUses extends CredentialUses {
   readonly noted: string[] = [];
 

@@ -1,5 +1,5 @@
-/** Keeps when each credential was last used. */
+/** Records when each credential was last used. */
 export abstract class CredentialUses {
-  /** The credential was used just now; it is written later, and at most once a minute. */
+  /** Notes that the credential was used now. It is stored later, at most once a minute. */
   abstract note(credentialId: string): void;
 }

@@ -1,4 +1,4 @@
-/** One password of a user, who may have several: so a password is changed with an overlap. */
+/** A password of a user. A user may have several, so that old and new ones can overlap. */
 export class Credential {
   /** A string of digits; set when it is stored. */
   id!: string;
@@ -6,8 +6,8 @@ export class Credential {
   /** Argon2id under the user's salt. */
   hash!: Buffer;
   createdAt!: Date;
-  /** From then on it is refused; null: never. */
+  /** It is refused from this time on; null means never. */
   expiresAt!: Date | null;
-  /** To about a minute. */
+  /** Accurate to about a minute. */
   lastUsedAt!: Date | null;
 }

@@ -1,9 +1,9 @@
 import type { Credential } from './credential.js';
 
-/** A credential to be stored; the store gives it an id and the time. */
+/** A credential to store. The store adds its id and time. */
 export type NewCredential = Pick<Credential, 'userId' | 'hash' | 'expiresAt'>;
 
-/** Where credentials are kept. */
+/** Stores credentials. */
 export abstract class CredentialsRepository {
   /** In ascending order of id. */
   abstract ofUser(userId: string): Promise<Credential[]>;

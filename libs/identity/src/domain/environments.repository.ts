@@ -1,10 +1,10 @@
 import type { Page } from '#libs/kernel';
 import type { Environment } from './environment.js';
 
-/** An environment to be made; without an id it gets the next free one. */
+/** An environment to create. Without an id, it gets the next free one. */
 export type NewEnvironment = Omit<Environment, 'id'> & { id?: string };
 
-/** Where environments are kept. */
+/** Stores environments. */
 export abstract class EnvironmentsRepository {
   abstract findById(id: string): Promise<Environment | undefined>;
   /** In ascending order of id. */

@@ -12,7 +12,7 @@ export class EnvironmentsService {
     private readonly audit: AuditTrail,
   ) {}
 
-  /** Whether there is an environment of this id; a malformed id is that of none. */
+  /** Whether there is an environment with this id; a malformed id has none. */
   async exists(id: string): Promise<boolean> {
     return isNumericId(id) && (await this.environments.findById(id)) !== undefined;
   }
@@ -31,13 +31,13 @@ export class EnvironmentsService {
   /** @throws EnvironmentIdTaken */
   create(environment: NewEnvironment): Promise<Environment> {
     return this.transactions.run(async () => {
-      const made = await this.environments.insert(environment);
+      const created = await this.environments.insert(environment);
       await this.audit.record({
         action: 'environment.create',
-        resourceId: made.id,
+        resourceId: created.id,
         accountId: null,
       });
-      return made;
+      return created;
     });
   }
 }

@@ -1,27 +1,27 @@
 import { DomainError, ValidationError } from '#libs/kernel';
 
-/** The request carries no credentials that are valid now; why is not told. */
+/** The request has no valid credentials. The client does not learn why. */
 export class UnauthorizedError extends DomainError {
   constructor() {
     super('unauthorized', 'unauthorized', 'Valid credentials are needed (HTTP Basic).');
   }
 }
 
-/** A platform user would shut itself out. */
+/** A platform user would lock itself out. */
 export class OwnAccessError extends DomainError {
   constructor(what: string) {
     super('conflict', 'own_access', `You cannot ${what}.`);
   }
 }
 
-/** Another user has the username. */
+/** Another user already has the username. */
 export class UsernameTaken extends ValidationError {
   constructor() {
     super([{ field: 'username', code: 'conflict', message: 'username is taken.' }]);
   }
 }
 
-/** Another environment has the id. */
+/** Another environment already has the id. */
 export class EnvironmentIdTaken extends ValidationError {
   constructor() {
     super([{ field: 'id', code: 'conflict', message: 'id is taken.' }]);

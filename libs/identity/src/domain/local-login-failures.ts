@@ -7,17 +7,17 @@ import {
   type LoginOutcome,
 } from './login-failures.js';
 
-/** More than can fail in a window, as each attempt costs a computation of the hash. Some 20 MB. */
+/** Counters to keep, in about 20 MB. Hashing is too slow for more failures in a window. */
 const REMEMBERED = 50_000;
 
 interface Count {
   attempts: number;
   failures: number;
-  /** End of the window, as `performance.now()`. */
+  /** The end of the window, as `performance.now()`. */
   until: number;
 }
 
-/** Failed logins as this process alone has seen them. */
+/** Counts the failed logins of this process only. */
 export class LocalLoginFailures extends LoginFailures {
   private readonly counts = new LRUCache<string, Count>({ max: REMEMBERED });
 

@@ -1,15 +1,15 @@
 import { LRUCache } from '#libs/kernel';
 import { type Allowance, type RateLimit, RateLimiter } from './rate-limiter.js';
 
-/** Those that asked for something lately; one that is dropped has a full bucket. Some 10 MB. */
+/** Recent accounts to keep, in about 10 MB. A removed one starts with a full bucket. */
 const REMEMBERED = 50_000;
 
-/** Requests of accounts as this process alone has seen them. */
+/** Counts the requests of this process only. */
 export class LocalRateLimiter extends RateLimiter {
-  /** When the bucket of an account is full again, in µs of `performance.now()`. */
+  /** When each bucket is full again, in µs of `performance.now()`. */
   private readonly fullAt = new LRUCache<string, number>({ max: REMEMBERED });
 
-  /** @param count requests that are allowed together, or not at all */
+  /** @param count requests that are allowed or refused together */
   override take(of: string, { quota, windowMs }: RateLimit, count = 1): Promise<Allowance> {
     const now = Math.floor(performance.now() * 1_000);
     const interval = Math.floor((windowMs * 1_000) / quota);

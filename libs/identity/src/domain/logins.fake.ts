@@ -1,12 +1,12 @@
 import { type Login, Logins } from './logins.js';
 import type { Principal } from './principal.js';
 
-/** Logins in memory; tests change the list as others would change the database. */
+/** Logins in memory. Tests change the list in place of the database. */
 export class FakeLogins extends Logins {
   readonly all: Login[] = [];
-  /** Questions asked by {@link principalOf}. */
-  looks = 0;
-  /** Set: the store is away. */
+  /** The number of calls of {@link principalOf}. */
+  lookups = 0;
+  /** If set, the store is unavailable. */
   failure: Error | undefined;
 
   override find(username: string): Promise<Login | undefined> {
@@ -15,7 +15,7 @@ export class FakeLogins extends Logins {
   }
 
   override principalOf(credentialId: string): Promise<Principal | undefined> {
-    this.looks += 1;
+    this.lookups += 1;
     if (this.failure) return Promise.reject(this.failure);
     const login = this.all.find(
       ({ status, credentials }) =>

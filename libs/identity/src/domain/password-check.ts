@@ -9,21 +9,21 @@ import { SALT_BYTES } from './user.js';
 import { isUsername } from './username.js';
 
 /**
- * One check at a time, so that a flood of wrong passwords takes one core and leaves the others to
- * everybody else (docs/decisions/2026-11-21-limits.md), and one of each site in turn. A hundred, as many
- * as an address may have under way, wait about a second; five, where a machine is short of everything.
+ * One check at a time, alternating between sites, so that a flood of wrong passwords occupies only one core
+ * (docs/decisions/2026-11-21-limits.md). A hundred checks, the limit of one address, take about a second, and
+ * five on an overloaded machine.
  */
 const LIMITS = { atOnce: 1, waitMs: 5_000 };
 
-/** Which credential a password turned out to be, and whose. */
+/** The credential that a password belongs to, and its user. */
 export interface Match {
   credentialId: string;
   principal: Principal;
 }
 
 /**
- * Finds the credential that a pair is. Costs one computation of the hash and the same time
- * whatever comes out, so that an answer does not tell whether there is such a user.
+ * Finds the credential of a pair. It always computes one hash and takes the same time, so that an answer does
+ * not reveal whether the user exists.
  */
 @Injectable()
 export class PasswordCheck {
@@ -39,9 +39,9 @@ export class PasswordCheck {
   ) {}
 
   /**
-   * @param address whose turn it takes, with all of its site
+   * @param address determines the site that the check is queued for
    * @returns undefined for an unknown user, a wrong or expired password and a locked user
-   * @throws BusyError when too many wait, or after too long a wait
+   * @throws BusyError after waiting for too long
    */
   match(pair: BasicCredentials, address: string): Promise<Match | undefined> {
     return this.semaphore.run(() => this.check(pair), siteOf(address));
@@ -49,17 +49,17 @@ export class PasswordCheck {
 
   private async check({ username, password }: BasicCredentials): Promise<Match | undefined> {
     const login = isUsername(username) ? await this.logins.find(username) : undefined;
-    const hash = await this.hasher.hash(password, login?.salt ?? this.saltOfNobody(username));
+    const hash = await this.hasher.hash(password, login?.salt ?? this.fakeSaltOf(username));
     if (!login) return undefined;
-    // Every hash is compared, so that the time does not tell which one it was.
+    // Compares every hash, so that the time does not reveal which one matched.
     const matches = login.credentials.filter((stored) => timingSafeEqual(stored.hash, hash));
     const credential = matches[0];
     if (!credential || login.status !== 'active') return undefined;
     return { credentialId: credential.id, principal: login.principal };
   }
 
-  /** Always the same for a name, as a stored salt would be. */
-  private saltOfNobody(username: string): Buffer {
+  /** Always the same for a username, like a stored salt. */
+  private fakeSaltOf(username: string): Buffer {
     return createHmac('sha256', this.saltKey).update(username).digest().subarray(0, SALT_BYTES);
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { PasswordHasher } from './password-hasher.js';
 
-/** A hash that costs nothing and counts how often it was wanted. */
+/** A fast hash that counts its computations. */
 export class FakePasswordHasher extends PasswordHasher {
   readonly salts: string[] = [];
 

@@ -1,5 +1,5 @@
-/** Turns a password into what is stored of it; deliberately slow (milliseconds of one core). */
+/** Hashes a password for storage; deliberately slow (milliseconds of one core). */
 export abstract class PasswordHasher {
-  /** @throws BusyError when too many computations wait already */
+  /** @throws BusyError when too many computations are waiting */
   abstract hash(password: string, salt: Buffer): Promise<Buffer>;
 }

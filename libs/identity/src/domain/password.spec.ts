@@ -17,13 +17,13 @@ it.each(['', '1234567', 'x'.repeat(201), '🔑'.repeat(7), 'a\0bcdefgh', 'abcdef
   },
 );
 
-it('generates passwords that may be used and differ', () => {
+it('generates different valid passwords', () => {
   const generated = Array.from({ length: 100 }, generatePassword);
   for (const password of generated) requirePassword(password);
   expect(new Set(generated).size).toBe(100);
 });
 
-it.each(['a', 'demo', 'A.b_c@d-9', 'x'.repeat(64)])('takes the username %j', (username) => {
+it.each(['a', 'demo', 'A.b_c@d-9', 'x'.repeat(64)])('accepts the username %j', (username) => {
   expect(isUsername(username)).toBe(true);
 });
 

@@ -4,13 +4,13 @@ import { codePoints, isStorable, ValidationError } from '#libs/kernel';
 export const PASSWORD_MIN = 8;
 export const PASSWORD_MAX = 200;
 
-/** Whether the text may be a password as far as its length goes. */
+/** Whether the text has a valid length for a password. */
 export function hasPasswordLength(text: string): boolean {
   const length = codePoints(text);
   return length >= PASSWORD_MIN && length <= PASSWORD_MAX;
 }
 
-/** @throws ValidationError unless the text may be a password */
+/** @throws ValidationError unless the text is a valid password */
 export function requirePassword(text: string): void {
   if (!hasPasswordLength(text)) {
     const says = `must have ${PASSWORD_MIN} to ${PASSWORD_MAX} characters`;

@@ -1,23 +1,20 @@
-/** What an account may ask: `quota` requests in `windowMs`. */
+/** An account's rate limit: `quota` requests in `windowMs`. */
 export interface RateLimit {
   quota: number;
   windowMs: number;
 }
 
-/** What came of asking for one more request. */
+/** The decision about one request. */
 export interface Allowance {
   allowed: boolean;
-  /** Requests that are allowed now, after this one. */
+  /** Requests that are still allowed now. */
   remaining: number;
-  /** In ms, until there is one more. */
+  /** ms until one more is allowed. */
   nextMs: number;
 }
 
-/**
- * Counts requests of accounts by a token bucket: it holds `quota` of them, and is filled evenly,
- * from empty to full in `windowMs`.
- */
+/** Limits requests with token buckets, which hold `quota` tokens and refill evenly within `windowMs`. */
 export abstract class RateLimiter {
-  /** @param of whose requests, and of which route where they are counted by themselves */
+  /** @param of the account, with the route if that has its own limit */
   abstract take(of: string, limit: RateLimit): Promise<Allowance>;
 }

@@ -1,10 +1,10 @@
 import type { Page } from '#libs/kernel';
 import type { User } from './user.js';
 
-/** A user to be stored; the store gives it an id and its join date. */
+/** A user to store. The store adds its id and join date. */
 export type NewUser = Omit<User, 'id' | 'joinDate'>;
 
-/** Where users are kept. */
+/** Stores users. */
 export abstract class UsersRepository {
   abstract findById(id: string): Promise<User | undefined>;
   abstract findByUsername(username: string): Promise<User | undefined>;
@@ -12,8 +12,8 @@ export abstract class UsersRepository {
   abstract page(page: Page): Promise<User[]>;
   /** @throws UsernameTaken */
   abstract insert(user: NewUser): Promise<User>;
-  /** Keeps others who hold it waiting until the transaction ends. */
+  /** Locks the user's row until the transaction ends. */
   abstract hold(id: string): Promise<void>;
-  /** @returns whether it had another one */
+  /** @returns whether the status changed */
   abstract setStatus(id: string, status: User['status']): Promise<boolean>;
 }

@@ -12,7 +12,7 @@ import { type Role, SALT_BYTES, type Status, type User } from './user.js';
 import { isUsername, requireUsername } from './username.js';
 import { UsersRepository } from './users.repository.js';
 
-/** Users and their credentials. Wherever a method takes `user`, it is an id or a username. */
+/** Users and their credentials. A parameter `user` is an id or a username. */
 @Injectable()
 export class UsersService {
   constructor(
@@ -24,8 +24,8 @@ export class UsersService {
   ) {}
 
   /**
-   * Makes an active user with one credential. Without a password one is made up.
-   * @returns `password` only if it was made up: nothing else ever tells it
+   * Creates an active user with one credential. Without a password, generates one.
+   * @returns `password` only if it was generated; it cannot be read later
    * @throws ValidationError, UsernameTaken
    */
   async create(request: {
@@ -66,7 +66,7 @@ export class UsersService {
   }
 
   /**
-   * A user as another one may see it: oneself, or anyone for `platform`.
+   * Shows a user to itself or to `platform`.
    * @throws NotFoundError
    */
   async show(user: string, viewer: Principal): Promise<{ user: User; credentials: Credential[] }> {
@@ -76,7 +76,7 @@ export class UsersService {
   }
 
   /**
-   * One credential of a user that `viewer` may see.
+   * Shows one credential of a user that `viewer` may see.
    * @throws NotFoundError
    */
   async showCredential(user: string, credentialId: string, viewer: Principal): Promise<Credential> {
@@ -88,7 +88,7 @@ export class UsersService {
 
   /**
    * @param status undefined changes nothing
-   * @param by who does it; absent for the command line
+   * @param by the acting user; absent for the command line
    * @throws NotFoundError, OwnAccessError
    */
   async setStatus(user: string, status: Status | undefined, by?: Principal): Promise<User> {
@@ -104,9 +104,9 @@ export class UsersService {
   }
 
   /**
-   * Adds a credential beside those that the user has.
-   * @param request without a password one is made up; without a time it never expires
-   * @returns `password` only if it was made up: nothing else ever tells it
+   * Adds a credential to a user.
+   * @param request without a password, one is generated; without a time, it never expires
+   * @returns `password` only if it was generated; it cannot be read later
    * @throws NotFoundError, ValidationError
    */
   async addCredential(
@@ -130,15 +130,16 @@ export class UsersService {
   }
 
   /**
-   * Takes a credential away, the last one too, unless it is one's own: the user then waits for another.
-   * @param by who does it; absent for the command line
+   * Removes a credential, even the user's last one, which leaves the user unable to log in. Only the acting
+   * user's own last valid credential cannot be removed.
+   * @param by the acting user; absent for the command line
    * @throws NotFoundError, OwnAccessError
    */
   async removeCredential(user: string, credentialId: string, by?: Principal): Promise<void> {
     const { id } = await this.required(user);
     const isOwn = by?.userId === id;
     await this.transactions.run(async () => {
-      // Two at once would each leave the other one's.
+      // Without the lock, two concurrent removals could each count on the other credential.
       if (isOwn) await this.users.hold(id);
       const removed =
         isNumericId(credentialId) && (await this.credentials.remove(id, credentialId));

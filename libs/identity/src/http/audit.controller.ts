@@ -7,7 +7,7 @@ import type { Principal } from '../domain/principal.js';
 import { showAuditRecord } from './audit.view.js';
 import { CurrentUser } from './decorators.js';
 
-/** Who changed what: of one's own account, for the platform of all. */
+/** The changes of the caller's account, or of all accounts for the platform. */
 @Controller('v1/audit')
 export class AuditController {
   constructor(private readonly log: AuditLog) {}
@@ -24,9 +24,9 @@ export class AuditController {
     query.done();
     const viewer = role === 'platform' ? undefined : userId;
     const { accountId } = filter;
-    // All entries of the viewer would be looked at for one of somebody else.
-    const isOfOther = viewer !== undefined && accountId !== undefined && accountId !== viewer;
-    const read = async (of: Page) => (isOfOther ? { rows: [] } : this.log.list(viewer, filter, of));
+    // Without this, a query for another account would scan all entries of the viewer.
+    const isForeign = viewer !== undefined && accountId !== undefined && accountId !== viewer;
+    const read = async (of: Page) => (isForeign ? { rows: [] } : this.log.list(viewer, filter, of));
     await answerList(request, response, page, read, showAuditRecord);
   }
 }
@@ -34,7 +34,7 @@ export class AuditController {
 function filterOf(query: QueryReader): AuditFilter {
   const accountId = query.text('accountId');
   return {
-    // What is no id names no account: it finds nothing, as 0 does.
+    // A text that is not an id finds nothing, like 0.
     ...(accountId !== undefined && { accountId: isNumericId(accountId) ? accountId : '0' }),
     ...textsOf(query, ['action', 'resource', 'resourceId']),
     ...timesOf(query),

@@ -1,37 +1,37 @@
 import { schema } from '#libs/http';
 import type { AuditRecord } from '../domain/audit-log.js';
 
-/** What {@link showAuditRecord} shows. */
+/** The result of {@link showAuditRecord}. */
 export const AuditRecordSchema = schema.named(
   'AuditEntry',
   schema.object(
     {
-      id: schema.uuid('Its id.'),
-      createdAt: schema.time('When it was done.'),
-      accountId: schema.integer('Whose resource it is, unless it belongs to no account.', 83346),
+      id: schema.uuid('The id of the entry.'),
+      createdAt: schema.time('When the change was made.'),
+      accountId: schema.integer('The owner of the resource, if it belongs to an account.', 83346),
       userId: schema.integer(
-        'The user who did it; absent where `actor` is `cli`, `system` or `platform`.',
+        'The user who made the change; absent if `actor` is `cli`, `system` or `platform`.',
         83346,
       ),
       actor: schema.text(
-        'The name of that user; without a `userId` it is `cli`, the command line, `system`, the ' +
-          'service itself, or `platform`, an operator of it, who is named to the platform alone.',
+        'The name of that user. Without a `userId`: `cli` (the command line), `system` (the service ' +
+          'itself) or `platform` (an operator, whose name only the platform sees).',
         'partner.one',
       ),
       address: schema.text(
-        'From where; that of another user is shown to the platform.',
+        "The client's address. Only the platform sees the address of another user.",
         '192.0.2.7',
       ),
       requestId: schema.text(
         'The `X-Request-Id` of the request.',
         'f0b1c7de-6a0e-4c07-9d3f-2f7f5a2b9c11',
       ),
-      action: schema.text('The kind of the resource, and what was done to it.', 'webhook.update'),
+      action: schema.text('The kind of the resource and what was done to it.', 'webhook.update'),
       resource: schema.text('The kind of the resource.', 'webhook'),
-      resourceId: schema.text('Its id.', '4711'),
+      resourceId: schema.text('The id of the resource.', '4711'),
       fields: {
         ...schema.arrayOf({ type: 'string', examples: ['targetUrl'] }),
-        description: 'The names of the fields that changed, of an update.',
+        description: 'The names of the changed fields, for an update.',
         examples: [['targetUrl', 'enabled']],
       },
     },
@@ -39,7 +39,7 @@ export const AuditRecordSchema = schema.named(
   ),
 );
 
-/** An entry of the audit as it is shown. */
+/** An audit entry in the form that answers contain. */
 export function showAuditRecord(record: AuditRecord): object {
   const { accountId, userId, fields } = record;
   return {

@@ -9,8 +9,8 @@ import type { Principal } from '../domain/principal.js';
 import { Refusals } from './refusals.js';
 
 /**
- * Closes every route to callers without valid credentials, but for those that are declared open.
- * It looks at the headers alone: no byte of the body is read before it has passed.
+ * Requires valid credentials for every route, except those that are declared open. It uses only the headers,
+ * so the body of an unauthenticated request is never read.
  */
 @Injectable()
 export class BasicAuthGuard implements CanActivate {
@@ -32,7 +32,7 @@ export class BasicAuthGuard implements CanActivate {
   private async authenticate(request: Request): Promise<Principal> {
     const addressOf = () => addressGroup(request.ip ?? '');
     try {
-      // What a browser adds by itself says nothing of who wants it.
+      // Credentials that a browser adds by itself do not show that the user wants the request.
       if (mayBeCsrf(request)) throw new UnauthorizedError();
       return await this.authenticator.authenticate(request.headers.authorization, addressOf);
     } catch (error) {
@@ -51,7 +51,7 @@ export class BasicAuthGuard implements CanActivate {
   }
 }
 
-/** Checks that waited for too long give up by the hundred at once. */
+/** Includes BusyError, because hundreds of waiting checks may time out at once. */
 function isRefusal(error: unknown): boolean {
   return [UnauthorizedError, RateLimitedError, BusyError].some((each) => error instanceof each);
 }

@@ -11,28 +11,28 @@ import type { Principal } from '../domain/principal.js';
 
 declare module 'express-serve-static-core' {
   interface Request {
-    /** Set by the guard on every request that needed credentials. */
+    /** Set by the guard, for every request that needs credentials. */
     principal?: Principal;
   }
 }
 
-/** Metadata key: the route is for the role `platform` alone. */
+/** Metadata key of a route that only the role `platform` may use. */
 export const PLATFORM_ONLY = 'switchhook:platform-only';
 
-/** A route, or all routes of a controller, for the role `platform` alone; else 403. */
+/** Restricts a route, or all routes of a controller, to the role `platform`; other roles get 403. */
 export const PlatformOnly = (): ClassDecorator & MethodDecorator =>
   applyDecorators(SetMetadata(PLATFORM_ONLY, true), RefusesWith('forbidden'));
 
-/** Metadata key: how much an account may ask of the route. */
+/** Metadata key of the rate limit of a route. */
 export const LIMITED_TO = 'switchhook:limited-to';
 
-/** How often an account may use a route, within what it may ask in all. */
+/** A rate limit of a route for each account, in addition to the account's general one. */
 export interface RouteLimit extends RateLimit {
-  /** What a request of it is. */
+  /** The name of a request to this route. */
   what: string;
 }
 
-/** Limits a route that costs others more than a request; beyond it 429. */
+/** Limits a route that costs more than a request; requests beyond the limit get 429. */
 export const LimitedTo = (limit: RouteLimit): MethodDecorator => SetMetadata(LIMITED_TO, limit);
 
 /** The {@link Principal} of the request. */
@@ -40,7 +40,7 @@ export const CurrentUser = createParamDecorator((_: unknown, context: ExecutionC
   principalOf(context.switchToHttp().getRequest<Request>()),
 );
 
-/** @throws Error on a public route, where there is none */
+/** @throws Error on a public route, which has no user */
 export function principalOf(request: Request): Principal {
   if (!request.principal) throw new Error('the route is public: it has no current user');
   return request.principal;

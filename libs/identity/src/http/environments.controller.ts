@@ -6,7 +6,7 @@ import { EnvironmentsService } from '../domain/environments.service.js';
 import { PlatformOnly } from './decorators.js';
 import { CreateEnvironmentDto, showEnvironment } from './environments.dto.js';
 
-/** The environments, which every user may see and the platform adds to. */
+/** Environments. Every user may see them; only the platform adds some. */
 @Controller('v1/environments')
 export class EnvironmentsController {
   constructor(private readonly environments: EnvironmentsService) {}
@@ -44,8 +44,8 @@ export class EnvironmentsController {
   ): Promise<object> {
     const id = numericIdOf(chosen);
     const { name, type, billable } = fields;
-    const made = await this.environments.create({ name, type, billable, ...(id && { id }) });
-    const address = href('environments', made.id);
+    const created = await this.environments.create({ name, type, billable, ...(id && { id }) });
+    const address = href('environments', created.id);
     response.setHeader('Location', address);
     return { href: address };
   }

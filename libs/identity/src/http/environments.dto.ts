@@ -9,36 +9,36 @@ const NAME_MAX = 255;
 
 /** The body of `POST /v1/environments`. */
 export class CreateEnvironmentDto {
-  @Field({ about: 'An id of your own choice; else the next one.', example: 70 })
+  @Field({ about: 'An id of your choice; by default the next free one.', example: 70 })
   @IsId()
   id?: string | number;
 
-  @Field({ required: true, trim: true, about: 'What it is called.', example: 'Partner tests' })
+  @Field({ required: true, trim: true, about: 'The name.', example: 'Partner tests' })
   @IsLabel(NAME_MAX)
   name!: string;
 
-  @Field({ required: true, about: 'What it is for.', example: 'special' })
+  @Field({ required: true, about: 'The purpose.', example: 'special' })
   @IsChoice(ENVIRONMENT_TYPES)
   type!: EnvironmentType;
 
-  @Field({ required: true, about: 'Whether what runs in it is billed.', example: false })
+  @Field({ required: true, about: 'Whether its applications are billed.', example: false })
   @IsFlag()
   billable!: boolean;
 }
 
-/** What {@link showEnvironment} shows. */
+/** The result of {@link showEnvironment}. */
 export const EnvironmentSchema = schema.named(
   'Environment',
   schema.object({
-    id: schema.numericId('Its id.', '2'),
-    href: schema.href('Its address.', 'environments/2'),
-    name: schema.text('What it is called.', 'Production'),
-    type: schema.choice('What it is for.', ENVIRONMENT_TYPES, 'production'),
-    billable: schema.flag('Whether what runs in it is billed.', true),
+    id: schema.numericId('The id.', '2'),
+    href: schema.href('The address.', 'environments/2'),
+    name: schema.text('The name.', 'Production'),
+    type: schema.choice('The purpose.', ENVIRONMENT_TYPES, 'production'),
+    billable: schema.flag('Whether its applications are billed.', true),
   }),
 );
 
-/** An environment as answers show it. */
+/** An environment in the form that answers contain. */
 export function showEnvironment(environment: Environment, href: HrefBuilder): object {
   const { id, name, type, billable } = environment;
   return { id, href: href('environments', id), name, type, billable };

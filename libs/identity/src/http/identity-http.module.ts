@@ -18,7 +18,7 @@ import { Refusals } from './refusals.js';
 import { RoleGuard } from './role.guard.js';
 import { UsersController } from './users.controller.js';
 
-/** Users, environments, the audit, and the guards that close every route of the process by default. */
+/** Users, environments, the audit, and the guards that protect every route of the process by default. */
 @Module({
   imports: [IdentityModule],
   controllers: [UsersController, EnvironmentsController, AuditController],
@@ -30,7 +30,7 @@ import { UsersController } from './users.controller.js';
     { provide: CredentialUses, useClass: PostgresCredentialUses },
     { provide: LoginFailures, useClass: RedisLoginFailures },
     { provide: RateLimiter, useClass: RedisRateLimiter },
-    // In this order: who calls, whether it asks too much, then what its role allows.
+    // In this order: authentication, rate limits, role.
     { provide: APP_GUARD, useClass: BasicAuthGuard },
     { provide: APP_GUARD, useClass: RateLimitGuard },
     { provide: APP_GUARD, useClass: RoleGuard },

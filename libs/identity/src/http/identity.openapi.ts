@@ -24,12 +24,13 @@ import {
 
 const OWN_ACCESS = describeError(
   new OwnAccessError('lock yourself'),
-  'A platform user would lock itself, or take away its own last credential.',
+  'A platform user would lock itself or remove its own last credential.',
 );
 
 const usersRoutes = describeRoutes(UsersController, {
   tag: 'Users',
-  about: 'Users, which are accounts, and their credentials. Most of it is for the role `platform`.',
+  about:
+    'Users, which are accounts, and their credentials. Most operations need the role `platform`.',
   path: {
     user: { about: 'The id or the username of a user.', schema: schema.text('', '83346') },
     credential: { about: 'The id of a credential.', schema: schema.numericId('', '7') },
@@ -37,19 +38,20 @@ const usersRoutes = describeRoutes(UsersController, {
   operations: {
     list: {
       summary: 'List users',
-      about: 'All users in ascending order of id, or a page of them. For the role `platform`.',
+      about: 'All users in ascending order of id, or a page of them. Needs the role `platform`.',
       query: OPTIONAL_PAGE,
       answer: schema.arrayOf(UserSchema),
       headers: ['Link'],
     },
     show: {
       summary: 'Show a user',
-      about: 'The caller, or for the role `platform` any user, with the list of its credentials.',
+      about:
+        'The caller with its credentials. With the role `platform`, any user with its credentials.',
       answer: UserWithCredentialsSchema,
     },
     create: {
       summary: 'Create a user',
-      about: 'For the role `platform`. A username that is taken is a fault of `username`.',
+      about: 'Needs the role `platform`. A username that is taken is a fault of `username`.',
       examples: {
         withPassword: { username: 'partner.one', password: 'correct horse battery staple' },
         generatedPassword: { username: 'partner.two', role: 'account' },
@@ -59,19 +61,19 @@ const usersRoutes = describeRoutes(UsersController, {
     },
     update: {
       summary: 'Lock or unlock a user',
-      about: 'For the role `platform`. A lock works within a second.',
+      about: 'Needs the role `platform`. A lock takes effect within a second.',
       examples: { lock: { status: 'locked' }, unlock: { status: 'active' } },
       answer: AddressSchema,
       errors: [OWN_ACCESS, 'precondition_failed'],
     },
     showCredential: {
       summary: 'Show a credential',
-      about: 'One credential of the caller, or for the role `platform` of any user.',
+      about: 'One credential of the caller. With the role `platform`, of any user.',
       answer: CredentialSchema,
     },
     addCredential: {
       summary: 'Add a credential',
-      about: 'For the role `platform`. The older ones go on working, so that a change can overlap.',
+      about: 'Needs the role `platform`. Older credentials keep working, so that they can overlap.',
       examples: {
         chosen: { password: 'another horse, another staple' },
         generated: {},
@@ -82,7 +84,7 @@ const usersRoutes = describeRoutes(UsersController, {
     },
     removeCredential: {
       summary: 'Revoke a credential',
-      about: 'For the role `platform`. It stops working within a second.',
+      about: 'Needs the role `platform`. The credential stops working within a second.',
       answer: DeletedSchema,
       errors: [OWN_ACCESS, 'precondition_failed'],
     },
@@ -91,7 +93,7 @@ const usersRoutes = describeRoutes(UsersController, {
 
 const environmentsRoutes = describeRoutes(EnvironmentsController, {
   tag: 'Environments',
-  about: 'What applications run in.',
+  about: 'The environments that applications run in.',
   path: { id: { about: 'The id of an environment.', schema: schema.numericId('', '2') } },
   operations: {
     list: {
@@ -103,12 +105,12 @@ const environmentsRoutes = describeRoutes(EnvironmentsController, {
     },
     show: {
       summary: 'Show an environment',
-      about: 'Answers one environment.',
+      about: 'Returns one environment.',
       answer: EnvironmentSchema,
     },
     create: {
       summary: 'Create an environment',
-      about: 'For the role `platform`. An id that is taken is a fault of `id`.',
+      about: 'Needs the role `platform`. An id that is taken is a fault of `id`.',
       examples: {
         next: { name: 'Partner tests', type: 'special', billable: false },
         chosenId: { id: 70, name: 'Production of partners', type: 'production', billable: true },
@@ -126,17 +128,17 @@ const auditRoutes = describeRoutes(AuditController, {
     list: {
       summary: 'List changes',
       about:
-        "The changes of the caller's account, or for the role `platform` of all, newest first. An " +
-        'entry names the fields that changed, and never has a value.',
+        "The changes of the caller's account, newest first. With the role `platform`, of all accounts. " +
+        'An entry names the changed fields, but never contains their values.',
       query: {
-        accountId: { about: 'Answers those of this account.', schema: schema.text('', '83346') },
-        action: { about: 'Answers those of this kind.', schema: schema.text('', 'webhook.update') },
+        accountId: { about: 'Only changes of this account.', schema: schema.text('', '83346') },
+        action: { about: 'Only this kind of change.', schema: schema.text('', 'webhook.update') },
         resource: {
-          about: 'Answers those of this kind of resources.',
+          about: 'Only changes of this kind of resource.',
           schema: schema.text('', 'webhook'),
         },
         resourceId: {
-          about: 'Answers those of resources with this id.',
+          about: 'Only changes of resources with this id.',
           schema: schema.text('', '4711'),
         },
         ...TIMES,
@@ -148,5 +150,5 @@ const auditRoutes = describeRoutes(AuditController, {
   },
 });
 
-/** Users, environments and the audit in the API's description. */
+/** Users, environments and the audit in the API description. */
 export const identityRoutes = [usersRoutes, environmentsRoutes, auditRoutes];

@@ -8,7 +8,7 @@ import { LimitedTo } from './decorators.js';
 import { RateLimitGuard } from './rate-limit.guard.js';
 import { Refusals } from './refusals.js';
 
-// Time stands still: nothing is added to a bucket.
+// The time is frozen, so that no bucket refills.
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
 });
@@ -18,12 +18,12 @@ afterEach(() => {
 
 class Routes {
   any(): void {
-    // Any request.
+    // A route with the general limit only.
   }
 
   @LimitedTo({ quota: 3, windowMs: 60_000, what: 'test' })
   test(): void {
-    // One that costs more.
+    // A route with its own limit.
   }
 }
 
@@ -43,7 +43,7 @@ function aGuard(config: Config) {
   return { guard, context };
 }
 
-it('limits a route by itself, and no other with it', async () => {
+it('limits a route separately from all others', async () => {
   const { guard, context } = aGuard(readConfig({ DATABASE_URL: 'postgres://unused' }));
   // eslint-disable-next-line @typescript-eslint/unbound-method -- as above
   const test = context(Routes.prototype.test);
@@ -58,7 +58,7 @@ it.each([
   ['5/s', 'The account may make 5 requests in 1 second.'],
   ['1/m', 'The account may make 1 request in 60 seconds.'],
   ['5/h', 'The account may make 5 requests in 3600 seconds.'],
-])('says of %s: %s', async (RATE_LIMIT, says) => {
+])('refuses requests beyond %s with the message: %s', async (RATE_LIMIT, says) => {
   const config = readConfig({ DATABASE_URL: 'postgres://unused', RATE_LIMIT });
   const { guard, context } = aGuard(config);
   for (let left = config.RATE_LIMIT.quota; left > 0; left -= 1) {

@@ -8,14 +8,14 @@ import { RateLimiter } from '../domain/rate-limiter.js';
 import { LIMITED_TO, type RouteLimit } from './decorators.js';
 import { Refusals } from './refusals.js';
 
-/** The name of the policy in the header fields. */
+/** The policy's name in the headers. */
 const POLICY = '"account"';
 
 /**
- * Bounds how much an account asks (`RATE_LIMIT`), and tells of it in the fields of
- * draft-ietf-httpapi-ratelimit-headers-11; and what it has under way here. A route may have a limit of
- * its own ({@link LimitedTo}). The role `platform`, which reports the events, has no bound. Runs after the
- * {@link BasicAuthGuard}.
+ * Limits an account's requests per time (`RATE_LIMIT`), with the headers of
+ * draft-ietf-httpapi-ratelimit-headers-11, and its requests in flight in this process. A route may have an
+ * additional limit ({@link LimitedTo}). The role `platform`, which reports events, has no limit. Runs after
+ * the {@link BasicAuthGuard}.
  */
 @Injectable()
 export class RateLimitGuard implements CanActivate {

@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('answers a refused party at once, then ten times a second, and always within five seconds', async () => {
+it('sends the first refusal of a party at once, then ten a second, each within five seconds', async () => {
   const refusals = new Refusals();
   let told = 0;
   const refuse = async () => {
@@ -28,7 +28,7 @@ it('answers a refused party at once, then ten times a second, and always within 
     most = Math.max(most, told - before);
   }
   expect(told).toBe(500);
-  // Four hundred and fifty are beyond fifty waits: they are spread over a second.
+  // Four hundred and fifty refusals exceed the longest wait, so they are spread over a second.
   expect(most).toBeLessThan(120);
   await Promise.all(all);
   await vi.advanceTimersByTimeAsync(5_000);

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from '#libs/kernel';
 
-/** What a refusal adds to the wait of the next one of the same party, ms. */
+/** The time between two refusals of the same party. */
 const APART_MS = 100;
 const LONGEST_MS = 5_000;
-/** Parties whose last refusals are remembered. */
+/** Parties to remember. */
 const REMEMBERED = 5_000;
 
 /**
@@ -13,16 +13,16 @@ const REMEMBERED = 5_000;
  */
 @Injectable()
 export class Refusals {
-  /** When the next one may go out, by party. */
+  /** When each party's next refusal may be sent. */
   private readonly due = new LRUCache<string, number>({ max: REMEMBERED });
 
-  /** Resolves when this party may be told: the first time at once, then ten times a second. */
+  /** Resolves when this party's refusal may be sent: the first at once, then ten a second. */
   async pace(party: string): Promise<void> {
     const now = performance.now();
     const next = Math.max(now, this.due.get(party) ?? 0);
     const isFull = next > now + LONGEST_MS;
     if (!isFull) this.due.set(party, next + APART_MS);
-    // Those beyond the limit would otherwise all go out together.
+    // Random, because refusals beyond the limit would otherwise all be sent together.
     const due = isFull ? now + LONGEST_MS * (1 - Math.random() / 5) : next;
     if (due > now) await new Promise((resolve) => setTimeout(resolve, due - now));
   }

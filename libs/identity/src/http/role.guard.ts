@@ -4,7 +4,7 @@ import type { Request } from 'express';
 import { ForbiddenError } from '#libs/kernel';
 import { PLATFORM_ONLY, principalOf } from './decorators.js';
 
-/** Keeps routes of the platform from other users. Runs after the {@link BasicAuthGuard}. */
+/** Restricts the platform's routes to platform users. Runs after the {@link BasicAuthGuard}. */
 @Injectable()
 export class RoleGuard implements CanActivate {
   constructor(private readonly reflector: Reflector) {}

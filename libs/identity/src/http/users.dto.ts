@@ -54,7 +54,7 @@ function IsExpiry(): PropertyDecorator {
 }
 
 const PASSWORD = {
-  about: 'Without one, we make one up, and answer with it this once.',
+  about: 'Without it, the service generates a password and shows it only in this answer.',
   example: 'correct horse battery staple',
 };
 
@@ -64,7 +64,7 @@ export class CreateUserDto {
   @IsUsername()
   username!: string;
 
-  @Field({ about: 'What the user may do.', example: 'account', default: 'account' })
+  @Field({ about: 'The role.', example: 'account', default: 'account' })
   @IsChoice(ROLES)
   role?: Role;
 
@@ -87,7 +87,7 @@ export class CreateCredentialDto {
   password?: string;
 
   @Field({
-    about: 'When it stops working; without it, never.',
+    about: 'When the credential expires; by default never.',
     example: '2099-12-31T23:59:59.000Z',
   })
   @IsExpiry()
@@ -95,26 +95,26 @@ export class CreateCredentialDto {
 }
 
 const credential = {
-  id: schema.numericId('Its id.', '7'),
-  createdAt: schema.time('When it was made.'),
-  expiresAt: schema.time('When it stops working, or stopped, if ever.', '2099-12-31T23:59:59.000Z'),
-  lastUsedAt: schema.time('When it was last used, if ever; to about a minute.'),
+  id: schema.numericId('The id.', '7'),
+  createdAt: schema.time('When it was created.'),
+  expiresAt: schema.time('When it expires or has expired, if ever.', '2099-12-31T23:59:59.000Z'),
+  lastUsedAt: schema.time('When it was last used, if ever; accurate to about a minute.'),
 };
 const OPTIONAL = { optional: ['expiresAt', 'lastUsedAt'] } as const;
 
 const user = {
-  href: schema.href('Its address.', 'users/83346'),
-  id: schema.integer('Its id, which is that of the account, too.', 83346),
-  username: schema.text('Its name.', 'partner.one'),
-  role: schema.choice('What it may do.', ROLES),
+  href: schema.href('The address.', 'users/83346'),
+  id: schema.integer('The id, which is also the id of the account.', 83346),
+  username: schema.text('The username.', 'partner.one'),
+  role: schema.choice('The role.', ROLES),
   status: schema.choice("A locked user's credentials are refused.", STATUSES),
-  joinDate: schema.time('When it was made.'),
+  joinDate: schema.time('When it was created.'),
 };
 
-/** What {@link showUser} shows in lists. */
+/** The result of {@link showUser} in lists. */
 export const UserSchema = schema.named('User', schema.object(user));
 
-/** What {@link showUser} shows of one. */
+/** The result of {@link showUser} for one user. */
 export const UserWithCredentialsSchema = schema.named(
   'UserWithCredentials',
   schema.object({
@@ -125,21 +125,24 @@ export const UserWithCredentialsSchema = schema.named(
   }),
 );
 
-const credentialAddress = schema.href('Its address.', 'users/83346/credentials/7');
+const credentialAddress = schema.href('The address.', 'users/83346/credentials/7');
 
-/** What {@link showCredential} shows. */
+/** The result of {@link showCredential}. */
 export const CredentialSchema = schema.named(
   'Credential',
   schema.object({ href: credentialAddress, ...credential }, OPTIONAL),
 );
 
-const password = schema.text('Only where we made it up, and only this once.', 'Zr0vD8cP1mXyq4Lw');
+const password = schema.text(
+  'Only if it was generated, and only in this answer.',
+  'Zr0vD8cP1mXyq4Lw',
+);
 
 /** The answer to a new user. */
 export const CreatedUserSchema = schema.named(
   'CreatedUser',
   schema.object(
-    { href: schema.href('Its address.', 'users/83346'), password },
+    { href: schema.href('The address.', 'users/83346'), password },
     { optional: ['password'] },
   ),
 );
@@ -150,7 +153,7 @@ export const CreatedCredentialSchema = schema.named(
   schema.object({ href: credentialAddress, password }, { optional: ['password'] }),
 );
 
-/** A user as answers show it; its credentials on show alone. */
+/** A user in the form that answers contain; lists omit its credentials. */
 export function showUser(user: User, href: HrefBuilder, credentials?: Credential[]): object {
   const { id, username, role, status, joinDate } = user;
   return {

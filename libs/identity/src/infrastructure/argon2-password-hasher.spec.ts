@@ -14,27 +14,27 @@ it('computes Argon2id with 19 MiB, two passes and one lane', async () => {
   expect(verifySync(text, 'demo-secreT')).toBe(false);
 });
 
-it('takes a password however its accents were typed', async () => {
+it('gives a password the same hash however its accents are encoded', async () => {
   const composed = await hasher.hash('p\u00e4sswort', salt);
   expect(await hasher.hash('pa\u0308sswort', salt)).toEqual(composed);
 });
 
-it('depends on the salt', async () => {
+it('gives a password different hashes with different salts', async () => {
   const other = await hasher.hash('demo-secret', Buffer.alloc(16));
   expect(other).not.toEqual(await hasher.hash('demo-secret', salt));
 });
 
-it('leaves the cores to the other threads, which have a higher priority', async () => {
+it('runs with a lower priority than the other threads', async () => {
   await hasher.hash('demo-secret', salt);
   const niceness = readdirSync('/proc/self/task').map((thread) => {
     const text = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8');
-    // Behind the name, which may contain anything, the seventeenth field.
+    // The seventeenth field after the name, which may contain anything.
     return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[16]);
   });
   expect(niceness.filter((one) => one === 10)).toHaveLength(1);
 });
 
-it('fails for a salt that is none, and goes on', async () => {
+it('fails for an invalid salt, and still computes the next hash', async () => {
   await expect(hasher.hash('demo-secret', Buffer.alloc(0))).rejects.toThrow();
   expect(await hasher.hash('demo-secret', salt)).toHaveLength(32);
 });

@@ -4,28 +4,28 @@ import { Injectable } from '@nestjs/common';
 import { BusyError, FairSemaphore } from '#libs/kernel';
 import { PasswordHasher } from '../domain/password-hasher.js';
 
-/** OWASP's first choice of 2023 for Argon2id: 19 MiB, two passes, one lane. */
+/** OWASP's first recommendation for Argon2id in 2023: 19 MiB, two passes, one lane. */
 const PARAMETERS = {
-  // The algorithm is left out: Argon2id is what the package computes unless it is told otherwise.
+  // Without an algorithm, the package computes Argon2id.
   memoryCost: 19_456,
   timeCost: 2,
   parallelism: 1,
   outputLen: 32,
 };
 
-/** Callers bound themselves how many checks wait; new passwords are few, and wait behind one check. */
+/** PasswordCheck limits its own waiting checks. New passwords are rare, and wait behind one check. */
 const LIMITS = { atOnce: 1, waitingOfOne: 100 };
 
-/** Of the thread: whoever has been let in comes first, where cores are scarce. */
+/** The thread's niceness: if cores are scarce, authenticated requests have priority. */
 const NICENESS = 10;
 
-/** A text, so that there is no file to be found beside both the sources and what is built of them. */
+/** Inline, so that no separate file has to be found both in the sources and in the build. */
 const THREAD = `
 const { getPriority, setPriority } = require('node:os');
 const { parentPort, workerData } = require('node:worker_threads');
 const { hashRawSync } = require(workerData.argon2);
 try {
-  // Elsewhere threads have no priority of their own; nobody may raise it.
+  // Only Linux has a priority for each thread. Raising it would need privileges.
   if (process.platform === 'linux' && getPriority() < workerData.niceness) {
     setPriority(workerData.niceness);
   }
@@ -40,8 +40,8 @@ parentPort.on('message', ({ password, salt }) => {
 `;
 
 /**
- * Argon2id, one computation at a time: it takes a core. In a thread of its own, with a lower priority than
- * the others, since strangers can have as many passwords checked as they like.
+ * Computes Argon2id, one hash at a time, because each occupies a core. It uses a separate thread with a lower
+ * priority, because unauthenticated clients can request any number of checks.
  */
 @Injectable()
 export class Argon2PasswordHasher extends PasswordHasher {
@@ -53,7 +53,7 @@ export class Argon2PasswordHasher extends PasswordHasher {
   private settle: ((hash: Uint8Array | Error) => void) | undefined;
 
   override hash(password: string, salt: Buffer): Promise<Buffer> {
-    // One password, however its accents were typed (RFC 7617, section 2.1).
+    // The same password, however its accents are encoded (RFC 7617, section 2.1).
     const text = password.normalize('NFC');
     return this.semaphore.run(() => this.compute(text, salt));
   }
@@ -68,13 +68,13 @@ export class Argon2PasswordHasher extends PasswordHasher {
         if (hash instanceof Error) reject(hash);
         else resolve(Buffer.from(hash));
       };
-      // Bytes of their own: of a pool, all that is in it would go to the thread.
+      // A separate buffer: of a pooled one, the whole pool would be transferred to the thread.
       const password = new TextEncoder().encode(text);
       thread.postMessage({ password, salt: new Uint8Array(salt) }, [password.buffer]);
     });
   }
 
-  /** A thread that ends takes the computation under way with it; the next one gets a new thread. */
+  /** If the thread ends, the current computation fails and the next one starts a new thread. */
   private start(): Worker {
     const argon2 = createRequire(import.meta.url).resolve('@node-rs/argon2');
     const workerData = { argon2, parameters: PARAMETERS, niceness: NICENESS };
@@ -85,7 +85,7 @@ export class Argon2PasswordHasher extends PasswordHasher {
     thread.on('exit', () => {
       this.thread = undefined;
       this.settle?.(
-        failure instanceof Error ? failure : new Error('the thread of passwords ended'),
+        failure instanceof Error ? failure : new Error('the password hashing thread ended'),
       );
     });
     return thread;

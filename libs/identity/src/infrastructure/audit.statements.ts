@@ -2,7 +2,7 @@ import { LOOKED_AT, type LookedAt } from '#libs/kernel';
 import { statement } from '#libs/runtime';
 
 interface AuditPage {
-  /** The customer who asks; undefined: the platform. */
+  /** The requesting customer; undefined for the platform. */
   viewer: string | undefined;
   after: string | undefined;
   limit: number;
@@ -27,7 +27,7 @@ export interface AuditRow extends LookedAt {
   fields: string[];
 }
 
-/** Not prepared: the best plan depends on which of the values are given. */
+/** Not prepared, because the best plan depends on which values are given. */
 export const LIST_AUDIT = statement<AuditPage, AuditRow>(`
 SELECT * FROM (
   SELECT id, created_at, account_id, request_id, action,

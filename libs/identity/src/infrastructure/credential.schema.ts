@@ -2,7 +2,7 @@ import { EntitySchema } from 'typeorm';
 import { identityColumn } from '#libs/runtime';
 import { Credential } from '../domain/credential.js';
 
-/** How {@link Credential} is stored; the migrations make the table. */
+/** Maps {@link Credential} to its table, which the migrations create. */
 export const CredentialSchema = new EntitySchema<Credential>({
   name: 'Credential',
   target: Credential,
@@ -18,7 +18,7 @@ export const CredentialSchema = new EntitySchema<Credential>({
   foreignKeys: [
     {
       name: 'credentials_user_fkey',
-      // By name: TypeORM would call a class as a function here.
+      // A name, because TypeORM would call a class as a function here.
       target: 'User',
       columnNames: ['userId'],
       referencedColumnNames: ['id'],

@@ -2,7 +2,7 @@ import { EntitySchema } from 'typeorm';
 import { identityColumn } from '#libs/runtime';
 import { Environment } from '../domain/environment.js';
 
-/** How {@link Environment} is stored; the migrations make the table. */
+/** Maps {@link Environment} to its table, which the migrations create. */
 export const EnvironmentSchema = new EntitySchema<Environment>({
   name: 'Environment',
   target: Environment,

@@ -7,7 +7,7 @@ export const identitySchema: DatabaseSchema = {
     users: { api: 'SELECT, INSERT, UPDATE (status)' },
     credentials: { api: 'SELECT, INSERT, DELETE, UPDATE (last_used_at)' },
     environments: { api: 'SELECT, INSERT' },
-    // It is only added to, and that by everybody who changes something.
+    // Append-only. Every process that changes something writes to it.
     audit: { api: 'SELECT, INSERT', worker: 'INSERT' },
   },
 };

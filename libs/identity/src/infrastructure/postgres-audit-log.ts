@@ -4,7 +4,7 @@ import { TypeOrmTransactions } from '#libs/runtime';
 import { type AuditFilter, AuditLog, type AuditRecord } from '../domain/audit-log.js';
 import { type AuditRow, LIST_AUDIT } from './audit.statements.js';
 
-/** The audit in PostgreSQL; `AuditTrail` of the kernel writes it. */
+/** Reads the audit from PostgreSQL. The kernel's `AuditTrail` writes it. */
 @Injectable()
 export class PostgresAuditLog extends AuditLog {
   constructor(private readonly transactions: TypeOrmTransactions) {

@@ -20,7 +20,7 @@ SELECT (entry ->> 'accountId')::bigint, @userId, @actor, @address, @requestId, e
 FROM jsonb_array_elements(@entries::jsonb) AS entry`,
 );
 
-/** The {@link AuditTrail} of the table `audit`. */
+/** The {@link AuditTrail} in the table `audit`. */
 @Injectable()
 export class PostgresAuditTrail extends AuditTrail {
   constructor(private readonly transactions: TypeOrmTransactions) {
@@ -28,7 +28,8 @@ export class PostgresAuditTrail extends AuditTrail {
   }
 
   override async record(...entries: AuditEntry[]): Promise<void> {
-    if (!this.transactions.underWay) throw new Error('a change is recorded in its transaction');
+    if (!this.transactions.underWay)
+      throw new Error('a change must be recorded in its transaction');
     if (entries.length === 0) return;
     const { userId, name: actor, address, requestId } = presentActor();
     const values = { entries: JSON.stringify(entries), userId, actor, address, requestId };
@@ -45,7 +46,7 @@ export class PostgresAuditTrail extends AuditTrail {
   }
 }
 
-/** How long ago the oldest of so many was. */
+/** Returns the age in ms of the oldest of the last @times changes, if the window contains that many. */
 const OLDEST_OF = prepared<
   { action: string; resourceId: string; times: number; withinMs: number },
   { ago_ms: number }
@@ -60,9 +61,8 @@ ORDER BY id DESC OFFSET @times::integer - 1 LIMIT 1`,
 );
 
 /**
- * SQL that records, within the statement that does it, what the service does to subscriptions by
- * itself.
- * @param source what has the `id` and the `account_id` of each, with its WHERE
+ * SQL that records the service's own changes of subscriptions, as part of the statement that makes them.
+ * @param source a table with the `id` and the `account_id` of each, with its WHERE
  */
 export function recordBySystem(
   { action, fields }: Required<Pick<AuditEntry, 'action' | 'fields'>>,

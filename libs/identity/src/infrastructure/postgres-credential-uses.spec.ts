@@ -24,7 +24,7 @@ const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 /** The ids that each statement wrote. */
 const written = () => run.mock.calls.map(([, { ids }]) => ids);
 
-it('writes the uses of a second in one statement, not when they happen', async () => {
+it('writes all uses of a second in one statement', async () => {
   for (const id of ['1', '2', '1']) uses.note(id);
   await pass(990);
   expect(written()).toEqual([]);
@@ -32,7 +32,7 @@ it('writes the uses of a second in one statement, not when they happen', async (
   expect(written()).toEqual([['1', '2']]);
 });
 
-it('writes a credential that is in use once a minute', async () => {
+it('writes a credential in constant use once a minute', async () => {
   for (let second = 0; second < 150; second += 1) {
     uses.note('1');
     await pass(1_000);
@@ -40,7 +40,7 @@ it('writes a credential that is in use once a minute', async () => {
   expect(written()).toEqual([['1'], ['1'], ['1']]);
 });
 
-it('keeps what could not be written, and tries again after a second', async () => {
+it('keeps uses that could not be written, and retries after a second', async () => {
   run.mockRejectedValueOnce(new UnavailableError());
   uses.note('1');
   await pass(1_100);
@@ -61,7 +61,7 @@ it('logs why uses were not written', async () => {
   expect(log.error).toHaveBeenCalledWith(fields, 'background task failed');
 });
 
-it('writes nothing after its end', async () => {
+it('writes nothing after the process has stopped', async () => {
   uses.note('1');
   await tasks.beforeApplicationShutdown();
   await pass(100_000);

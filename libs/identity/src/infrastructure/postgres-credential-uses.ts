@@ -5,15 +5,15 @@ import { CredentialUses } from '../domain/credential-uses.js';
 import { WRITE_USES } from './user.statements.js';
 
 const WRITTEN_EVERY_MS = 60_000;
-/** One statement writes the uses of so long. */
-const GATHERED_MS = 1_000;
-/** As many as pairs are remembered. */
+/** How often one statement writes the collected uses. */
+const FLUSH_MS = 1_000;
+/** As many as the authenticator caches. */
 const MAX_KNOWN = 10_000;
 
-/** Writes uses in the background; while PostgreSQL is away they wait. */
+/** Writes uses in the background; they wait while PostgreSQL is unavailable. */
 @Injectable()
 export class PostgresCredentialUses extends CredentialUses {
-  /** When a credential was last written, or is to be, as `performance.now()`. */
+  /** When the last stored use of each credential was noted, as `performance.now()`. */
   private readonly notedAt = new LRUCache<string, number>({ max: MAX_KNOWN });
   private readonly unwritten = new Set<string>();
 
@@ -22,7 +22,7 @@ export class PostgresCredentialUses extends CredentialUses {
     private readonly database: Database,
   ) {
     super();
-    tasks.add('credential-uses', { everyMs: GATHERED_MS }, () => this.write());
+    tasks.add('credential-uses', { everyMs: FLUSH_MS }, () => this.write());
   }
 
   override note(credentialId: string): void {

@@ -9,7 +9,7 @@ import {
   type LoginOutcome,
 } from '../domain/login-failures.js';
 
-/** ARGV: allowed, ms of the window, ms to wait for attempts that are not decided. */
+/** ARGV: failures allowed, window in ms, wait in ms while attempts are pending. */
 const BEGIN = `
 local attempts = tonumber(redis.call('HGET', KEYS[1], 'attempts') or 0)
 if attempts < tonumber(ARGV[1]) then
@@ -22,7 +22,7 @@ if failures < tonumber(ARGV[1]) then return tonumber(ARGV[3]) end
 return math.max(redis.call('PTTL', KEYS[1]), 1)
 `;
 
-/** ARGV: the outcome. A window that has ended meanwhile is not begun anew, or its key would stay. */
+/** ARGV: the outcome. It does not recreate an expired window, whose key would have no expiry. */
 const END = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 if ARGV[1] == 'failed' then return redis.call('HINCRBY', KEYS[1], 'failures', 1) end
@@ -30,10 +30,10 @@ if ARGV[1] == 'undecided' and redis.call('HINCRBY', KEYS[1], 'attempts', -1) > 0
 return redis.call('DEL', KEYS[1])
 `;
 
-/** Failed logins as all processes have seen them; with Redis away each counts alone. */
+/** Counts the failed logins of all processes; without Redis, each process counts its own. */
 @Injectable()
 export class RedisLoginFailures extends LoginFailures {
-  private readonly alone = new LocalLoginFailures();
+  private readonly local = new LocalLoginFailures();
 
   constructor(private readonly redis: RedisLimits) {
     super();
@@ -43,13 +43,13 @@ export class RedisLoginFailures extends LoginFailures {
     const values = [counter.allowed, FAILURE_WINDOW_MS, ATTEMPTS_PENDING_MS];
     const wait = await this.redis.run(BEGIN, keyOf(counter), values);
     if (wait !== undefined && wait !== 0) return Number(wait);
-    // What got through counts here as well, so that a Redis that comes and goes forgets nothing.
-    const waitAlone = await this.alone.begin(counter);
-    return wait === undefined ? waitAlone : 0;
+    // Admitted attempts also count locally, so that interruptions of Redis do not reset the count.
+    const localWait = await this.local.begin(counter);
+    return wait === undefined ? localWait : 0;
   }
 
   override end(counter: LoginCounter, outcome: LoginOutcome): void {
-    this.alone.end(counter, outcome);
+    this.local.end(counter, outcome);
     void this.redis.run(END, keyOf(counter), [outcome]);
   }
 }

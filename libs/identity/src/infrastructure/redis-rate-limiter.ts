@@ -4,15 +4,15 @@ import { type RateLimit, RedisLimits } from '#libs/runtime';
 import { LocalRateLimiter } from '../domain/local-rate-limiter.js';
 import { type Allowance, RateLimiter } from '../domain/rate-limiter.js';
 
-/** A process takes so many parts of a quota at once: one that is asked for much asks Redis seldom. */
+/** A process takes 1/PARTS of a quota at once, so that large quotas need few calls to Redis. */
 const PARTS = 1_000;
-/** Accounts whose parts are kept. */
+/** Accounts whose taken requests are kept. */
 const REMEMBERED = 10_000;
 
 /**
- * ARGV: quota, ms of the window, how many are wanted. The key holds when the bucket is full again, in µs
- * of Redis' own clock, and is gone by then. Whole numbers throughout: the time as such leaves a double
- * no digits.
+ * ARGV: quota, window in ms, number wanted. The key contains the time when the bucket is full again, in µs of
+ * Redis' clock, and expires then. All numbers are whole, because the time leaves no digits of a double for
+ * fractions.
  */
 const TAKE = `
 local time = redis.call('TIME')
@@ -31,17 +31,17 @@ local remaining = math.floor(room / interval)
 return { taken, remaining, math.ceil((interval * (remaining + 1) - room) / 1000) }
 `;
 
-/** Requests that were taken for an account, and not used yet. */
+/** Requests that were taken for an account, but not used yet. */
 interface Stock extends Omit<Allowance, 'allowed'> {
   left: number;
-  /** Under way: how many it brings. */
+  /** The current refill and the number it adds. */
   refill?: Promise<number>;
 }
 
-/** Requests of accounts as all processes have seen them; with Redis away each counts alone. */
+/** Counts the requests of all processes; without Redis, each process counts its own. */
 @Injectable()
 export class RedisRateLimiter extends RateLimiter {
-  private readonly alone = new LocalRateLimiter();
+  private readonly local = new LocalRateLimiter();
   private readonly stocks = new LRUCache<string, Stock>({ max: REMEMBERED });
 
   constructor(private readonly redis: RedisLimits) {
@@ -62,7 +62,7 @@ export class RedisRateLimiter extends RateLimiter {
     return { allowed: true, remaining: stock.remaining + stock.left, nextMs: stock.nextMs };
   }
 
-  /** Where one is taken at a time, nobody waits for another. */
+  /** Small quotas are taken one by one, without a stock, so that requests need not wait. */
   private stockOf(of: string, isShared: boolean): Stock {
     const known = isShared ? this.stocks.get(of) : undefined;
     if (known) return known;
@@ -81,13 +81,13 @@ export class RedisRateLimiter extends RateLimiter {
     const values = [quota, windowMs, wanted];
     const answer = await this.redis.run(TAKE, `switchhook:rate:${of}`, values);
     if (answer === undefined) {
-      const { allowed, ...allowance } = await this.alone.take(of, limit);
+      const { allowed, ...allowance } = await this.local.take(of, limit);
       Object.assign(stock, { ...allowance, left: Number(allowed) });
       return stock.left;
     }
     const [taken, remaining, nextMs] = answer as [number, number, number];
-    // Counted here as well, so that a Redis that comes and goes gives nobody a second quota.
-    await this.alone.take(of, limit, taken);
+    // Also counted locally, so that interruptions of Redis do not give an account a second quota.
+    await this.local.take(of, limit, taken);
     Object.assign(stock, { left: taken, remaining, nextMs });
     return taken;
   }

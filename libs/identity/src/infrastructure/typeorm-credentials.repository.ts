@@ -22,7 +22,7 @@ export class TypeOrmCredentialsRepository extends CredentialsRepository {
 
   override async insert(credential: NewCredential): Promise<Credential> {
     const stored = Object.assign(new Credential(), credential);
-    // insert() fills in what the database makes: the id and the time.
+    // insert() adds the values from the database: the id and the time.
     await this.transactions.use((manager) => manager.insert(Credential, stored));
     return stored;
   }

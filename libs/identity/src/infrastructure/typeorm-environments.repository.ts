@@ -37,7 +37,7 @@ export class TypeOrmEnvironmentsRepository extends EnvironmentsRepository {
       const id = await this.insertUnlessTaken(environment);
       if (id !== undefined) return Object.assign(new Environment(), environment, { id });
       if (environment.id !== undefined) throw new EnvironmentIdTaken();
-      // The sequence came upon an id that somebody chose; its next number is tried.
+      // The sequence returned an id that a client had chosen; try its next number.
     }
   }
 

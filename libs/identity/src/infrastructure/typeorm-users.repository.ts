@@ -38,7 +38,7 @@ export class TypeOrmUsersRepository extends UsersRepository {
   override async insert(user: NewUser): Promise<User> {
     const stored = Object.assign(new User(), user);
     try {
-      // insert() fills in what the database makes: the id and the join date.
+      // insert() adds the values from the database: the id and the join date.
       await this.transactions.use((manager) => manager.insert(User, stored));
       return stored;
     } catch (error) {

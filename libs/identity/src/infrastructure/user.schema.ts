@@ -2,7 +2,7 @@ import { EntitySchema } from 'typeorm';
 import { identityColumn } from '#libs/runtime';
 import { User } from '../domain/user.js';
 
-/** How {@link User} is stored; the migrations make the table. */
+/** Maps {@link User} to its table, which the migrations create. */
 export const UserSchema = new EntitySchema<User>({
   name: 'User',
   target: User,

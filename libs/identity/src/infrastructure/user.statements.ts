@@ -14,7 +14,7 @@ interface LoginRow extends PrincipalRow {
   hash: Buffer | null;
 }
 
-/** A user with the credentials that are valid: a row for each, or one without any. */
+/** A user with its valid credentials: one row for each, or a single row if there are none. */
 export const FIND_LOGIN = prepared<{ username: string }, LoginRow>(
   'logins.find',
   `
@@ -34,8 +34,8 @@ WHERE c.id = @credentialId AND u.status = 'active'
 );
 
 /**
- * In the order of ids and without waiting, since other processes write the same rows. What one of
- * them has just written is left as it is.
+ * Locks rows in order of id and without waiting, because other processes write the same rows. Skips rows that
+ * were just written.
  */
 export const WRITE_USES = prepared<{ ids: string[] }>(
   'credentials.used',
@@ -49,7 +49,7 @@ WITH used AS (
 UPDATE credentials c SET last_used_at = now() FROM used WHERE c.id = used.id`,
 );
 
-/** Whoever changes what belongs to a user waits here; foreign keys may go on referring to the row. */
+/** Serialises changes of what belongs to a user. This lock still allows foreign keys to refer to the row. */
 export const HOLD_USER = statement<{ id: string }>(
   'SELECT FROM users WHERE id = @id FOR NO KEY UPDATE',
 );

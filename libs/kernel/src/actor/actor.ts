@@ -14,22 +14,22 @@ const SYSTEM: Readonly<Actor> = { name: 'system' };
 
 const actor = new AsyncContext<Actor>();
 
-/** Does work in the name of an actor; whatever it calls finds that one present. */
+/** Runs work in the name of an actor. Everything it calls sees that actor. */
 export function actAs<Result>(who: Actor, work: () => Promise<Result>): Promise<Result> {
   return actor.run(who, work);
 }
 
-/** As {@link actAs}, for work that is only begun. @returns what says that it is done */
+/** Like {@link actAs}, for work that ends later. @returns a function to call when the work is done */
 export function beginAs(who: Actor, work: () => void): () => void {
   return actor.begin(who, work);
 }
 
-/** Says whose the request under way is, once that is known. Reading requests have no actor. */
+/** Names the user of the current request, once it is known. Requests that only read have no actor. */
 export function identifyActor(userId: string, username: string): void {
   if (actor.present) Object.assign(actor.present, { userId, name: username });
 }
 
-/** Who is at work: the service itself, unless somebody else is. */
+/** The current actor; the service itself by default. */
 export function presentActor(): Readonly<Actor> {
   return actor.present ?? SYSTEM;
 }

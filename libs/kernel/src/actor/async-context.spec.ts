@@ -1,12 +1,12 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextLoop } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { AsyncContext } from './async-context.js';
 
 describe('AsyncContext', () => {
-  it('is present in all that is called inside, and nowhere else', async () => {
+  it('gives its value to everything called inside, and to nothing else', async () => {
     const context = new AsyncContext<string>();
     const seen = context.run('here', async () => {
-      await turn();
+      await nextLoop();
       return context.present;
     });
     expect(context.present).toBeUndefined();
@@ -14,32 +14,32 @@ describe('AsyncContext', () => {
     expect(context.present).toBeUndefined();
   });
 
-  it('stays while anybody is inside, and comes back after all have left', async () => {
+  it('keeps its value until the last call has ended, and can be used again', async () => {
     const context = new AsyncContext<number>();
     const late = context.run(1, async () => {
-      for (let turns = 0; turns < 5; turns += 1) await turn();
+      for (let loops = 0; loops < 5; loops += 1) await nextLoop();
       return context.present;
     });
-    await context.run(2, turn);
+    await context.run(2, nextLoop);
     expect(await late).toBe(1);
-    expect(await context.run(3, () => turn().then(() => context.present))).toBe(3);
+    expect(await context.run(3, () => nextLoop().then(() => context.present))).toBe(3);
   });
 
-  it('stays for what was begun until its end is told', async () => {
+  it('keeps its value for work that was begun, until the work is reported as done', async () => {
     const context = new AsyncContext<string>();
     let seen: Promise<string | undefined> | undefined;
     const end = context.begin('begun', () => {
-      seen = turn()
-        .then(turn)
+      seen = nextLoop()
+        .then(nextLoop)
         .then(() => context.present);
     });
-    await context.run('other', turn);
+    await context.run('other', nextLoop);
     expect(await seen).toBe('begun');
     end();
     expect(context.present).toBeUndefined();
   });
 
-  it('is left by work that fails', async () => {
+  it('ends when the work fails', async () => {
     const context = new AsyncContext<string>();
     const failure = new Error('of the work');
     await expect(context.run('here', () => Promise.reject(failure))).rejects.toBe(failure);

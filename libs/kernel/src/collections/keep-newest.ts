@@ -1,4 +1,4 @@
-/** Drops what was put into a map first, until it has no more than `most` entries. */
+/** Removes the oldest entries of a map until at most `most` are left. */
 export function keepNewest(map: Map<unknown, unknown>, most: number): void {
   for (const oldest of map.keys()) {
     if (map.size <= most) return;

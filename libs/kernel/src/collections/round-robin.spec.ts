@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
 import { RoundRobin } from './round-robin.js';
 
-it('serves one after the other, again and again', () => {
+it('returns its values in order, again and again', () => {
   const values = new RoundRobin<string, string>();
   for (const each of ['a', 'b', 'c']) values.add(each, each);
   const served = Array.from({ length: 7 }, () => values.next());
   expect(served).toEqual(['a', 'b', 'c', 'a', 'b', 'c', 'a']);
 });
 
-it('serves what is added last in the round, and not what is removed', () => {
+it('puts added values last and skips removed ones', () => {
   const values = new RoundRobin<string, string>();
   for (const each of ['a', 'b', 'c']) values.add(each, each);
   expect(values.next()).toBe('a');
@@ -19,7 +19,7 @@ it('serves what is added last in the round, and not what is removed', () => {
   expect(Array.from({ length: 5 }, () => values.next())).toEqual(['c', 'd', 'a', 'c', 'd']);
 });
 
-it('has nothing when all are removed, and goes on with the next that is added', () => {
+it('returns nothing while it is empty, and continues with the next value that is added', () => {
   const values = new RoundRobin<string, string>();
   expect(values.next()).toBeUndefined();
   values.add('a', 'a');

@@ -1,8 +1,8 @@
-/** Values that are served one after the other, round after round; what is added comes last in a round. */
+/** Returns its values in a cycle. A value that is added comes last. */
 export class RoundRobin<Key, Value> {
   private readonly values = new Map<Key, Value>();
-  /** Where the round is: an iterator of a map goes on through whatever is added and deleted. */
-  private round = this.values.values();
+  /** A map's iterator stays valid when entries are added and deleted. */
+  private cursor = this.values.values();
 
   get size(): number {
     return this.values.size;
@@ -20,11 +20,11 @@ export class RoundRobin<Key, Value> {
     this.values.delete(key);
   }
 
-  /** The one whose turn it is; undefined if there is none. */
+  /** The next value; undefined if there is none. */
   next(): Value | undefined {
-    const turn = this.round.next();
-    if (turn.done !== true) return turn.value;
-    this.round = this.values.values();
-    return this.round.next().value;
+    const result = this.cursor.next();
+    if (result.done !== true) return result.value;
+    this.cursor = this.values.values();
+    return this.cursor.next().value;
   }
 }

@@ -20,7 +20,7 @@ function heldWork() {
   return { work, started, release: () => release() };
 }
 
-it('runs no more than its bound at once, and everything in the end', async () => {
+it('runs no more work at once than its limit, and runs all of it in the end', async () => {
   const semaphore = new FairSemaphore({ atOnce: 2, waitingOfOne: 10 }, refusal);
   const held = heldWork();
   const all = Array.from({ length: 5 }, () => semaphore.run(held.work));
@@ -31,7 +31,7 @@ it('runs no more than its bound at once, and everything in the end', async () =>
   expect(held.started).toHaveLength(5);
 });
 
-it('refuses when too many wait, and takes more once there is room', async () => {
+it('refuses work when too much is waiting, and accepts more once there is room', async () => {
   const semaphore = new FairSemaphore({ atOnce: 1, waitingOfOne: 1 }, refusal);
   const held = heldWork();
   const all = [semaphore.run(held.work), semaphore.run(held.work)];
@@ -41,7 +41,7 @@ it('refuses when too many wait, and takes more once there is room', async () => 
   expect(await semaphore.run(() => Promise.resolve('done'))).toBe('done');
 });
 
-it('goes on after work that failed', async () => {
+it('runs the next work after one has failed', async () => {
   const semaphore = new FairSemaphore({ atOnce: 1, waitingOfOne: 1 }, refusal);
   const failing = semaphore.run(() => Promise.reject(new Error('no')));
   const after = semaphore.run(() => Promise.resolve('done'));
@@ -49,7 +49,7 @@ it('goes on after work that failed', async () => {
   expect(await after).toBe('done');
 });
 
-it('refuses what has waited too long, and goes on with the others', async () => {
+it('rejects work that has waited too long, and still runs the rest', async () => {
   vi.useFakeTimers();
   const semaphore = new FairSemaphore({ atOnce: 1, waitMs: 1_000 }, refusal);
   const held = heldWork();
@@ -66,7 +66,7 @@ it('refuses what has waited too long, and goes on with the others', async () => 
   expect(held.started).toHaveLength(1);
 });
 
-it('takes turns over parties, and keeps the order within one', async () => {
+it('alternates between parties, and keeps the order within each', async () => {
   const semaphore = new FairSemaphore({ atOnce: 1 }, refusal);
   const held = heldWork();
   const first = semaphore.run(held.work, 'many');
@@ -79,7 +79,7 @@ it('takes turns over parties, and keeps the order within one', async () => {
   expect(order).toEqual(['many 1', 'one 1', 'two 1', 'many 2', 'two 2', 'many 3']);
 });
 
-it('runs no more of one party than its bound, and leaves the rest to others', async () => {
+it('runs no more work of one party than its limit, and leaves the other slots to others', async () => {
   const semaphore = new FairSemaphore({ atOnce: 3, atOnceOfOne: 2 }, refusal);
   const held = heldWork();
   const many = Array.from({ length: 5 }, () => semaphore.run(held.work, 'many'));
@@ -91,7 +91,7 @@ it('runs no more of one party than its bound, and leaves the rest to others', as
   expect(held.started).toHaveLength(5);
 });
 
-it('limits how many may wait for each party separately', async () => {
+it('limits the waiting work of each party separately', async () => {
   const semaphore = new FairSemaphore({ atOnce: 1, waitingOfOne: 1 }, refusal);
   const held = heldWork();
   const all = [semaphore.run(held.work, 'many'), semaphore.run(held.work, 'many')];
@@ -102,7 +102,7 @@ it('limits how many may wait for each party separately', async () => {
   expect(await other).toBe('done');
 });
 
-it('lets a party rest that has more waiting, and others begin meanwhile', async () => {
+it('pauses a party that has more work waiting, and runs others meanwhile', async () => {
   vi.useFakeTimers();
   const semaphore = new FairSemaphore({ atOnce: 1, atOnceOfOne: 1, rest: 3 }, refusal);
   const began: string[] = [];
@@ -119,7 +119,7 @@ it('lets a party rest that has more waiting, and others begin meanwhile', async 
   expect(began).toEqual(['many', 'other', 'many']);
   await vi.advanceTimersByTimeAsync(100);
   await Promise.all(all);
-  // Nothing waits any more, so nobody rests.
+  // Nothing is waiting, so the party does not pause.
   void semaphore.run(work('many'), 'many');
   expect(began).toHaveLength(4);
 });

@@ -1,42 +1,42 @@
 import { RoundRobin } from '../collections/round-robin.js';
 
-/** How much runs at once, and how much may wait and for how long: without a number any, for ever. */
+/** Without a number there is no limit. */
 export interface SemaphoreLimits {
   atOnce: number;
-  /** Of one party. */
+  /** For each party. */
   atOnceOfOne?: number;
-  /** Of one party. */
+  /** For each party. */
   waitingOfOne?: number;
   waitMs?: number;
-  /** How many times as long as a piece of work took its party pauses after it, while it has more waiting. */
+  /** A party with more work waiting pauses after each piece of work, this many times as long as it took. */
   rest?: number;
 }
 
-/** Somebody for whom something waits. */
+/** A party with waiting work. */
 interface Party {
   name: string;
   waiting: (() => void)[];
 }
 
 /**
- * Lets some pieces of work run at once. The others wait: parties take turns, and what is done for one
- * begins in the order in which it came.
+ * A semaphore that is fair to several parties: waiting work starts alternately for each party, and in
+ * the order of arrival within one.
  */
 export class FairSemaphore {
   private readonly parties = new RoundRobin<string, Party>();
   private readonly runningOf = new Map<string, number>();
   private running = 0;
 
-  /** @param refusal what is thrown when too much waits already, and after too long a wait */
+  /** @param refusal makes the error to throw when too much work is waiting, or a wait takes too long */
   constructor(
     private readonly limits: SemaphoreLimits,
-    private readonly refusal = () => new Error('too much waits'),
+    private readonly refusal = () => new Error('Too much work is waiting.'),
   ) {}
 
-  /** @param party whom it is done for */
+  /** @param party on whose behalf the work is done */
   async run<Result>(work: () => Promise<Result>, party = ''): Promise<Result> {
     if (this.mayBegin(party)) this.begin(party);
-    else await this.turn(party);
+    else await this.waitForSlot(party);
     const start = performance.now();
     try {
       return await work();
@@ -67,7 +67,7 @@ export class FairSemaphore {
     this.beginNext();
   }
 
-  private turn(name: string): Promise<void> {
+  private waitForSlot(name: string): Promise<void> {
     const { waitingOfOne = Infinity, waitMs } = this.limits;
     const party = this.parties.get(name) ?? { name, waiting: [] };
     if (party.waiting.length >= waitingOfOne) throw this.refusal();
@@ -81,7 +81,7 @@ export class FairSemaphore {
       const begin = (): void => {
         clearTimeout(timer);
         this.remove(party, begin);
-        // Before anybody else can come, who would overtake it.
+        // At once, so that no later caller can overtake this one.
         this.begin(name);
         resolve();
       };

@@ -1,4 +1,4 @@
-import { setImmediate as nextLoopTurn } from 'node:timers/promises';
+import { setImmediate as nextLoop } from 'node:timers/promises';
 import { beforeEach, expect, it } from 'vitest';
 import { LoopPacer } from './loop-pacer.js';
 
@@ -9,34 +9,34 @@ beforeEach(() => {
   pacer = new LoopPacer(() => now);
 });
 
-/** Two parties have had work. */
+/** Gives work to two parties, so that neither is alone. */
 async function share(): Promise<void> {
   await Promise.all([pacer.next('busy'), pacer.next('lone')]);
 }
 
-/** Begins work for some parties at the same time. @returns for whom it began, by turn of the loop */
+/** Requests work for some parties at the same time. @returns the parties that began in each loop iteration */
 async function begin(parties: readonly string[]): Promise<string[]> {
   const began: string[] = [];
   const all = parties.map(async (party) => {
     await pacer.next(party);
     began.push(party);
   });
-  const byTurn: string[] = [];
+  const byLoop: string[] = [];
   for (let seen = 0; seen < parties.length; seen = began.length) {
-    await nextLoopTurn();
-    byTurn.push(began.slice(seen).join(' '));
+    await nextLoop();
+    byLoop.push(began.slice(seen).join(' '));
   }
   await Promise.all(all);
-  return byTurn.filter((turn) => turn !== '');
+  return byLoop.filter((names) => names !== '');
 }
 
-it('begins few pieces of work in each turn of the event loop, for parties in turn', async () => {
+it('begins two pieces of work in each event loop iteration, alternating between parties', async () => {
   await share();
   const parties = ['busy', 'busy', 'busy', 'busy', 'lone'];
   expect(await begin(parties)).toEqual(['busy lone', 'busy busy', 'busy']);
 });
 
-it('begins everything at once for a party that is alone, a second after the last other', async () => {
+it('begins all work at once when no other party has had work for a second', async () => {
   expect(await begin(['busy', 'busy', 'busy'])).toEqual(['busy busy busy']);
   await share();
   await pacer.next('busy');
@@ -46,7 +46,7 @@ it('begins everything at once for a party that is alone, a second after the last
   expect(await begin(['busy', 'busy', 'busy'])).toEqual(['busy busy busy']);
 });
 
-it('rests until nothing waits for its turn', async () => {
+it('ends a rest when no work is waiting', async () => {
   await pacer.rest();
   await share();
   const order: string[] = [];
@@ -59,7 +59,7 @@ it('rests until nothing waits for its turn', async () => {
   expect(order).toEqual(['first', 'second', 'third', 'rested']);
 });
 
-it('rests no longer when a hundred do', async () => {
+it('ends all rests when a hundred callers are resting', async () => {
   await share();
   let isWaiting = true;
   const last = Promise.all(Array.from({ length: 1_000 }, () => pacer.next('one'))).then(() => {

@@ -1,22 +1,22 @@
 import { RoundRobin } from '../collections/round-robin.js';
 
-/** Pieces of work that begin in a turn: with one a busy worker does a fifth less, with four others wait longer. */
-const FEW = 2;
-/** So many that going on with them all at once pays, although others wait for their turns. */
-const MANY = 100;
-/** After that, ms, somebody who was the only one lately has all turns. */
+/** Work begun in each loop iteration: with 1, a busy worker does a fifth less; with 4, others wait longer. */
+const BEGIN_PER_LOOP = 2;
+/** With so many resting callers, resuming them all at once pays, although other work is waiting. */
+const MAX_RESTING = 100;
+/** A party is alone when no other party has asked for this long. */
 const ALONE_AFTER_MS = 1_000;
 
-/** Somebody for whom something waits. */
+/** A party with waiting work. */
 interface Party {
   name: string;
   waiting: (() => void)[];
 }
 
 /**
- * Begins few pieces of work in each turn of the event loop while several parties have some; they take
- * turns. In between, the loop serves whatever else has arrived, so much work of one party delays another's
- * by little. A party that is alone need not wait: there is nobody to delay.
+ * While several parties have work, begins a few pieces of it in each iteration of the event loop, alternating
+ * between the parties. The loop can serve other callbacks in between, so a busy party delays others only a
+ * little. A party that is alone does not wait, because there is nobody to delay.
  */
 export class LoopPacer {
   private readonly parties = new RoundRobin<string, Party>();
@@ -25,7 +25,7 @@ export class LoopPacer {
   private sharedUntil = -Infinity;
   private isScheduled = false;
 
-  /** @param now ms, of a clock that never goes back */
+  /** @param now ms of a monotonic clock */
   constructor(private readonly now: () => number = () => performance.now()) {}
 
   /** Resolves when work for this party may begin. */
@@ -45,12 +45,12 @@ export class LoopPacer {
     });
   }
 
-  /** Resolves when nothing waits for its turn, or many wait for this. */
+  /** Resolves when no work is waiting, or when many callers are resting. */
   rest(): Promise<void> {
     if (!this.isScheduled) return Promise.resolve();
     return new Promise((resolve) => {
       this.resting.push(resolve);
-      if (this.resting.length >= MANY) this.endRest();
+      if (this.resting.length >= MAX_RESTING) this.endRest();
     });
   }
 
@@ -60,7 +60,7 @@ export class LoopPacer {
   }
 
   private begin(): void {
-    for (let left = FEW; left > 0 && this.parties.size > 0; left -= 1) {
+    for (let left = BEGIN_PER_LOOP; left > 0 && this.parties.size > 0; left -= 1) {
       const { name, waiting } = this.parties.next()!;
       waiting.shift()!();
       if (waiting.length === 0) this.parties.remove(name);

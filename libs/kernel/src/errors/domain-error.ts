@@ -1,4 +1,4 @@
-/** What kind of answer an error is; the transport maps each kind to a status of its own. */
+/** The transport maps each kind of error to its own status. */
 export type ErrorKind =
   | 'malformed'
   | 'invalid'
@@ -28,19 +28,19 @@ export type FieldCode =
   | 'conflict'
   | 'not_allowed';
 
-/** One fault of a request: `field` is the member's name, or a JSON Pointer when it is nested. */
+/** A fault in a request. `field` is the member's name, or a JSON Pointer for a nested member. */
 export interface FieldFault {
   field: string;
   code: FieldCode;
   message: string;
 }
 
-/** An error that its caller is told about: `message` is one sentence fit for a customer. */
+/** An error that is reported to the client: `message` is one sentence fit for a customer. */
 export class DomainError extends Error {
-  /** Seconds after which it is worth while to ask again, where that is known. */
+  /** Seconds to wait before a retry, if known. */
   readonly retryAfterS?: number;
 
-  /** @param code what programs go by (contract, section 1), such as `not_found` */
+  /** @param code for programs (contract, section 1), such as `not_found` */
   constructor(
     readonly kind: ErrorKind,
     readonly code: string,
@@ -52,46 +52,46 @@ export class DomainError extends Error {
   }
 }
 
-/** The request names nothing that exists for its caller. */
+/** The requested resource does not exist, or not for this caller. */
 export class NotFoundError extends DomainError {
   constructor(what = 'resource') {
     super('not_found', 'not_found', `There is no such ${what}.`);
   }
 }
 
-/** The role of the caller does not suffice. */
+/** The caller's role is not sufficient. */
 export class ForbiddenError extends DomainError {
   constructor() {
     super('forbidden', 'forbidden', 'This needs a user of the role platform.');
   }
 }
 
-/** The `If-Match` of the request names another version than the stored one. */
+/** The `If-Match` header of the request names a different version from the stored one. */
 export class PreconditionFailedError extends DomainError {
   constructor(message = 'The resource was changed since the version that If-Match names.') {
     super('precondition_failed', 'precondition_failed', message);
   }
 }
 
-/** A store cannot be reached now; nothing was changed, or it is not known whether it was. */
+/** A store cannot be reached. Either nothing was changed, or that is unknown. */
 export class UnavailableError extends DomainError {
   constructor(cause?: unknown) {
     super('unavailable', 'unavailable', 'The service cannot reach its database now.', { cause });
   }
 }
 
-/** The caller asked more than it may in a time. */
+/** The caller has exceeded a rate limit. */
 export class RateLimitedError extends DomainError {
   override readonly retryAfterS: number;
 
-  /** @param waitMs until it may ask again */
+  /** @param waitMs until the caller may retry */
   constructor(message: string, waitMs: number) {
     super('rate_limited', 'rate_limited', message);
     this.retryAfterS = Math.max(1, Math.ceil(waitMs / 1_000));
   }
 }
 
-/** All callers together ask more of something than there is; that is no fault of the service. */
+/** All callers together exceed the capacity. This is not counted as a failure of the service. */
 export class BusyError extends DomainError {
   override readonly retryAfterS = 1;
 
@@ -100,7 +100,7 @@ export class BusyError extends DomainError {
   }
 }
 
-/** The request has faults; there is at least one. */
+/** A request with at least one fault. */
 export class ValidationError extends DomainError {
   constructor(readonly faults: readonly FieldFault[]) {
     super('invalid', 'validation_failed', faults.map((fault) => fault.message).join(' '));

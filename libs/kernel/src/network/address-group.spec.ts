@@ -13,11 +13,11 @@ it.each([
   ['unknown:5678', 'unknown:5678'],
   ['unknown', 'unknown'],
   ['', ''],
-])('takes %j for one of %j', (address, group) => {
+])('puts the address %j into the group %j', (address, group) => {
   expect(addressGroup(address)).toBe(group);
 });
 
-it('has one site for all groups of a /48', () => {
+it('puts all groups of a /48 into one site', () => {
   const sites = ['2001:db8:1:2::1', '2001:db8:1:ffff::1'].map((one) => siteOf(addressGroup(one)));
   expect(sites).toEqual(['2001:db8:1::/48', '2001:db8:1::/48']);
   expect(siteOf('192.0.2.1')).toBe('192.0.2.1');

@@ -1,11 +1,11 @@
 import ipaddr from 'ipaddr.js';
 
-/** Some proxies tell the port, too: `192.0.2.1:5678`, `[2001:db8::1]:5678`. */
+/** Some proxies add the port: `192.0.2.1:5678`, `[2001:db8::1]:5678`. */
 const WITH_PORT = /^(?:([\d.]+)|\[(.+)\]):\d+$/;
 
 /**
- * What the addresses have in common that one client can choose from: an IPv4 address stands for
- * itself, an IPv6 address for its /64, which is the least that is given to anybody.
+ * The network that one client can choose addresses from: an IPv4 address itself, or the /64 of an IPv6
+ * address, which is the smallest block that providers assign.
  */
 export function addressGroup(address: string): string {
   const [, ipv4, ipv6] = WITH_PORT.exec(address) ?? [];
@@ -19,7 +19,7 @@ export function addressGroup(address: string): string {
     .join(':')}::/64`;
 }
 
-/** The /48 of a group of IPv6 addresses: a site is given 65,536 of them. */
+/** The /48 of an IPv6 /64: a site is assigned 65,536 of those. */
 export function siteOf(group: string): string {
   return group.endsWith('::/64') ? `${group.split(':', 3).join(':')}::/48` : group;
 }

@@ -1,20 +1,20 @@
 import type { Found } from './page.js';
 
-/** How many rows a statement of a list looks at: what a filter costs is bounded by that. */
+/** Rows that one statement of a list reads at most. This bounds the cost of a filter. */
 export const LOOKED_AT = 10_000;
 
-/** A row that was looked at. */
+/** A row that a statement has read. */
 export interface LookedAt {
   id: string;
-  /** Which one it is, from 1 on. */
+  /** The row's number, from 1. */
   place: number;
-  /** Whether the filter lets it pass; one that it does not is told of where the look ends. */
+  /** Whether the row matches the filter. A row that does not is returned only as the last one read. */
   matches: boolean;
 }
 
 /**
- * Finds the rows of a page by statements that look at {@link LOOKED_AT} rows each at the most.
- * @param parts of the table, in the order of the list, a statement for each
+ * Finds the rows of a page with statements that read at most {@link LOOKED_AT} rows each.
+ * @param parts of the table, in the order of the list; each takes one statement
  */
 export async function lookUpTo<Part, Row extends LookedAt>(
   limit: number,

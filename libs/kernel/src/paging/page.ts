@@ -1,14 +1,14 @@
 /** One page of a list in keyset order. */
 export interface Page {
-  /** The last id of the page before; absent on the first page. */
+  /** The last id of the previous page; absent on the first page. */
   after?: string;
-  /** Rows at the most. */
+  /** The maximum number of rows. */
   limit: number;
 }
 
-/** What was found of a page. */
+/** The rows found for a page. */
 export interface Found<Row> {
   rows: Row[];
-  /** Where a look ended that had gone through as many rows as it may, before it had found enough. */
+  /** The last id read, if the search stopped at its row limit before it had found enough. */
   stoppedAt?: string;
 }

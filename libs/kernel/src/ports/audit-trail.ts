@@ -3,23 +3,23 @@ export interface AuditEntry {
   /** The kind of the resource and what happened to it: `webhook.update`. */
   action: `${string}.${string}`;
   resourceId: string;
-  /** Whose resource it is; null for what belongs to no account. */
+  /** The owner of the resource; null if it belongs to no account. */
   accountId: string | null;
-  /** The names that clients know the changed fields by. Never a value. */
+  /** The changed fields, by the names that clients know. Never a value. */
   fields?: readonly string[];
 }
 
 /**
- * Writes down who changed what, in the transaction of the change: both are there, or neither. The
- * database says when, and has the name of the user.
+ * Records who changed what, in the transaction of the change: both are stored, or neither. The database
+ * adds the time and the user's name.
  */
 export abstract class AuditTrail {
   /** @throws Error outside a transaction */
   abstract record(...entries: AuditEntry[]): Promise<void>;
 
   /**
-   * Whether something was done to a resource so many times in a time that has just passed.
-   * @returns ms until the oldest of them is past; 0 if it was done less often
+   * Whether a resource was changed `times` times or more within the last `withinMs`.
+   * @returns ms until the oldest of these changes leaves that window; 0 if there were fewer
    */
   abstract msUntilFewer(
     change: Pick<AuditEntry, 'action' | 'resourceId'>,

@@ -1,16 +1,16 @@
 /**
- * Lets several repositories, of several contexts, work in one transaction without knowing of it: what they
- * do while the work of {@link run} is under way belongs to it.
+ * Lets repositories of several contexts share a transaction without passing it around: everything they do
+ * inside the work of {@link run} belongs to it.
  */
 export abstract class Transactions {
   /**
-   * Runs `work` in a transaction, or in the one that is under way. Work that lost against a concurrent
-   * transaction (serialisation, deadlock) is done again, so it must not leave traces outside the database,
+   * Runs `work` in the current transaction, or in a new one. After a conflict with a concurrent transaction
+   * (serialisation failure, deadlock) the work is repeated, so it must have no effects outside the database
    * except through {@link afterCommit}.
    * @throws UnavailableError when the database cannot be reached
    */
   abstract run<Result>(work: () => Promise<Result>): Promise<Result>;
 
-  /** Does what must not happen before others can see the changes; at once where nothing is under way. */
+  /** Runs work that must wait until others can see the changes; outside a transaction, at once. */
   abstract afterCommit(work: () => void): void;
 }

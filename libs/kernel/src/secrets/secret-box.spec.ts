@@ -6,7 +6,7 @@ const key = (id: string, fill = id) => ({ id, key: createSecretKey(Buffer.alloc(
 const purpose = 'header of account 1';
 const text = 'whsec_ä€𝄞';
 
-/** Why it could not be opened; undefined when it could. */
+/** The reason why the box cannot open a secret; undefined if it can. */
 function faultOf(box: SecretBox, sealed: string, as = purpose): string | undefined {
   try {
     box.open(sealed as Sealed, as);
@@ -22,35 +22,35 @@ function faultOf(box: SecretBox, sealed: string, as = purpose): string | undefin
 describe('a box with keys', () => {
   const box = new SecretBox([key('k2'), key('k1')]);
 
-  it('opens what it has sealed, and what an older key has', () => {
+  it('opens secrets that it or an older key has sealed', () => {
     const sealed = box.seal(text, purpose);
     expect(sealed).toMatch(/^sealed:k2:[\w-]+$/);
     expect(Buffer.from(sealed.slice(10), 'base64url').toString('latin1')).not.toContain('whsec');
-    // Twice: the second time, it is remembered.
+    // The second call reads the cache.
     expect([box.open(sealed, purpose), box.open(sealed, purpose)]).toEqual([text, text]);
     expect(box.open(new SecretBox([key('k1')]).seal(text, purpose), purpose)).toBe(text);
     expect(box.open(box.seal('', purpose), purpose)).toBe('');
   });
 
-  it('seals the same text in another way each time', () => {
+  it('seals the same text differently each time', () => {
     const seals = Array.from({ length: 1_000 }, () => box.seal(text, purpose));
     const ivs = seals.map((sealed) => sealed.slice('sealed:k2:'.length, -1).slice(0, 16));
     expect(new Set(ivs).size).toBe(1_000);
   });
 
-  it('leaves as it is what was stored before there was a key', () => {
+  it('opens text that was stored before there was a key', () => {
     expect(box.open('whsec_abc' as Sealed, purpose)).toBe('whsec_abc');
   });
 
-  it('does not open it for another purpose, also when it has just opened it', () => {
+  it('does not open a secret for another purpose, even right after opening it', () => {
     const sealed = box.seal(text, purpose);
     box.open(sealed, purpose);
     expect(faultOf(box, sealed, 'header of account 2')).toBe(
-      'it is not what the key "k2" has sealed as header of account 2',
+      'the key "k2" did not seal it as header of account 2',
     );
   });
 
-  it('does not open what was changed, in any of its bytes, or cut off', () => {
+  it('does not open a secret with a changed byte or a missing end', () => {
     const sealed = box.seal('text', purpose);
     const bytes = Buffer.from(sealed.slice('sealed:k2:'.length), 'base64url');
     const others = [...bytes.keys()].flatMap((at) => {
@@ -63,11 +63,11 @@ describe('a box with keys', () => {
     }
   });
 
-  it('names the key that it does not have, or whose bytes are others', () => {
+  it('names the key that is missing or has different bytes', () => {
     const sealed = new SecretBox([key('k3')]).seal(text, purpose);
     const missing = 'SECRETS_KEYS has no key "k3", with which it is sealed';
     expect(faultOf(box, sealed)).toBe(missing);
-    const wrong = 'it is not what the key "k3" has sealed as header of account 1';
+    const wrong = 'the key "k3" did not seal it as header of account 1';
     expect(faultOf(new SecretBox([key('k3', 'other')]), sealed)).toBe(wrong);
   });
 
@@ -78,7 +78,7 @@ describe('a box with keys', () => {
     },
   );
 
-  it('tells of each that it could not open', () => {
+  it('reports each secret that it cannot open', () => {
     let count = 0;
     const counting = new SecretBox([key('k1')], () => (count += 1));
     counting.open(counting.seal(text, purpose), purpose);
@@ -92,7 +92,7 @@ describe('a box without a key', () => {
   const box = new SecretBox([]);
 
   it.each([text, '', 'sealed', 'sealed:k1:AAAA', 'plain:', 'plain:sealed:'])(
-    'keeps %j readable, for itself and for a box that has one',
+    'stores %j so that boxes with and without a key can read it',
     (plain) => {
       const stored = box.seal(plain, purpose);
       expect(stored.endsWith(plain)).toBe(true);
@@ -102,7 +102,7 @@ describe('a box without a key', () => {
     },
   );
 
-  it('stores as it is what cannot be taken for something else', () => {
+  it('stores text unchanged unless it starts like a sealed or marked secret', () => {
     expect(box.seal('whsec_abc', purpose)).toBe('whsec_abc');
   });
 });

@@ -4,18 +4,18 @@ import { DomainError } from '../errors/domain-error.js';
 
 declare const isSealed: unique symbol;
 
-/** A secret in the form in which it is stored: {@link SecretBox.seal} makes it. */
+/** A secret in its stored form, as {@link SecretBox.seal} makes it. */
 export type Sealed = string & { readonly [isSealed]: true };
 
-/** A key of AES-256, and what it is called in what it has sealed. */
+/** An AES-256 key; its id becomes part of the secrets that it seals. */
 export interface SecretKey {
   id: string;
   key: KeyObject;
 }
 
-/** A stored secret cannot be read; the cause, which is for the log alone, says why. */
+/** A stored secret cannot be read. The cause says why, for the log only. */
 export class UnreadableSecretError extends DomainError {
-  /** @param reason for operators: it names the key, and never the secret */
+  /** @param reason for operators: it names the key, never the secret */
   constructor(readonly reason: string) {
     super('unavailable', 'unavailable', 'A stored secret cannot be read now.', {
       cause: new Error(reason),
@@ -29,16 +29,16 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 const SEALED = 'sealed:';
-/** What was stored without a key, and would be taken for something else as it is. */
+/** Marks text stored without a key that itself begins with one of these two prefixes. */
 const PLAIN = 'plain:';
 const PARTS = /^sealed:([\w-]+):([\w-]+)$/;
 
-/** Opened secrets that are remembered: a worker needs the same ones again and again. */
+/** Opened secrets to cache: a worker needs the same ones again and again. */
 const REMEMBERED = 10_000;
 
 /**
- * Seals secrets with AES-256-GCM: `sealed:<key id>:<base64url of IV, ciphertext, tag>`. Without any
- * key they are stored as they are; what was stored so stays readable once there is one.
+ * Seals secrets with AES-256-GCM: `sealed:<key id>:<base64url of IV, ciphertext, tag>`. Without a key,
+ * secrets are stored as plain text, which stays readable once there is a key.
  */
 export class SecretBox {
   /** The id of the key that seals; undefined when there is none. */
@@ -48,7 +48,7 @@ export class SecretBox {
 
   /**
    * @param keys the first one seals, all of them open
-   * @param onUnreadable is told of each secret that could not be opened
+   * @param onUnreadable called for each secret that cannot be opened
    */
   constructor(
     keys: readonly SecretKey[],
@@ -58,7 +58,7 @@ export class SecretBox {
     this.keyId = keys[0]?.id;
   }
 
-  /** @param purpose what it is, and whose: nothing is opened for another one */
+  /** @param purpose what the secret is and whom it belongs to; {@link open} needs the same one */
   seal(text: string, purpose: string): Sealed {
     const key = this.keys.get(this.keyId ?? '');
     if (!key) {
@@ -84,7 +84,7 @@ export class SecretBox {
     return text;
   }
 
-  /** What {@link seal} makes texts begin with now, if there is a key. */
+  /** The prefix of newly sealed texts; empty without a key. */
   get prefix(): string {
     return this.keyId === undefined ? '' : `${SEALED}${this.keyId}:`;
   }
@@ -102,7 +102,7 @@ export class SecretBox {
       const text = decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES), undefined, 'utf8');
       return text + decipher.final('utf8');
     } catch {
-      throw this.unreadable(`it is not what the key "${id}" has sealed as ${purpose}`);
+      throw this.unreadable(`the key "${id}" did not seal it as ${purpose}`);
     }
   }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { hasLength, isHttpUrl, isUrl } from './http-url.js';
 
 describe('isHttpUrl', () => {
-  it('does not parse what is too long, which would take seconds', () => {
+  it('refuses text that is too long without parsing it, which would take seconds', () => {
     const letters = Array.from({ length: 80_000 }, (_, i) =>
       String.fromCodePoint(0x4e00 + (i % 20_000)),
     );
@@ -20,7 +20,7 @@ describe('isHttpUrl', () => {
     'http://[2001:db8::1]:81/',
     'http://127.0.0.1',
     'https://h/\\path',
-  ])('takes %s', (url) => {
+  ])('accepts %s', (url) => {
     expect(isHttpUrl(url)).toBe(true);
   });
 
@@ -54,7 +54,7 @@ describe('isHttpUrl', () => {
 
 describe('isUrl', () => {
   it.each(['amqp://h', 'AMQPS://user:pw@h:5671/queue', 'amqp://[2001:db8::1]/'])(
-    'takes %s',
+    'accepts %s',
     (url) => {
       expect(isUrl(url, ['amqp', 'amqps'])).toBe(true);
     },

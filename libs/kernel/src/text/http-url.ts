@@ -6,27 +6,27 @@ export const MAX_URL = 2_048;
 /** The schemes of HTTP. */
 export const HTTP_SCHEMES = ['http', 'https'] as const;
 
-/** Scheme, and a host right behind the slashes: WHATWG's parser would forgive `http:/host`. */
+/** A scheme, two slashes and a host. The WHATWG parser would also accept `http:/host`. */
 const ABSOLUTE = /^([a-z][a-z0-9+.-]*):\/\/[^/\\?#]/i;
 const BLANK_OR_CONTROL = /[\s\u0000-\u001f\u007f-\u009f]/;
 
-/** Whether it has more than {@link MAX_URL} characters, however many of them take two units of UTF-16. */
+/** Whether a text certainly exceeds {@link MAX_URL} characters, each of which is one or two UTF-16 units. */
 export function isTooLongForUrl(text: string): boolean {
   return text.length > 2 * MAX_URL;
 }
 
-/** Whether the text is an absolute `http` or `https` URL without blanks; any host will do. */
+/** Whether the text is an absolute `http` or `https` URL without blanks; any host is accepted. */
 export function isHttpUrl(text: string): boolean {
   return isUrl(text, HTTP_SCHEMES);
 }
 
 /**
- * Whether the text is an absolute URL of one of the schemes (in lower case), without blanks. Its
- * authority must be one of HTTP, whatever the scheme; other schemes have no backslashes, which
- * WHATWG's parser takes for slashes in HTTP alone.
+ * Whether the text is an absolute URL without blanks, with one of the schemes (in lower case). The
+ * authority must be valid in HTTP, whatever the scheme. Backslashes are allowed in HTTP alone, where
+ * the WHATWG parser treats them as slashes.
  */
 export function isUrl(text: string, schemes: readonly string[]): boolean {
-  // Parsing a host takes time that grows with the square of its length.
+  // The time to parse a host grows with the square of its length.
   if (isTooLongForUrl(text)) return false;
   const scheme = ABSOLUTE.exec(text)?.[1]?.toLowerCase() ?? '';
   return (
@@ -38,7 +38,7 @@ export function isUrl(text: string, schemes: readonly string[]): boolean {
   );
 }
 
-/** A URL with the scheme `http`, for which alone parsers bring the host into one form. */
+/** The URL with the scheme `http`, the only kind whose host parsers normalise. */
 export function inHttp(url: string): string {
   return url.replace(/^[^:]+/, 'http');
 }

@@ -5,7 +5,7 @@ import { tooDeepAt, tooManyValuesAt } from './json-limits.js';
 const nested = (levels: number, open = '[', close = ']') =>
   open.repeat(levels) + close.repeat(levels);
 
-it('finds the bracket that is one level too deep, and only such', () => {
+it('finds the first bracket that is one level too deep', () => {
   expect(tooDeepAt(nested(3), 3)).toBe(-1);
   expect(tooDeepAt(nested(4), 3)).toBe(3);
   expect(tooDeepAt('{"a":{"b":[{"c":1}]}}', 4)).toBe(-1);
@@ -13,13 +13,13 @@ it('finds the bracket that is one level too deep, and only such', () => {
   expect(tooDeepAt('[[],[],[],[[]]]', 3)).toBe(-1);
 });
 
-it('takes no bracket in a string for one', () => {
+it('ignores brackets inside strings', () => {
   const text = JSON.stringify({ '[[[[': '{{{{', '\\"[[': ['[[', '\\\\"{{'] });
   expect(tooDeepAt(text, 2)).toBe(-1);
   expect(tooManyValuesAt(text, 4)).toBe(-1);
 });
 
-it('finds the value that is one too many', () => {
+it('finds the first value that is one too many', () => {
   expect(tooManyValuesAt('[1,2,3,4]', 4)).toBe(-1);
   expect(tooManyValuesAt('[1,2,3,4]', 3)).toBe(6);
   expect(tooManyValuesAt('{"a":1,"b":[2,3]}', 4)).toBe(-1);
@@ -27,13 +27,13 @@ it('finds the value that is one too many', () => {
 });
 
 it.each(['["', '["\\"', '{"a', '[[["x', '",",",'])(
-  'comes to an end with %j, which is no JSON',
+  'terminates on %j, which is not JSON',
   (text) => {
     expect(tooManyValuesAt(text.repeat(50), 10)).toBeGreaterThanOrEqual(-1);
   },
 );
 
-/** Levels of a value, counted the plain way. */
+/** The depth of a value, counted the simple way. */
 function levels(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   return 1 + Math.max(0, ...Object.values(value).map(levels));
@@ -45,7 +45,7 @@ function values(value: unknown): number {
   return Math.max(1, members.length) + members.map(values).reduce((sum, count) => sum + count, 0);
 }
 
-it('agrees with the parsed value of any text', () => {
+it('finds the same depth and number of values as JSON.parse', () => {
   const blanks = fc.constantFrom(undefined, 1, '\t');
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 8 }), blanks, (value, space) => {

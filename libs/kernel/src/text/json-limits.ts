@@ -8,8 +8,8 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /**
- * Where a JSON text first has objects and arrays nested more than so many levels deep, as an index;
- * -1 if it never has. Of most texts the number of brackets tells, in a fraction of a microsecond.
+ * The index at which a JSON text first nests objects and arrays more than `levels` deep; -1 if it never
+ * does. For most texts the number of brackets decides this, in a fraction of a microsecond.
  */
 export function tooDeepAt(json: string, levels: number): number {
   if (occurrences(json, '{', levels) + occurrences(json, '[', levels) <= levels) return -1;
@@ -26,7 +26,7 @@ export function tooDeepAt(json: string, levels: number): number {
   return -1;
 }
 
-/** How often a character occurs, strings included; stops behind `most`. */
+/** How often a character occurs, strings included; stops counting at `most` + 1. */
 function occurrences(text: string, character: string, most: number): number {
   let count = 0;
   for (let at = text.indexOf(character); at >= 0; at = text.indexOf(character, at + 1)) {
@@ -37,12 +37,12 @@ function occurrences(text: string, character: string, most: number): number {
 }
 
 /**
- * Where a JSON text first has more than so many values, members and elements of any depth taken
- * together, as an index; -1 if it never has. An empty object or array counts as two. The text need
- * not be valid: this is asked before it is parsed.
+ * The index at which a JSON text first has more than `most` values, counting members and elements at
+ * every depth; -1 if it never does. An empty object or array counts as two. The text need not be valid,
+ * because this runs before it is parsed.
  */
 export function tooManyValuesAt(json: string, most: number): number {
-  // Each takes a bracket or a comma, and most a character of their own.
+  // Each value takes a bracket or a comma, and most take another character.
   if (json.length <= most) return -1;
   let count = 0;
   for (let at = 0; at < json.length; at += 1) {

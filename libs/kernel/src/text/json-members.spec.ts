@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { rawElements, rawMember } from './json-members.js';
 
-/** Characters that something may make something else of. */
+/** Characters that an encoder or a parser might change. */
 const characters = fc.constantFrom(
   ...Array.from('aZ09:=+/-_., "\\\t\n\0\u0085\u00a0é—😀\u{10ffff}'),
 );
 
-it('cuts a member out as it was written', () => {
+it('returns a member exactly as it was written', () => {
   const text = ' {"a":1, "data" : { "n":1.00, "s":"}\\"]{" , "x":[1,{"data":2}]} ,"b":null}';
   expect(rawMember(text, 'data')).toBe('{ "n":1.00, "s":"}\\"]{" , "x":[1,{"data":2}]}');
   expect(rawMember(text, 'a')).toBe('1');
@@ -15,16 +15,16 @@ it('cuts a member out as it was written', () => {
   expect(rawMember(text, 'c')).toBeUndefined();
 });
 
-it('takes the last of a repeated member, escaped spellings included', () => {
+it('returns the last value of a repeated member, even if its name is written with escapes', () => {
   expect(rawMember('{"data":1,"\\u0064ata":2}', 'data')).toBe('2');
   expect(rawMember('{"\\u0064ata":2,"data":1}', 'data')).toBe('1');
 });
 
-it('is not led astray by backslashes before quotes', () => {
+it('recognises escaped backslashes and quotes in strings', () => {
   expect(rawMember('{"a":"\\\\","b":"\\\\\\"","data":"x"}', 'data')).toBe('"x"');
 });
 
-it('splits an array', () => {
+it('splits an array into its elements', () => {
   expect(rawElements(' [ 1 ,"a,]" , {"x":[2]},[],null ] ')).toEqual([
     '1',
     '"a,]"',
@@ -35,11 +35,11 @@ it('splits an array', () => {
   expect(rawElements('[]')).toEqual([]);
 });
 
-/** A JSON text of a value, with blanks and escapes as somebody may write them. */
+/** JSON texts of values, with the blanks and escapes that a client may write. */
 const blanks = fc.string({ unit: fc.constantFrom(' ', '\t', '\n', '\r'), maxLength: 2 });
 const numbers = fc.constantFrom('0', '-0', '1.00', '12345678901234567890', '1e-7', '-2.5E+10');
 
-/** A string as JSON text: each of its units as it is, or in an escape. */
+/** A string as JSON text: each of its characters plain or escaped. */
 const strings = fc
   .array(fc.tuple(fc.string({ unit: characters, minLength: 1, maxLength: 1 }), fc.boolean()), {
     maxLength: 8,
@@ -73,7 +73,7 @@ function memberOf([before, name, after, between, value, end]: readonly string[])
   return [before, name, after, ':', between, value, end].join('');
 }
 
-/** Members of an object, so few names that some are repeated, in some spelling of each. */
+/** Member names, few enough that some are repeated, with and without escapes. */
 const names = fc.constantFrom(
   '"data"',
   '"\\u0064ata"',
@@ -84,7 +84,7 @@ const names = fc.constantFrom(
 );
 const members = fc.array(fc.tuple(blanks, names, blanks, blanks, values, blanks), { maxLength: 6 });
 
-it('finds in any object what JSON.parse finds: the last of each member, unchanged', () => {
+it('finds the same members as JSON.parse in any object: the last of each name, unchanged', () => {
   fc.assert(
     fc.property(members, blanks, blanks, (parts, before, after) => {
       const text = `${before}{${parts.map(memberOf).join(',')}}${after}`;
@@ -99,7 +99,7 @@ it('finds in any object what JSON.parse finds: the last of each member, unchange
   );
 });
 
-it('finds in any array the elements that JSON.parse finds, each as it was written', () => {
+it('finds the same elements as JSON.parse in any array, each as it was written', () => {
   const elements = fc.array(fc.tuple(blanks, values, blanks), { maxLength: 6 });
   fc.assert(
     fc.property(elements, blanks, (parts, before) => {

@@ -1,6 +1,6 @@
 /**
- * Cuts the raw text of members out of a JSON text, so that it can be stored and sent on as it
- * was written: big numbers, key order, repeated keys and escapes unharmed.
+ * Extracts the raw text of members from a JSON text, so that it can be stored and forwarded as it was
+ * written: big numbers, key order, repeated keys and escapes stay unchanged.
  *
  * The text must have passed `JSON.parse`; the scanner relies on that and checks nothing.
  */
@@ -14,7 +14,7 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** The raw text of the member `name` of the object that `json` is; the last one if repeated. */
+/** The raw text of the member `name` of a JSON object; the last one if repeated. */
 export function rawMember(json: string, name: string): string | undefined {
   let found: string | undefined;
   eachMember(json, skipBlanks(json, 0), (key, start, end) => {
@@ -23,7 +23,7 @@ export function rawMember(json: string, name: string): string | undefined {
   return found;
 }
 
-/** The raw texts of the elements of the array that `json` is. */
+/** The raw texts of the elements of a JSON array. */
 export function rawElements(json: string): string[] {
   const elements: string[] = [];
   let at = skipBlanks(json, 0) + 1;
@@ -57,7 +57,7 @@ function eachMember(
     }
     const keyEnd = stringEnd(json, at);
     const written = json.slice(at, keyEnd);
-    // An escaped spelling of a name is that name: {"\u0064ata": …} has a member "data".
+    // Names can contain escapes: {"\u0064ata": …} has a member "data".
     const key = written.includes('\\') ? (JSON.parse(written) as string) : written.slice(1, -1);
     at = skipBlanks(json, keyEnd);
     if (json.charCodeAt(at) === COLON) at = skipBlanks(json, at + 1);
@@ -76,7 +76,7 @@ function skipBlanks(json: string, from: number): number {
   }
 }
 
-/** The index after the string that starts with the quote at `from`; the length if it has no end. */
+/** The index after the string whose opening quote is at `from`; the text's length if it does not end. */
 export function stringEnd(json: string, from: number): number {
   let at = json.indexOf('"', from + 1);
   for (;;) {

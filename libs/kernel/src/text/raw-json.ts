@@ -1,11 +1,11 @@
-/** JSON text that goes into an answer as it is. */
+/** JSON text that goes into an answer unchanged. */
 export class RawJson {
   constructor(readonly text: string) {}
 }
 
 /**
- * The JSON text of an object whose members may be {@link RawJson}: those keep their big numbers,
- * the order of their keys and their repeated keys. Members that are undefined are left out.
+ * The JSON text of an object whose members may be {@link RawJson}, which keeps its big numbers, key
+ * order and repeated keys. Undefined members are omitted.
  */
 export function jsonText(object: object): string {
   const members: string[] = [];

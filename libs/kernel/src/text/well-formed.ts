@@ -1,4 +1,4 @@
-/** Whether PostgreSQL and every receiver can take the text: no U+0000, no lone surrogate. */
+/** Whether PostgreSQL and every receiver accept the text: no U+0000, no lone surrogate. */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
@@ -10,7 +10,7 @@ export function codePoints(text: string): number {
 
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** Whether the text can be a label: storable, and no control characters. */
+/** Whether the text can be a label: storable, without control characters. */
 export function isPrintable(text: string): boolean {
   return isStorable(text) && !CONTROL.test(text);
 }

@@ -1,33 +1,33 @@
 import type { TaskReport } from './task-report.js';
 
-/** However long a run took, `share` keeps the next one waiting no longer. */
+/** The longest pause that `share` adds, however long a run took. */
 const LONGEST_PAUSE_MS = 5_000;
 
 export interface TaskOptions {
-  /** The pause between two runs, in ms; longer where `share` asks for it. */
+  /** The pause between two runs, in ms; longer if `share` requires it. */
   everyMs: number;
-  /** The part of the time that runs may take. By default 0.5: a run is followed by a pause as long. */
+  /** The fraction of time that runs may take. By default 0.5: after each run, a pause of the same length. */
   share?: number;
-  /** The process does not serve before the first run has ended, successfully or not. */
+  /** The process starts serving only when the first run has ended, successfully or not. */
   beforeServing?: boolean;
 }
 
 /**
- * One run of a task. It must be safe to repeat, and to run in several processes at once. A long one
- * calls `signal.throwIfAborted()` between its steps, so that the process need not wait for all of them.
+ * One run of a task. It must be safe to repeat, and to run in several processes at once. A long run
+ * calls `signal.throwIfAborted()` between its steps, so that the process can stop early.
  */
 export type TaskWork = (signal: AbortSignal) => Promise<void>;
 
 /**
- * Repeats its work until it is stopped, one run after the other. A run that fails is reported, and
- * the next one comes as usual.
+ * Repeats its work until it is stopped, one run at a time. A failed run is reported and does not change the
+ * schedule.
  */
 export class BackgroundTask {
   private readonly stopping = new AbortController();
   private loop: Promise<void> | undefined;
-  private wanted = false;
-  /** It waits only for its time to come, or for somebody to want it. */
-  private idle = false;
+  private isRequested = false;
+  /** Whether {@link soon} may end the current pause. */
+  private isIdle = false;
   private endSleep: () => void = () => undefined;
 
   constructor(
@@ -36,27 +36,27 @@ export class BackgroundTask {
     private readonly report: TaskReport,
   ) {}
 
-  /** Resolves when the process may serve, as far as this task is concerned. */
+  /** Resolves when this task allows the process to serve. */
   async start(): Promise<void> {
     const firstRun = this.run();
     this.loop = firstRun.then((tookMs) => this.repeat(tookMs));
     if (this.options.beforeServing === true) await firstRun;
   }
 
-  /** There is work: the next run begins as soon as `share` allows. */
+  /** Requests a run, which begins as soon as `share` allows. */
   soon(): void {
-    this.wanted = true;
-    if (this.idle) this.endSleep();
+    this.isRequested = true;
+    if (this.isIdle) this.endSleep();
   }
 
-  /** Begins no other run, and waits for the one under way. */
+  /** Starts no more runs, and waits for the current one to end. */
   async stop(): Promise<void> {
     this.stopping.abort();
     this.endSleep();
     await this.loop;
   }
 
-  // Only this loop starts runs: a timer set by soon() would run them in its caller's transaction.
+  // Only this loop starts runs: a timer set in soon() would run them inside its caller's transaction.
   private async repeat(tookMs: number): Promise<void> {
     const { signal } = this.stopping;
     for (let lastMs = tookMs; ; lastMs = await this.run()) {
@@ -65,11 +65,11 @@ export class BackgroundTask {
     }
   }
 
-  /** @returns how long it took, in ms */
+  /** @returns its duration in ms */
   private async run(): Promise<number> {
     const { signal } = this.stopping;
     const start = performance.now();
-    this.wanted = false;
+    this.isRequested = false;
     try {
       await this.work(signal);
       this.report.succeeded();
@@ -83,10 +83,10 @@ export class BackgroundTask {
     const { everyMs, share = 0.5 } = this.options;
     const leastMs = Math.min(tookMs / share - tookMs, LONGEST_PAUSE_MS);
     await this.sleep(leastMs);
-    if (this.wanted || everyMs <= leastMs) return;
-    this.idle = true;
+    if (this.isRequested || everyMs <= leastMs) return;
+    this.isIdle = true;
     await this.sleep(everyMs - leastMs);
-    this.idle = false;
+    this.isIdle = false;
   }
 
   private async sleep(ms: number): Promise<void> {

@@ -31,7 +31,7 @@ afterEach(async () => {
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 const lasting = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms));
 
-/** As Nest does when the process ends. */
+/** Stops the tasks like Nest does when the process stops. */
 async function stop(): Promise<void> {
   tasks.onModuleDestroy();
   const stopped = tasks.beforeApplicationShutdown();
@@ -39,7 +39,7 @@ async function stop(): Promise<void> {
   await stopped;
 }
 
-/** Work of so many ms. @returns when each run began, in ms since the start */
+/** Work that takes `ms`. @returns the start of each run, in ms since the test began */
 function recorded(ms: number) {
   const begun: number[] = [];
   const work: TaskWork = async () => {
@@ -50,7 +50,7 @@ function recorded(ms: number) {
 }
 
 describe('pace', () => {
-  /** @returns when runs of so many ms begin within a minute */
+  /** @returns when runs that take `ms` begin within a minute */
   async function beginnings(ms: number, everyMs = 500): Promise<number[]> {
     const { begun, work } = recorded(ms);
     tasks.add('task', { everyMs, share: 0.1 }, work);
@@ -79,7 +79,7 @@ describe('pace', () => {
     expect(begun).toEqual([0, 1_600, 3_200]);
   });
 
-  it('goes on at the same pace after a failure', async () => {
+  it('keeps the same pace after a failure', async () => {
     const begun: number[] = [];
     tasks.add('task', { everyMs: 500 }, async () => {
       begun.push(performance.now() - startedAt);
@@ -93,8 +93,8 @@ describe('pace', () => {
 });
 
 describe('soon', () => {
-  /** @returns when runs of 10 ms begin, every 500 ms with a share of 0.1, if wanted at these times */
-  async function wantedAt(...times: number[]): Promise<number[]> {
+  /** @returns when runs of 10 ms, every 500 ms with a share of 0.1, begin if soon() is called at these times */
+  async function requestedAt(...times: number[]): Promise<number[]> {
     const { begun, work } = recorded(10);
     const task = tasks.add('task', { everyMs: 500, share: 0.1 }, work);
     await tasks.onApplicationBootstrap();
@@ -104,19 +104,19 @@ describe('soon', () => {
   }
 
   it('runs at once if the share allows', async () => {
-    expect(await wantedAt(200)).toEqual([0, 200]);
+    expect(await requestedAt(200)).toEqual([0, 200]);
   });
 
   it('runs as soon as the share allows', async () => {
-    expect(await wantedAt(50)).toEqual([0, 100, 610]);
+    expect(await requestedAt(50)).toEqual([0, 100, 610]);
   });
 
-  it('runs again after a run that is under way', async () => {
-    expect(await wantedAt(5)).toEqual([0, 100, 610]);
+  it('runs again after the current run', async () => {
+    expect(await requestedAt(5)).toEqual([0, 100, 610]);
   });
 
   it('runs once, however often it is called', async () => {
-    expect(await wantedAt(5, 6, 50, 60, 99)).toEqual([0, 100, 610]);
+    expect(await requestedAt(5, 6, 50, 60, 99)).toEqual([0, 100, 610]);
   });
 
   it('does not run within its caller’s context, such as a transaction', async () => {
@@ -134,7 +134,7 @@ describe('soon', () => {
     expect(found).toEqual([undefined, undefined, undefined, undefined]);
   });
 
-  it('runs nothing after the end', async () => {
+  it('runs nothing after the process has stopped', async () => {
     const { begun, work } = recorded(10);
     const task = tasks.add('task', { everyMs: 500 }, work);
     await tasks.onApplicationBootstrap();
@@ -153,7 +153,7 @@ describe('start and stop', () => {
     expect(works.map(({ begun }) => begun)).toEqual([[0], [0]]);
   });
 
-  it('lets the process serve before a run has ended, unless the task says otherwise', async () => {
+  it('delays serving until the first run has ended only for tasks that ask for it', async () => {
     let serving = 0;
     for (const beforeServing of [false, true]) {
       const each = new BackgroundTasks({} as Log, new Metrics());
@@ -166,7 +166,7 @@ describe('start and stop', () => {
     expect(serving).toBe(2);
   });
 
-  it('waits for the run under way, and begins no other', async () => {
+  it('waits for the current run, and begins no other', async () => {
     const { begun, work } = recorded(1_000);
     tasks.add('task', { everyMs: 500 }, work);
     await tasks.onApplicationBootstrap();
@@ -183,7 +183,7 @@ describe('start and stop', () => {
     expect(begun).toEqual([0]);
   });
 
-  it('begins no run once the process stops, although others have not stopped yet', async () => {
+  it('begins no run once the process is stopping, even before other tasks have stopped', async () => {
     const { begun, work } = recorded(10);
     tasks.add('task', { everyMs: 500 }, work);
     await tasks.onApplicationBootstrap();
@@ -192,7 +192,7 @@ describe('start and stop', () => {
     expect(begun).toEqual([0]);
   });
 
-  it('stops at once while it pauses', async () => {
+  it('stops at once during a pause', async () => {
     tasks.add('task', { everyMs: MINUTE_MS }, () => lasting(10));
     await tasks.onApplicationBootstrap();
     await pass(100);
@@ -200,7 +200,7 @@ describe('start and stop', () => {
     await tasks.beforeApplicationShutdown();
   });
 
-  it('aborts a long run between its steps, and does not call that a failure', async () => {
+  it('aborts a long run between its steps without reporting a failure', async () => {
     let steps = 0;
     tasks.add('task', { everyMs: 500 }, async (signal) => {
       for (; steps < 100; steps += 1) {
@@ -220,7 +220,7 @@ describe('start and stop', () => {
 describe('failures', () => {
   let fault: Error | undefined;
 
-  /** A task that runs once a second, and fails while there is a `fault`. */
+  /** Starts a task that runs once a second and fails while `fault` is set. */
   async function started(): Promise<void> {
     fault = undefined;
     tasks.add('cleaning', { everyMs: 1_000 }, () =>
@@ -234,19 +234,19 @@ describe('failures', () => {
     await pass(ms);
   }
 
-  /** The lines since it was asked last, by level and message. */
+  /** The lines since the last call, by level and message. */
   const logged = () => lines.splice(0).map(([level, message]) => `${level} ${message}`);
 
   const broken = new Error('broken');
 
-  it('are logged with their error when the task begins to fail', async () => {
+  it('are logged with their error when a task begins to fail', async () => {
     await started();
     await failing(broken, 30_000);
     const fields = { err: broken, task: 'cleaning', failures: 1 };
     expect(lines).toEqual([['error', 'background task failed', fields]]);
   });
 
-  it('are logged once a minute while the task goes on failing', async () => {
+  it('are logged once a minute while a task keeps failing', async () => {
     await started();
     await failing(broken, 3 * MINUTE_MS);
     expect(lines.map(([, , fields]) => fields)).toEqual(
@@ -254,7 +254,7 @@ describe('failures', () => {
     );
   });
 
-  it('end with one line', async () => {
+  it('are followed by one line when the task succeeds again', async () => {
     await started();
     await failing(broken, 10_000);
     await failing(undefined, 10_000);
@@ -265,7 +265,7 @@ describe('failures', () => {
     expect(lines.map(([, , fields]) => fields)).toMatchObject([{ failures: 1 }]);
   });
 
-  it('that come and go have two lines a minute at most', async () => {
+  it('are logged at most twice a minute when they alternate with successes', async () => {
     await started();
     for (let second = 0; second < 60; second += 2) {
       await failing(broken, 1_000);
@@ -280,34 +280,34 @@ describe('failures', () => {
     Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' }),
     new Error("Stream isn't writeable and enableOfflineQueue options is false"),
     new Error('LOADING Redis is loading the dataset in memory'),
-  ])('of a store are warnings: $message', async (away) => {
+  ])('are warnings if a store is unavailable: $message', async (unavailable) => {
     await started();
-    await failing(away, 30_000);
+    await failing(unavailable, 30_000);
     expect(logged()).toEqual(['warn background task failed']);
   });
 
-  it('of the task itself are logged although a store was away a moment ago', async () => {
+  it('are logged as errors right after warnings about a store', async () => {
     await started();
     await failing(new UnavailableError(), 5_000);
     await failing(broken, 5_000);
     expect(logged()).toEqual(['warn background task failed', 'error background task failed']);
   });
 
-  /** The age of the last success, in seconds, as the metric has it. */
+  /** The age of the last success in seconds, from the metric. */
   async function secondsAgo(): Promise<number> {
     const sample = 'switchhook_task_last_success_timestamp_seconds{task="cleaning"} ';
     const [, value] = (await metrics.text()).split(sample);
     return Date.now() / 1_000 - Number.parseFloat(value ?? '');
   }
 
-  it('count from the start where there was no success', async () => {
+  it('leave the metric at the start time until there is a success', async () => {
     tasks.add('cleaning', { everyMs: 1_000 }, () => Promise.reject(broken));
     await tasks.onApplicationBootstrap();
     await pass(5_000);
     expect(await secondsAgo()).toBeCloseTo(5);
   });
 
-  it('leave the time of the last success as it is', async () => {
+  it('do not change the time of the last success', async () => {
     await started();
     await failing(broken, 9_000);
     expect(await secondsAgo()).toBeCloseTo(9);

@@ -10,8 +10,8 @@ import { BackgroundTask, type TaskOptions, type TaskWork } from './background-ta
 import { TaskReport } from './task-report.js';
 
 /**
- * Everything that the process does again and again by itself. A provider adds its tasks in its
- * constructor; they start with the process and stop with it.
+ * The background tasks of the process. Providers add tasks in their constructors; the tasks start and
+ * stop with the process.
  */
 @Injectable()
 export class BackgroundTasks
@@ -26,12 +26,12 @@ export class BackgroundTasks
   ) {
     this.lastSuccess = metrics.timestamp(
       'switchhook_task_last_success_timestamp_seconds',
-      'When a background task last succeeded; when it was started, until then.',
+      'Time of the last success of a background task; before the first one, its start.',
       ['task'],
     );
   }
 
-  /** @param name names it in the log and in the metric: lower case, words joined by hyphens */
+  /** @param name for the log and the metric: lower case, words joined by hyphens */
   add(name: string, options: TaskOptions, work: TaskWork): BackgroundTask {
     const setLastSuccess = (): void => this.lastSuccess.setToCurrentTime({ task: name });
     setLastSuccess();
@@ -44,7 +44,7 @@ export class BackgroundTasks
     await Promise.all(this.tasks.map((task) => task.start()));
   }
 
-  /** Tells all to stop before anything waits for one of them. */
+  /** Stops all tasks at once; {@link beforeApplicationShutdown} then waits for each. */
   onModuleDestroy(): void {
     for (const task of this.tasks) void task.stop();
   }

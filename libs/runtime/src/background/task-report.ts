@@ -3,16 +3,16 @@ import { isTransient, isUnavailable } from '../database/database-errors.js';
 import type { Log } from '../logging/log.js';
 import { isRedisUnavailable } from '../redis/redis-errors.js';
 
-/** A task that goes on failing has a line so often. */
+/** How often a task that keeps failing is logged. */
 const REPEAT_MS = 60_000;
 
-/** Tells operators how one task fares: by its metric, and by a line when it fails and when it works again. */
+/** Reports a task's runs: with a metric, and with log lines when it starts failing and when it recovers. */
 export class TaskReport {
   private readonly loggedAt = { warn: -Infinity, error: -Infinity };
   private failures = 0;
   private logged = false;
 
-  /** @param setLastSuccess sets the metric to the present time */
+  /** @param setLastSuccess sets the metric to the current time */
   constructor(
     private readonly task: string,
     private readonly log: Log,
@@ -21,7 +21,7 @@ export class TaskReport {
 
   succeeded(): void {
     this.setLastSuccess();
-    // One that fails now and then has a line a minute, not two for each failure.
+    // A task that fails now and then is logged once a minute, not twice for each failure.
     if (this.logged) this.log.info({ task: this.task }, 'background task works again');
     this.failures = 0;
     this.logged = false;
@@ -29,7 +29,7 @@ export class TaskReport {
 
   failed(error: unknown): void {
     const { task } = this;
-    const level = passesByItself(error) ? 'warn' : 'error';
+    const level = isTemporary(error) ? 'warn' : 'error';
     this.failures += 1;
     const now = performance.now();
     if (now - this.loggedAt[level] < REPEAT_MS) return;
@@ -39,8 +39,8 @@ export class TaskReport {
   }
 }
 
-/** A store is away, or somebody else had the lock: nothing is wrong with the task. */
-function passesByItself(error: unknown): boolean {
+/** Whether a store was unavailable or a lock was taken, so that the task itself is not at fault. */
+function isTemporary(error: unknown): boolean {
   return (
     error instanceof UnavailableError ||
     isUnavailable(error) ||

@@ -6,11 +6,11 @@ const PAGE = new URL('../../../../docs/configuration.md', import.meta.url);
 const MARKED = /<!-- configuration -->\n\n([^]*?)\n\n<!-- \/configuration -->/;
 
 describe('configTable', () => {
-  it('is what docs/configuration.md shows (`npm run config:table` writes it)', () => {
+  it('equals the table in docs/configuration.md (run `npm run config:table`)', () => {
     expect(MARKED.exec(readFileSync(PAGE, 'utf8'))?.[1]).toBe(configTable());
   });
 
-  it('tells the default, the values and the meaning of a variable', () => {
+  it('shows the default, the values and the meaning of a variable', () => {
     const rows = configTable()
       .split('\n')
       .map((row) => row.split('|').map((cell) => cell.trim()));

@@ -1,6 +1,6 @@
 import { configJsonSchema } from './config.js';
 
-/** What the schema tells of a variable. */
+/** A variable's properties in the schema. */
 interface Variable {
   description?: string;
   default?: unknown;
@@ -13,7 +13,7 @@ type Row = [variable: string, byDefault: string, values: string, meaning: string
 
 const HEAD: Row = ['variable', 'default', 'values', 'what it is'];
 
-/** The table of docs/configuration.md, in Markdown: all that the schema says. */
+/** The table of docs/configuration.md in Markdown, generated from the schema. */
 export function configTable(): string {
   const { properties = {}, required = [] } = configJsonSchema();
   const rows = Object.entries(properties).map(([name, variable]) =>
@@ -44,7 +44,7 @@ function code(value: unknown): string {
   return `\`${String(value)}\``;
 }
 
-/** Columns are padded as prettier does it, so that formatting changes nothing. */
+/** Pads columns like prettier, so that formatting changes nothing. */
 function table(rows: readonly Row[]): string {
   const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   const lines = rows.map((row) => line(row.map((cell, column) => cell.padEnd(widths[column]!))));

@@ -4,13 +4,13 @@ import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import type { SecretKey } from '#libs/kernel';
 
-/** One CIDR block, parsed: an address and the length of its prefix in bits. */
+/** A parsed CIDR block: an address and the prefix length in bits. */
 export type Network = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 export const wholeNumber = (min: number, max: number, byDefault: number) =>
   z.coerce.number().int().min(min).max(max).default(byDefault);
 
-/** A comma-separated list; what is between two commas may be blank. */
+/** A comma-separated list; blank items are skipped. */
 const list = <Item>(must: string, read: (item: string) => Item | undefined) =>
   z
     .string()
@@ -41,7 +41,7 @@ const blocks = list('CIDR blocks', (item): Network | undefined => {
   return family === 0 || bits > most ? undefined : [ipaddr.parse(address), bits];
 });
 
-/** Whoever writes 10.0.0.1/8 may mean the address alone, and would get sixteen million of them. */
+/** Blocks without host bits: 10.0.0.1/8 may mean that address alone, but covers sixteen million. */
 export const networks = blocks.transform((given, context): Network[] => {
   for (const [address, bits] of given) {
     const written = `${address.toString()}/${String(bits)}`;
@@ -50,7 +50,7 @@ export const networks = blocks.transform((given, context): Network[] => {
     if (network === written) continue;
     context.addIssue({
       code: 'custom',
-      message: `must have no bits behind the prefix of a block: ${network} was probably meant`,
+      message: `must not have host bits set in a CIDR block; did you mean ${network}?`,
     });
   }
   return given;
@@ -83,7 +83,7 @@ export const delays = z
     });
   });
 
-/** What an account may ask: `quota` requests in `windowMs`. */
+/** An account's rate limit: `quota` requests in `windowMs`. */
 export interface RateLimit {
   quota: number;
   windowMs: number;
@@ -104,7 +104,7 @@ export const rate = z.string().transform((text, context): RateLimit => {
   return z.NEVER;
 });
 
-/** Origins as browsers write them: scheme, host, and a port that is not the scheme's own. */
+/** Origins as browsers write them: scheme, host, and the port if it is not the scheme's default. */
 export const origins = z
   .string()
   .default('')
@@ -127,7 +127,7 @@ const isOrigin = (text: string): boolean =>
 /** An id, and 32 bytes in Base64. */
 const SECRET_KEY = /^([\w-]{1,32}):([A-Za-z0-9+/]{43}=)$/;
 
-/** A message names a key by its place: what stands there may be the key itself. */
+/** Error messages name a key by its position, because its text may be the key itself. */
 export const secretKeys = z
   .string()
   .default('')

@@ -5,7 +5,7 @@ import { configFromEnvironment } from './environment.js';
 /** Provides {@link CONFIG} to every module of the process. */
 @Module({})
 export class ConfigModule {
-  /** @param fixed settings that this process does not leave to the environment */
+  /** @param fixed settings of this process that override the environment */
   static forProcess(fixed: Partial<Config> = {}): DynamicModule {
     return {
       module: ConfigModule,

@@ -3,23 +3,23 @@ import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
 import { configJsonSchema, InvalidConfigError, readApiAddress, readConfig } from './config.js';
 
-/** 32 bytes that are easily told. */
+/** 32 bytes in Base64 that are easy to recognise. */
 const KEY = `SECRET${'A'.repeat(37)}=`;
 const DATABASE_URL = 'postgres://127.0.0.1/switchhook';
 const read = (variables: Record<string, string | undefined>) =>
   readConfig({ DATABASE_URL, ...variables });
 
 const hostBitsOf = (network: string) =>
-  `must have no bits behind the prefix of a block: ${network} was probably meant`;
+  `must not have host bits set in a CIDR block; did you mean ${network}?`;
 
-/** The address without the bits behind the prefix. */
+/** The address without its host bits. */
 function networkOf(address: string, bits: number): ipaddr.IPv4 | ipaddr.IPv6 {
   const bytes = ipaddr.parse(address).toByteArray();
   const kept = (place: number) => Math.min(Math.max(bits - place * 8, 0), 8);
   return ipaddr.fromByteArray(bytes.map((byte, place) => byte & (0xff << (8 - kept(place)))));
 }
 
-/** The message of the fault, or an empty text when there is none. */
+/** The error message, or an empty text if there is none. */
 function faultOf(variables: Record<string, string | undefined>): string {
   try {
     read(variables);
@@ -31,7 +31,7 @@ function faultOf(variables: Record<string, string | undefined>): string {
 }
 
 describe('readConfig', () => {
-  it('needs DATABASE_URL alone, and has a default for everything else', () => {
+  it('requires DATABASE_URL and has defaults for all other variables', () => {
     const config = readConfig({ DATABASE_URL });
     expect(config).toMatchObject({
       DATABASE_URL,
@@ -73,7 +73,7 @@ describe('readConfig', () => {
     expect(faultOf({ DATABASE_URL: '' })).toBe(missing);
   });
 
-  it('takes an empty variable for one that is not set', () => {
+  it('treats an empty variable as not set', () => {
     const names = Object.keys(configJsonSchema().properties ?? {}).filter(
       (name) => name !== 'DATABASE_URL' && name !== 'DELIVERY_RETRY_SCHEDULE',
     );
@@ -97,7 +97,7 @@ describe('readConfig', () => {
     },
   );
 
-  it('ignores variables of others', () => {
+  it('ignores unknown variables', () => {
     expect(read({ HOME: '/root', PORTS: 'x' })).toEqual(read({}));
   });
 
@@ -132,7 +132,7 @@ describe('readConfig', () => {
     expect(read({ LOG_LEVEL: 'error' }).LOG_LEVEL).toBe('error');
   });
 
-  it('takes the slashes off the end of PUBLIC_BASE_URL', () => {
+  it('removes trailing slashes from PUBLIC_BASE_URL', () => {
     expect(read({ PUBLIC_BASE_URL: 'https://api.example.com' }).PUBLIC_BASE_URL).toBe(
       'https://api.example.com',
     );
@@ -151,7 +151,7 @@ describe('readConfig', () => {
     expect(read({ DELIVERY_RETRY_SCHEDULE: text }).DELIVERY_RETRY_SCHEDULE).toEqual(delays);
   });
 
-  it('has ten retries by default, three days and a few hours in all', () => {
+  it('has ten retries by default, over three days and a few hours', () => {
     const { DELIVERY_RETRY_SCHEDULE: delays } = read({});
     expect(delays).toHaveLength(10);
     expect(delays.reduce((sum, delay) => sum + delay, 0)).toBe(272_135_000);
@@ -163,7 +163,7 @@ describe('readConfig', () => {
     'DELIVERY_DENIED_NETWORKS',
   ] as const;
 
-  it.each(NETWORKS)('reads the CIDR list %s, where an address stands for itself', (name) => {
+  it.each(NETWORKS)('reads CIDR blocks and single addresses from %s', (name) => {
     const blocks = read({ [name]: '10.0.0.0/8, 192.0.2.7,,::1 , fd00::/8' })[name];
     expect(blocks.map(([address, bits]) => `${address.toString()}/${String(bits)}`)).toEqual([
       '10.0.0.0/8',
@@ -173,7 +173,7 @@ describe('readConfig', () => {
     ]);
   });
 
-  it('reads the keys of secrets in their order', () => {
+  it('reads SECRETS_KEYS in order', () => {
     const [one, other] = ['1', '2'].map((fill) => Buffer.alloc(32, fill));
     const text = ` k-1:${one!.toString('base64')}, K_2:${other!.toString('base64')}`;
     const keys = read({ SECRETS_KEYS: text }).SECRETS_KEYS;
@@ -194,7 +194,7 @@ describe('readConfig', () => {
     [`k2:${KEY}${KEY}`, 2, 'must be'],
     [`k2:${KEY.replace('SECRET', 'SECR-T')}`, 2, 'must be'],
     [`k2:${KEY},k3:${KEY},k2:${KEY}`, 4, 'repeats an id'],
-  ])('names the place of the fault in the keys of secrets k1:…,%s', (rest, place, says) => {
+  ])('names the position of the fault in SECRETS_KEYS=k1:…,%s', (rest, place, says) => {
     const fault = faultOf({ SECRETS_KEYS: `k1:${KEY},${rest}` });
     expect(fault).toContain(`configuration: SECRETS_KEYS: key ${String(place)} ${says}`);
     expect(fault).not.toContain(KEY.slice(0, 8));
@@ -217,7 +217,7 @@ describe('readConfig', () => {
     ['PORT', 'SECRET'],
     ['LOG_LEVEL', 'SECRET'],
     ['LOG_EVENTS', 'SECRET'],
-  ])('refuses %s=%j by the name of the variable, without its value', (name, value) => {
+  ])('refuses %s=%j with an error that names the variable, not its value', (name, value) => {
     const fault = faultOf({ [name]: value });
     expect(fault).toMatch(new RegExp(`^configuration: ${name}: .`));
     expect(fault).not.toContain('SECRET');
@@ -265,7 +265,7 @@ describe('readConfig', () => {
     ['fd00:0:0::1/8', 'fd00::/8'],
     ['2001:db8::8000:1/113', '2001:db8::8000:0/113'],
     ['::1/0', '::/0'],
-  ])('says of the CIDR block %j that %j was probably meant', (written, meant) => {
+  ])('refuses the CIDR block %j and suggests %j', (written, meant) => {
     for (const name of NETWORKS) {
       expect(faultOf({ [name]: `192.0.2.7,${written}` })).toBe(
         `configuration: ${name}: ${hostBitsOf(meant)}`,
@@ -273,7 +273,7 @@ describe('readConfig', () => {
     }
   });
 
-  it('takes a CIDR block as it was written, or names the one without the bits behind its prefix', () => {
+  it('accepts a CIDR block without host bits, and suggests one for any other', () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), fc.nat(128), (address, any) => {
         const bits = any % (ipaddr.parse(address).toByteArray().length * 8 + 1);
@@ -286,7 +286,7 @@ describe('readConfig', () => {
     );
   });
 
-  it('reads any CIDR list as it was written, and refuses what is none without a word of it', () => {
+  it('reads any valid CIDR list, and refuses any other text without repeating it', () => {
     const blanks = fc.constantFrom('', ' ', '\t', ' , ', ',,');
     const block = fc.oneof(
       fc.tuple(fc.ipV4(), fc.integer({ min: 0, max: 32 })),
@@ -311,7 +311,7 @@ describe('readConfig', () => {
         const fault = faultOf({ TRUSTED_PROXIES: text });
         if (fault === '') return;
         expect(fault).toMatch(
-          /^configuration: TRUSTED_PROXIES: must (be a comma-separated list of CIDR blocks$|have no bits)/,
+          /^configuration: TRUSTED_PROXIES: must (be a comma-separated list of CIDR blocks$|not have host bits)/,
         );
       }),
       { numRuns: 2_000 },
@@ -345,7 +345,7 @@ describe('readConfig', () => {
     ...['*', 'null', 'https://*.example.com', 'https://app.example.com/', 'app.example.com'],
     ...['https://app.example.com:443', 'HTTPS://app.example.com', 'https://user@app.example.com'],
     ...['https://app.example.com/path', 'ftp://app.example.com', 'https://app.example.com;x'],
-  ])('refuses %j among the origins', (text) => {
+  ])('refuses %j in the list of origins', (text) => {
     expect(faultOf({ CORS_ORIGINS: `https://other.example.com,${text}` })).toContain(
       'CORS_ORIGINS: must',
     );
@@ -360,14 +360,14 @@ describe('readConfig', () => {
 });
 
 describe('readApiAddress', () => {
-  it('needs nothing else of the configuration', () => {
+  it('requires no other variable', () => {
     expect(readApiAddress({ PORT: '41000', LOG_LEVEL: 'x' })).toEqual({
       HOST: '0.0.0.0',
       PORT: 41_000,
     });
   });
 
-  it('names what is wrong with it', () => {
+  it('names the invalid variable', () => {
     expect(() => readApiAddress({ PORT: 'x' })).toThrow(/^configuration: PORT: /);
   });
 });

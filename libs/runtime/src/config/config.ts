@@ -116,36 +116,36 @@ const schema = z.object({
 /** The variables of a process, as `process.env` has them. */
 type Environment = Record<string, string | undefined>;
 
-/** The settings of a process, read from the environment once and valid. */
+/** The validated settings of a process, read from the environment once. */
 export type Config = Readonly<z.infer<typeof schema>>;
 
 /** Injection token of the {@link Config}. */
 export const CONFIG = Symbol('Config');
 
 /**
- * The environment holds no usable configuration. The message names variables, never values; of a
- * CIDR block with bits behind its prefix it has the block without them.
+ * The configuration in the environment is invalid. The message names variables, never values; for a CIDR
+ * block with host bits, it suggests the block without them.
  */
 export class InvalidConfigError extends Error {
   override readonly name = 'InvalidConfigError';
 }
 
 /**
- * Reads the configuration. An empty variable counts as one that is not set, except where empty
- * has a meaning of its own (`DELIVERY_RETRY_SCHEDULE`).
+ * Reads the configuration. An empty variable counts as not set, except `DELIVERY_RETRY_SCHEDULE`, where
+ * empty has its own meaning.
  * @throws InvalidConfigError that lists every fault by the variable's name
  */
 export function readConfig(environment: Environment): Config {
   return parse(schema, environment);
 }
 
-/** The variables as JSON Schema, each as the environment has it: for documents. */
+/** The variables as JSON Schema, each as written in the environment. For documentation. */
 export function configJsonSchema(): z.core.JSONSchema.ObjectSchema {
   return z.toJSONSchema(schema, { io: 'input' }) as z.core.JSONSchema.ObjectSchema;
 }
 
 /**
- * Reads where the API of this environment listens, which needs nothing else of the configuration.
+ * Reads the address that the API listens on. No other variable needs to be set.
  * @throws InvalidConfigError
  */
 export function readApiAddress(environment: Environment): Pick<Config, 'HOST' | 'PORT'> {

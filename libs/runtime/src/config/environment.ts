@@ -9,7 +9,7 @@ export function configFromEnvironment(): Config {
 }
 
 /**
- * Where the API of this machine listens, for programs that only call it.
+ * The address that this machine's API listens on, for programs that only call it.
  * @throws InvalidConfigError
  */
 export function apiAddressFromEnvironment(): Pick<Config, 'HOST' | 'PORT'> {

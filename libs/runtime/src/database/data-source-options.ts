@@ -1,13 +1,13 @@
 import type { DataSourceOptions } from 'typeorm';
 import type { Config } from '../config/config.js';
 
-/** How long a request waits for a connection before it is told that PostgreSQL is away. */
+/** How long a request waits for a connection before PostgreSQL counts as unavailable. */
 const CONNECT_TIMEOUT_MS = 3_000;
 
-/** With a connection go its prepared statements, of which those of past days are used no more. */
+/** Closing a connection frees its prepared statements; the ones for past days are no longer used. */
 const CONNECTION_LIFETIME_S = 3_600;
 
-/** How TypeORM reaches PostgreSQL: no session state and no start-up parameters (PgBouncer). */
+/** TypeORM's connection options: no session state and no start-up parameters (PgBouncer). */
 export function dataSourceOptions(
   config: Config,
   extra: { query_timeout?: number } = {},
@@ -25,7 +25,7 @@ export function dataSourceOptions(
       keepAlive: true,
       ...extra,
     },
-    // An error on an idle connection: the pool has dropped it and will open another.
+    // Called for an error on an idle connection. The pool has dropped it and will open another.
     poolErrorHandler: () => undefined,
   };
 }

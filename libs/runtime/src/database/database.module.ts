@@ -9,12 +9,12 @@ import { Database } from './database.js';
 import { TypeOrmTransactions } from './typeorm-transactions.js';
 
 /**
- * A statement without an answer for so long has lost its server, which would have broken it off by then
- * (time-limits.ts): its connection is dropped.
+ * A statement without an answer for this long has lost its server, which would have cancelled it earlier
+ * (time-limits.ts), so its connection is dropped.
  */
 const QUERY_TIMEOUT_MS = 15_000;
 
-/** One pool of PostgreSQL connections for TypeORM and {@link Database}, and what stands on them. */
+/** One PostgreSQL connection pool for TypeORM and {@link Database}, and the services that use it. */
 @Global()
 @Module({
   imports: [
@@ -26,7 +26,7 @@ const QUERY_TIMEOUT_MS = 15_000;
         retryAttempts: 30,
         retryDelay: 1_000,
         verboseRetryLog: true,
-        // A wrong password or a missing database does not mend itself.
+        // A retry does not help against a wrong password or a missing database.
         toRetry: isUnavailable,
       }),
     }),

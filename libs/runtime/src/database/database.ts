@@ -8,12 +8,12 @@ import { Metrics } from '../telemetry/metrics.js';
 import { isAway, isMissingPartition } from './database-errors.js';
 import type { Run, Statement } from './statement.js';
 
-/** Without an error for so long PostgreSQL is back. */
+/** After this long without an error, PostgreSQL counts as back. */
 const STEADY_MS = 5_000;
 
 /**
- * The connections of the process, shared with TypeORM. {@link run} is for the event path and for
- * background tasks; what serves one request runs its statements in {@link TypeOrmTransactions}.
+ * Runs SQL on the process's connection pool, which is shared with TypeORM. {@link run} is for the event path
+ * and background tasks; code that serves a single request uses {@link TypeOrmTransactions}.
  */
 @Injectable()
 export class Database {
@@ -33,16 +33,16 @@ export class Database {
     this.outages = new OutageLog('PostgreSQL', log, STEADY_MS);
     this.errors = metrics.counter(
       'switchhook_database_errors_total',
-      'Statements of the event path that PostgreSQL did not carry out.',
+      'Statements of the event path that failed in PostgreSQL.',
     );
     this.pool = (dataSource.driver as unknown as { master: Pool }).master;
     this.prepared = config.DATABASE_PREPARED_STATEMENTS;
   }
 
   /**
-   * Runs one statement in a transaction of its own. Where that lacks a partition it is repeated once
-   * when there are partitions: the machine may have slept for a week, or its clock was set forward.
-   * @throws the driver's error as it is: a caller that repeats or splits needs its SQLSTATE
+   * Runs one statement in its own transaction. If a partition is missing, creates it and repeats the
+   * statement once: the machine may have slept for a week, or its clock was set forward.
+   * @throws the driver's error unchanged: a caller that repeats or splits needs its SQLSTATE
    */
   readonly run: Run = async (statement, ...given) => {
     const values = statement.valuesOf(...given);
@@ -57,12 +57,12 @@ export class Database {
     }
   };
 
-  /** @param make is run when a row has no partition, before its statement is repeated */
+  /** @param make runs when a partition is missing, before the statement is repeated */
   whenPartitionIsMissing(make: () => Promise<void>): void {
     this.makePartition = make;
   }
 
-  /** Callers at the same time share it. */
+  /** Concurrent callers share one run. */
   async makeMissingPartition(): Promise<void> {
     this.making ??= this.makePartition?.().finally(() => {
       this.making = undefined;
@@ -81,7 +81,7 @@ export class Database {
       return rows;
     } catch (error) {
       this.errors.inc();
-      // One that is late may wait for a lock; where nothing answers, connecting fails next.
+      // A timeout alone may come from a lock. If the server is down, the next connection fails.
       if (isAway(error)) this.outages.away(error);
       throw error;
     }

@@ -2,10 +2,9 @@ import type { EntityManager } from 'typeorm';
 import type { DatabaseSchema, Process } from './database-schema.js';
 
 /**
- * Gives the roles of the processes exactly these rights, within the transaction of `manager`, so
- * that nobody sees them without. Where there are such roles, nobody but the owner of the database may
- * make temporary tables in it.
- * @param roles their names; a process without one gets nothing
+ * Grants the processes' roles exactly these rights in the transaction of `manager`, so that no session sees
+ * them missing. If there are such roles, only the owner of the database may create temporary tables.
+ * @param roles the role name of each process; a process without one gets no rights
  */
 export async function grantRights(
   manager: EntityManager,
@@ -20,7 +19,7 @@ export async function grantRights(
     ...Object.entries(functions).map(([name, rights]) => [`FUNCTION ${name}`, rights] as const),
   ]);
   for (const [object, rights] of objects) {
-    // All of them first: the processes may share a role.
+    // Revoke from all roles before granting, because the processes may share one.
     for (const [, role] of named) {
       await manager.query(`REVOKE ALL ON ${object} FROM ${quoted(role)}`);
     }
@@ -32,8 +31,8 @@ export async function grantRights(
 }
 
 /**
- * Everybody may make temporary tables at first, and so fill the disk. Only the owner of the database
- * can take that away: where an administrator owns it, it is theirs to do.
+ * By default every role may create temporary tables and so fill the disk. Only the database owner can
+ * revoke that: if an administrator owns it, they have to.
  */
 async function revokeTemporary(manager: EntityManager, roles: readonly string[]): Promise<void> {
   const [database] = await manager.query<{ name: string }[]>(
@@ -45,7 +44,7 @@ async function revokeTemporary(manager: EntityManager, roles: readonly string[])
   await manager.query(`REVOKE TEMPORARY ON DATABASE ${database.name} FROM ${all}`);
 }
 
-/** Columns with an identity move theirs by themselves. */
+/** No role needs sequences: identity columns advance theirs without any rights. */
 async function revokeSequences(manager: EntityManager, roles: readonly string[]): Promise<void> {
   const [schema] = await manager.query<{ name: string }[]>(
     'SELECT quote_ident(current_schema()) AS name',

@@ -7,7 +7,7 @@ function failure(code: string): Error {
   return Object.assign(new Error(code), { code });
 }
 
-it('gathers the callers of one turn, and those who come while a batch is under way', async () => {
+it('puts callers of one event loop iteration, or of one running batch, into one batch', async () => {
   const batches: number[][] = [];
   const group = new GroupCommit<number, number>(async (items) => {
     batches.push([...items]);
@@ -25,7 +25,7 @@ it('gathers the callers of one turn, and those who come while a batch is under w
   ]);
 });
 
-it('keeps to its bounds, except for a unit that is larger alone', async () => {
+it('keeps batches within their limits, except for a single larger unit', async () => {
   const sizes: number[] = [];
   const group = new GroupCommit<number, number>(
     (items) => {
@@ -44,7 +44,7 @@ it('keeps to its bounds, except for a unit that is larger alone', async () => {
   expect(sizes).toEqual([3, 2, 5, 1, 1]);
 });
 
-it('starts another batch beside one that is under way only when it is full', async () => {
+it('starts another batch beside a running one only when it is full', async () => {
   const started: number[][] = [];
   const ends: (() => void)[] = [];
   const group = new GroupCommit<number, number>(
@@ -63,7 +63,7 @@ it('starts another batch beside one that is under way only when it is full', asy
   results.push(group.one(3));
   await later();
   expect(started).toEqual([[1], [2, 3]]);
-  // Full again, but two are under way.
+  // Full again, but two are running.
   results.push(group.one(4), group.one(5), group.one(6), group.one(100));
   await later();
   expect(started).toHaveLength(2);
@@ -75,7 +75,7 @@ it('starts another batch beside one that is under way only when it is full', asy
   expect(started.slice(3)).toEqual([[6]]);
   ends[2]!();
   await later();
-  // By itself, and full by its weight.
+  // A batch of one item that is full by weight.
   expect(started.slice(4)).toEqual([[100]]);
   for (const end of ends) end();
   expect(await Promise.all(results)).toEqual([1, 2, 3, 4, 5, 6, 100]);
@@ -95,7 +95,7 @@ it('fails only the unit whose data is faulty', async () => {
   ]);
 });
 
-it('repeats a batch that lost a deadlock', async () => {
+it('repeats a batch after a deadlock', async () => {
   let tries = 0;
   const group = new GroupCommit<number, number>((items) => {
     tries += 1;
@@ -104,13 +104,13 @@ it('repeats a batch that lost a deadlock', async () => {
   expect(await group.one(7)).toBe(7);
 });
 
-it('fails every unit when the database is away, and goes on with the next', async () => {
-  let away = true;
+it('fails every unit while the database is unavailable, and runs the next batch', async () => {
+  let isAway = true;
   const group = new GroupCommit<number, number>((items) =>
-    away ? Promise.reject(failure('ECONNREFUSED')) : Promise.resolve([...items]),
+    isAway ? Promise.reject(failure('ECONNREFUSED')) : Promise.resolve([...items]),
   );
   const results = await Promise.allSettled([group.one(1), group.one(2)]);
   expect(results.every((result) => result.status === 'rejected')).toBe(true);
-  away = false;
+  isAway = false;
   expect(await group.one(3)).toBe(3);
 });

@@ -6,33 +6,33 @@ interface Unit<Item, Result> {
   reject: (error: unknown) => void;
 }
 
-/** How a {@link GroupCommit} works; the defaults suit statements of a millisecond or so. */
+/** The defaults suit statements that take about a millisecond. */
 export interface GroupCommitOptions<Item> {
-  /** Items in a batch at the most, except for a single larger unit. */
+  /** Maximum number of items in a batch, except for a single larger unit. */
   maxItems?: number;
-  /** Weight of a batch at the most, in the unit of `weigh`. */
+  /** Maximum weight of a batch, in the unit of `weigh`. */
   maxWeight?: number;
   weigh?: (item: Item) => number;
-  /** Batches under way at the most. All but the first start full: gathering on makes them no cheaper. */
+  /** Maximum number of concurrent batches. Only a full batch starts beside another one. */
   atOnce?: number;
 }
 
 const REPEATS = 3;
 
 /**
- * Lets concurrent callers share one statement: while a batch is under way, the next one gathers. There
- * is no timer, so an idle caller waits for nothing. One at a time, unless batches are full: with two,
- * PostgreSQL had a seventh more to do for an event at 1,200 a second.
+ * Lets concurrent callers share one statement: while a batch is running, the next one fills up. There is no
+ * timer, so a single caller never waits. Batches run one at a time unless they are full: with two, PostgreSQL
+ * had a seventh more work for each event at 1,200 events a second.
  *
- * A transient failure (serialisation, deadlock) repeats the batch; a data error is narrowed down
- * until only the faulty unit fails; any other failure is that of every unit in the batch.
+ * After a transient failure (serialisation, deadlock) the batch is repeated. After a data error it is split
+ * until only the faulty unit fails. Any other failure fails every unit in the batch.
  */
 export class GroupCommit<Item, Result> {
   private readonly waiting: Unit<Item, Result>[] = [];
   private readonly options: Required<GroupCommitOptions<Item>>;
   private waitingItems = 0;
   private waitingWeight = 0;
-  private underWay = 0;
+  private running = 0;
   private scheduled = false;
 
   constructor(
@@ -50,7 +50,7 @@ export class GroupCommit<Item, Result> {
       this.waitingWeight += this.weightOf(items);
       if (this.scheduled) return;
       this.scheduled = true;
-      // Callers of the same turn of the event loop share a batch even when nothing is under way.
+      // Callers in the same event loop iteration share a batch, even if no other batch is running.
       setImmediate(() => {
         this.scheduled = false;
         this.pump();
@@ -66,9 +66,9 @@ export class GroupCommit<Item, Result> {
 
   private pump(): void {
     while (this.mayStart()) {
-      this.underWay += 1;
+      this.running += 1;
       void this.commit(this.nextBatch(), REPEATS).finally(() => {
-        this.underWay -= 1;
+        this.running -= 1;
         this.pump();
       });
     }
@@ -76,9 +76,9 @@ export class GroupCommit<Item, Result> {
 
   private mayStart(): boolean {
     const { atOnce, maxItems, maxWeight } = this.options;
-    if (this.underWay === 0) return this.waiting.length > 0;
+    if (this.running === 0) return this.waiting.length > 0;
     const isFull = this.waitingItems >= maxItems || this.waitingWeight >= maxWeight;
-    return isFull && this.underWay < atOnce;
+    return isFull && this.running < atOnce;
   }
 
   private nextBatch(): Unit<Item, Result>[] {

@@ -8,41 +8,39 @@ import { grantRights } from './grants.js';
 import { runtimeSchema } from './runtime-schema.js';
 import { limitTimes, NO_TIME_LIMITS } from './time-limits.js';
 
-/** Any number, the same in every version: whoever holds this lock migrates. */
+/** The advisory lock of the process that migrates. Any number, the same in every version. */
 const MIGRATION_LOCK = 7_770_000;
 
 /**
- * While a change of a table waits for its lock, as behind a pg_dump, all others wait behind it: so not for
- * long, and again after a while in which they catch up.
+ * While ALTER TABLE waits for its lock, such as behind a pg_dump, every other statement queues behind it. So
+ * it waits briefly, and retries after a pause in which the others catch up.
  */
 const LOCK_TIMEOUT = '2s';
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 15_000;
-const PATIENCE_MS = 300_000;
+const GIVE_UP_AFTER_MS = 300_000;
 
-/** How {@link migrate} goes about it. */
 export interface MigrateOptions {
-  /** Is given a line when it has to wait, or when something is left to an administrator. */
+  /** Called with a line when migrate has to wait, or when an administrator has to do something. */
   tell?: (line: string) => void;
-  /** For how long a step is tried while others hold locks that it needs, in ms. */
+  /** How long to retry a step while others hold locks that it needs, in ms. */
   giveUpAfterMs?: number;
 }
 
 /**
- * Brings the database up to this version, and gives the roles of the processes their rights and time
- * limits. Safe to run at the same time from several processes: one migrates, the
- * others wait and find nothing to do.
- * @returns the names of the migrations that were carried out
- * @throws InvalidConfigError when a role that is named cannot be one of those; Error when the database is newer than
- * this version, whose rights would not be those that the newer one needs
+ * Migrates the database to this version, and gives the roles of the processes their rights and timeouts.
+ * Several processes may run it at the same time: one migrates, the others wait and find nothing to do.
+ * @returns the names of the migrations that were run
+ * @throws InvalidConfigError when a configured role is unsuitable; Error when the database is newer than this
+ * version, which does not know the rights that the newer one needs
  */
 export async function migrate(
   config: Config,
   contexts: readonly DatabaseSchema[],
-  { tell = () => undefined, giveUpAfterMs = PATIENCE_MS }: MigrateOptions = {},
+  { tell = () => undefined, giveUpAfterMs = GIVE_UP_AFTER_MS }: MigrateOptions = {},
 ): Promise<string[]> {
   const url = config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL;
-  // One connection: the lock and the settings are those of its session.
+  // One connection, because the lock and the settings belong to its session.
   const schemas = [runtimeSchema, ...contexts];
   const source = new DataSource({
     ...dataSourceOptions({ ...config, DATABASE_URL: url, DATABASE_POOL_SIZE: 1 }),
@@ -53,11 +51,11 @@ export async function migrate(
   const whenUnlocked = <Result>(step: () => Promise<Result>) =>
     retryWhileLocked(step, tell, giveUpAfterMs);
   try {
-    // The processes may share the role.
+    // The timeouts of the processes may apply here, because they may use the same role.
     await runner.query(NO_TIME_LIMITS);
     await runner.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
     await runner.query(`SET lock_timeout = '${LOCK_TIMEOUT}'`);
-    const done = await carryOut(source, runner, whenUnlocked);
+    const done = await runMigrations(source, runner, whenUnlocked);
     await whenUnlocked(() =>
       runner.manager.transaction((manager) => configure(manager, schemas, config)),
     );
@@ -71,8 +69,8 @@ export async function migrate(
   }
 }
 
-/** Each migration in a transaction of its own: what is done need not be done again. */
-async function carryOut(
+/** Runs each migration in its own transaction, so that a retry skips the completed ones. */
+async function runMigrations(
   source: DataSource,
   runner: QueryRunner,
   whenUnlocked: (step: () => Promise<unknown>) => Promise<unknown>,
@@ -84,7 +82,7 @@ async function carryOut(
   const unknown = executed.find(({ name }) => !known.has(name));
   if (unknown) {
     throw new Error(
-      `The database is newer than this version, which knows no ${unknown.name}: run migrate of the version that made it.`,
+      `The database is newer than this version, which does not know ${unknown.name}: run migrate of the version that made it.`,
     );
   }
   const pending = await executor.getPendingMigrations();
@@ -105,17 +103,17 @@ async function retryWhileLocked<Result>(
       if (!(isLockTimeout(cause) || isTransient(cause))) throw cause;
       if (performance.now() - start + waitMs > giveUpAfterMs) {
         const message =
-          'Another transaction, such as that of a pg_dump, holds a lock that migrate needs: end it, ' +
-          'or wait for its end, and run migrate again.';
+          'Another transaction, such as a pg_dump, holds a lock that migrate needs. End it or wait for it, ' +
+          'then run migrate again.';
         throw new Error(message, { cause });
       }
-      tell(`Another transaction holds a lock that is needed; next try in ${waitMs / 1_000} s.`);
+      tell(`Another transaction holds a lock that migrate needs; retrying in ${waitMs / 1_000} s.`);
       await sleep(waitMs);
     }
   }
 }
 
-/** What only the owner of the database decides, such as who may do what. */
+/** Applies settings that only the database owner may change, such as rights. */
 async function configure(
   manager: EntityManager,
   schemas: readonly DatabaseSchema[],
@@ -128,7 +126,7 @@ async function configure(
   await grantRights(manager, schemas, { ...(api && { api }), ...(worker && { worker }) });
 }
 
-/** Of API and worker: where none is named, it is that of migrate. */
+/** The roles of API and worker; without a configured one, the current role. */
 async function rolesOf(
   runner: QueryRunner,
   { DATABASE_API_ROLE, DATABASE_WORKER_ROLE }: Config,
@@ -144,14 +142,14 @@ async function requireRole(
 ): Promise<void> {
   if (role === undefined) return;
   const [found] = await manager.query<{ owns: boolean }[]>(
-    // A member of the owner's role owns what that owns; a superuser is a member of all.
+    // A member of the owner's role has its ownership; a superuser counts as a member of every role.
     `SELECT pg_has_role(rolname, current_user, 'MEMBER') AS owns FROM pg_roles WHERE rolname = $1`,
     [role],
   );
   if (!found) throw new InvalidConfigError(`configuration: ${variable}: there is no such role`);
   if (found.owns) {
     throw new InvalidConfigError(
-      `configuration: ${variable}: must be no superuser, nor a member of the role that migrates`,
+      `configuration: ${variable}: must not be a superuser or a member of the role that runs migrate`,
     );
   }
 }

@@ -5,7 +5,7 @@ export const runtimeSchema: DatabaseSchema = {
   migrations: [initial],
   tables: {
     migrations: {},
-    // To delete old ones the worker locks them, which takes the right to change something of them.
+    // The worker locks old keys to delete them, which needs the UPDATE privilege on some column.
     idempotency_keys: {
       api: 'SELECT, INSERT, UPDATE (fingerprint, href, created_at)',
       worker: 'SELECT, UPDATE (created_at), DELETE',

@@ -3,7 +3,7 @@ import { prepared, statement } from './statement.js';
 
 const textOf = (text: string) => statement(text).text;
 
-it('numbers parameters by their first place in the text, each once', () => {
+it('numbers each parameter once, in order of first use', () => {
   const { text, valuesOf } = statement<{ limit: number; ids: string[] }>(
     'SELECT FROM things WHERE id = ANY (@ids::bigint[]) OR n < @limit AND @limit > 0 AND (@ids)[1] = 1',
   );
@@ -13,7 +13,7 @@ it('numbers parameters by their first place in the text, each once', () => {
   expect(valuesOf({ limit: 2, ids: ['1'] })).toEqual([['1'], 2]);
 });
 
-it('tells a name from another one that it begins with', () => {
+it('distinguishes a name from a longer one with the same beginning', () => {
   expect(textOf('@id, @ids, @id')).toBe('$1, $2, $1');
 });
 
@@ -26,13 +26,13 @@ it.each([
   expect(textOf(text)).toBe(text);
 });
 
-it('finds a parameter behind an apostrophe in a comment', () => {
+it('finds a parameter after a comment with an apostrophe', () => {
   expect(textOf(`SELECT -- the planner's\n@id -- 'x\n, '@no', @other`)).toBe(
     `SELECT -- the planner's\n$1 -- 'x\n, '@no', $2`,
   );
 });
 
-it('keeps the name, by which its plan is known', () => {
+it('keeps the name of a prepared statement', () => {
   expect(prepared('things.find', 'SELECT @id')).toMatchObject({
     name: 'things.find',
     text: 'SELECT $1',
@@ -40,13 +40,13 @@ it('keeps the name, by which its plan is known', () => {
   expect(statement('SELECT')).not.toHaveProperty('name');
 });
 
-it('takes undefined for NULL, but no value may be absent', () => {
+it('turns undefined into NULL, but refuses a missing value', () => {
   const { valuesOf } = statement<{ after: string | undefined }>('SELECT @after');
   expect(valuesOf({ after: undefined })).toEqual([undefined]);
-  expect(() => valuesOf({} as { after: undefined })).toThrow('[] are not those of [after]');
+  expect(() => valuesOf({} as { after: undefined })).toThrow('[] do not match [after]');
 });
 
-it('refuses a value that the text does not name', () => {
+it('refuses a value that the text does not use', () => {
   const { valuesOf } = statement<{ id: string; limit: number }>('SELECT @id');
-  expect(() => valuesOf({ id: '1', limit: 2 })).toThrow('[id,limit] are not those of [id]');
+  expect(() => valuesOf({ id: '1', limit: 2 })).toThrow('[id,limit] do not match [id]');
 });

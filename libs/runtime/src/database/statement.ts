@@ -1,37 +1,37 @@
-/** A statement without parameters is given no values. */
+/** For a statement without parameters. */
 export type NoValues = object;
 export type Given<Values extends object> = keyof Values extends never ? [] : [values: Values];
 
 /**
- * A statement of SQL whose parameters have names: `@webhookId` in its text is the value `webhookId`.
- * Made by {@link statement} or {@link prepared}.
+ * An SQL statement with named parameters: `@webhookId` in its text stands for the value `webhookId`. Create
+ * it with {@link statement} or {@link prepared}.
  */
 export interface Statement<Values extends object = NoValues, Row extends object = object> {
-  /** The key of the server's plan. */
+  /** The key of the server's prepared plan. */
   readonly name?: string;
-  /** The text as PostgreSQL takes it, with `$1`, `$2` and so on. */
+  /** The text for PostgreSQL, with `$1`, `$2` and so on. */
   readonly text: string;
   /**
-   * The values in the order of the numbers; `undefined` becomes NULL.
-   * @throws when the text has other names than the values
+   * The values in the order of their numbers; `undefined` becomes NULL.
+   * @throws Error when the names in the text and in the values differ
    */
   readonly valuesOf: (...given: Given<Values>) => unknown[];
-  /** The type of its rows; there is no value. */
+  /** Only carries the type of the rows; it has no value. */
   readonly row?: Row;
 }
 
-/** Runs a statement. Who offers it says in which transaction, and which errors it throws. */
+/** Runs a statement. The implementation documents its transaction and its errors. */
 export type Run = <Values extends object, Row extends object>(
   statement: Statement<Values, Row>,
   ...given: Given<Values>
 ) => Promise<Row[]>;
 
-/** A parameter, or a comment, literal or quoted name, in which an `@` means nothing. `<@` is an operator. */
+/** A parameter, or text without any: a comment, a literal or a quoted name. `<@` is an operator. */
 const PARAMETER = /--.*|'[^']*'|"[^"]*"|(?<![\w<@])@([a-z]\w*)/g;
 
 /**
- * A statement that is planned for its values each time, as it must be where the best plan depends on
- * them. Its parameters are numbered here, so running it only picks values.
+ * A statement that is planned for its values each time, for statements whose best plan depends on them. Its
+ * parameters are numbered here, once, so that running it only selects values.
  */
 export function statement<Values extends object = NoValues, Row extends object = object>(
   source: string,
@@ -45,14 +45,14 @@ export function statement<Values extends object = NoValues, Row extends object =
   const valuesOf = (values: object = {}): unknown[] => {
     const given = Object.keys(values);
     if (given.length !== names.length || !names.every((name) => Object.hasOwn(values, name))) {
-      throw new Error(`the values [${given.join()}] are not those of [${names.join()}] in:${text}`);
+      throw new Error(`the values [${given.join()}] do not match [${names.join()}] in:${text}`);
     }
     return names.map((name) => (values as Record<string, unknown>)[name]);
   };
   return { text, valuesOf };
 }
 
-/** A statement whose plan the server keeps, for each connection, under a name of its own. */
+/** A prepared statement: the server keeps its plan for each connection under this name. */
 export function prepared<Values extends object = NoValues, Row extends object = object>(
   name: string,
   source: string,

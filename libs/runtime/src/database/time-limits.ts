@@ -1,35 +1,35 @@
 import type { QueryRunner } from 'typeorm';
 import { codeOf } from './database-errors.js';
 
-/** SQLSTATE of what the role may not do. */
 const INSUFFICIENT_PRIVILEGE = '42501';
 
 /**
- * What PostgreSQL breaks off by itself, so that no process that hangs or is frozen keeps others waiting.
- * They are settings of roles: PgBouncer in transaction mode lets a session have none, nor a start-up
- * parameter. tools/database/roles.sql has the same.
+ * PostgreSQL's own timeouts, so that a process that hangs or is frozen cannot block others. They are role
+ * settings, because PgBouncer in transaction mode supports neither session settings nor start-up parameters.
+ * tools/database/roles.sql has the same values.
  */
 export const TIME_LIMITS = {
-  // The driver gives up after 15 s (database.module.ts); the server must not go on with it.
+  // The driver gives up after 15 s (database.module.ts); the server must have stopped by then.
   statement_timeout: '14s',
   lock_timeout: '5s',
   idle_in_transaction_session_timeout: '10s',
 };
 
 /**
- * What each role of a process has set. All that the processes ask for has an index in the order that they
- * ask for. A plan that is made while a table is small may read it whole, or sort what another index finds,
- * and outlives that: without these, a burst of 100,000 deliveries took 59 s instead of 16.
+ * The settings of each process's role. Every query of the processes has an index in the order that it needs.
+ * A plan made while a table is small may use a sequential scan, or sort the result of another index, and
+ * stays cached when the table has grown: without these settings, a burst of 100,000 deliveries took 59 s
+ * instead of 16.
  */
 export const ROLE_SETTINGS = { ...TIME_LIMITS, enable_seqscan: 'off', enable_sort: 'off' };
 
-/** For a session of a role with such settings that takes as long as it takes. */
+/** Undoes those settings for a session that may take any time. */
 export const NO_TIME_LIMITS = [
   ...Object.keys(TIME_LIMITS).map((name) => `SET ${name} = 0`),
   'SET enable_seqscan = on; SET enable_sort = on',
 ].join('; ');
 
-/** Those of its settings that the role $1 lacks in this database; what an administrator has set stays. */
+/** The settings ($2) that the role $1 lacks in this database. An administrator's own values stay. */
 const MISSING = `
 SELECT limits.name, quote_ident($1) AS role, quote_ident(current_database()) AS database
 FROM unnest($2::text[]) AS limits(name)
@@ -42,7 +42,7 @@ WHERE NOT EXISTS (
     AND split_part(setting, '=', 1) = limits.name
 )`;
 
-/** The statements that give a role those settings that it has not, in this database alone. */
+/** The statements that add a role's missing settings, for this database only. */
 async function missingLimits(runner: QueryRunner, role: string): Promise<string[]> {
   const rows = (await runner.query(MISSING, [role, Object.keys(ROLE_SETTINGS)])) as {
     name: keyof typeof ROLE_SETTINGS;
@@ -56,8 +56,8 @@ async function missingLimits(runner: QueryRunner, role: string): Promise<string[
 }
 
 /**
- * Gives the roles their limits, and keeps them from reading whole tables.
- * @param tell is told what an administrator has to do where this role may not
+ * Sets the roles' timeouts, and keeps their plans from scanning whole tables.
+ * @param tell called with a line about what an administrator has to do if this role may not
  */
 export async function limitTimes(
   runner: QueryRunner,
@@ -70,8 +70,8 @@ export async function limitTimes(
       for (const sql of missing) await runner.query(sql);
     } catch (error) {
       if (codeOf(error) !== INSUFFICIENT_PRIVILEGE) throw error;
-      const what = `The role ${role} lacks settings, and migrate may not give it them.`;
-      tell(`${what} Let an administrator run: ${missing.join('; ')};`);
+      const what = `The role ${role} lacks settings that migrate is not allowed to change.`;
+      tell(`${what} Ask an administrator to run: ${missing.join('; ')};`);
     }
   }
 }

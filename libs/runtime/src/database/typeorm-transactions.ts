@@ -19,17 +19,17 @@ import type { Given, Run, Statement } from './statement.js';
 
 const REPEATS = 3;
 
-/** A transaction under way. */
+/** An open transaction. */
 interface Transaction {
   runner: QueryRunner;
   afterCommit: (() => void)[];
 }
 
-/** {@link Transactions} of TypeORM's connections, with what repositories work with inside. */
+/** {@link Transactions} on TypeORM's connections, and the methods with which repositories take part. */
 @Injectable()
 export class TypeOrmTransactions extends Transactions {
   private readonly current = new AsyncContext<Transaction>();
-  /** One user's transactions may wait for each other, but leave connections to everybody else. */
+  /** Limits each user to half of the connections; further transactions wait for a slot. */
   private readonly semaphore: FairSemaphore;
 
   constructor(
@@ -41,20 +41,20 @@ export class TypeOrmTransactions extends Transactions {
     this.semaphore = new FairSemaphore({ atOnce: poolSize, atOnceOfOne: Math.ceil(poolSize / 2) });
   }
 
-  /** Whether it is inside {@link run}. */
+  /** Whether the caller is inside {@link run}. */
   get underWay(): boolean {
     return this.current.present !== undefined;
   }
 
-  /** The manager to use now: that of the transaction under way, else one that commits at once. */
+  /** The entity manager of the current transaction, or one that commits at once. */
   get manager(): EntityManager {
     return this.current.present?.runner.manager ?? this.dataSource.manager;
   }
 
   /**
-   * Gives `work` the {@link manager}.
-   * @throws UnavailableError when PostgreSQL cannot be reached; inside a transaction the driver's
-   * error as it is, since {@link run} must see what it may repeat
+   * Calls `work` with the {@link manager}.
+   * @throws UnavailableError when PostgreSQL cannot be reached; inside a transaction, the driver's error
+   * unchanged, because {@link run} decides by it whether to repeat
    */
   async use<Result>(work: (manager: EntityManager) => Promise<Result>): Promise<Result> {
     if (this.underWay) return work(this.manager);
@@ -66,8 +66,8 @@ export class TypeOrmTransactions extends Transactions {
   }
 
   /**
-   * Runs one statement in the transaction under way, else in one of its own.
-   * @throws as {@link use} does
+   * Runs one statement in the current transaction, or in its own.
+   * @throws like {@link use}
    */
   readonly query: Run = async (statement, ...given) => {
     const { runner } = this.current.present ?? {};
@@ -78,8 +78,8 @@ export class TypeOrmTransactions extends Transactions {
   };
 
   /**
-   * Like {@link query}, for what only reads. Inside a transaction, too, its locks go with it: whoever
-   * reads one partition after the other would else have locked them all in the end.
+   * Like {@link query}, for statements that only read. Releases its locks even inside a transaction; a caller
+   * that reads one partition after another would otherwise end up with locks on all of them.
    */
   readonly peek: Run = async (statement, ...given) => {
     const { runner } = this.current.present ?? {};
@@ -97,10 +97,7 @@ export class TypeOrmTransactions extends Transactions {
     else work();
   }
 
-  /**
-   * Work that lacked a partition is done again as well. A user has half of the connections at once; what is
-   * beyond waits.
-   */
+  /** Also repeats work after a missing partition was created. */
   override async run<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.underWay) return work();
     const { userId } = presentActor();
@@ -130,7 +127,7 @@ export class TypeOrmTransactions extends Transactions {
       result = await this.current.run(transaction, work);
       await runner.commitTransaction();
     } catch (error) {
-      // TypeORM lets go of a connection that is lost in between, and then says only that.
+      // TypeORM releases a lost connection, and reports only that in its error.
       if (runner.isReleased) throw new UnavailableError(error);
       if (isTimedOut(error)) await close(runner);
       else await rollBack(runner);
@@ -158,8 +155,8 @@ async function rollBack(runner: QueryRunner): Promise<void> {
 }
 
 /**
- * A connection that cannot be rolled back, such as one whose statement still waits for a lock, must
- * not go back to the pool: others would go on in its transaction, which nobody commits.
+ * Closes a connection that cannot be rolled back, such as one whose statement is still waiting for a lock.
+ * Back in the pool, others would continue its transaction, which is never committed.
  */
 async function close(runner: QueryRunner): Promise<void> {
   const client = (await runner.connect().catch(() => undefined)) as Client | undefined;

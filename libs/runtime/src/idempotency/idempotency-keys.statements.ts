@@ -1,22 +1,22 @@
 import { prepared, statement } from '../database/statement.js';
 
-/** How long a repeat waits for the transaction of the first; another process may be slow, or frozen. */
-const PATIENCE = '2s';
-/** How long a process that is frozen, or lost with its machine, keeps a key to itself. */
-const LONGEST_IDLE = '15s';
+/** How long a repeat waits for the first request's transaction, whose process may be slow or frozen. */
+const LOCK_TIMEOUT = '2s';
+/** How long a process that is frozen or lost can block a key. */
+const IDLE_TIMEOUT = '15s';
 
-export const BE_PATIENT = statement(`SELECT set_config('lock_timeout', '${PATIENCE}', true),
-  set_config('idle_in_transaction_session_timeout', '${LONGEST_IDLE}', true)`);
+export const SET_TIMEOUTS = statement(`SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}', true),
+  set_config('idle_in_transaction_session_timeout', '${IDLE_TIMEOUT}', true)`);
 
 const EXPIRED = `k.created_at <= now() - interval '24 hours'`;
 
 interface ClaimedKey {
-  /** Null where the key is new, or old enough to count as new. */
+  /** Null if the key is new, or has expired and so counts as new. */
   href: string | null;
   same: boolean;
 }
 
-/** Waits for a transaction that has the key. */
+/** Waits for another transaction with the same key. */
 export const CLAIM_KEY = statement<
   { accountId: string; key: string; fingerprint: Buffer },
   ClaimedKey
@@ -29,7 +29,7 @@ ON CONFLICT (account_id, key) DO UPDATE SET
   created_at = CASE WHEN ${EXPIRED} THEN now() ELSE k.created_at END
 RETURNING href, fingerprint = @fingerprint AS same`);
 
-export const KEEP_HREF = statement<{ accountId: string; key: string; href: string }>(
+export const STORE_HREF = statement<{ accountId: string; key: string; href: string }>(
   'UPDATE idempotency_keys SET href = @href WHERE account_id = @accountId AND key = @key',
 );
 

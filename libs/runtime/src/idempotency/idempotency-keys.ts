@@ -3,12 +3,11 @@ import { DomainError } from '#libs/kernel';
 import { codeOf } from '../database/database-errors.js';
 import { Database } from '../database/database.js';
 import { TypeOrmTransactions } from '../database/typeorm-transactions.js';
-import { BE_PATIENT, CLAIM_KEY, FORGET_KEYS, KEEP_HREF } from './idempotency-keys.statements.js';
+import { CLAIM_KEY, FORGET_KEYS, SET_TIMEOUTS, STORE_HREF } from './idempotency-keys.statements.js';
 
-/** SQLSTATE of a lock that was not to be had in time. */
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** A request with the same key is under way: it may be repeated in {@link retryAfterS}. */
+/** A request with the same key is still in progress. The client may retry after {@link retryAfterS}. */
 export class IdempotencyKeyInUseError extends DomainError {
   override readonly retryAfterS = 1;
 
@@ -32,19 +31,19 @@ export class IdempotencyKeyReusedError extends DomainError {
   }
 }
 
-/** A request that may be sent more than once, and means one thing. */
+/** A request that the client may repeat without repeating its effect. */
 export interface KeyedRequest {
-  /** Its keys are its own. */
+  /** Keys are scoped to an account. */
   accountId: string;
   key: string;
-  /** Tells this request from others; 32 bytes. */
+  /** Distinguishes this request from others; 32 bytes. */
   fingerprint: Buffer;
 }
 
 /**
- * Makes what a request asks for at most once. All that is kept is the address of what was made, in
- * the transaction that makes it: it is there if and only if the resource is, whenever a process
- * dies. What fails leaves nothing, and is decided anew.
+ * Creates the resource of a request at most once. It stores only the resource's address, in the transaction
+ * that creates the resource, so one exists if and only if the other does, even if the process dies. A failed
+ * request leaves nothing behind and can be repeated.
  */
 @Injectable()
 export class IdempotencyKeys {
@@ -54,8 +53,8 @@ export class IdempotencyKeys {
   ) {}
 
   /**
-   * @param make makes the resource, with {@link Transactions}, and returns its address
-   * @returns the address, and whether an earlier request made what it names
+   * @param make creates the resource, with {@link Transactions}, and returns its address
+   * @returns the address, and whether an earlier request created the resource
    * @throws IdempotencyKeyInUseError, IdempotencyKeyReusedError, and what `make` throws
    */
   once(
@@ -63,22 +62,22 @@ export class IdempotencyKeys {
     make: () => Promise<string>,
   ): Promise<{ href: string; repeated: boolean }> {
     return this.transactions.run(async () => {
-      const kept = await this.claim(request);
-      if (kept !== null) return { href: kept, repeated: true };
+      const stored = await this.claim(request);
+      if (stored !== null) return { href: stored, repeated: true };
       const href = await make();
       const { accountId, key } = request;
-      await this.transactions.query(KEEP_HREF, { accountId, key, href });
+      await this.transactions.query(STORE_HREF, { accountId, key, href });
       return { href, repeated: false };
     });
   }
 
-  /** Drops up to `limit` keys that are no longer valid. @returns how many */
+  /** Deletes up to `limit` expired keys. @returns how many were deleted */
   async forgetOld(limit: number): Promise<number> {
     return (await this.database.run(FORGET_KEYS, { limit })).length;
   }
 
   private async claim({ accountId, key, fingerprint }: KeyedRequest): Promise<string | null> {
-    await this.transactions.query(BE_PATIENT);
+    await this.transactions.query(SET_TIMEOUTS);
     const claimed = await this.transactions
       .query(CLAIM_KEY, { accountId, key, fingerprint })
       .catch((error: unknown) => {

@@ -2,12 +2,12 @@ import { Inject, Injectable, type LoggerService } from '@nestjs/common';
 import { pino, type Logger } from 'pino';
 import { CONFIG, type Config } from '../config/config.js';
 
-/** Where the lines of this process go; `process` names it in every line. */
+/** Injection token of the process name, which every line has as `process`. */
 export const PROCESS_NAME = Symbol('ProcessName');
 
 /**
- * The log of the process: one JSON object a line, on standard output. Nothing secret and no
- * customer's content goes in: callers log ids, counts and errors.
+ * The log of the process: one JSON object per line on standard output. It must not contain secrets or
+ * customer content: callers log ids, counts and errors.
  */
 @Injectable()
 export class Log {
@@ -37,8 +37,8 @@ export class Log {
 }
 
 /**
- * What a line tells of an error. Chosen, not copied: errors of drivers carry the statement and
- * its values, and with them a customer's content.
+ * The logged fields of an error. They are selected, because driver errors contain the statement and its
+ * values, and so customer content.
  */
 function errorFields(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error };
@@ -53,13 +53,13 @@ function errorFields(error: unknown): object {
   };
 }
 
-/** Nest's own lines in our format; its start-up chatter is left out. */
+/** Writes Nest's own lines in our format, without its start-up messages. */
 @Injectable()
 export class NestLog implements LoggerService {
   constructor(private readonly sink: Log) {}
 
   log(): void {
-    // Which module was initialised when is of no use to an operator.
+    // Operators do not need to know when each module was initialised.
   }
 
   warn(message: unknown, context?: unknown): void {

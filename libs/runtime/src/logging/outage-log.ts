@@ -1,19 +1,19 @@
 import type { Log } from './log.js';
 
-/** Logs when what we need goes away and when it is back: a line for each, however many notice it. */
+/** Logs one line when a dependency becomes unavailable and one when it is back, for all callers. */
 export class OutageLog {
   private lastAwayAt: number | undefined;
 
-  /** @param steadyMs without a failure for so long it is back: one that is short of something comes and goes */
+  /** @param steadyMs time without a failure until it counts as back; an overloaded one fails on and off */
   constructor(
-    private readonly needed: 'PostgreSQL' | 'Redis' | 'the egress proxy',
+    private readonly dependency: 'PostgreSQL' | 'Redis' | 'the egress proxy',
     private readonly log: Log,
     private readonly steadyMs = 0,
   ) {}
 
   away(error?: unknown): void {
     if (this.lastAwayAt === undefined) {
-      this.log.warn({ ...(error !== undefined && { err: error }) }, `${this.needed} is away`);
+      this.log.warn({ ...(error !== undefined && { err: error }) }, `${this.dependency} is away`);
     }
     this.lastAwayAt = performance.now();
   }
@@ -22,6 +22,6 @@ export class OutageLog {
     if (this.lastAwayAt === undefined) return;
     if (performance.now() - this.lastAwayAt < this.steadyMs) return;
     this.lastAwayAt = undefined;
-    this.log.info({}, `${this.needed} is back`);
+    this.log.info({}, `${this.dependency} is back`);
   }
 }

@@ -1,12 +1,12 @@
 import type { LoggerService } from '@nestjs/common';
 
 /**
- * Nest's lines until the log of the process exists, on standard error: what the start waits for.
- * The error that ends it is not among them, since `startProcess` reports it.
+ * Writes Nest's lines to standard error until the process's log exists: they say what the start waits for.
+ * It omits the error that ends the start, because `startProcess` reports it.
  */
 export class StartLog implements LoggerService {
   log(): void {
-    // Which module was initialised when is of no use to an operator.
+    // Operators do not need to know when each module was initialised.
   }
 
   warn(message: unknown): void {

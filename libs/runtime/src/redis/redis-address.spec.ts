@@ -5,13 +5,13 @@ const node = (host: string, port: number) => ({ host, port });
 
 describe('a single server', () => {
   it.each(['redis://host', 'rediss://user:p%40ss@host:6380/3', 'redis://[::1]:6379'])(
-    '%s is left to the client',
+    '%s is passed to the Redis client unchanged',
     (url) => expect(redisAddressOf(url)).toEqual({ kind: 'server', url }),
   );
 });
 
 describe('several servers', () => {
-  it('are the nodes of a cluster', () => {
+  it('can be nodes of a cluster', () => {
     expect(redisAddressOf('redis+cluster://one,two:7001,[::1]:7002')).toEqual({
       kind: 'cluster',
       nodes: [node('one', 6_379), node('two', 7_001), node('::1', 7_002)],
@@ -20,7 +20,7 @@ describe('several servers', () => {
     });
   });
 
-  it('are the sentinels of a primary, with a login for it, over TLS', () => {
+  it('can be sentinels of a primary, with its login and TLS', () => {
     expect(redisAddressOf('rediss+sentinel://me:p%40ss@one,two:27000/mymaster/2')).toEqual({
       kind: 'sentinel',
       nodes: [node('one', 26_379), node('two', 27_000)],
@@ -31,7 +31,7 @@ describe('several servers', () => {
     });
   });
 
-  it('may have a password alone', () => {
+  it('can have a password without a username', () => {
     expect(redisAddressOf('redis+cluster://:secret@one')).toMatchObject({
       login: { password: 'secret' },
     });
@@ -53,4 +53,4 @@ it.each([
   'redis+sentinel://one',
   'redis+sentinel://one/name/db',
   'redis+other://one',
-])('%j is no address', (text) => expect(redisAddressOf(text)).toBeUndefined());
+])('%j is not an address', (text) => expect(redisAddressOf(text)).toBeUndefined());

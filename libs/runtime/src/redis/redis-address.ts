@@ -1,15 +1,15 @@
-/** Where Redis is, and how to log in, as `REDIS_URL` says. */
+/** The address and login of Redis, from `REDIS_URL`. */
 export type RedisAddress =
   | { kind: 'server'; url: string }
-  /** Each node has some of the keys, and knows where the others are. */
+  /** Each node holds some of the keys and knows the other nodes. */
   | ({ kind: 'cluster' } & SeveralServers)
-  /** Sentinels know which server is the primary of that name now. */
+  /** Sentinels know which server is the current primary of that name. */
   | ({ kind: 'sentinel'; name: string; db: number } & SeveralServers);
 
 interface SeveralServers {
-  /** Some of them, at least one that runs: they name the others. */
+  /** Some of the nodes. At least one must be running; it names the others. */
   nodes: readonly { host: string; port: number }[];
-  /** Of the servers that hold the data. */
+  /** For the servers that hold the data. */
   login: { username?: string; password?: string };
   tls: boolean;
 }
@@ -21,10 +21,10 @@ const SEVERAL =
 const NODE = /^(\[[\da-f:.]+\]|[^\s[\]:]+)(?::(\d{1,5}))?$/i;
 
 /**
- * Reads one server (`redis://host`), nodes of a Redis Cluster (`redis+cluster://host,host`), or
- * sentinels and the name of their primary (`redis+sentinel://host,host/name/db`); with `rediss` over
- * TLS, and with `user:password@` of the servers.
- * @returns undefined when the text is none of these
+ * Parses the address of one server (`redis://host`), of a Redis Cluster (`redis+cluster://host,host`), or of
+ * sentinels and their primary (`redis+sentinel://host,host/name/db`). `rediss` means TLS; `user:password@`
+ * is the login of the servers.
+ * @returns undefined for any other text
  */
 export function redisAddressOf(text: string): RedisAddress | undefined {
   if (/^rediss?:\/\/./.test(text))
@@ -35,7 +35,7 @@ export function redisAddressOf(text: string): RedisAddress | undefined {
   const login = loginOf({ username, password });
   if (nodes.length < hosts.split(',').length || !login) return undefined;
   const servers = { nodes, login, tls: scheme === 'rediss' };
-  // A cluster has no name, and one database.
+  // A cluster has no name and only one database.
   if (kind === 'cluster') return name === undefined ? { kind, ...servers } : undefined;
   return name === undefined ? undefined : { kind, name, db: Number(db), ...servers };
 }

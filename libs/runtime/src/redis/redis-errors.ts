@@ -1,4 +1,4 @@
-/** What ioredis says without a connection, and Redis while it starts or fails over. */
+/** Errors of ioredis without a connection, and of Redis while it starts or fails over. */
 const UNAVAILABLE = [
   'connection is closed',
   "stream isn't writeable",

@@ -3,14 +3,14 @@ import type { RedisConnection } from './redis.js';
 import { CONFIG, type Config } from '../config/config.js';
 import { connectRedis } from './redis.js';
 
-/** Asks Redis whether it is there. */
+/** Checks whether Redis answers. */
 @Injectable()
 export class RedisHealth implements OnApplicationShutdown {
   private readonly redis: RedisConnection;
 
   constructor(@Inject(CONFIG) config: Config) {
     this.redis = connectRedis(config, 'commands');
-    // ping() reports it; without a listener ioredis would print every try.
+    // ping() reports errors; without a listener, ioredis would print every attempt.
     this.redis.on('error', () => undefined);
   }
 

@@ -6,22 +6,21 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const COMMAND_TIMEOUT_MS = 5_000;
 const LONGEST_RETRY_MS = 1_000;
 /** A consumer that waits for a job hears from Redis every 5 s. */
-const SILENCE_MS = 12_000;
+const SOCKET_TIMEOUT_MS = 12_000;
 
 /**
- * What a connection is for. `commands`: fails at once while Redis is away, so that nothing piles
- * up in memory. `limits`: so too, and what is not answered is not asked again. `blocking`: waits
- * for ever, as a consumer must.
+ * The purpose of a connection. `commands` fails at once while Redis is unavailable, so that commands do not
+ * pile up in memory. `limits` also never resends a command. `blocking` waits for ever, as a consumer must.
  */
 export type RedisUse = 'commands' | 'limits' | 'blocking';
 
-/** A way to Redis: one connection to a server, or one to each node of a cluster. */
+/** One connection to a server, or one to each node of a cluster. */
 export type RedisConnection = Redis | Cluster;
 
-/** A way to Redis that comes back by itself; errors are the caller's to listen for. */
+/** Opens a connection that reconnects by itself. The caller must listen for errors. */
 export function connectRedis(config: Config, use: RedisUse): RedisConnection {
   const address = redisAddressOf(config.REDIS_URL);
-  if (!address) throw new Error('the configuration was read without a look at REDIS_URL');
+  if (!address) throw new Error('REDIS_URL was not validated');
   const options = optionsFor(use);
   if (address.kind === 'server') return new Redis(address.url, options);
   const { nodes, login, tls } = address;
@@ -44,7 +43,7 @@ export function connectRedis(config: Config, use: RedisUse): RedisConnection {
     enableReadyCheck,
     enableOfflineQueue,
     clusterRetryStrategy: retryDelay,
-    // A node's name, and not its address, is what its certificate is for.
+    // A node's certificate is issued for its name, not for its address.
     dnsLookup: (name, callback) => callback(null, name),
   });
 }
@@ -55,17 +54,17 @@ function optionsFor(use: RedisUse) {
   return {
     connectTimeout: CONNECT_TIMEOUT_MS,
     retryStrategy: retryDelay,
-    // Bull refuses blocking connections with a ready check or a bound on retries.
+    // Bull refuses blocking connections with a ready check or a retry limit.
     enableReadyCheck: use !== 'blocking',
     maxRetriesPerRequest: use === 'blocking' ? null : 1,
-    // Whoever asked has gone on meanwhile.
+    // By then the caller of a limit has continued without the answer.
     autoResendUnfulfilledCommands: use !== 'limits',
     enableOfflineQueue: use === 'blocking',
-    // A connection whose other end vanished is noticed by nobody else for hours.
-    socketTimeout: SILENCE_MS,
-    // A link that swallows everything must not hold up whoever adds to a queue.
+    // Without it, a half-open connection would stay unnoticed for hours.
+    socketTimeout: SOCKET_TIMEOUT_MS,
+    // A network that drops all packets must not block callers that add to a queue.
     ...(use !== 'blocking' && { commandTimeout: COMMAND_TIMEOUT_MS }),
-    // A Redis that failed over answers READONLY: connect anew, to the new primary.
+    // After a failover the old primary answers READONLY: reconnect to the new one.
     reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
   } satisfies RedisOptions;
 }

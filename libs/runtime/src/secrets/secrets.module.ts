@@ -4,7 +4,7 @@ import { CONFIG, type Config, InvalidConfigError } from '../config/config.js';
 import { Log } from '../logging/log.js';
 import { Metrics } from '../telemetry/metrics.js';
 
-/** Provides the {@link SecretBox} of the configured keys. */
+/** Provides the {@link SecretBox} with the configured keys. */
 @Module({
   providers: [{ provide: SecretBox, inject: [CONFIG, Metrics, Log], useFactory: configuredBox }],
   exports: [SecretBox],
@@ -18,11 +18,11 @@ function configuredBox(config: Config, metrics: Metrics, log: Log): SecretBox {
     if (NODE_ENV === 'production') {
       throw new InvalidConfigError('configuration: SECRETS_KEYS is not set');
     }
-    log.warn({}, 'secrets are stored as they are: SECRETS_KEYS is not set');
+    log.warn({}, 'secrets are stored unencrypted: SECRETS_KEYS is not set');
   }
   const unreadable = metrics.counter(
     'switchhook_unreadable_secrets_total',
-    'Stored secrets that could not be read: the log says why.',
+    'Stored secrets that could not be read; the log says why.',
   );
   return new SecretBox(keys, () => unreadable.inc());
 }

@@ -9,7 +9,7 @@ import { CONFIG, type Config } from '../config/config.js';
 import { Log } from '../logging/log.js';
 import { Metrics } from './metrics.js';
 
-/** Serves `GET /metrics` on a port of its own, which is not meant for the public. */
+/** Serves `GET /metrics` on a separate port that is not meant for the public. */
 @Injectable()
 export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutdown {
   private server: Server | undefined;
@@ -31,7 +31,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
       this.metrics.text().then(
         (text) => response.setHeader('Content-Type', this.metrics.contentType).end(text),
         (error: unknown) => {
-          this.log.error({ err: error }, 'metrics could not be gathered');
+          this.log.error({ err: error }, 'metrics could not be collected');
           response.writeHead(500).end();
         },
       );

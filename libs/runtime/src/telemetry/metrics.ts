@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-/** Seconds, for what takes from a millisecond to minutes. */
+/** Histogram buckets in seconds, from a millisecond to minutes. */
 const SECONDS = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
 ];
 
 /**
- * The metrics of the process, named by the conventions of Prometheus. Labels come from short fixed
- * lists: an account, a URL or an id never becomes one.
+ * The metrics of the process, named by the conventions of Prometheus. Label values come from short fixed
+ * lists: an account, a URL or an id is never a label.
  */
 @Injectable()
 export class Metrics {
@@ -20,9 +20,8 @@ export class Metrics {
   }
 
   /**
-   * Counts what happens; the name ends in `_total`.
-   * @param labels every value of each label: a series that is there from the start, at 0, is one
-   * whose first rise shows
+   * A counter; the name ends in `_total`.
+   * @param labels every value of each label. Each series starts at 0, so that its first increase is visible
    */
   counter<Label extends string>(
     name: string,
@@ -35,7 +34,7 @@ export class Metrics {
     return counter;
   }
 
-  /** Durations; the name ends in `_seconds`. */
+  /** A histogram of durations; the name ends in `_seconds`. */
   seconds<Label extends string>(
     name: string,
     help: string,
@@ -51,8 +50,8 @@ export class Metrics {
   }
 
   /**
-   * A value that is read when it is asked for. While reading fails it is left out, so that an
-   * alert on its absence can tell.
+   * A value that is read when it is scraped. If reading fails, it is omitted, so that an alert can detect
+   * its absence.
    */
   gauge(name: string, help: string, read: () => number | Promise<number>): void {
     new Gauge({
@@ -69,7 +68,7 @@ export class Metrics {
     });
   }
 
-  /** When something last happened, set by `setToCurrentTime`; the name ends in `_timestamp_seconds`. */
+  /** The time of the last occurrence, set by `setToCurrentTime`; the name ends in `_timestamp_seconds`. */
   timestamp<Label extends string>(
     name: string,
     help: string,
@@ -88,7 +87,7 @@ export class Metrics {
   }
 }
 
-/** Every choice of one value for each label. */
+/** Every combination of one value for each label. */
 function combinations<Label extends string>(
   labels: Record<Label, readonly string[]>,
 ): Partial<Record<Label, string>>[] {

@@ -18,7 +18,7 @@ import type { Log } from '../logging/log.js';
 import { VERSION } from '../version.js';
 import { type Span, type SpanKind, type SpanStart, Tracing } from './tracing.js';
 
-/** How long a process that ends waits for a collector to take the last spans. */
+/** How long a process that stops waits for the collector to accept the last spans. */
 const LAST_EXPORT_MS = 2_000;
 
 const KINDS: Record<SpanKind, Kind> = {
@@ -29,8 +29,8 @@ const KINDS: Record<SpanKind, Kind> = {
 };
 
 /**
- * Sends spans to a collector by OTLP over HTTP. Sampling, headers and limits are configured by
- * OpenTelemetry's own variables, which its SDK reads.
+ * Sends spans to a collector with OTLP over HTTP. Sampling, headers and limits are configured with
+ * OpenTelemetry's own environment variables, which its SDK reads.
  */
 export class OpenTelemetryTracing extends Tracing implements OnApplicationShutdown {
   override readonly enabled = true;
@@ -70,12 +70,12 @@ export class OpenTelemetryTracing extends Tracing implements OnApplicationShutdo
     work: (span: Span) => Promise<Result>,
   ): Promise<Result> {
     const remote = parent === undefined ? null : parseTraceParent(parent);
-    const above = remote
+    const parentContext = remote
       ? trace.setSpanContext(ROOT_CONTEXT, { ...remote, isRemote: true })
       : (this.present.getStore() ?? ROOT_CONTEXT);
-    const span = this.tracer.startSpan(name, { kind: KINDS[kind], attributes }, above);
+    const span = this.tracer.startSpan(name, { kind: KINDS[kind], attributes }, parentContext);
     try {
-      return await this.present.run(trace.setSpan(above, span), () => work(spanOf(span)));
+      return await this.present.run(trace.setSpan(parentContext, span), () => work(spanOf(span)));
     } catch (error) {
       spanOf(span).fail(error instanceof Error ? error.name : 'error');
       throw error;
@@ -86,10 +86,10 @@ export class OpenTelemetryTracing extends Tracing implements OnApplicationShutdo
 
   async onApplicationShutdown(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
+    const timeout = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, LAST_EXPORT_MS);
     });
-    await Promise.race([this.provider.shutdown().catch(() => undefined), late]);
+    await Promise.race([this.provider.shutdown().catch(() => undefined), timeout]);
     clearTimeout(timer);
   }
 }

@@ -18,7 +18,7 @@ export class TelemetryModule {
           useFactory: async (config: Config, log: Log) => {
             const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint } = config;
             if (endpoint === undefined) return new Tracing();
-            // Loaded where it is wanted: it costs memory and a tenth of a second.
+            // Loaded only if needed, because it costs memory and 0.1 s.
             const { OpenTelemetryTracing } = await import('./open-telemetry-tracing.js');
             return new OpenTelemetryTracing(endpoint, name, log);
           },

@@ -1,16 +1,15 @@
-/** Who is at work: one that answers, sends a message, takes a message, or asks. */
 export type SpanKind = 'server' | 'producer' | 'consumer' | 'client';
 
-/** A span as it is begun, in the words of OpenTelemetry's semantic conventions. */
+/** A span to start, in the terms of OpenTelemetry's semantic conventions. */
 export interface SpanStart {
   name: string;
   kind: SpanKind;
-  /** A `traceparent` (W3C Trace Context); by default the span that is under way. */
+  /** A `traceparent` (W3C Trace Context); by default the current span. */
   parent?: string | undefined;
   attributes?: Record<string, string | number>;
 }
 
-/** A span under way. */
+/** An open span. */
 export interface Span {
   rename(name: string): void;
   set(attribute: string, value: string | number): void;
@@ -21,23 +20,23 @@ export interface Span {
 const NO_SPAN: Span = { rename: ignore, set: ignore, fail: ignore };
 
 /**
- * Traces work from process to process. This one traces nothing, at no cost; it is replaced where
+ * Traces work across processes. This implementation does nothing, at no cost; it is replaced if
  * `OTEL_EXPORTER_OTLP_ENDPOINT` is set.
  */
 export class Tracing {
   readonly enabled: boolean = false;
 
-  /** The span under way as a `traceparent`; undefined: there is none. */
+  /** The current span as a `traceparent`; undefined if there is none. */
   get traceparent(): string | undefined {
     return undefined;
   }
 
-  /** Does work in a span, which ends with it; whatever it calls finds that span under way. */
+  /** Runs work in a span that ends with it. Everything it calls sees that span as the current one. */
   span<Result>(_start: SpanStart, work: (span: Span) => Promise<Result>): Promise<Result> {
     return work(NO_SPAN);
   }
 }
 
 function ignore(): void {
-  // Nobody looks.
+  // There is no span to change.
 }

@@ -20,8 +20,8 @@ RETURN (
 )::uuid;
 `;
 
-// What requests with an Idempotency-Key made, so that a repeat makes nothing more.
-// href: the address of what was made; null only inside the transaction that makes it.
+// The resources created by requests with an Idempotency-Key, so that a repeat creates nothing more.
+// href: the resource's address; null only inside the transaction that creates it.
 const IDEMPOTENCY_KEYS = `
 CREATE TABLE idempotency_keys (
   account_id bigint NOT NULL,
