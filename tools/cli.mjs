@@ -5,11 +5,18 @@ import { report } from './lib/problem.mjs';
 import { isAlive, readText } from './lib/processes.mjs';
 import { dataDir, requireNode, ROOT } from './lib/settings.mjs';
 
+/**
+ * @typedef {{ url: string, host: string, port: number, databaseUrl: string, redisUrl: string,
+ *   secretsKeys: string | undefined }} Instance what `npm start` writes down
+ */
+
 /** The running instance, or undefined. */
 function runningInstance() {
   const text = readText(join(dataDir(process.env), 'instance.json'));
-  const instance = text && JSON.parse(text);
-  return instance && isAlive(instance.owner) ? instance : undefined;
+  if (text === undefined) return undefined;
+  /** @type {Instance & { owner: import('./lib/processes.mjs').Identity }} */
+  const instance = JSON.parse(text);
+  return isAlive(instance.owner) ? instance : undefined;
 }
 
 function useInstance() {
@@ -40,6 +47,6 @@ useInstance();
 
 // In this very process: input, output, signals and the exit code need no passing on.
 const program = join(ROOT, 'dist/apps/cli/src/main.js');
-process.argv = [process.argv[0], program, ...process.argv.slice(2)];
+process.argv = [process.execPath, program, ...process.argv.slice(2)];
 process.setSourceMapsEnabled(true);
 await import(program);

@@ -4,7 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './lib/settings.mjs';
 
-const { configTable } = await import('../dist/libs/runtime/src/config/config-table.js');
+/** @type {typeof import('../libs/runtime/src/config/config-table.js')} */
+const { configTable } = await import(join(ROOT, 'dist/libs/runtime/src/config/config-table.js'));
 
 const file = join(ROOT, 'docs/configuration.md');
 const marked = /(<!-- configuration -->\n)[^]*?(<!-- \/configuration -->)/;
@@ -12,5 +13,9 @@ const text = readFileSync(file, 'utf8');
 if (!marked.test(text)) throw new Error('docs/configuration.md has no marks for the table');
 writeFileSync(
   file,
-  text.replace(marked, (_, before, after) => `${before}\n${configTable()}\n\n${after}`),
+  text.replace(
+    marked,
+    (_, /** @type {string} */ before, /** @type {string} */ after) =>
+      `${before}\n${configTable()}\n\n${after}`,
+  ),
 );

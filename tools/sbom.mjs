@@ -4,6 +4,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './lib/settings.mjs';
 
+/**
+ * @typedef {{ name: string, version: string, 'bom-ref': string, properties: { name: string }[] }}
+ *   Component
+ * @typedef {{ components: Component[], metadata: { component: Component },
+ *   dependencies: { ref: string, dependsOn: string[] }[] }} Bom
+ * @typedef {{ name: string, packages: Record<string, { version: string, dev?: boolean }> }} Lock
+ */
+
+/** @type {Lock} */
 const { name, packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
 const inProduction = new Set(
   Object.entries(packages)
@@ -14,8 +23,13 @@ const inProduction = new Set(
 // By the lockfile: what is shipped, not what is installed here. Not with npm's `--omit dev`, which
 // leaves out whatever is needed for both (npm/cli#7909): half of the packages.
 const arguments_ = ['--package-lock-only', '--sbom-format=cyclonedx', '--sbom-type=application'];
-const options = { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 2 ** 26 };
-const bom = JSON.parse(execFileSync('npm', ['sbom', ...arguments_], options));
+const text = execFileSync('npm', ['sbom', ...arguments_], {
+  cwd: ROOT,
+  stdio: ['ignore', 'pipe', 'inherit'],
+  maxBuffer: 2 ** 26,
+});
+/** @type {Bom} */
+const bom = JSON.parse(text.toString());
 
 bom.components = bom.components
   .filter((component) => inProduction.has(`${component.name}@${component.version}`))

@@ -5,7 +5,7 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { Children } from './lib/children.mjs';
 import { takeLock } from './lib/lock.mjs';
-import { answersOk, becomes, freePort, whyNotListen } from './lib/net.mjs';
+import { answersOk, freePort, whyNotListen } from './lib/net.mjs';
 import { readSecrets, writeSecrets } from './lib/postgres.mjs';
 import { prepare } from './lib/prepare.mjs';
 import { Problem } from './lib/problem.mjs';
@@ -19,15 +19,23 @@ const READY_MS = 60_000;
 const CLI = 'dist/apps/cli/src/main.js';
 const ACCOUNTS = [['demo'], ['other'], ['switch', '--role', 'platform']];
 
+/**
+ * @typedef {ReturnType<typeof listenAt>} At where the API listens
+ * @typedef {import('./lib/stores.mjs').Given} Given
+ */
+
+/** @type {import('./lib/lock.mjs').Lock | undefined} */
 let lock;
-let children;
 const dir = dataDir(process.env);
 const shownDir = relative(process.cwd(), dir) || '.';
 const instanceFile = join(dir, 'instance.json');
 
-const { stop, fail, isStopping } = stopping(async () => {
+/** @type {Children | undefined} */
+let children;
+
+const { fail, isStopping } = stopping(async () => {
   lock?.leave();
-  if (children?.size > 0) console.log('stopping …');
+  if (children?.size) console.log('stopping …');
   await endTasks();
   await children?.end();
   if (lock) rmSync(instanceFile, { force: true });
@@ -40,7 +48,7 @@ async function main() {
   const given = { databaseUrl: process.env.DATABASE_URL, redisUrl: process.env.REDIS_URL };
   requireStores(given);
 
-  await takeDataDir();
+  const running = await takeDataDir();
   await requireFreePort(at);
   await prepare(ROOT);
   if (isStopping()) return;
@@ -48,22 +56,24 @@ async function main() {
   const stores = await startStores(
     { dir, root: ROOT, database: 'switchhook' },
     given,
-    children,
+    running,
     onExit,
   );
   const env = await environment(at, given, stores);
-  await children.run('setup', process.execPath, [CLI, 'migrate'], { cwd: ROOT, env });
-  if (!given.databaseUrl) await createAccounts(env);
+  await running.run('setup', process.execPath, [CLI, 'migrate'], { cwd: ROOT, env });
+  if (!given.databaseUrl) await createAccounts(running, env);
 
   const workerUrl = listenAt({ HOST: env.HOST, PORT: env.WORKER_PORT }).url;
   // Two processes cannot serve their metrics on one port: the worker has the next one.
   const port = Number(env.METRICS_PORT || 0);
   const workerEnv = port > 0 ? { ...env, METRICS_PORT: String(port + 1) } : env;
   const { databaseUrl, redisUrl, roleUrls } = stores;
-  const as = (name) => ({ DATABASE_URL: roleUrls?.[name] ?? databaseUrl });
+  const as = (/** @type {'api' | 'worker'} */ name) => ({
+    DATABASE_URL: roleUrls?.[name] ?? databaseUrl,
+  });
   await Promise.all([
-    startApp('api', at.url, { ...env, ...as('api') }),
-    startApp('worker', workerUrl, { ...workerEnv, ...as('worker') }),
+    startApp(running, 'api', at.url, { ...env, ...as('api') }),
+    startApp(running, 'worker', workerUrl, { ...workerEnv, ...as('worker') }),
   ]);
   writeInstance({
     url: at.url,
@@ -92,8 +102,10 @@ async function takeDataDir() {
   const left = await children.endLeftOvers();
   if (left.length > 0) console.log(`ended what an earlier start had left: ${left.join(', ')}`);
   children.rotateLogs();
+  return children;
 }
 
+/** @param {At} at */
 async function requireFreePort({ host, port }) {
   const why = await whyNotListen(port, host);
   if (why === undefined) return;
@@ -101,8 +113,12 @@ async function requireFreePort({ host, port }) {
   throw new Problem(`port ${port} ${fault}: choose another with PORT=….`);
 }
 
-/** Of all our programs: what we were given, and on top of it what we know better. */
+/**
+ * Of all our programs: what we were given, and on top of it what we know better.
+ * @param {At} at @param {Given} given @param {import('./lib/stores.mjs').Stores} stores
+ */
 async function environment({ host, port, isLoopback }, given, { databaseUrl, redisUrl, roleUrls }) {
+  /** @type {NodeJS.ProcessEnv} */
   const env = { ...process.env, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
   if (roleUrls) {
     env.DATABASE_API_ROLE = new URL(roleUrls.api).username;
@@ -122,7 +138,10 @@ async function environment({ host, port, isLoopback }, given, { databaseUrl, red
   return env;
 }
 
-/** The keys that are given, and behind them that of the embedded database, made at the first start. */
+/**
+ * The keys that are given, and behind them that of the embedded database, made at the first start.
+ * @param {string | undefined} given
+ */
 function secretsKeys(given) {
   const secrets = readSecrets(dir);
   const key = (secrets.secretsKey ??= `start:${randomBytes(32).toString('base64')}`);
@@ -130,42 +149,50 @@ function secretsKeys(given) {
   return [given, key].filter(Boolean).join(',');
 }
 
-/** In the embedded database alone, since everybody knows these passwords. */
-async function createAccounts(env) {
+/**
+ * In the embedded database alone, since everybody knows these passwords.
+ * @param {Children} running @param {NodeJS.ProcessEnv} env
+ */
+async function createAccounts(running, env) {
   const secrets = readSecrets(dir);
   if (secrets.hasAccounts) return;
   await Promise.all(
-    ACCOUNTS.map(([name, ...role]) => {
+    ACCOUNTS.map(([name = '', ...role]) => {
       const args = [CLI, 'users', 'create', name, '--password-stdin', '--if-missing', ...role];
       const options = { cwd: ROOT, env, input: `${name}-secret` };
-      return children.run('setup', process.execPath, args, options);
+      return running.run('setup', process.execPath, args, options);
     }),
   );
   writeSecrets(dir, { ...secrets, hasAccounts: true });
 }
 
-async function startApp(name, url, env) {
+/** @param {Children} running @param {string} name @param {string} url @param {NodeJS.ProcessEnv} env */
+async function startApp(running, name, url, env) {
   const args = [`dist/apps/${name}/src/main.js`];
-  const { exited } = children.start(name, process.execPath, args, { cwd: ROOT, env });
-  const why = await becomes(() => answersOk(`${url}/health/ready`), exited, READY_MS);
-  if (why !== undefined) throw children.failure(name, why);
-  void exited.then((how) => onExit(name, how));
+  const program = running.start(name, process.execPath, args, { cwd: ROOT, env });
+  await program.ready(() => answersOk(`${url}/health/ready`), READY_MS);
+  void program.exited.then((how) => onExit(program.failure(how)));
 }
 
-/** None of them ends by itself. Without one the others are of no use, so that it is seen at once. */
-function onExit(name, how) {
-  if (isStopping()) return;
-  console.error(`switchhook: ${children.failure(name, how).message}`);
-  void stop(1);
+/**
+ * None of them ends by itself. Without one the others are of no use, so that it is seen at once.
+ * @param {Error} problem
+ */
+function onExit(problem) {
+  if (!isStopping()) void fail(problem);
 }
 
-/** For `npm run cli`, which finds the stores here, and the keys; they are secret. */
+/**
+ * For `npm run cli`, which finds the stores here, and the keys; they are secret.
+ * @param {import('./cli.mjs').Instance} instance
+ */
 function writeInstance(instance) {
   const text = JSON.stringify({ ...instance, owner: identify(process.pid) });
   writeFileSync(`${instanceFile}.new`, text, { mode: 0o600 });
   renameSync(`${instanceFile}.new`, instanceFile);
 }
 
+/** @param {At} at @param {Given} given */
 function printWelcome({ url, isLoopback }, given) {
   const json = "-H 'Content-Type: application/json'";
   console.log(`

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOT } from '../harness/tools.js';
+import { ROOT } from '#tools/settings';
 import type { Result } from './harness/report.js';
 
 /** What the guard measures: short, and steady from run to run. */

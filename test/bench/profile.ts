@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RedisStore } from '../harness/stores.js';
+import type { RedisStore } from '../support/stores.js';
 import type { Database } from './harness/database.js';
 import type { Effort } from './harness/scenario.js';
 import type { Site } from './harness/site.js';

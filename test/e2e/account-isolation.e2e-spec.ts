@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
 import {
   accountWithEverything,
@@ -15,9 +16,9 @@ import {
   DescribedApi,
   type DescribedOperation,
 } from '../support/described-api.js';
-import { eventually } from '../support/eventually.js';
 import { type Answer, clientOf, send } from '../support/http.js';
-import { type RunningProcess, startApi } from '../support/processes.js';
+import { startApi } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 
 /**
  * Generated from the description: what is added to the API is tested here as soon as it is
@@ -25,7 +26,7 @@ import { type RunningProcess, startApi } from '../support/processes.js';
  */
 
 let database: TestDatabase;
-let api: RunningProcess;
+let api: ServiceProcess;
 let installation: Installation;
 let described: DescribedApi;
 let closed: DescribedOperation[];
@@ -51,7 +52,7 @@ beforeAll(async () => {
   stranger = await accountWithEverything(installation, 'the-stranger');
 });
 afterAll(async () => {
-  expect(await api.stop()).toBe(0);
+  expect(await api.stop()).toBe('exited with code 0');
   await database.drop();
 });
 

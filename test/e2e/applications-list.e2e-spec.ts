@@ -2,12 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Answer, type Client, clientOf } from '../support/http.js';
-import { type RunningProcess, startApi } from '../support/processes.js';
+import { startApi } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 
 const COUNT = 2_345;
 
 let database: TestDatabase;
-let api: RunningProcess;
+let api: ServiceProcess;
 let many: Client;
 let none: Client;
 

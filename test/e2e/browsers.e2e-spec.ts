@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Answer, basic, send } from '../support/http.js';
-import { type RunningProcess, startApi } from '../support/processes.js';
+import { startApi } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { exchange } from '../support/raw-connection.js';
 
 const PAGE = 'https://console.example.com';
@@ -10,8 +11,8 @@ const OTHER = 'http://localhost:5173';
 
 let database: TestDatabase;
 /** One that no page may call, and one that two origins may. */
-let closed: RunningProcess;
-let open: RunningProcess;
+let closed: ServiceProcess;
+let open: ServiceProcess;
 let auth: string;
 
 beforeAll(async () => {
@@ -29,7 +30,7 @@ afterAll(async () => {
 });
 
 /** Header by header as a browser writes it; the description knows no OPTIONS. */
-function ask(api: RunningProcess, line: string, headers: Record<string, string> = {}) {
+function ask(api: ServiceProcess, line: string, headers: Record<string, string> = {}) {
   const all = Object.entries({ Host: 'x', ...headers, Connection: 'close' });
   const head = all.map(([name, value]) => `${name}: ${value}\r\n`).join('');
   return exchange(api.url, `${line} HTTP/1.1\r\n${head}\r\n`);
@@ -137,7 +138,7 @@ describe('a form, which a browser sends with the password that it remembers', ()
   const EVIL = 'https://evil.example';
 
   /** Asks what needs no body: of a subscription that is not there, so 404 is what let it pass. */
-  const submit = async (api: RunningProcess, headers: Record<string, string>) => {
+  const submit = async (api: ServiceProcess, headers: Record<string, string>) => {
     const { status } = await send('POST', `${api.url}/v1/webhooks/1/secret/rotate`, {
       auth,
       headers: { ...form, ...headers },

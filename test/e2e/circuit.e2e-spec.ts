@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { eventually } from '../support/eventually.js';
 import { type Client, clientOf } from '../support/http.js';
-import { type RunningProcess, startApi, startWorker } from '../support/processes.js';
+import { startApi, startWorker } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 
 const EVENTS = 500;
@@ -16,7 +17,7 @@ interface Shown {
 }
 
 let database: TestDatabase;
-let processes: RunningProcess[];
+let processes: ServiceProcess[];
 let receiver: Receiver;
 let customer: Client;
 let platform: Client;
@@ -89,7 +90,7 @@ async function ended(): Promise<{ state: string; reason: string | null; count: n
         'SELECT state, reason, count(*)::int FROM deliveries GROUP BY state, reason',
       ),
     (rows) => rows.every(({ state }) => state !== 'pending'),
-    60_000,
+    { ms: 60_000 },
   );
 }
 

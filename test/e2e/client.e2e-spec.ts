@@ -9,16 +9,17 @@ import {
   RefusedError,
   type Schemas,
 } from '#libs/client';
+import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { eventually } from '../support/eventually.js';
-import { type RunningProcess, startApi, startWorker } from '../support/processes.js';
+import { startApi, startWorker } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { typedClientOf } from '../support/typed-client.js';
 
 let database: TestDatabase;
-let api: RunningProcess;
-let worker: RunningProcess;
+let api: ServiceProcess;
+let worker: ServiceProcess;
 let receiver: Receiver;
 let platform: Client;
 let customer: Client;

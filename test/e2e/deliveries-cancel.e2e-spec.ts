@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Schemas } from '#libs/client';
+import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
 import { type DemoAccount, startDemoAccount } from '../support/demo-account.js';
-import { eventually } from '../support/eventually.js';
 import { type Answer, type Client, clientOf } from '../support/http.js';
-import { type Environment, type RunningProcess, startWorker } from '../support/processes.js';
+import { startWorker } from '../support/processes.js';
+import type { Environment, ServiceProcess } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 
 const loopback = { DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8' };
@@ -14,7 +15,7 @@ const A_LITTLE_MS = 1_900;
 
 let demo: DemoAccount;
 let ofWorker: Environment;
-let worker: RunningProcess;
+let worker: ServiceProcess;
 let receiver: Receiver;
 let platform: Client;
 let stranger: Client;

@@ -1,19 +1,21 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, it } from 'vitest';
 import type { Schemas } from '#libs/client';
+import { eventually } from '#tools/eventually';
+import { freePort } from '#tools/net';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { eventually } from '../support/eventually.js';
 import { type Client, clientOf } from '../support/http.js';
 import { expectProblem } from '../support/problem.js';
-import { freePort, type RunningProcess, startApi, startWorker } from '../support/processes.js';
+import { startApi, startWorker } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 
 type Shown = Schemas['Delivery'];
 
 let database: TestDatabase;
-let api: RunningProcess;
-let worker: RunningProcess;
+let api: ServiceProcess;
+let worker: ServiceProcess;
 let receiver: Receiver;
 let platform: Client;
 let customer: Client;
@@ -507,7 +509,7 @@ it('writes no secret, no URL and no content of a customer into a line of the log
   await report({ data: { d: 'hidden-data' } });
   await onlyDelivery(webhook, 'succeeded');
   await eventually(
-    () => Promise.resolve(worker.output()),
+    () => worker.output(),
     (text) => text.includes('"msg":"attempt"'),
   );
   for (const hidden of [secret, 'hidden-', `customer-${customers}-secret`]) {

@@ -1,17 +1,18 @@
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { testRedisUrl } from '../support/environment.js';
-import { eventually } from '../support/eventually.js';
 import { clientOf } from '../support/http.js';
-import { type RunningProcess, startApi, startWorker } from '../support/processes.js';
+import { startApi, startWorker } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { aPendingDelivery, aSubscription, anAccount } from '../support/rows.js';
 
 let database: TestDatabase;
-let worker: RunningProcess;
-let api: RunningProcess | undefined;
+let worker: ServiceProcess;
+let api: ServiceProcess | undefined;
 let receiver: Receiver;
 
 beforeAll(async () => {
@@ -34,7 +35,7 @@ const environmentOf = (change: Record<string, string>) => ({
   ...change,
 });
 
-function start(change: Record<string, string> = {}): Promise<RunningProcess> {
+function start(change: Record<string, string> = {}): Promise<ServiceProcess> {
   return startWorker(environmentOf(change));
 }
 
@@ -96,7 +97,7 @@ it('cancels the deliveries of a hundred subscriptions that are switched off toge
   await eventually(
     () => pendingOf(webhooks),
     (pending) => pending === 0,
-    3_000,
+    { ms: 3_000 },
   );
 });
 
@@ -116,7 +117,7 @@ it('cancels a delivery that was still being stored while its old subscription wa
   await eventually(
     () => pendingOf([webhook]),
     (pending) => pending === 0,
-    3_000,
+    { ms: 3_000 },
   );
   expect(receiver.received).toHaveLength(0);
 });

@@ -2,12 +2,13 @@ import { DataSource } from 'typeorm';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, afterEach, expect, it } from 'vitest';
 import { Database, Log, Metrics, readConfig, Tracing, TypeOrmTransactions } from '#libs/runtime';
+import { eventually } from '#tools/eventually';
 import { DeliveryQueue } from '../../libs/webhooks/src/deliveries/domain/delivery-queue.js';
 import { PostgresEventReader } from '../../libs/webhooks/src/events/infrastructure/postgres-event.reader.js';
 import { PostgresEventStore } from '../../libs/webhooks/src/events/infrastructure/postgres-event.store.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { eventually } from '../support/eventually.js';
-import { type RunningProcess, startWorker } from '../support/processes.js';
+import { startWorker } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { aSubscription, anAccount } from '../support/rows.js';
 
@@ -27,7 +28,7 @@ let database: TestDatabase;
 let source: DataSource;
 let reader: PostgresEventReader;
 let store: PostgresEventStore;
-let worker: RunningProcess;
+let worker: ServiceProcess;
 let receiver: Receiver;
 let account: string;
 
@@ -46,7 +47,7 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  expect(await worker.stop()).toBe(0);
+  expect(await worker.stop()).toBe('exited with code 0');
   await source.destroy();
   await database.drop();
 });

@@ -12,7 +12,8 @@ import {
   type DescribedOperation,
 } from '../support/described-api.js';
 import { clientOf, send } from '../support/http.js';
-import { type RunningProcess, startApi } from '../support/processes.js';
+import { startApi } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 
 /**
  * `npm run test:fuzz -- --requests N --seed S` sets them. By default always the same: what a run of
@@ -22,7 +23,7 @@ const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 2_000);
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261_121);
 
 let database: TestDatabase;
-let api: RunningProcess;
+let api: ServiceProcess;
 let rules: Rules;
 let closed: DescribedOperation[];
 let run: FuzzRun;
@@ -40,7 +41,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   run.close();
-  expect(await api.stop()).toBe(0);
+  expect(await api.stop()).toBe('exited with code 0');
   await database.drop();
 });
 

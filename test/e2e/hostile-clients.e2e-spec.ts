@@ -5,7 +5,8 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { flooded, type Send } from '../support/flooding.js';
 import { hostileFor, p99 } from '../support/hostility.js';
 import { basic, type Client, clientOf } from '../support/http.js';
-import { residentMb, type RunningProcess, startApi } from '../support/processes.js';
+import { startApi } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { largeSubscriptions } from '../support/rows.js';
 
 /** Heap of the API: a flood kept in memory would end the process. */
@@ -14,7 +15,7 @@ const EVENTS = 50_000;
 const ATTEMPTS = 5_000;
 
 let database: TestDatabase;
-let api: RunningProcess;
+let api: ServiceProcess;
 let auth: string;
 let delivery: string;
 let bystander: Client;
@@ -135,7 +136,7 @@ describe('an account that', () => {
   ])('%s neither locks others out nor exhausts the memory', async (what, sends) => {
     const { ms, mostTimes } = hostileFor(2_000);
     const during = p99(await flooded(api.url, sends(), () => callsFor(ms)));
-    const memory = residentMb(api);
+    const memory = api.memory();
     console.log(
       `${what}: p99 ${undisturbed.toFixed()} ms, meanwhile ${during.toFixed()} ms; ${memory.toFixed()} MB`,
     );

@@ -1,13 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Program } from '#tools/programs';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { hostileFor, lowPriority, p99 } from '../support/hostility.js';
 import { type Client, clientOf } from '../support/http.js';
-import { residentMb, type RunningProcess, startApi, startWorker } from '../support/processes.js';
+import { programs, startApi, startWorker } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { aSubscription } from '../support/rows.js';
 
@@ -20,9 +20,9 @@ const EACH = 20;
 const EVENTS = 10;
 
 let database: TestDatabase;
-let api: RunningProcess;
-let worker: RunningProcess;
-let target: ChildProcess;
+let api: ServiceProcess;
+let worker: ServiceProcess;
+let target: Program;
 let receiver: Receiver;
 let platform: Client;
 let hostile: string;
@@ -31,16 +31,16 @@ let reported = 0;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  target = spawn(process.execPath, [TARGET], { stdio: ['ignore', 'pipe', 'inherit'] });
+  target = programs.start('target', process.execPath, [TARGET]);
   lowPriority(target);
-  const [port] = (await once(target.stdout!, 'data')) as [Buffer];
+  await target.ready(() => target.output().endsWith('\n'), 10_000);
   receiver = await startReceiver();
   hostile = (await createUser(database, 'hostile')).id;
   bystander = (await createUser(database, 'bystander')).id;
   await aSubscription(database, bystander, { target_url: receiver.url });
   for (const way of WAYS) {
     for (let n = 0; n < EACH; n += 1) {
-      const target_url = `http://127.0.0.1:${port.toString()}/${way}/${n}`;
+      const target_url = `${target.output().trim()}/${way}/${n}`;
       await aSubscription(database, hostile, { target_url });
     }
   }
@@ -56,8 +56,7 @@ beforeAll(async () => {
   platform = clientOf(api.url, (await createUser(database, 'switch', 'platform')).auth);
 });
 afterAll(async () => {
-  target.kill('SIGKILL');
-  await Promise.all([api.stop(), worker.stop()]);
+  await Promise.all([target.kill(), api.stop(), worker.stop()]);
   await receiver.close();
   await database.drop();
 });
@@ -99,7 +98,7 @@ it('targets that do harm end no worker, and the notifications of others arrive',
   const { ms, mostTimes } = hostileFor(5_000);
   const before = p99(await deliveriesFor(ms));
   const [during] = await Promise.all([deliveriesFor(ms).then(p99), reportHarm(ms)]);
-  const memory = residentMb(worker);
+  const memory = worker.memory();
   console.log(`targets: p99 ${before} ms, beside them ${during} ms; ${memory.toFixed()} MB`);
   expect(memory).toBeLessThan(2 * HEAP_MB);
   expect(during).toBeLessThan(mostTimes * before);

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
 import {
   type DemoAccount,
@@ -8,7 +9,6 @@ import {
   minimalSubscription,
   startDemoAccount,
 } from '../support/demo-account.js';
-import { eventually } from '../support/eventually.js';
 import { type Answer, type Client, clientOf } from '../support/http.js';
 import { pastDeliveries } from '../support/past.js';
 import { startApi } from '../support/processes.js';
@@ -285,7 +285,7 @@ describe('with several processes', () => {
             statuses.add(status);
             return status === 200;
           },
-          60_000,
+          { ms: 60_000 },
         );
       const answers = await Promise.all(
         Array.from({ length: 50 }, (_, n) => insist(clients[n % 2]!)),

@@ -1,16 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { eventually } from '../support/eventually.js';
 import { basic, clientOf, send } from '../support/http.js';
-import { freePort, run, type RunningProcess, startApi } from '../support/processes.js';
+import { launch, startApi } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { connectTo } from '../support/raw-connection.js';
 import { proxyTo, type TcpProxy } from '../support/tcp-proxy.js';
 
 let database: TestDatabase;
 let store: TcpProxy;
-let api: RunningProcess;
+let api: ServiceProcess;
 let auth: string;
 
 beforeAll(async () => {
@@ -104,7 +105,7 @@ describe('SIGTERM', () => {
     await expect(connectTo(own.url)).rejects.toThrow('ECONNREFUSED');
     underWay.write(body);
     expect(await underWay.until(/"href"/)).toMatch(/^HTTP\/1\.1 200 OK/);
-    expect(await ended).toBe(0);
+    expect(await ended).toBe('exited with code 0');
     expect(Date.now() - start).toBeLessThan(3_000);
   });
 
@@ -116,7 +117,7 @@ describe('SIGTERM', () => {
     const answer = await eventually(ready, ({ status }) => status === 503);
     expect(answer.json()).toEqual({ status: 'down', postgres: 'up', redis: 'up' });
     expect((await send('GET', `${own.url}/v1/users`, { auth })).status).toBe(200);
-    expect(await ended).toBe(0);
+    expect(await ended).toBe('exited with code 0');
     expect(Date.now() - start).toBeGreaterThanOrEqual(1_500);
   });
 
@@ -126,22 +127,21 @@ describe('SIGTERM', () => {
     stuck.write(head('Content-Length: 100', basic(auth)));
     await delay(200);
     const start = Date.now();
-    expect(await own.stop()).toBe(0);
+    expect(await own.stop()).toBe('exited with code 0');
     expect(Date.now() - start).toBeLessThan(8_000);
   });
 });
 
 describe('a start that fails', () => {
   const failing = async (environment: Record<string, string | undefined>) => {
-    const port = await freePort();
-    const started = run('apps/api', port, { PORT: String(port), ...environment });
-    const ending = await started.ended;
+    const started = await launch('api', environment);
+    const ending = await started.exited;
     return { ending, output: started.output() };
   };
 
   it('says in one line what is missing from the configuration', async () => {
     const { ending, output } = await failing({ DATABASE_URL: undefined, PORT: 'x' });
-    expect(ending).toBe(1);
+    expect(ending).toBe('exited with code 1');
     expect(output).toMatch(/^switchhook api: .*DATABASE_URL is not set.*PORT.*\n$/);
   });
 
@@ -149,14 +149,14 @@ describe('a start that fails', () => {
     const url = new URL(database.url);
     url.pathname = '/switchhook_test_that_does_not_exist';
     const { ending, output } = await failing({ DATABASE_URL: url.toString() });
-    expect(ending).toBe(1);
+    expect(ending).toBe('exited with code 1');
     expect(output).toMatch(/^switchhook api: .*does not exist\n$/);
   });
 
   it('says in one line that the port is taken', async () => {
     const { port } = new URL(api.url);
     const { ending, output } = await failing({ DATABASE_URL: database.url, PORT: port });
-    expect(ending).toBe(1);
+    expect(ending).toBe('exited with code 1');
     expect(output).toMatch(/^switchhook api: .*EADDRINUSE.*\n/m);
   });
 });

@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { eventually } from '../support/eventually.js';
 import { type Client, clientOf } from '../support/http.js';
-import { type RunningProcess, startApi } from '../support/processes.js';
+import { startApi } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 
 interface Problem {
   code: string;
@@ -13,8 +14,8 @@ interface Problem {
 }
 
 let database: TestDatabase;
-let api: RunningProcess;
-let secondApi: RunningProcess;
+let api: ServiceProcess;
+let secondApi: ServiceProcess;
 let demo: Client;
 let platform: Client;
 let anyone: Client;

@@ -5,7 +5,8 @@ import { testRedisUrl } from '../support/environment.js';
 import { forgetLogins } from '../support/forget-logins.js';
 import { basic, type Call, type Client, clientOf } from '../support/http.js';
 import { expectProblem } from '../support/problem.js';
-import { type RunningProcess, startApi } from '../support/processes.js';
+import { startApi } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { connectTo } from '../support/raw-connection.js';
 import { proxyTo, type TcpProxy } from '../support/tcp-proxy.js';
 
@@ -14,7 +15,7 @@ const PATH = '/v1/environments';
 
 let database: TestDatabase;
 let redis: TcpProxy;
-let apis: RunningProcess[];
+let apis: ServiceProcess[];
 let one: Client;
 let other: Client;
 

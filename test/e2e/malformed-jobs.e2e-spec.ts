@@ -1,11 +1,13 @@
 import Bull from 'bull';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { eventually } from '#tools/eventually';
+import { freePort } from '#tools/net';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { testRedisUrl } from '../support/environment.js';
-import { eventually } from '../support/eventually.js';
 import { clientOf, send } from '../support/http.js';
-import { freePort, type RunningProcess, startApi, startWorker } from '../support/processes.js';
+import { startApi, startWorker } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 
 const JOBS = [
@@ -24,8 +26,8 @@ const JOBS = [
 ];
 
 let database: TestDatabase;
-let api: RunningProcess;
-let worker: RunningProcess;
+let api: ServiceProcess;
+let worker: ServiceProcess;
 let receiver: Receiver;
 let metrics: string;
 

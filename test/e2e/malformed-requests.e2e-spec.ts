@@ -2,16 +2,17 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { eventually } from '../support/eventually.js';
 import { basic, type Call, type Client, clientOf, send } from '../support/http.js';
 import { expectFaults, expectProblem, type Faulty, type Refusal } from '../support/problem.js';
-import { type RunningProcess, startApi } from '../support/processes.js';
+import { startApi } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { connectTo, exchange } from '../support/raw-connection.js';
 
 let database: TestDatabase;
-let api: RunningProcess;
+let api: ServiceProcess;
 /** Of the role platform; everything that the paths below name is this user's. */
 let owner: Client;
 let ownerAuth: string;
@@ -47,7 +48,7 @@ beforeAll(async () => {
   ids['delivery'] = deliveries.json<{ id: string }[]>()[0]!.id;
 });
 afterAll(async () => {
-  expect(await api.stop()).toBe(0);
+  expect(await api.stop()).toBe('exited with code 0');
   await database.drop();
 });
 
@@ -1623,7 +1624,7 @@ describe('a header', () => {
     const headers = { 'x-request-id': 'find-me-1' };
     expect((await owner.post('/v1/events', {}, { headers })).status).toBe(400);
     await eventually(
-      () => Promise.resolve(api.output()),
+      () => api.output(),
       (lines) => lines.includes('"requestId":"find-me-1"'),
     );
   });

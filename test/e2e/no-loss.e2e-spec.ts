@@ -1,20 +1,21 @@
 import { Redis } from 'ioredis';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { testRedisUrl } from '../support/environment.js';
-import { eventually } from '../support/eventually.js';
 import { type Client, clientOf } from '../support/http.js';
-import { type RunningProcess, startApi, startWorker } from '../support/processes.js';
+import { startApi, startWorker } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 
 const EVENTS = 10_000;
 const BATCH = 100;
 
 let database: TestDatabase;
-let api: RunningProcess;
-let workers: RunningProcess[] = [];
+let api: ServiceProcess;
+let workers: ServiceProcess[] = [];
 let receiver: Receiver;
 let customer: Client;
 let platform: Client;
@@ -92,7 +93,7 @@ it('delivers each of 10,000 events though attempts fail, Redis loses all and a w
            count(*) FILTER (WHERE state = 'pending')::int AS pending FROM deliveries`,
       ),
     ([row]) => row?.pending === 0,
-    120_000,
+    { ms: 120_000 },
   );
   expect(counts).toEqual({ succeeded: EVENTS, pending: 0 });
 

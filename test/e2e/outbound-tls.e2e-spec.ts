@@ -6,12 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SecureVersion } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '#tools/eventually';
 import { untrusted } from '../faults/harness/untrusted-certificate.js';
 import { certificate } from '../support/certificate.js';
 import { type ConnectProxy, startConnectProxy } from '../support/connect-proxy.js';
 import { type DemoAccount, startDemoAccount } from '../support/demo-account.js';
-import { eventually } from '../support/eventually.js';
-import { type Environment, type RunningProcess, startWorker } from '../support/processes.js';
+import { startWorker } from '../support/processes.js';
+import type { Environment, ServiceProcess } from '../support/service-process.js';
 
 const LOOPBACK = { DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128' };
 
@@ -19,7 +20,7 @@ let demo: DemoAccount;
 let directory: string;
 /** Of workers that let everything pass, as far as an environment can tell them to. */
 let careless: Environment;
-let worker: RunningProcess;
+let worker: ServiceProcess;
 let server: Server | undefined;
 /** The names that clients asked the server for. */
 let names: (string | false)[];
@@ -128,7 +129,7 @@ it('calls once more when the target ends a connection that was kept open', async
 
 describe('through a proxy', () => {
   let proxy: ConnectProxy;
-  let behindProxy: RunningProcess;
+  let behindProxy: ServiceProcess;
 
   beforeAll(async () => {
     await worker.stop();

@@ -6,14 +6,15 @@ import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Answer, basic, type Call, type Client, clientOf, send } from '../support/http.js';
 import { expectProblem } from '../support/problem.js';
-import { type RunningProcess, startApi } from '../support/processes.js';
+import { startApi } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { answersIn, connectTo, exchange } from '../support/raw-connection.js';
 
 let database: TestDatabase;
-let api: RunningProcess;
+let api: ServiceProcess;
 /** Believes the forwarded headers of this machine. */
-let proxiedApi: RunningProcess;
-let publicApi: RunningProcess;
+let proxiedApi: ServiceProcess;
+let publicApi: ServiceProcess;
 let client: Client;
 let platform: Client;
 let auth: string;

@@ -5,13 +5,14 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { testRedisUrl } from '../support/environment.js';
 import { type Answer, type Client, clientOf } from '../support/http.js';
 import { expectProblem } from '../support/problem.js';
-import { type RunningProcess, startApi } from '../support/processes.js';
+import { startApi } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { connectTo } from '../support/raw-connection.js';
 
 const tooMany = { status: 429, code: 'rate_limited' };
 
 let database: TestDatabase;
-let apis: RunningProcess[];
+let apis: ServiceProcess[];
 
 beforeAll(async () => {
   await forgetRates();

@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { eventually } from '../support/eventually.js';
 import { type Client, clientOf } from '../support/http.js';
-import { type RunningProcess, startApi, startWorker } from '../support/processes.js';
+import { startApi, startWorker } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { RedisServers } from '../support/redis-servers.js';
 
@@ -12,7 +13,7 @@ const SUBSCRIPTIONS = 6;
 let database: TestDatabase;
 let servers: RedisServers;
 let receiver: Receiver;
-let processes: RunningProcess[] = [];
+let processes: ServiceProcess[] = [];
 let platform: Client;
 let accountId: string;
 let reported = 0;
@@ -97,13 +98,13 @@ it('finds the primary by a sentinel, and the new one when it is lost', async () 
     const named = await servers.ask(sentinel, 'SENTINEL', 'get-master-addr-by-name', 'switchhook');
     return Number((named as string[])[1]);
   };
-  const port = await eventually(present, (now) => now !== primary, 30_000);
+  const port = await eventually(present, (now) => now !== primary, { ms: 30_000 });
   await eventually(
     async () => {
       await reportAndAwait(1);
       return (await servers.ask(port, 'KEYS', '*:id')) as string[];
     },
     (keys) => keys.length > 0,
-    30_000,
+    { ms: 30_000 },
   );
 });

@@ -1,12 +1,13 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Schemas } from '#libs/client';
+import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { eventually } from '../support/eventually.js';
 import { type Client, clientOf } from '../support/http.js';
 import { partitionsOf, type Past, pastDeliveries } from '../support/past.js';
-import { type RunningProcess, startApi, startWorker } from '../support/processes.js';
+import { startApi, startWorker } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { aPendingDelivery, aSubscription } from '../support/rows.js';
 
@@ -19,9 +20,9 @@ const LONG_AGO = { since: '2000-01-01T00:00:00Z', until: '2000-01-02T00:00:00Z' 
 const EXHAUSTED = { state: `'exhausted'`, reason: `'no_attempts_left'`, completed_at: 'now()' };
 
 let database: TestDatabase;
-let api: RunningProcess;
+let api: ServiceProcess;
 let environment: Record<string, string>;
-let workers: RunningProcess[] = [];
+let workers: ServiceProcess[] = [];
 let receiver: Receiver;
 let customer: Client;
 let stranger: Client;
@@ -86,7 +87,7 @@ const ended = (path: string, state = 'completed', ms = 45_000): Promise<Replay> 
   eventually(
     () => shown(path),
     (replay) => replay.state === state,
-    ms,
+    { ms },
   );
 
 const receivedIds = () => receiver.received.map(({ id }) => id);
@@ -333,7 +334,7 @@ it('goes on where it was when its worker is killed', async () => {
   await eventually(
     () => states(webhook),
     ({ succeeded }) => succeeded === ids.length,
-    60_000,
+    { ms: 60_000 },
   );
   expect(new Set(receivedIds())).toEqual(new Set(ids));
 }, 120_000);
@@ -365,7 +366,7 @@ it('sends 20,000 once each through two workers, within the bounds of the target'
       return shown(path);
     },
     ({ state }) => state === 'completed',
-    150_000,
+    { ms: 150_000 },
   );
   await receiver.until((received) => received.length >= ids.length, 30_000);
   expect(await shown(path)).toMatchObject({ total: 20_000, replayed: 20_000 });

@@ -5,11 +5,12 @@ import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Answer, basic, clientOf } from '../support/http.js';
 import { expectProblem } from '../support/problem.js';
-import { type RunningProcess, startApi } from '../support/processes.js';
+import { startApi } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { answersIn, connectTo } from '../support/raw-connection.js';
 
 let database: TestDatabase;
-let api: RunningProcess;
+let api: ServiceProcess;
 let auth: string;
 
 beforeAll(async () => {
@@ -18,7 +19,7 @@ beforeAll(async () => {
   api = await startApi({ DATABASE_URL: database.url });
 });
 afterAll(async () => {
-  expect(await api.stop()).toBe(0);
+  expect(await api.stop()).toBe('exited with code 0');
   await database.drop();
 });
 

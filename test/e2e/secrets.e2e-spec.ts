@@ -1,22 +1,17 @@
 import { createSecretKey } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Sealed, SecretBox } from '#libs/kernel';
+import { eventually } from '#tools/eventually';
+import { freePort } from '#tools/net';
 import { WebhookSecrets } from '../../libs/webhooks/src/subscriptions/domain/webhook-secrets.js';
 import { createUser } from '../support/accounts.js';
 import { runCli } from '../support/command-line.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { minimalSubscription } from '../support/demo-account.js';
 import { testRedisUrl } from '../support/environment.js';
-import { eventually } from '../support/eventually.js';
 import { type Client, clientOf, send } from '../support/http.js';
-import {
-  type Environment,
-  freePort,
-  run,
-  type RunningProcess,
-  startApi,
-  startWorker,
-} from '../support/processes.js';
+import { launch, startApi, startWorker } from '../support/processes.js';
+import type { Environment, ServiceProcess } from '../support/service-process.js';
 import { connectTo } from '../support/raw-connection.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 
@@ -28,7 +23,7 @@ let database: TestDatabase;
 let receiver: Receiver;
 let account: { id: string; auth: string };
 let platform: { auth: string };
-let processes: RunningProcess[] = [];
+let processes: ServiceProcess[] = [];
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -58,7 +53,7 @@ async function started(
   start: typeof startApi,
   keys: string | undefined,
   more: Environment = {},
-): Promise<RunningProcess> {
+): Promise<ServiceProcess> {
   const one = await start({ ...environment(), SECRETS_KEYS: keys, ...more });
   processes.push(one);
   return one;
@@ -76,12 +71,12 @@ const cli = (args: string, keys?: string, more: Record<string, string> = {}) =>
   });
 
 describe('without SECRETS_KEYS', () => {
-  it.each(['apps/api', 'apps/worker'] as const)(
-    '%s does not start in production, and says why',
+  it.each(['api', 'worker'] as const)(
+    'apps/%s does not start in production, and says why',
     async (app) => {
       const more = { SECRETS_KEYS: undefined, NODE_ENV: 'production', WORKER_PORT: '0', PORT: '0' };
-      const failing = run(app, await freePort(), { ...environment(), ...more });
-      expect(await failing.ended).toBe(1);
+      const failing = await launch(app, { ...environment(), ...more });
+      expect(await failing.exited).toBe('exited with code 1');
       expect(failing.output()).toMatch(/^switchhook \w+: configuration: SECRETS_KEYS is not set$/m);
     },
   );
@@ -118,8 +113,8 @@ describe('without SECRETS_KEYS', () => {
 describe('a faulty SECRETS_KEYS', () => {
   it('ends the start with the place of the fault, and without the key', async () => {
     const keys = `${K1},k2:${base64('2').slice(1)}`;
-    const failing = run('apps/api', await freePort(), { ...environment(), SECRETS_KEYS: keys });
-    expect(await failing.ended).toBe(1);
+    const failing = await launch('api', { ...environment(), SECRETS_KEYS: keys });
+    expect(await failing.exited).toBe('exited with code 1');
     expect(failing.output()).toContain(
       'configuration: SECRETS_KEYS: key 2 must be an id, a colon and 32 bytes in Base64',
     );
@@ -188,7 +183,7 @@ describe('keys that change', () => {
     expect((await clientOf(api.url, platform.auth).post('/v1/events', event)).status).toBe(202);
     const missing = 'SECRETS_KEYS has no key \\"k1\\", with which it is sealed';
     await eventually(
-      () => Promise.resolve(worker.output()),
+      () => worker.output(),
       (output) => output.includes(missing),
     );
     expect(api.output()).toContain(missing);

@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '#tools/eventually';
+import { freePort } from '#tools/net';
 import { type DemoAccount, startDemoAccount } from '../support/demo-account.js';
-import { eventually } from '../support/eventually.js';
 import { basic, send } from '../support/http.js';
 import { expectProblem } from '../support/problem.js';
-import { freePort, type RunningProcess, startApi } from '../support/processes.js';
+import { startApi } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { answersIn, connectTo, type RawConnection } from '../support/raw-connection.js';
 
 const REQUEST_TIMEOUT_MS = 1_500;
@@ -111,7 +113,7 @@ describe('a client that is slow', () => {
 });
 
 describe('with a minute for the whole of a request, as it is by default', () => {
-  let api: RunningProcess;
+  let api: ServiceProcess;
 
   beforeAll(async () => {
     api = await startApi({ DATABASE_URL: demo.database.url });
@@ -163,7 +165,7 @@ describe('connections', () => {
     await eventually(dropped, (count) => count >= before + 5);
     expect(await dropped()).toBe(before + 5);
     await eventually(
-      () => Promise.resolve(closed.size),
+      () => closed.size,
       (count) => count >= 5,
     );
     for (const connection of open) connection.destroy();

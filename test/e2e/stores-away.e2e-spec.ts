@@ -1,10 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { eventually } from '#tools/eventually';
+import { freePort } from '#tools/net';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { testRedisUrl } from '../support/environment.js';
-import { eventually } from '../support/eventually.js';
 import { type Client, clientOf, send } from '../support/http.js';
-import { freePort, type RunningProcess, startApi, startWorker } from '../support/processes.js';
+import { startApi, startWorker } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { aPendingDelivery, aSubscription, anAccount } from '../support/rows.js';
 import { proxyTo, type TcpProxy } from '../support/tcp-proxy.js';
@@ -19,7 +21,7 @@ let redis: TcpProxy;
 let receiver: Receiver;
 let accountId: string;
 let auth: string;
-let processes: RunningProcess[] = [];
+let processes: ServiceProcess[] = [];
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -63,7 +65,7 @@ function environment(change: Record<string, string> = {}) {
   };
 }
 
-async function start(...starting: Promise<RunningProcess>[]): Promise<Client> {
+async function start(...starting: Promise<ServiceProcess>[]): Promise<Client> {
   processes = await Promise.all(starting);
   return clientOf(processes[0]!.url, auth);
 }
@@ -83,7 +85,7 @@ function numbers(): number[] {
   return receiver.received.map(({ body }) => (JSON.parse(body) as Numbered).data.number);
 }
 
-async function ready(running: RunningProcess) {
+async function ready(running: ServiceProcess) {
   const answer = await send('GET', `${running.url}/health/ready`);
   return { status: answer.status, ...answer.json() };
 }
@@ -94,7 +96,7 @@ it('accepts events while Redis is away, and delivers them when it is back', asyn
   for (let number = 0; number < 20; number += 1) {
     expect((await client.post('/v1/events', event(number))).status).toBe(202);
   }
-  const [api, worker] = processes as [RunningProcess, RunningProcess];
+  const [api, worker] = processes as [ServiceProcess, ServiceProcess];
   expect(await ready(api)).toMatchObject({ status: 'up', redis: 'down', postgres: 'up' });
   expect((await send('GET', `${worker.url}/health/ready`)).status).toBe(503);
   expect(receiver.received).toHaveLength(0);
@@ -125,14 +127,14 @@ it('starts, accepts and stops without any Redis', async () => {
   const nowhere = { REDIS_URL: `redis://127.0.0.1:${await freePort()}` };
   const client = await start(startApi(environment(nowhere)));
   expect((await client.post('/v1/events', event(100))).status).toBe(202);
-  expect(await processes[0]!.stop()).toBe(0);
+  expect(await processes[0]!.stop()).toBe('exited with code 0');
 });
 
 it('stops in time while Redis is away', async () => {
   const worker = await startWorker(environment());
   processes = [worker];
   redis.down();
-  expect(await worker.stop()).toBe(0);
+  expect(await worker.stop()).toBe('exited with code 0');
 });
 
 it('delivers again after a Redis that vanished without a word is back', async () => {
@@ -187,7 +189,7 @@ it('answers 503 with Retry-After while PostgreSQL is away, and goes on by itself
   );
   await receiver.until(() => [200, 201].every((number) => numbers().includes(number)));
   // A task that failed slowly pauses before its next run.
-  const both = await eventually(told, (lines) => lines.length > 1, 45_000);
+  const both = await eventually(told, (lines) => lines.length > 1, { ms: 45_000 });
   expect(both).toEqual(['PostgreSQL is away', 'PostgreSQL is back']);
 });
 
@@ -211,7 +213,7 @@ it('finishes what is under way when it is told to stop, and leaves the rest to o
   const events = Array.from({ length: 200 }, (_, number) => event(1_000 + number));
   expect((await client.post('/v1/events/batch', { events })).status).toBe(202);
   await receiver.until((received) => received.length > 10);
-  expect(await processes[1]!.stop()).toBe(0);
+  expect(await processes[1]!.stop()).toBe('exited with code 0');
   processes.push(await startWorker(slow));
   const [row] = await eventually(
     () =>
@@ -219,7 +221,7 @@ it('finishes what is under way when it is told to stop, and leaves the rest to o
         `SELECT count(*)::int AS pending FROM deliveries WHERE state = 'pending'`,
       ),
     ([counted]) => counted?.pending === 0,
-    60_000,
+    { ms: 60_000 },
   );
   expect(row?.pending).toBe(0);
   // Not one was sent twice: an orderly stop loses no answer.

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { eventually } from '../support/eventually.js';
 import { clientOf, send } from '../support/http.js';
-import { type RunningProcess, startApi, startWorker } from '../support/processes.js';
+import { startApi, startWorker } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { aSubscription } from '../support/rows.js';
 import {
@@ -18,8 +19,8 @@ const PRODUCER = 'b7ad6b7169203331';
 let database: TestDatabase;
 let collector: TraceCollector;
 let receiver: Receiver;
-let api: RunningProcess;
-let worker: RunningProcess;
+let api: ServiceProcess;
+let worker: ServiceProcess;
 let accountId: string;
 let customer: string;
 let platform: string;

@@ -5,11 +5,12 @@ import {
   minimalSubscription,
   startDemoAccount,
 } from '../support/demo-account.js';
-import { type RunningProcess, startWorker } from '../support/processes.js';
+import { startWorker } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 
 let demo: DemoAccount;
-let worker: RunningProcess;
+let worker: ServiceProcess;
 let receiver: Receiver;
 
 beforeAll(async () => {

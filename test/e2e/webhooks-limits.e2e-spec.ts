@@ -2,13 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Answer, type Client, clientOf } from '../support/http.js';
-import { type RunningProcess, startApi } from '../support/processes.js';
+import { startApi } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 
 const LIMIT = 10;
 const ATTEMPTS = 50;
 
 let database: TestDatabase;
-let apis: RunningProcess[];
+let apis: ServiceProcess[];
 let users = 0;
 
 beforeAll(async () => {

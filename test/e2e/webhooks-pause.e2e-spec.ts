@@ -1,15 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Schemas } from '#libs/client';
+import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
 import { type DemoAccount, startDemoAccount } from '../support/demo-account.js';
-import { eventually } from '../support/eventually.js';
 import { type Client, clientOf } from '../support/http.js';
-import { type RunningProcess, startWorker } from '../support/processes.js';
+import { startWorker } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 
 let demo: DemoAccount;
-let worker: RunningProcess;
+let worker: ServiceProcess;
 let receiver: Receiver;
 let platform: Client;
 let stranger: Client;

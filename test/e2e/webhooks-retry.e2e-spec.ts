@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Schemas } from '#libs/client';
+import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
 import {
   type DemoAccount,
@@ -7,13 +8,13 @@ import {
   minimalSubscription,
   startDemoAccount,
 } from '../support/demo-account.js';
-import { eventually } from '../support/eventually.js';
 import { type Client, clientOf } from '../support/http.js';
-import { type RunningProcess, startWorker } from '../support/processes.js';
+import { startWorker } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 
 let demo: DemoAccount;
-let worker: RunningProcess;
+let worker: ServiceProcess;
 let receiver: Receiver;
 let platform: Client;
 

@@ -3,11 +3,12 @@ import { readFileSync } from 'node:fs';
 import { ModuleKind, ScriptTarget, transpileModule } from 'typescript';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type DemoAccount, faultsOf, startDemoAccount } from '../support/demo-account.js';
-import { type RunningProcess, startWorker } from '../support/processes.js';
+import { startWorker } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { type Received, type Receiver, startReceiver } from '../support/receiver.js';
 
 let demo: DemoAccount;
-let worker: RunningProcess;
+let worker: ServiceProcess;
 let receiver: Receiver;
 
 beforeAll(async () => {

@@ -6,7 +6,8 @@ import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { basic, type Client, clientOf } from '../support/http.js';
 import { expectProblem } from '../support/problem.js';
-import { residentMb, type RunningProcess, startApi } from '../support/processes.js';
+import { startApi } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { largeSubscriptions } from '../support/rows.js';
 import { proxyTo, type TcpProxy } from '../support/tcp-proxy.js';
 
@@ -15,7 +16,7 @@ const APPLICATIONS = 300;
 
 let database: TestDatabase;
 let store: TcpProxy;
-let api: RunningProcess;
+let api: ServiceProcess;
 let client: Client;
 let auth: string;
 const readers: Socket[] = [];
@@ -97,10 +98,10 @@ it('answers a page of megabytes in pieces, whole, with the address of the next o
 });
 
 it('grows little by clients that read nothing, and refuses their account more of them in the end', async () => {
-  const before = residentMb(api);
+  const before = api.memory();
   const unread = await Promise.all(Array.from({ length: 210 }, () => aReader(false)));
   await delay(1_500);
-  expect(residentMb(api) - before).toBeLessThan(150);
+  expect(api.memory() - before).toBeLessThan(150);
   const refused = await client.get('/v1/applications?limit=1');
   expectProblem(refused, { status: 429, code: 'rate_limited' });
   expect(refused.headers['retry-after']).toBe('1');

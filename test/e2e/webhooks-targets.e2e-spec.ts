@@ -6,12 +6,13 @@ import {
   startDemoAccount,
 } from '../support/demo-account.js';
 import { type Client, clientOf } from '../support/http.js';
-import { type RunningProcess, startApi } from '../support/processes.js';
+import { startApi } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { MALFORMED_HOSTS, REFUSED_HOSTS } from '../support/targets.js';
 
 let demo: DemoAccount;
 /** The same database, but other targets are allowed. */
-let lenientApi: RunningProcess;
+let lenientApi: ServiceProcess;
 let lenient: Client;
 
 beforeAll(async () => {

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { clientOf } from '../support/http.js';
-import { type RunningProcess, startApi, startWorker } from '../support/processes.js';
+import { startApi, startWorker } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { aSubscription } from '../support/rows.js';
 
@@ -13,8 +14,8 @@ const SOON_MS = 20_000;
 
 let database: TestDatabase;
 let receiver: Receiver;
-let api: RunningProcess;
-let workers: RunningProcess[];
+let api: ServiceProcess;
+let workers: ServiceProcess[];
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -44,9 +45,9 @@ it('under load sends nothing twice, and leaves nothing to the end of a claim', a
   expect((await clientOf(api.url, auth).post('/v1/events/batch', { events })).status).toBe(202);
   await receiver.until((received) => received.length > 200);
   expect(receiver.received.length).toBeLessThan((EVENTS * SUBSCRIPTIONS) / 2);
-  expect(await workers[0]!.stop()).toBe(0);
+  expect(await workers[0]!.stop()).toBe('exited with code 0');
   await receiver.until((received) => received.length >= EVENTS * SUBSCRIPTIONS, SOON_MS);
-  expect(await workers[1]!.stop()).toBe(0);
+  expect(await workers[1]!.stop()).toBe('exited with code 0');
   expect(new Set(receiver.received.map((one) => one.id)).size).toBe(EVENTS * SUBSCRIPTIONS);
   expect(receiver.received).toHaveLength(EVENTS * SUBSCRIPTIONS);
 });

@@ -8,9 +8,9 @@ import {
   type NewApplication,
 } from '#libs/applications';
 import { type FieldFault, NotFoundError, UnavailableError, ValidationError } from '#libs/kernel';
+import { eventually } from '#tools/eventually';
 import { contextOf } from '../support/context.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { eventually } from '../support/eventually.js';
 import { anAccount } from '../support/rows.js';
 
 let database: TestDatabase;

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:tls';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { eventually } from '#tools/eventually';
+import { freePort } from '#tools/net';
 import { certificate } from '../support/certificate.js';
 import { type ConnectProxy, startConnectProxy } from '../support/connect-proxy.js';
 import { type DnsServer, startDnsServer } from '../support/dns-server.js';
-import { eventually } from '../support/eventually.js';
-import { freePort } from '../support/processes.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { aTargetClient, type TestTargetClient } from '../support/target-client.js';
 
@@ -133,7 +133,7 @@ it('that does not answer lets the deadline stand', async () => {
   expect(receiver.received).toEqual([]);
   // Nor does the connection outlive it.
   await eventually(
-    () => Promise.resolve(proxy.open()),
+    () => proxy.open(),
     (open) => open === 0,
   );
 });

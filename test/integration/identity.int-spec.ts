@@ -11,13 +11,13 @@ import {
 } from '#libs/identity';
 import { NotFoundError, ValidationError } from '#libs/kernel';
 import { BackgroundTasks, Database, Log, Metrics } from '#libs/runtime';
+import { eventually } from '#tools/eventually';
 import { Logins } from '../../libs/identity/src/domain/logins.js';
 import { FakeLogins } from '../../libs/identity/src/domain/logins.fake.js';
 import { PostgresCredentialUses } from '../../libs/identity/src/infrastructure/postgres-credential-uses.js';
 import { contextOf } from '../support/context.js';
 import { loginsContract } from '../support/contracts/logins-contract.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { eventually } from '../support/eventually.js';
 
 let database: TestDatabase;
 let context: INestApplicationContext;

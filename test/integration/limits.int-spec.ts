@@ -4,6 +4,7 @@ import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { addressGroup } from '#libs/kernel';
 import { readConfig, RedisLimits } from '#libs/runtime';
+import { eventually } from '#tools/eventually';
 import { LocalLoginFailures } from '../../libs/identity/src/domain/local-login-failures.js';
 import { LocalRateLimiter } from '../../libs/identity/src/domain/local-rate-limiter.js';
 import { addressCounter, pairCounter } from '../../libs/identity/src/domain/login-failures.js';
@@ -12,7 +13,6 @@ import { RedisRateLimiter } from '../../libs/identity/src/infrastructure/redis-r
 import { loginFailuresContract } from '../support/contracts/login-failures-contract.js';
 import { rateLimiterContract } from '../support/contracts/rate-limiter-contract.js';
 import { testRedisUrl } from '../support/environment.js';
-import { eventually } from '../support/eventually.js';
 import { proxyTo, type TcpProxy } from '../support/tcp-proxy.js';
 
 const PATIENT_MS = 20_000;

@@ -1,16 +1,17 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
 import { apiInProcess } from '../support/api-in-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Client, clientOf } from '../support/http.js';
-import { type RunningProcess, startWorker } from '../support/processes.js';
+import { startWorker } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
-import { eventually } from '../support/eventually.js';
 
 let database: TestDatabase;
 let app: NestExpressApplication;
-let worker: RunningProcess;
+let worker: ServiceProcess;
 let receiver: Receiver;
 let platform: Client;
 let customer: Client;

@@ -10,7 +10,7 @@ import {
 } from '../../libs/webhooks/src/subscriptions/domain/target-url.js';
 import { type ConnectProxy, startConnectProxy } from '../support/connect-proxy.js';
 import { type Answers, type DnsServer, startDnsServer } from '../support/dns-server.js';
-import type { Environment } from '../support/processes.js';
+import type { Environment } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { aTargetClient, type TestTargetClient } from '../support/target-client.js';
 import { MALFORMED_HOSTS, NAMED_HOSTS, PUBLIC_HOSTS, REFUSED_HOSTS } from '../support/targets.js';

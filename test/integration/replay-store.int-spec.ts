@@ -1,10 +1,10 @@
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Database, Log, Metrics, readConfig, TypeOrmTransactions } from '#libs/runtime';
+import { eventually } from '#tools/eventually';
 import { PostgresReplayStore } from '../../libs/webhooks/src/deliveries/infrastructure/postgres-replay.store.js';
 import { READY_REPLAYS } from '../../libs/webhooks/src/deliveries/infrastructure/replay.statements.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { eventually } from '../support/eventually.js';
 import { aPendingDelivery, aSubscription, anAccount } from '../support/rows.js';
 
 let database: TestDatabase;

@@ -12,6 +12,7 @@ import {
   readConfig,
   TypeOrmTransactions,
 } from '#libs/runtime';
+import { eventually } from '#tools/eventually';
 import { dayAt } from '../../libs/webhooks/src/deliveries/infrastructure/partition-walk.js';
 import { WebhookSecrets } from '../../libs/webhooks/src/subscriptions/domain/webhook-secrets.js';
 import type { DeliveryMetrics } from '../../libs/webhooks/src/deliveries/infrastructure/delivery-metrics.js';
@@ -24,7 +25,6 @@ import {
 import { Retention } from '../../libs/webhooks/src/deliveries/infrastructure/retention.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { asRole } from '../support/environment.js';
-import { eventually } from '../support/eventually.js';
 import { partitionsOf, pastDeliveries } from '../support/past.js';
 import { aSubscription, anAccount } from '../support/rows.js';
 
@@ -399,13 +399,13 @@ it('disturbs neither accepting nor delivering, and records nothing of a delivery
   ]);
   const worker = await aWorker();
   const before = await eventually(
-    () => Promise.resolve(recorded),
+    () => recorded,
     (count) => count > 0,
   );
   await worker.run();
   await worker.run();
   await eventually(
-    () => Promise.resolve(recorded),
+    () => recorded,
     (count) => count > before,
   );
   going = false;

@@ -3,8 +3,8 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { Resolver } from 'node:dns/promises';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '#tools/eventually';
 import { type DnsServer, startDnsServer } from '../support/dns-server.js';
-import { eventually } from '../support/eventually.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { aTargetClient, type TestTargetClient } from '../support/target-client.js';
 
@@ -236,7 +236,7 @@ describe('names', () => {
   it('whose servers are silent delay nobody else, however many', async () => {
     const silent = Array.from({ length: 40 }, (_, n) => post(at(`silent-${n}.test`), 1_500));
     await eventually(
-      () => Promise.resolve(dns.asked.length),
+      () => dns.asked.length,
       (asked) => asked >= 80,
     );
     const start = performance.now();

@@ -2,6 +2,7 @@ import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Database, Log, Metrics, readConfig } from '#libs/runtime';
+import { eventually } from '#tools/eventually';
 import type { Verdict } from '../../libs/webhooks/src/subscriptions/domain/subscription-life.js';
 import type { KnownHealth } from '../../libs/webhooks/src/deliveries/domain/target-verdicts.js';
 import type { DeliveryMetrics } from '../../libs/webhooks/src/deliveries/infrastructure/delivery-metrics.js';
@@ -13,7 +14,6 @@ import {
 } from '../../libs/webhooks/src/deliveries/infrastructure/target-verdict.statements.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { asRole } from '../support/environment.js';
-import { eventually } from '../support/eventually.js';
 import { aSubscription, anAccount } from '../support/rows.js';
 
 const SUCCEEDED: Verdict = { kind: 'succeeded' };

@@ -3,13 +3,13 @@ import { DataSource } from 'typeorm';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { UnavailableError } from '#libs/kernel';
 import { Database, Log, Metrics, migrate, readConfig, TypeOrmTransactions } from '#libs/runtime';
+import { eventually } from '#tools/eventually';
 import { contextSchemas } from '../../apps/cli/src/context-schemas.js';
 import { TIME_LIMITS } from '../../libs/runtime/src/database/time-limits.js';
 import { createUser } from '../support/accounts.js';
 import { apiInProcess } from '../support/api-in-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { asRole, testDatabaseUrl } from '../support/environment.js';
-import { eventually } from '../support/eventually.js';
 import { clientOf } from '../support/http.js';
 import { aSubscription } from '../support/rows.js';
 

@@ -2,13 +2,14 @@ import { expect } from 'vitest';
 import { createUser } from './accounts.js';
 import { createTestDatabase, type TestDatabase } from './database.js';
 import { type Answer, type Client, clientOf } from './http.js';
-import { type Environment, type RunningProcess, startApi } from './processes.js';
+import { startApi } from './processes.js';
+import type { Environment, ServiceProcess } from './service-process.js';
 
 /** An API on a database of its own, and an account that uses it. */
 export interface DemoAccount {
   id: string;
   auth: string;
-  api: RunningProcess;
+  api: ServiceProcess;
   client: Client;
   database: TestDatabase;
   /** @returns the path of a new application */

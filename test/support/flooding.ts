@@ -1,7 +1,6 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { lowPriority } from './hostility.js';
+import { programs } from './processes.js';
 
 const FLOOD = fileURLToPath(new URL('flood.mjs', import.meta.url));
 
@@ -20,14 +19,12 @@ export async function flooded<Result>(
   sends: readonly Send[],
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const flood = spawn(process.execPath, [FLOOD], { stdio: ['pipe', 'ignore', 'inherit'] });
+  const input = JSON.stringify({ port: Number(new URL(url).port), sends });
+  const flood = programs.start('flood', process.execPath, [FLOOD], { input });
   lowPriority(flood);
-  flood.stdin.end(JSON.stringify({ port: Number(new URL(url).port), sends }));
-  const ended = once(flood, 'close');
   try {
     return await work();
   } finally {
-    flood.kill('SIGKILL');
-    await ended;
+    await flood.kill();
   }
 }

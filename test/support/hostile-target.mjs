@@ -1,4 +1,4 @@
-// Targets that do harm, in a process of their own: the path of a request says how. Writes its port.
+// Targets that do harm, in a process of their own: the path of a request says how. Writes its URL.
 import { createServer } from 'node:net';
 
 const JUNK = 'x'.repeat(16_384);
@@ -41,5 +41,5 @@ const server = createServer((socket) => {
 });
 server.listen(0, '127.0.0.1', () => {
   const address = server.address();
-  if (address && typeof address === 'object') process.stdout.write(String(address.port));
+  if (address && typeof address === 'object') console.log(`http://127.0.0.1:${address.port}`);
 });

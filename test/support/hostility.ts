@@ -1,5 +1,5 @@
-import type { ChildProcess } from 'node:child_process';
 import { setPriority } from 'node:os';
+import type { Program } from '#tools/programs';
 
 /** `npm run test:hostile` sets this: it has the machine to itself. */
 const SECONDS = Number(process.env.HOSTILE_SECONDS ?? 0);
@@ -19,6 +19,6 @@ export function p99(took: readonly number[]): number {
 }
 
 /** Whoever does harm has a machine of its own: what it computes must not slow us down. */
-export function lowPriority({ pid }: ChildProcess): void {
-  if (pid !== undefined) setPriority(pid, 10);
+export function lowPriority({ pid }: Program): void {
+  setPriority(pid, 10);
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { eventually } from './eventually.js';
+import { eventually } from '#tools/eventually';
 
 /** A notification as it came in. */
 export interface Received {
@@ -36,7 +36,7 @@ export async function startReceiver(
     received,
     answering,
     until: async (holds, ms = 30_000) => {
-      await eventually(() => Promise.resolve(holds(received)), Boolean, ms);
+      await eventually(() => Promise.resolve(holds(received)), Boolean, { ms });
     },
     close: async () => {
       server.closeAllConnections();

@@ -1,12 +1,13 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
-import { eventually } from './eventually.js';
-import { freePort } from './processes.js';
+import { eventually } from '#tools/eventually';
+import { freePort } from '#tools/net';
+import type { Program } from '#tools/programs';
+import { programs } from './processes.js';
 
 const NODE_TIMEOUT_MS = 1_000;
 /** The bus of a cluster has the port of the node and this. */
@@ -15,7 +16,7 @@ const MASTERS = 3;
 
 /** Servers of Redis of a test's own, on loopback. */
 export class RedisServers {
-  private readonly running = new Map<number, ChildProcess>();
+  private readonly running = new Map<number, Program>();
 
   private constructor(private readonly dir: string) {}
 
@@ -70,8 +71,7 @@ export class RedisServers {
   async kill(port: number): Promise<void> {
     const server = this.running.get(port);
     if (!server) throw new Error(`no server has port ${String(port)}`);
-    server.kill('SIGKILL');
-    await once(server, 'exit');
+    await server.kill();
     this.running.delete(port);
   }
 
@@ -96,7 +96,7 @@ export class RedisServers {
     const own = ['--port', String(port), '--bind', '127.0.0.1', '--dir', this.dir];
     const nothingKept = first.length > 0 ? [] : ['--save', '', '--appendonly', 'no'];
     const args = [...first, ...own, ...nothingKept, ...settings];
-    this.running.set(port, spawn('redis-server', args, { stdio: 'ignore' }));
+    this.running.set(port, programs.start(`redis-${port}`, 'redis-server', args));
     await eventually(
       () => this.ask(port, 'PING'),
       (answer) => answer === 'PONG',

@@ -4,7 +4,7 @@ import type { TargetAnswer } from '../../libs/webhooks/src/deliveries/domain/tar
 import { Dialer } from '../../libs/outbound/src/dialer.js';
 import { NameResolver } from '../../libs/outbound/src/name-resolver.js';
 import { OutboundClient } from '../../libs/outbound/src/outbound-client.js';
-import type { Environment } from './processes.js';
+import type { Environment } from './service-process.js';
 
 /** What a worker calls targets with, without the worker. */
 export interface TestTargetClient {

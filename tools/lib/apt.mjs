@@ -7,7 +7,7 @@ import { runTask } from './tasks.mjs';
 const WAIT_MS = 300_000;
 const RETRY_MS = 2_000;
 
-/** Whether a program is there to be run by its name. */
+/** Whether a program is there to be run by its name. @param {string} program */
 export function onPath(program) {
   return (process.env.PATH ?? '').split(delimiter).some((dir) => {
     try {
@@ -23,6 +23,7 @@ export const canInstall = () => process.getuid?.() === 0 && existsSync('/usr/bin
 
 /**
  * Installs a Debian package that has a program of the same name.
+ * @param {string} program
  * @throws Problem when the program is still missing then
  */
 export async function install(program) {
@@ -38,13 +39,16 @@ export async function install(program) {
   throw new Problem(`${program} could not be installed (apt-get exited with code ${code}).`);
 }
 
-/** apt waits for dpkg's lock when told so, but for the locks of its lists and archives never. */
+/**
+ * apt waits for dpkg's lock when told so, but for the locks of its lists and archives never.
+ * @param {string} program @param {string[]} args
+ */
 async function aptGet(program, ...args) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' };
   // An interrupted dpkg leaves a system that refuses every further installation.
   const options = { env, uninterrupted: true };
   const wait = ['-o', 'DPkg::Lock::Timeout=300'];
-  for (const deadline = Date.now() + WAIT_MS; ; await sleep(RETRY_MS)) {
+  for (const deadline = Date.now() + WAIT_MS; ;) {
     const result = await runTask('apt-get', [...wait, ...args], options);
     if (result.code === 0 || onPath(program)) return result;
     if (result.output.includes('dpkg was interrupted')) {
@@ -53,5 +57,6 @@ async function aptGet(program, ...args) {
       return result;
     }
     if (Date.now() > deadline) return result;
+    await sleep(RETRY_MS);
   }
 }

@@ -1,7 +1,7 @@
 import { closeSync, linkSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { identify, isAlive, npmAboveUs, readText } from './processes.mjs';
+import { codeOf, identify, isAlive, npmAboveUs, readText } from './processes.mjs';
 
 /** The holder creates the file, then writes into it: nothing in it for this long means it died. */
 const HALF_WRITTEN_MS = 2_000;
@@ -9,26 +9,29 @@ const POLL_MS = 200;
 
 /**
  * A lock that dies with its holders: a file with their process numbers and start times.
- * @typedef {{ add: (holder: object | undefined) => void, leave: () => void, release: () => void }} Lock
- *   `leave` tells those who want the lock that it is worth waiting
+ * @typedef {import('./processes.mjs').Identity} Identity
+ * @typedef {Identity & { above?: Identity[], leaving?: boolean }} Entry a holder in the file
+ * @typedef {{ add: (holder: Identity | undefined) => void, leave: () => void, release: () => void }}
+ *   Lock `leave` tells those who want the lock that it is worth waiting
  * @typedef {{ pid: number, isLeaving: boolean }} Holder
  */
 
 /**
  * Takes the lock if it is free.
  * @param {string} file
- * @returns {{ lock: Lock } | { holder: Holder }} the lock, or who has it
+ * @returns {{ lock: Lock, holder?: undefined } | { lock?: undefined, holder: Holder }} the lock, or
+ *   who has it
  */
 export function tryLock(file) {
-  const holders = [{ ...identify(process.pid), above: npmAboveUs() }];
+  const own = { pid: process.pid, startTime: '', ...identify(process.pid), above: npmAboveUs() };
   for (;;) {
     try {
       const handle = openSync(file, 'wx', 0o600);
-      writeSync(handle, JSON.stringify(holders));
+      writeSync(handle, JSON.stringify([own]));
       closeSync(handle);
-      return { lock: lockOn(file, holders) };
+      return { lock: lockOn(file, own) };
     } catch (error) {
-      if (error.code !== 'EEXIST') throw error;
+      if (codeOf(error) !== 'EEXIST') throw error;
     }
     const text = readText(file);
     if (text === undefined) continue; // released just now
@@ -44,6 +47,7 @@ export function tryLock(file) {
 
 /**
  * Takes the lock, waiting as long as somebody holds it.
+ * @param {string} file
  * @param {(holder: Holder, isFirst: boolean) => void} onWait may throw, where a wait makes no sense
  * @returns {Promise<Lock>}
  */
@@ -56,12 +60,14 @@ export async function takeLock(file, onWait) {
   }
 }
 
-/** A program ends by itself when the npm above it is gone, see stopping(). */
+/** A program ends by itself when the npm above it is gone, see stopping(). @param {Entry} holder */
 function isLeaving({ leaving, above = [] }) {
   return leaving === true || !above.every(isAlive);
 }
 
-function lockOn(file, holders) {
+/** @param {string} file @param {Entry} own @returns {Lock} */
+function lockOn(file, own) {
+  const holders = [own];
   const write = () => {
     writeFileSync(`${file}.new`, JSON.stringify(holders), { mode: 0o600 });
     renameSync(`${file}.new`, file);
@@ -73,7 +79,7 @@ function lockOn(file, holders) {
       write();
     },
     leave() {
-      holders[0].leaving = true;
+      own.leaving = true;
       write();
     },
     release() {
@@ -85,6 +91,7 @@ function lockOn(file, holders) {
 /**
  * Removes the lock of a dead holder. Another process may have done the same and hold the lock by
  * now: then its file, not the one we read, was renamed, and goes back.
+ * @param {string} file @param {string} text that was read in it
  */
 function putAside(file, text) {
   const aside = `${file}.${process.pid}`;
@@ -92,20 +99,22 @@ function putAside(file, text) {
     renameSync(file, aside);
     if (readText(aside) !== text) linkSync(aside, file);
   } catch (error) {
-    if (error.code !== 'ENOENT' && error.code !== 'EEXIST') throw error;
+    if (!['ENOENT', 'EEXIST'].includes(codeOf(error) ?? '')) throw error;
   }
   rmSync(aside, { force: true });
 }
 
+/** @param {string} text @returns {Entry[] | undefined} */
 function parse(text) {
   try {
-    const holders = JSON.parse(text);
+    const holders = /** @type {unknown} */ (JSON.parse(text));
     return Array.isArray(holders) ? holders : undefined;
   } catch {
     return undefined;
   }
 }
 
+/** @param {string} file */
 function age(file) {
   const changed = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
   return changed === undefined ? 0 : Date.now() - changed;

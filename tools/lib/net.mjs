@@ -1,15 +1,17 @@
 import { randomInt } from 'node:crypto';
 import http from 'node:http';
 import net from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { codeOf } from './processes.mjs';
 
-const POLL_MS = 25;
-
-/** Whether somebody could listen there. @returns {Promise<string | undefined>} else the reason's code */
+/**
+ * Whether somebody could listen there.
+ * @param {number} port @param {string} host
+ * @returns {Promise<string | undefined>} else the reason's code
+ */
 export function whyNotListen(port, host) {
   return new Promise((resolve) => {
     const server = net.createServer();
-    server.once('error', (error) => resolve(error.code));
+    server.once('error', (error) => resolve(codeOf(error)));
     server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(undefined)));
   });
 }
@@ -27,22 +29,10 @@ export async function freePort() {
 }
 
 /**
- * Asks again and again until the answer is yes.
- * @param {() => Promise<boolean> | boolean} ask
- * @param {Promise<string>} exited ends the wait: whom we ask is gone
- * @returns {Promise<string | undefined>} undefined for yes, else why not
+ * Whether a GET is answered with 200.
+ * @param {string} url
+ * @returns {Promise<boolean>}
  */
-export async function becomes(ask, exited, ms) {
-  let gone;
-  void exited.then((how) => (gone = how));
-  for (const deadline = Date.now() + ms; Date.now() < deadline; await sleep(POLL_MS)) {
-    if (gone !== undefined) return gone;
-    if (await ask()) return undefined;
-  }
-  return `is not ready after ${ms / 1_000} s`;
-}
-
-/** Whether a GET is answered with 200. */
 export function answersOk(url) {
   return new Promise((resolve) => {
     const request = http.get(url, { agent: false, timeout: 5_000 }, (response) => {
@@ -54,7 +44,11 @@ export function answersOk(url) {
   });
 }
 
-/** Whether a Redis answers there. */
+/**
+ * Whether a Redis answers there.
+ * @param {number} port
+ * @returns {Promise<boolean>}
+ */
 export function answersPing(port) {
   return new Promise((resolve) => {
     const socket = net.connect({ port, host: '127.0.0.1', timeout: 2_000 }, () =>

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Children } from './children.mjs';
 import { tryLock } from './lock.mjs';
+import { ROOT } from './settings.mjs';
 import { stopping } from './stopping.mjs';
 import { endTasks } from './tasks.mjs';
 
@@ -11,15 +12,21 @@ const PREFIX = 'switchhook-test-';
 const INTERRUPTED = 130;
 
 /**
+ * @typedef {{ dir: string, children: Children, env: NodeJS.ProcessEnv, isStopping: () => boolean,
+ *   onExit: (problem: Error) => void }} Run `env` is for the tests, and `onExit` for the end of a
+ *   program without which they make no sense
+ */
+
+/**
  * Runs tests in a directory of their own, which is gone afterwards together with all that was
  * started in it; then exits.
  * @param {() => Promise<void>} prepare comes first, while there is no directory yet
- * @param {(run: { dir: string, children: Children, env: object, isStopping: () => boolean,
- *   onExit: (name: string, how: string) => void }) => Promise<number>} work resolves with the exit
- *   code; `env` is for the tests, and `onExit` for a program without which they make no sense
+ * @param {(run: Run) => Promise<number>} work resolves with the exit code
  */
 export function inOwnDirectory(prepare, work) {
+  /** @type {string | undefined} */
   let dir;
+  /** @type {Children | undefined} */
   let children;
   const { stop, fail, isStopping } = stopping(async () => {
     await endTasks();
@@ -27,10 +34,8 @@ export function inOwnDirectory(prepare, work) {
     if (dir) rmSync(dir, { recursive: true, force: true });
   }, INTERRUPTED);
 
-  const onExit = (name, how) => {
-    if (isStopping()) return;
-    console.error(`switchhook: ${children.failure(name, how).message}`);
-    void stop(1);
+  const onExit = (/** @type {Error} */ problem) => {
+    if (!isStopping()) void fail(problem);
   };
 
   const main = async () => {
@@ -39,9 +44,14 @@ export function inOwnDirectory(prepare, work) {
     dir = ownDirectory();
     children = new Children(dir);
     // Whatever the tests leave behind goes with our directory.
-    const env = { ...process.env, TMPDIR: join(dir, 'tmp') };
-    mkdirSync(env.TMPDIR);
-    for (const name of ['DATABASE_URL', 'MIGRATION_DATABASE_URL', 'REDIS_URL']) delete env[name];
+    const tmp = join(dir, 'tmp');
+    mkdirSync(tmp);
+    const stores = {
+      DATABASE_URL: undefined,
+      MIGRATION_DATABASE_URL: undefined,
+      REDIS_URL: undefined,
+    };
+    const env = { ...process.env, ...stores, TMPDIR: tmp };
     await stop(await work({ dir, children, env, isStopping, onExit }));
   };
   main().catch(fail);
@@ -49,11 +59,12 @@ export function inOwnDirectory(prepare, work) {
 
 /**
  * Runs a program of the tests, and at our end ends what it has started and not ended.
+ * @param {string} command @param {string[]} args @param {Run} run
  * @returns {Promise<number>} its exit code
  */
-export async function runTests(command, args, { children, env, isStopping }, root) {
-  const stdio = ['ignore', 'inherit', 'inherit'];
-  const options = { cwd: root, env, stdio, withGroup: true };
+export async function runTests(command, args, { children, env, isStopping }) {
+  /** @type {import('./programs.mjs').Options} */
+  const options = { cwd: ROOT, env, stdio: ['ignore', 'inherit', 'inherit'], withGroup: true };
   const how = await children.start('tests', command, args, options).exited;
   const code = /^exited with code (\d+)$/.exec(how)?.[1];
   if (code === undefined && !isStopping()) console.error(`the tests ${how}`);
@@ -70,7 +81,8 @@ function ownDirectory() {
 
 /** Removes what killed runs have left: their processes, then their directories. */
 async function sweep() {
-  const ours = (path) => statSync(path, { throwIfNoEntry: false })?.uid === process.getuid?.();
+  const ours = (/** @type {string} */ path) =>
+    statSync(path, { throwIfNoEntry: false })?.uid === process.getuid?.();
   for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(PREFIX))) {
     const path = join(tmpdir(), name);
     if (!ours(path) || !tryLock(join(path, 'test.lock')).lock) continue;

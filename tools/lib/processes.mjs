@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from './eventually.mjs';
 
 /**
  * A process that cannot be mistaken for another one: numbers are used again, a number together
@@ -9,12 +9,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
  * @typedef {{ pid: number, startTime: string }} Identity
  */
 
-const POLL_MS = 15;
-
 /** Start times in /proc count from the boot, so they mean something within one boot only. */
 const boot = readText('/proc/sys/kernel/random/boot_id')?.trim();
 
-/** The text of a file, or undefined when it cannot be read. */
+/** What the system calls an error. @param {unknown} error @returns {string | undefined} */
+export function codeOf(error) {
+  return /** @type {NodeJS.ErrnoException} */ (error).code;
+}
+
+/** The text of a file, or undefined when it cannot be read. @param {string} file */
 export function readText(file) {
   try {
     return readFileSync(file, 'utf8');
@@ -25,6 +28,7 @@ export function readText(file) {
 
 /**
  * Who has this process number now.
+ * @param {number} pid
  * @returns {Identity | undefined} undefined when nobody has; a zombie counts as gone
  */
 export function identify(pid) {
@@ -32,11 +36,13 @@ export function identify(pid) {
   return startTime === undefined ? undefined : { pid, startTime };
 }
 
+/** @param {number} pid */
 function startTimeByProc(pid) {
   const { state, started } = status(pid);
   return !state || state === 'Z' || state === 'X' ? undefined : `${boot}/${started}`;
 }
 
+/** @param {number} pid */
 function status(pid) {
   const stat = readText(`/proc/${pid}/stat`) ?? '';
   // The second field is the program's name, in parentheses and with any character in it.
@@ -44,11 +50,15 @@ function status(pid) {
   return { state: fields[0], parent: Number(fields[1]), started: fields[19] };
 }
 
-/** For systems without /proc, where the embedded PostgreSQL does not run but all else does. */
+/**
+ * For systems without /proc, where the embedded PostgreSQL does not run but all else does.
+ * @param {number} pid
+ */
 function startTimeByPs(pid) {
   try {
-    const options = { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] };
-    return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], options).trim() || undefined;
+    const args = ['-o', 'lstart=', '-p', String(pid)];
+    const stdio = /** @type {const} */ (['ignore', 'pipe', 'ignore']);
+    return execFileSync('ps', args, { encoding: 'utf8', stdio: [...stdio] }).trim() || undefined;
   } catch {
     return undefined;
   }
@@ -66,29 +76,21 @@ export function isAlive(identity) {
  */
 export function npmAboveUs() {
   const { npm_lifecycle_script: script = '' } = process.env;
-  if (boot === undefined || !script.endsWith(basename(process.argv[1]))) return [];
+  if (boot === undefined || !script.endsWith(basename(process.argv[1] ?? ''))) return [];
   const above = runsNode(process.ppid)
     ? [process.ppid]
     : [process.ppid, status(process.ppid).parent];
-  return runsNode(above.at(-1)) ? above.map(identify).filter(Boolean) : [];
+  if (!runsNode(above.at(-1) ?? 0)) return [];
+  return above.flatMap((pid) => identify(pid) ?? []);
 }
 
+/** @param {number} pid */
 function runsNode(pid) {
   try {
     return readlinkSync(`/proc/${pid}/exe`) === readlinkSync('/proc/self/exe');
   } catch {
     return false;
   }
-}
-
-/** Waits until the process is gone. @returns {Promise<boolean>} false when `ms` passed before */
-export async function isGone(identity, ms) {
-  const deadline = Date.now() + ms;
-  while (isAlive(identity)) {
-    if (Date.now() > deadline) return false;
-    await sleep(POLL_MS);
-  }
-  return true;
 }
 
 /**
@@ -102,9 +104,9 @@ export async function end(identity, steps) {
     try {
       process.kill(identity.pid, signal);
     } catch (error) {
-      if (error.code !== 'ESRCH') throw error;
+      if (codeOf(error) !== 'ESRCH') throw error;
     }
-    if (await isGone(identity, ms)) return;
+    if (await isSoWithin(ms, () => !isAlive(identity))) return;
   }
   throw new Error(`process ${identity.pid} does not end`);
 }
@@ -112,6 +114,7 @@ export async function end(identity, steps) {
 /**
  * Sends a signal to a process group.
  * @param {number} leader
+ * @param {NodeJS.Signals | 0} signal
  * @returns {boolean} whether anybody is in it; with the signal 0 that is all that happens
  */
 export function signalGroup(leader, signal) {
@@ -129,7 +132,11 @@ export function signalGroup(leader, signal) {
  */
 export async function endGroup(leader, ms) {
   signalGroup(leader, 'SIGTERM');
-  const deadline = Date.now() + ms;
-  while (signalGroup(leader, 0) && Date.now() < deadline) await sleep(POLL_MS);
+  await isSoWithin(ms, () => !signalGroup(leader, 0));
   signalGroup(leader, 'SIGKILL');
+}
+
+/** @param {number} ms @param {() => boolean} isSo */
+function isSoWithin(ms, isSo) {
+  return eventually(isSo, Boolean, { ms }).catch(() => false);
 }

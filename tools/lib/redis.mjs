@@ -1,5 +1,5 @@
 import { canInstall, install, onPath } from './apt.mjs';
-import { answersPing, becomes, freePort } from './net.mjs';
+import { answersPing, freePort } from './net.mjs';
 import { Problem } from './problem.mjs';
 
 const START_MS = 10_000;
@@ -17,10 +17,10 @@ export function requireRedis() {
 /**
  * Starts a Redis that keeps nothing on disk: all that is in it can be rebuilt from PostgreSQL.
  * @param {string} dir its working directory
- * @param {import('./children.mjs').Children} children
- * @returns {Promise<{ url: string, exited: Promise<string> }>}
+ * @param {import('./programs.mjs').Programs} programs
+ * @returns {Promise<{ url: string, program: import('./programs.mjs').Program }>}
  */
-export async function startRedis(dir, children) {
+export async function startRedis(dir, programs) {
   if (!onPath('redis-server')) {
     requireRedis();
     await install('redis-server');
@@ -29,10 +29,13 @@ export async function startRedis(dir, children) {
   for (let attempt = 1; ; attempt += 1) {
     const port = await freePort();
     const args = ['--port', String(port), '--maxmemory-policy', 'noeviction', ...settings];
-    const { exited } = children.start('redis', 'redis-server', args);
-    const why = await becomes(() => answersPing(port), exited, START_MS);
-    if (why === undefined) return { url: `redis://127.0.0.1:${port}`, exited };
-    // The port was free a moment ago; somebody else may have been quicker.
-    if (attempt === ATTEMPTS) throw children.failure('redis', why);
+    const program = programs.start('redis', 'redis-server', args);
+    try {
+      await program.ready(() => answersPing(port), START_MS);
+      return { url: `redis://127.0.0.1:${port}`, program };
+    } catch (error) {
+      // The port was free a moment ago; somebody else may have been quicker.
+      if (attempt === ATTEMPTS) throw error;
+    }
   }
 }

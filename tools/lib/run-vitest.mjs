@@ -30,7 +30,7 @@ export function runVitest(args, env = {}) {
         '--config',
         'tools/vitest.config.mjs',
       ];
-      return runTests(process.execPath, [...vitest, ...args], run, ROOT);
+      return runTests(process.execPath, [...vitest, ...args], run);
     },
   );
 }

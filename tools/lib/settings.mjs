@@ -7,24 +7,27 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 const NODE_MAJOR = 20;
 const NODE_MINOR = 19;
+/** @type {Record<string, string>} */
+const LOOPBACK_OF_ALL = { '0.0.0.0': '127.0.0.1', '::': '[::1]' };
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|localhost)$/;
 
 /** @throws Problem on a Node that is too old for what we are about to start */
 export function requireNode() {
-  const [major, minor] = process.versions.node.split('.').map(Number);
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major > NODE_MAJOR || (major === NODE_MAJOR && minor >= NODE_MINOR)) return;
   throw new Problem(
     `Node ${NODE_MAJOR}.${NODE_MINOR} or later is needed, and this is ${process.versions.node}.`,
   );
 }
 
-/** The directory of an instance's data, logs and notes. */
+/** The directory of an instance's data, logs and notes. @param {NodeJS.ProcessEnv} env */
 export function dataDir(env) {
   return resolve(ROOT, env.DATA_DIR || '.data');
 }
 
 /**
  * Where the API listens.
+ * @param {NodeJS.ProcessEnv} env
  * @returns {{ host: string, port: number, url: string, isLoopback: boolean }}
  * @throws Problem
  */
@@ -34,8 +37,6 @@ export function listenAt(env) {
     throw new Problem('PORT must be a whole number from 1 to 65535.');
   }
   const host = env.HOST || '127.0.0.1';
-  const name = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[host] ?? bracketed(host);
+  const name = LOOPBACK_OF_ALL[host] ?? (host.includes(':') ? `[${host}]` : host);
   return { host, port, url: `http://${name}:${port}`, isLoopback: LOOPBACK.test(host) };
 }
-
-const bracketed = (host) => (host.includes(':') ? `[${host}]` : host);

@@ -9,7 +9,7 @@ import { runTask } from './tasks.mjs';
  * Compiles a suite that does to stores of its own what could not be done to given ones, and runs it
  * with our own arguments.
  * @param {string} name of its folder in `test`
- * @param {{ needs?: () => Promise<void>, within?: (command: [string, string[]]) => [string, string[]] }}
+ * @param {{ needs?: (() => Promise<void>) | undefined, within?: (command: [string, string[]]) => [string, string[]] }}
  *   options `needs` gets what it needs besides the stores; `within`: what runs the command
  */
 export function runSuite(name, { needs, within = (command) => command } = {}) {
@@ -25,7 +25,7 @@ export function runSuite(name, { needs, within = (command) => command } = {}) {
     },
     (run) => {
       const args = [`dist/test/${name}/main.js`, ...process.argv.slice(2)];
-      return runTests(...within([process.execPath, args]), run, ROOT);
+      return runTests(...within([process.execPath, args]), run);
     },
   );
 }

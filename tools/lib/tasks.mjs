@@ -1,29 +1,42 @@
 import { spawn } from 'node:child_process';
-import { identify } from './processes.mjs';
+import { codeOf, identify } from './processes.mjs';
 import { Problem } from './problem.mjs';
 
-/** The programs that prepare something right now. */
+/** @typedef {{ code: number, output: string }} Result `output` only of what is uninterrupted */
+
+/**
+ * The programs that prepare something right now.
+ * @type {Set<{ child: import('node:child_process').ChildProcess, uninterrupted: boolean,
+ *   ended: Promise<Result> }>}
+ */
 const running = new Set();
 
 /**
  * Runs a program of the preparation, its output on our stderr.
- * @param {{ uninterrupted?: boolean, onStart?: (identity: object) => void }} options
+ * @param {string} command
+ * @param {string[]} args
+ * @param {import('node:child_process').SpawnOptions & { uninterrupted?: boolean,
+ *   onStart?: (identity: import('./processes.mjs').Identity | undefined) => void }} options
  *   `uninterrupted`: a stop waits for it instead of ending it, and Ctrl-C does not reach it
- * @returns {Promise<{ code: number, output: string }>} `output` only with `uninterrupted`
+ * @returns {Promise<Result>}
  */
 export async function runTask(command, args, { uninterrupted = false, onStart, ...options } = {}) {
-  const stdio = uninterrupted ? ['ignore', 'pipe', 'pipe'] : ['ignore', 2, 2];
-  const child = spawn(command, args, { ...options, detached: uninterrupted, stdio });
+  const to = uninterrupted ? 'pipe' : 2;
+  const stdio = /** @type {const} */ (['ignore', to, to]);
+  const child = spawn(command, args, { ...options, detached: uninterrupted, stdio: [...stdio] });
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (data) => (output += data));
-  const task = { child, uninterrupted };
-  task.ended = new Promise((resolve, reject) => {
-    child.on('error', (error) => reject(new Problem(`cannot run ${command} (${error.code}).`)));
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (/** @type {string} */ text) => (output += text));
+  }
+  /** @type {Promise<Result>} */
+  const ended = new Promise((resolve, reject) => {
+    child.on('error', (error) => reject(new Problem(`cannot run ${command} (${codeOf(error)}).`)));
     child.on('close', (code) => resolve({ code: code ?? 1, output }));
-  }).finally(() => running.delete(task));
+  });
+  const task = { child, uninterrupted, ended };
   running.add(task);
   if (child.pid) onStart?.(identify(child.pid));
-  return task.ended;
+  return ended.finally(() => running.delete(task));
 }
 
 /** Ends what {@link runTask} runs, or waits for it where it must not be interrupted. */

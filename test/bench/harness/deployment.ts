@@ -1,6 +1,6 @@
 import { request } from 'undici';
-import type { ServiceProcess } from '../../harness/service-process.js';
-import { until } from '../../harness/until.js';
+import { eventually } from '#tools/eventually';
+import type { ServiceProcess } from '../../support/service-process.js';
 import { now } from './clock.js';
 import type { Database } from './database.js';
 import type { Call } from './connection.js';
@@ -60,7 +60,7 @@ export class Deployment {
 
   async end(): Promise<void> {
     this.load.close();
-    await Promise.all([...this.apis, ...this.workers].map((one) => one.terminate()));
+    await Promise.all([...this.apis, ...this.workers].map((one) => one.stop()));
   }
 
   /** Makes accounts, each with subscriptions whose targets answer in a way that the receiver knows. */
@@ -159,15 +159,20 @@ export class Deployment {
 
   /** Waits until everything is recorded, and what is accepted goes onto the queue at once. */
   async quiet(): Promise<void> {
-    await until('nothing is pending', async () => (await this.pending()) === 0, 120_000);
+    await eventually(async () => (await this.pending()) === 0, Boolean, {
+      what: 'nothing is pending',
+      ms: 120_000,
+    });
     const marked = () => this.database.pool.query('SELECT FROM webhooks WHERE backlog');
-    await until('no backlog is marked', async () => (await marked()).rowCount === 0);
+    await eventually(async () => (await marked()).rowCount === 0, Boolean, {
+      what: 'no backlog is marked',
+    });
   }
 
   /** The most that an API and a worker have in memory now, MB. */
   memory(): { api: number; worker: number } {
     const most = (processes: readonly ServiceProcess[]) =>
-      Math.max(...processes.map((one) => one.memory() ?? 0));
+      Math.max(...processes.map((one) => one.memory()));
     return { api: most(this.apis), worker: most(this.workers) };
   }
 

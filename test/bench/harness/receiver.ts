@@ -1,9 +1,8 @@
 import { request } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Programs } from '../../harness/programs.js';
-import { freePort } from '../../harness/tools.js';
-import { until } from '../../harness/until.js';
+import { eventually } from '#tools/eventually';
+import { freePort } from '#tools/net';
+import type { Programs } from '#tools/programs';
 import type { Distribution } from './distribution.js';
 
 /** What came in since the last reset; times in µs of the machine's clock. */
@@ -22,7 +21,7 @@ export interface Received {
 }
 
 const PROGRAM = fileURLToPath(new URL('receiver.main.js', import.meta.url));
-const LOOK_EVERY_MS = 50;
+const READY_MS = 30_000;
 
 /** Handle of the process that is told of everything. */
 export class Receiver {
@@ -34,7 +33,7 @@ export class Receiver {
 
   static async start(programs: Programs): Promise<Receiver> {
     const [port, controlPort] = [await freePort(), await freePort()];
-    const { pid } = programs.start('receiver', process.execPath, [
+    const program = programs.start('receiver', process.execPath, [
       PROGRAM,
       String(port),
       String(controlPort),
@@ -42,9 +41,9 @@ export class Receiver {
     const receiver = new Receiver(
       `http://127.0.0.1:${String(port)}`,
       `http://127.0.0.1:${String(controlPort)}`,
-      pid,
+      program.pid,
     );
-    await until('the receiver answers', () => receiver.received().then(Boolean, () => false));
+    await program.ready(() => receiver.received().then(Boolean, () => false), READY_MS);
     return receiver;
   }
 
@@ -64,16 +63,14 @@ export class Receiver {
 
   /** Waits until so many were confirmed. @throws Error when nothing comes for so many ms */
   async reached(count: number, patienceMs = 30_000): Promise<Received> {
-    let [seen, seenAt] = [-1, performance.now()];
-    for (;;) {
-      const received = await this.received();
-      if (received.confirmed >= count) return received;
-      if (received.confirmed !== seen) [seen, seenAt] = [received.confirmed, performance.now()];
-      if (performance.now() - seenAt > patienceMs) {
-        throw new Error(`only ${String(seen)} of ${String(count)} notifications came`);
-      }
-      await sleep(LOOK_EVERY_MS);
+    let last = await this.received();
+    while (last.confirmed < count) {
+      const seen = last.confirmed;
+      const isMore = ({ confirmed }: Received) => confirmed > seen;
+      const what = `more than ${seen} of ${count} notifications`;
+      last = await eventually(() => this.received(), isMore, { ms: patienceMs, what });
     }
+    return last;
   }
 
   private ask(method: string, path: string): Promise<Received> {

@@ -3,12 +3,11 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { Programs } from '../../harness/programs.js';
-import { isReady } from '../../harness/ready.js';
-import { type Environment, ServiceProcess, type Way } from '../../harness/service-process.js';
-import { Postgres, RedisStore } from '../../harness/stores.js';
-import { freePort, ROOT } from '../../harness/tools.js';
-import { until } from '../../harness/until.js';
+import { answersOk, freePort } from '#tools/net';
+import { Programs } from '#tools/programs';
+import { ROOT } from '#tools/settings';
+import { type Environment, ServiceProcess } from '../../support/service-process.js';
+import { Postgres, RedisStore } from '../../support/stores.js';
 import type { Database } from './database.js';
 import { Deployment, PLATFORM } from './deployment.js';
 import { Receiver } from './receiver.js';
@@ -49,7 +48,7 @@ export interface Baseline {
 export class Site {
   private readonly secretsKey = `bench:${randomBytes(32).toString('base64')}`;
   private readonly databases: Database[] = [];
-  /** Names of processes that nobody here ended. */
+  /** Ends of processes that nobody here brought about. */
   private readonly unexpectedEnds: string[] = [];
 
   private constructor(
@@ -99,21 +98,24 @@ export class Site {
     const { apis = 1, workers = 1, environment = {}, nodeOptions = () => [] } = given;
     const create = async (kind: 'api' | 'worker', number: number) => {
       const name = `${kind}-${String(number)}`;
-      const ways: [Way, Way] = [
-        { url: this.urlOf(this.postgres.urlOf(kind), database.name) },
-        { url: new URL(`/${String(database.redisNumber)}`, this.redis.url).toString() },
-      ];
       const env = {
+        DATABASE_URL: this.urlOf(this.postgres.urlOf(kind), database.name),
+        REDIS_URL: new URL(`/${String(database.redisNumber)}`, this.redis.url).toString(),
         NODE_ENV: 'production',
         SECRETS_KEYS: this.secretsKey,
         DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
         SHUTDOWN_DELAY_MS: '0',
         ...environment,
       };
-      const onEnd = () => void this.unexpectedEnds.push(name);
-      const port = await freePort();
-      const [to, options] = [[port, ...ways, this.programs] as const, nodeOptions(name)];
-      return new ServiceProcess(name, kind, ...to, env, onEnd, options);
+      return new ServiceProcess({
+        name,
+        kind,
+        port: await freePort(),
+        programs: this.programs,
+        environment: () => env,
+        nodeOptions: nodeOptions(name),
+        onUnexpectedEnd: (how) => void this.unexpectedEnds.push(how),
+      });
     };
     const all = (kind: 'api' | 'worker', count: number) =>
       Promise.all(Array.from({ length: count }, (_, index) => create(kind, index + 1)));
@@ -133,13 +135,10 @@ export class Site {
     const main = join(BASELINES, `${name}.main.js`);
     const env = { PATH: process.env.PATH, NODE_ENV: 'production' };
     const all = [main, String(port), ...args];
-    const { pid } = this.programs.start(name, process.execPath, all, { cwd: ROOT, env });
-    await until(`${name} is ready`, () => isReady(port), 60_000);
-    return {
-      pid,
-      origin: `http://127.0.0.1:${String(port)}`,
-      end: () => void process.kill(pid, 'SIGKILL'),
-    };
+    const origin = `http://127.0.0.1:${String(port)}`;
+    const program = this.programs.start(name, process.execPath, all, { cwd: ROOT, env });
+    await program.ready(() => answersOk(`${origin}/health/ready`), 60_000);
+    return { pid: program.pid, origin, end: () => void program.kill() };
   }
 
   /** Where a baseline finds a database, as its owner. */
@@ -152,7 +151,7 @@ export class Site {
     const ends = [...this.unexpectedEnds];
     await Promise.all(this.databases.map(({ pool }) => pool.end()));
     await this.programs.kill();
-    for (const name of ends) throw this.programs.failure(name, 'ended by itself');
+    if (ends.length > 0) throw new Error(ends.join('\n'));
   }
 
   private urlOf(of: URL, database: string): string {

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort, ROOT } from '../../harness/tools.js';
-import { until } from '../../harness/until.js';
+import { freePort } from '#tools/net';
+import { ROOT } from '#tools/settings';
 import type { Row, Scenario } from '../harness/scenario.js';
 import type { Site } from '../harness/site.js';
 
@@ -21,12 +21,11 @@ export const coldStart: Scenario = {
 /** Starts, and stops again. @returns seconds until it was ready */
 async function start({ programs }: Site, dir: string): Promise<number> {
   const env = { PATH: process.env.PATH, DATA_DIR: dir, PORT: String(await freePort()) };
-  const before = programs.output('start').length;
   const from = performance.now();
   const program = programs.start('start', 'npm', ['start'], { cwd: ROOT, env });
-  await until('it is ready', () => programs.output('start', before).includes('\nready '), 120_000);
+  await program.ready(() => program.output().includes('\nready '), 120_000);
   const seconds = (performance.now() - from) / 1_000;
-  process.kill(program.pid, 'SIGINT');
+  program.signal('SIGINT');
   await program.exited;
   return seconds;
 }

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '#tools/eventually';
 import { makeAccount, unsubscribe } from '../harness/account.js';
 import { type Experience, experienceIn, type Span, watched } from '../harness/bystander.js';
 import type { FaultCase } from '../harness/fault-case.js';
 import type { Installation } from '../harness/installation.js';
 import { confirm } from '../harness/receiver.js';
-import { until } from '../../harness/until.js';
 
 const SUBSCRIPTIONS = 400;
 const EVENTS = 20;
@@ -70,9 +70,12 @@ export const blip: FaultCase = {
     quiet = await watched(installation, () => sleep(QUIET_MS));
     await account.producer.report(EVENTS);
     const all = () => known.size === SUBSCRIPTIONS;
-    await until('all targets that hang are known to fail', all, ALL_CALLED_MS);
+    await eventually(all, Boolean, {
+      what: 'all targets that hang are known to fail',
+      ms: ALL_CALLED_MS,
+    });
     failing = true;
-    await until('the other target has failed once', () => failed);
+    await eventually(() => failed, Boolean, { what: 'the other target has failed once' });
     disturbed = await watched(installation, () => sleep(WATCHED_MS));
     isOver = true;
     await unsubscribe(installation, account);

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ROOT } from '#tools/settings';
 import type { FaultCase } from '../harness/fault-case.js';
 import { confirm } from '../harness/receiver.js';
-import { ROOT } from '../../harness/tools.js';
 
 const MODULE = join(ROOT, 'test/faults/harness/shifted-clock.mjs');
 const SHIFTS: Record<string, number> = {

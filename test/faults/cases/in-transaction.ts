@@ -10,10 +10,9 @@ import {
 } from '../harness/bystander.js';
 import type { FaultCase } from '../harness/fault-case.js';
 import type { Installation } from '../harness/installation.js';
-import type { Link } from '../harness/link.js';
+import type { LinkedProcess } from '../harness/linked-process.js';
 import type { Random } from '../harness/random.js';
 import { besideRefusing, Changes, lockedFor } from '../harness/refusing.js';
-import type { ServiceProcess } from '../../harness/service-process.js';
 
 const RATE = 100;
 const FROZEN_MS = 62_000;
@@ -166,7 +165,7 @@ export const linkHalfOpenInTransaction: FaultCase = {
 /** How many transactions of a worker have made no progress for so long; behind PgBouncer nobody can tell. */
 async function openFor(
   { postgres }: Installation,
-  worker: ServiceProcess<Link>,
+  worker: LinkedProcess,
   ms: number,
 ): Promise<number> {
   await sleep(ms);

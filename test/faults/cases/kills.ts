@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FaultCase } from '../harness/fault-case.js';
 import type { Installation } from '../harness/installation.js';
 import type { Random } from '../harness/random.js';
-import type { ServiceProcess } from '../../harness/service-process.js';
+import type { ServiceProcess } from '../../support/service-process.js';
 
 const KILLS = 4;
 
@@ -58,7 +58,7 @@ export const killedBeforeRecord: FaultCase = {
           response.writeHead(200).end(() => {
             arrival.confirmedAt = Date.now();
             // Not a turn of the event loop later: recording takes a worker a few milliseconds.
-            for (const worker of workers) worker.killNow();
+            for (const worker of workers) void worker.kill();
             resolve();
           });
         };

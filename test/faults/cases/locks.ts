@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '#tools/eventually';
 import { lostOf, makeAccount, unsubscribe } from '../harness/account.js';
 import {
   breachesOf,
@@ -13,7 +14,6 @@ import type { Installation } from '../harness/installation.js';
 import { asPsql } from '../harness/psql.js';
 import { confirm } from '../harness/receiver.js';
 import { refuse } from '../harness/refusing.js';
-import { until } from '../../harness/until.js';
 
 const RATE = 100;
 const LOCKED_MS = 60_000;
@@ -53,7 +53,9 @@ export const lockedDelivery: FaultCase = {
       } else confirm(arrival, response);
     };
     await account.producer.report(LOCKED);
-    await until('all calls are on their way', () => called.length === LOCKED);
+    await eventually(() => called.length === LOCKED, Boolean, {
+      what: 'all calls are on their way',
+    });
     const lock = 'SELECT FROM deliveries WHERE id = ANY ($1) FOR UPDATE';
     const found = await asPsql(postgres, lock, [called], async () => {
       span = await watched(installation, () => sleep(LOCKED_MS));
@@ -127,10 +129,9 @@ export const lockedPartition: FaultCase = {
         locked = await watched(installation, () => sleep(LOCKED_MS));
       }),
     );
-    await until(
-      'what came meanwhile is delivered',
-      async () => (await installation.pending()) < RATE,
-    );
+    await eventually(async () => (await installation.pending()) < RATE, Boolean, {
+      what: 'what came meanwhile is delivered',
+    });
     await sleep(SOON_MS);
     span = await watched(installation, () => sleep(AFTERWARDS_MS));
     span.waiting = locked?.waiting ?? 0;

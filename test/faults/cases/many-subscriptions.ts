@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '#tools/eventually';
 import { makeAccount } from '../harness/account.js';
 import type { FaultCase } from '../harness/fault-case.js';
 import type { Installation } from '../harness/installation.js';
 import { Receiver } from '../../bench/harness/receiver.js';
-import type { Postgres } from '../../harness/stores.js';
-import { until } from '../../harness/until.js';
+import type { Postgres } from '../../support/stores.js';
 
 const SUBSCRIPTIONS = 20_000;
 const DUE_EACH = 150;
@@ -34,7 +34,7 @@ export const manySubscriptions: FaultCase = {
     // In a process of its own that does little: it must not be what is measured.
     const target = await Receiver.start(programs);
     const all = SUBSCRIPTIONS * DUE_EACH;
-    await Promise.all(workers.map((worker) => worker.terminate()));
+    await Promise.all(workers.map((worker) => worker.stop()));
     rates = {
       one: await drainRate(installation, target, { subscriptions: 1, dueEach: all }),
       many: await drainRate(installation, target, {
@@ -73,7 +73,10 @@ async function drainRate(
   await target.reset();
   await Promise.all(workers.map((worker) => worker.start()));
   const sent = async () => (await target.received()).confirmed;
-  const hasBegun = until('deliveries are sent', async () => (await sent()) > 0, STARTS_WITHIN_MS);
+  const hasBegun = eventually(async () => (await sent()) > 0, Boolean, {
+    what: 'deliveries are sent',
+    ms: STARTS_WITHIN_MS,
+  });
   // Then the rate is 0, which says it as well.
   await hasBegun.catch(() => undefined);
   await sleep(WARM_MS);

@@ -4,11 +4,11 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { eventually } from '#tools/eventually';
 import type { FaultCase } from '../harness/fault-case.js';
 import type { Installation } from '../harness/installation.js';
 import { confirm } from '../harness/receiver.js';
-import type { Postgres } from '../../harness/stores.js';
-import { until } from '../../harness/until.js';
+import type { Postgres } from '../../support/stores.js';
 
 /** Deliveries that are locked from each end. */
 const CROSSED = 3;
@@ -136,8 +136,8 @@ export const deadlocks: FaultCase = {
       openGate();
     }
   },
-  check: ({ programs }) => {
-    const found = programs.output('postgres').split('ERROR:  deadlock detected').length - 1;
+  check: ({ postgres }) => {
+    const found = postgres.output().split('ERROR:  deadlock detected').length - 1;
     return Promise.resolve([
       ...(crossed ? [] : ['there was nothing to lock']),
       ...(found === 0 ? [] : [`${String(found)} statements met a deadlock`]),
@@ -189,14 +189,18 @@ export const diskFull: FaultCase = {
         await sleep(200);
       }
       await rm(ballast);
-      await until('PostgreSQL is there again', async () => {
-        // Without space for its log it ends; its supervisor starts it again.
-        if (!postgres.isRunning) await postgres.start();
-        return postgres.query('SELECT').then(
-          () => true,
-          () => false,
-        );
-      });
+      await eventually(
+        async () => {
+          // Without space for its log it ends; its supervisor starts it again.
+          if (!postgres.isRunning) await postgres.start();
+          return postgres.query('SELECT').then(
+            () => true,
+            () => false,
+          );
+        },
+        Boolean,
+        { what: 'PostgreSQL is there again' },
+      );
     });
   },
   check: wasUnavailable,

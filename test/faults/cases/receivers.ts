@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '#tools/net';
 import type { FaultCase } from '../harness/fault-case.js';
 import type { Installation } from '../harness/installation.js';
 import { type Arrival, confirm, keyOf } from '../harness/receiver.js';
-import { freePort } from '../../harness/tools.js';
 import { untrusted } from '../harness/untrusted-certificate.js';
 
 const FAULTY_MS = 10_000;

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '#tools/eventually';
 import type { FaultCase } from '../harness/fault-case.js';
 import type { Installation, Setup } from '../harness/installation.js';
 import type { Random } from '../harness/random.js';
 import { confirm } from '../harness/receiver.js';
-import { until } from '../../harness/until.js';
 
 const BURST = 150;
 const AWAY_MS = 60_000;
@@ -31,19 +31,26 @@ async function whileOccupied(
   harm: () => Promise<unknown>,
 ): Promise<void> {
   const some = async (rows: string) => (await postgres.query(`SELECT FROM ${rows}`)).length > 0;
-  await until('a delivery waits for a retry', () =>
-    some(`deliveries WHERE state = 'pending' AND attempts > 0`),
-  );
-  await until('what is accepted goes onto the queue at once', () =>
-    some(`webhooks WHERE target_url LIKE '%/first' AND NOT backlog AND failing_since IS NULL`),
+  await eventually(() => some(`deliveries WHERE state = 'pending' AND attempts > 0`), Boolean, {
+    what: 'a delivery waits for a retry',
+  });
+  await eventually(
+    () =>
+      some(`webhooks WHERE target_url LIKE '%/first' AND NOT backlog AND failing_since IS NULL`),
+    Boolean,
+    { what: 'what is accepted goes onto the queue at once' },
   );
   for (const worker of workers) worker.signal('SIGSTOP');
   try {
     await producer.reportInPieces(BURST);
-    await until('deliveries wait in Redis, and are under way', async () => {
-      const { waiting, active } = await redis.jobs();
-      return waiting > 0 && active > 0;
-    });
+    await eventually(
+      async () => {
+        const { waiting, active } = await redis.jobs();
+        return waiting > 0 && active > 0;
+      },
+      Boolean,
+      { what: 'deliveries wait in Redis, and are under way' },
+    );
     await harm();
   } finally {
     for (const worker of workers) worker.signal('SIGCONT');

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '#tools/eventually';
 import type { FaultCase } from '../harness/fault-case.js';
 import type { Installation } from '../harness/installation.js';
 import { keyOf } from '../harness/receiver.js';
-import type { Postgres } from '../../harness/stores.js';
-import { until } from '../../harness/until.js';
+import type { Postgres } from '../../support/stores.js';
 
 /** What the replica is behind when it is promoted. */
 const BEHIND_MS = 1_500;
@@ -44,7 +44,7 @@ export const replicaPromoted: FaultCase = {
   harm: async (installation) => {
     const { postgres } = installation;
     const replica = await postgres.replicate(join(postgres.dir, 'replica'));
-    await until('the replica has caught up', () => isInStep(postgres));
+    await eventually(() => isInStep(postgres), Boolean, { what: 'the replica has caught up' });
     await sleep(AFTERWARDS_MS);
     await installation.harming('cut off', 'all', async () => {
       await stopSending(postgres);

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '#tools/eventually';
 import type { FaultCase } from '../harness/fault-case.js';
 import type { Installation } from '../harness/installation.js';
-import { until } from '../../harness/until.js';
 
 const WAITING = 100;
 const REPAIRED_WITHIN_MS = 90_000;
@@ -60,9 +60,11 @@ export const redisRestored: FaultCase = {
   harm: async (installation) => {
     const { postgres, redis, workers, producer } = installation;
     await installation.noBacklog();
-    await Promise.all(workers.map((worker) => worker.terminate()));
+    await Promise.all(workers.map((worker) => worker.stop()));
     await producer.reportInPieces(WAITING);
-    await until('jobs wait in Redis', async () => (await redis.jobs()).waiting >= WAITING);
+    await eventually(async () => (await redis.jobs()).waiting >= WAITING, Boolean, {
+      what: 'jobs wait in Redis',
+    });
     await redis.save();
     await Promise.all(workers.map((worker) => worker.start()));
     await producer.reportInPieces(WAITING);
@@ -76,7 +78,10 @@ export const redisRestored: FaultCase = {
       const { waiting, active } = await redis.jobs();
       return waiting + active === 0;
     };
-    await until('the old jobs are done with', isEmpty, REPAIRED_WITHIN_MS);
+    await eventually(isEmpty, Boolean, {
+      what: 'the old jobs are done with',
+      ms: REPAIRED_WITHIN_MS,
+    });
   },
   check: droppedSome,
 };

@@ -1,13 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FaultCase } from '../harness/fault-case.js';
-import type { ServiceProcess } from '../../harness/service-process.js';
+import type { ServiceProcess } from '../../support/service-process.js';
 
 const FULL_LOAD = 200;
 const STOPPED_WITHIN_MS = 25_000;
 
 /** SIGTERM, and a start when it has ended. @throws Error when the end is not an orderly one */
 async function restart(process: ServiceProcess): Promise<void> {
-  const { how, ms } = await process.terminate();
+  const start = performance.now();
+  const how = await process.stop();
+  const ms = performance.now() - start;
   if (how !== 'exited with code 0') throw new Error(`${process.name} ${how}`);
   if (ms > STOPPED_WITHIN_MS) throw new Error(`${process.name} took ${ms.toFixed()} ms to stop`);
   await process.start();

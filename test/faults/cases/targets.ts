@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '#tools/eventually';
 import { type Account, lostOf, makeAccount } from '../harness/account.js';
 import type { FaultCase } from '../harness/fault-case.js';
 import type { Installation } from '../harness/installation.js';
 import { type Arrival, confirm } from '../harness/receiver.js';
-import type { Postgres } from '../../harness/stores.js';
-import { until } from '../../harness/until.js';
+import type { Postgres } from '../../support/stores.js';
 
 const ACCOUNTS = 10;
 const TARGETS_EACH = 10;
@@ -87,7 +87,10 @@ export const targetsHang: FaultCase = {
       };
       hang.disturbed.push(await delayOf(customers, installation));
       receiver.answering = confirm;
-      await until('what hung has arrived', async () => (await installation.pending()) < 20, 60_000);
+      await eventually(async () => (await installation.pending()) < 20, Boolean, {
+        what: 'what hung has arrived',
+        ms: 60_000,
+      });
     }
   },
   check: (installation) => {
@@ -139,19 +142,24 @@ export const targetDead: FaultCase = {
       return shown.health.state;
     };
     await producer.reportMany(BACKLOG);
-    await until('the circuit opens', async () => (await health()) === 'open', RECOVERY_MS);
+    await eventually(async () => (await health()) === 'open', Boolean, {
+      what: 'the circuit opens',
+      ms: RECOVERY_MS,
+    });
     await sleep(1_000);
     const before = arrivals().length;
     await sleep(5_000);
     dead.whileOpen = arrivals().length - before;
     dead.tried = new Set(arrivals().map(({ id }) => id));
     isDead = false;
-    await until('the circuit closes', async () => (await health()) === 'ok', RECOVERY_MS);
-    await until(
-      'everything is on its way',
-      async () => (await installation.pending()) < 1_000,
-      110_000,
-    );
+    await eventually(async () => (await health()) === 'ok', Boolean, {
+      what: 'the circuit closes',
+      ms: RECOVERY_MS,
+    });
+    await eventually(async () => (await installation.pending()) < 1_000, Boolean, {
+      what: 'everything is on its way',
+      ms: 110_000,
+    });
     dead.after = arrivals().filter(({ id }) => !dead.tried.has(id));
   },
   check: ({ workers }) => {
@@ -210,7 +218,10 @@ export const backlogHuge: FaultCase = {
     );
     await settle(postgres);
     // Until then there is more to do: they are being called.
-    await until('the circuits open', async () => (await closedCircuits(postgres)) === 0, 90_000);
+    await eventually(async () => (await closedCircuits(postgres)) === 0, Boolean, {
+      what: 'the circuits open',
+      ms: 90_000,
+    });
     for (let made = 0; made < BURSTS; made += 1) huge.after.push(await burst(installation));
     const memory = String(await redis.command('INFO', 'memory'));
     huge.redisMb = Number(/used_memory:(\d+)/.exec(memory)?.[1]) / 2 ** 20;
@@ -249,6 +260,9 @@ async function burst({ producer, receiver, paths }: Installation): Promise<numbe
   const start = performance.now();
   const arrived = receiver.arrivals.length + BURST * paths.length;
   await producer.reportMany(BURST);
-  await until('a burst is delivered', () => receiver.arrivals.length >= arrived, 60_000);
+  await eventually(() => receiver.arrivals.length >= arrived, Boolean, {
+    what: 'a burst is delivered',
+    ms: 60_000,
+  });
   return performance.now() - start;
 }

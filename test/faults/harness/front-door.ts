@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isReady } from '../../harness/ready.js';
+import { answersOk } from '#tools/net';
 
 const ASK_EVERY_MS = 200;
 
@@ -48,7 +48,7 @@ export class FrontDoor {
 
   private async watch(port: number): Promise<void> {
     while (this.asking) {
-      this.ready.set(port, await isReady(port));
+      this.ready.set(port, await answersOk(`http://127.0.0.1:${port}/health/ready`));
       await sleep(ASK_EVERY_MS);
     }
   }

@@ -1,22 +1,24 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '#tools/eventually';
+import { freePort } from '#tools/net';
+import { Programs } from '#tools/programs';
+import { ROOT } from '#tools/settings';
 import { ask, call, type Caller } from './call.js';
 import { FrontDoor } from './front-door.js';
 import { Link } from './link.js';
+import { LinkedProcess } from './linked-process.js';
 import { MemoryWatch } from './memory.js';
 import type { Action, Harm } from './history/history.js';
 import { PgBouncer } from './pgbouncer.js';
 import { Producer } from './producer.js';
-import { Programs } from '../../harness/programs.js';
 import { Receiver } from './receiver.js';
 import { RedisCluster, SHARDS } from './redis-cluster.js';
 import { CUSTOMER, PLATFORM, type Template } from './template.js';
 import type { Topology } from './topology.js';
-import { type Environment, ServiceProcess } from '../../harness/service-process.js';
-import { copy, Postgres, RedisStore } from '../../harness/stores.js';
-import { freePort, ROOT } from '../../harness/tools.js';
-import { until } from '../../harness/until.js';
+import type { Environment, ServiceProcess } from '../../support/service-process.js';
+import { copy, Postgres, RedisStore } from '../../support/stores.js';
 
 /** Claims end 15 s after that; short of it, an overloaded machine would be what is measured. */
 const TIMEOUT_MS = 3_000;
@@ -60,8 +62,8 @@ export class Installation {
     readonly programs: Programs,
     readonly postgres: Postgres,
     readonly redis: Redis,
-    readonly apis: readonly ServiceProcess<Link>[],
-    readonly workers: readonly ServiceProcess<Link>[],
+    readonly apis: readonly LinkedProcess[],
+    readonly workers: readonly LinkedProcess[],
     readonly frontDoor: FrontDoor,
     readonly receiver: Receiver,
     readonly paths: readonly string[],
@@ -99,8 +101,11 @@ export class Installation {
     const metrics = new Map<string, string>();
     const create = async (kind: 'api' | 'worker', number: number) => {
       const name = `${kind}-${String(number)}`;
-      const links = [new Link(() => database.urlOf(kind)), new Link(() => redis.url)] as const;
-      await Promise.all(links.map((link) => link.listen()));
+      const links = {
+        postgres: new Link(() => database.urlOf(kind)),
+        redis: new Link(() => redis.url),
+      };
+      await Promise.all([links.postgres.listen(), links.redis.listen()]);
       const metricsPort = String(await freePort());
       metrics.set(name, `http://127.0.0.1:${metricsPort}/metrics`);
       const environment = {
@@ -112,10 +117,15 @@ export class Installation {
         ...(topology.redisCluster && { QUEUE_SHARDS: String(SHARDS) }),
         ...setup.environment?.(name),
       };
-      const onEnd = (how: string) => void ends.push(how);
-      const port = await freePort();
-      const common = [programs, environment, onEnd, WORKER_HEADER] as const;
-      return new ServiceProcess(name, kind, port, ...links, ...common);
+      return new LinkedProcess(links, {
+        name,
+        kind,
+        port: await freePort(),
+        programs,
+        environment,
+        nodeOptions: WORKER_HEADER,
+        onUnexpectedEnd: (how) => void ends.push(how),
+      });
     };
     const several = (kind: 'api' | 'worker', count: number) =>
       Promise.all(Array.from({ length: count }, (_, index) => create(kind, index + 1)));
@@ -150,7 +160,7 @@ export class Installation {
     return all;
   }
 
-  get processes(): readonly ServiceProcess<Link>[] {
+  get processes(): readonly LinkedProcess[] {
     return [...this.apis, ...this.workers];
   }
 
@@ -196,20 +206,21 @@ export class Installation {
     return row?.count ?? 0;
   }
 
-  /** Whether nothing is pending, on its way, or still to be replayed. */
-  async isQuiet(): Promise<boolean> {
-    if ((await this.pending()) > 0) return false;
-    const rows = await this.postgres.query(
-      `SELECT FROM deliveries WHERE claimed_until > now()
-       UNION ALL SELECT FROM replays WHERE state = 'running' LIMIT 1`,
+  /** How many deliveries are pending or on their way, and how many replays are running. */
+  async unfinished(): Promise<number> {
+    const [row] = await this.postgres.query<{ count: number }>(
+      `SELECT ((SELECT count(*) FROM deliveries WHERE state = 'pending' OR claimed_until > now())
+         + (SELECT count(*) FROM replays WHERE state = 'running'))::integer AS count`,
     );
-    return rows.length === 0;
+    return row?.count ?? 0;
   }
 
   /** Waits until what is accepted goes onto the queue at once, and does not wait its turn in PostgreSQL. */
   async noBacklog(): Promise<void> {
     const marked = () => this.postgres.query('SELECT FROM webhooks WHERE backlog');
-    await until('no subscription has a backlog', async () => (await marked()).length === 0);
+    await eventually(async () => (await marked()).length === 0, Boolean, {
+      what: 'no subscription has a backlog',
+    });
   }
 
   /** Makes the subscription of a path lead to the receiver, as a customer does who made a mistake. */

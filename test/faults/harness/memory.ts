@@ -1,4 +1,4 @@
-import type { ServiceProcess } from '../../harness/service-process.js';
+import type { ServiceProcess } from '../../support/service-process.js';
 
 const EVERY_MS = 500;
 /** What a process takes while it warms up is no growth. */
@@ -24,7 +24,7 @@ export class MemoryWatch {
   private look(): void {
     for (const process of this.processes) {
       const memory = process.memory();
-      if (memory === undefined) continue;
+      if (Number.isNaN(memory)) continue;
       this.peak = Math.max(this.peak, memory);
       if (Date.now() - process.startedAt < WARM_AFTER_MS) continue;
       const { startedAt } = process;

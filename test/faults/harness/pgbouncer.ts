@@ -1,10 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
-import type { Programs } from '../../harness/programs.js';
-import type { Postgres } from '../../harness/stores.js';
-import { freePort } from '../../harness/tools.js';
-import { until } from '../../harness/until.js';
+import { freePort } from '#tools/net';
+import type { Programs } from '#tools/programs';
+import type { Postgres } from '../../support/stores.js';
 import { Link } from './link.js';
 
 /** It refuses to be root, as PostgreSQL does. */
@@ -43,12 +42,10 @@ export class PgBouncer {
     const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
     // It finds its files in its working directory: further up it may not look.
     const options = { cwd: dir, ...user };
-    const { exited } = programs.start('pgbouncer', 'pgbouncer', [SETTINGS], options);
-    void exited.then(() => {
-      link.close();
-    });
+    const program = programs.start('pgbouncer', 'pgbouncer', [SETTINGS], options);
+    void program.exited.then(() => link.close());
     const started = new PgBouncer(postgres, port);
-    await started.ready(programs);
+    await program.ready(() => started.answers(), READY_MS);
     return started;
   }
 
@@ -59,19 +56,14 @@ export class PgBouncer {
     return url;
   }
 
-  private async ready(programs: Programs): Promise<void> {
-    const answers = async () => {
-      const client = new pg.Client({ connectionString: this.urlOf('api').toString() });
-      client.on('error', () => undefined);
-      const isThere = await client.connect().then(
-        () => true,
-        () => false,
-      );
-      await client.end().catch(() => undefined);
-      return isThere;
-    };
-    await until('PgBouncer answers', answers, READY_MS).catch(() => {
-      throw programs.failure('pgbouncer', 'is not ready');
-    });
+  private async answers(): Promise<boolean> {
+    const client = new pg.Client({ connectionString: this.urlOf('api').toString() });
+    client.on('error', () => undefined);
+    const isThere = await client.connect().then(
+      () => true,
+      () => false,
+    );
+    await client.end().catch(() => undefined);
+    return isThere;
   }
 }

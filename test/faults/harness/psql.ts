@@ -1,4 +1,4 @@
-import type { Postgres } from '../../harness/stores.js';
+import type { Postgres } from '../../support/stores.js';
 
 /** What {@link asPsql} is known by to those who look at its session. */
 export const PSQL = 'psql';

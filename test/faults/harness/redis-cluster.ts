@@ -1,8 +1,8 @@
 import { Cluster, Redis } from 'ioredis';
-import { jobsIn } from '../../harness/stores.js';
-import type { Programs } from '../../harness/programs.js';
-import { freePort } from '../../harness/tools.js';
-import { until } from '../../harness/until.js';
+import { eventually } from '#tools/eventually';
+import { freePort } from '#tools/net';
+import type { Program, Programs } from '#tools/programs';
+import { jobsIn } from '../../support/stores.js';
 
 const PRIMARIES = 3;
 /** The bus of a node has its port and this; from 32768 on, a connection of anybody may have it. */
@@ -14,7 +14,7 @@ export const SHARDS = 6;
 /** A Redis Cluster without replicas, whose nodes keep their ports, and nothing else, when they are started again. */
 export class RedisCluster {
   private ports: number[] = [];
-  private pids: number[] = [];
+  private nodes: Program[] = [];
 
   constructor(
     private readonly dir: string,
@@ -28,7 +28,7 @@ export class RedisCluster {
   async start(): Promise<void> {
     const isNew = this.ports.length === 0;
     if (isNew) this.ports = await Promise.all(Array.from({ length: PRIMARIES }, nodePort));
-    this.pids = this.ports.map((port) => this.launch(port));
+    this.nodes = this.ports.map((port) => this.launch(port));
     await this.each((node) => node.ping());
     if (isNew) {
       const nodes = this.ports.map((port) => `127.0.0.1:${String(port)}`);
@@ -36,15 +36,14 @@ export class RedisCluster {
       await this.programs.run('redis-cli', 'redis-cli', create);
     }
     await this.each((node) =>
-      until('the cluster is whole', async () =>
-        (await node.cluster('INFO')).includes('cluster_state:ok'),
-      ),
+      eventually(async () => (await node.cluster('INFO')).includes('cluster_state:ok'), Boolean, {
+        what: 'the cluster is whole',
+      }),
     );
   }
 
   async kill(): Promise<void> {
-    for (const pid of this.pids) process.kill(pid, 'SIGKILL');
-    await until('the nodes are gone', () => this.pids.every((pid) => !isThere(pid)));
+    await Promise.all(this.nodes.map((node) => node.kill()));
   }
 
   /** A command to every node. @returns the first one's answer */
@@ -72,7 +71,7 @@ export class RedisCluster {
     await this.command('SAVE');
   }
 
-  private launch(port: number): number {
+  private launch(port: number): Program {
     const name = `redis-${String(port)}`;
     const settings = {
       port: String(port),
@@ -86,7 +85,7 @@ export class RedisCluster {
       'maxmemory-policy': 'noeviction',
     };
     const args = Object.entries(settings).flatMap(([key, value]) => [`--${key}`, value]);
-    return this.programs.start(name, 'redis-server', args).pid;
+    return this.programs.start(name, 'redis-server', args);
   }
 
   private async each(work: (node: Redis) => Promise<unknown>): Promise<void> {
@@ -107,14 +106,5 @@ async function nodePort(): Promise<number> {
   for (;;) {
     const port = await freePort();
     if (port + BUS_PORT < CONNECTIONS_FROM) return port;
-  }
-}
-
-function isThere(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -4,7 +4,7 @@ import { type Account, makeAccount, unsubscribe } from './account.js';
 import { call } from './call.js';
 import type { Installation } from './installation.js';
 import { type Arrival, confirm } from './receiver.js';
-import type { ServiceProcess } from '../../harness/service-process.js';
+import type { ServiceProcess } from '../../support/service-process.js';
 
 const SUBSCRIPTIONS = 20;
 /** Each is told to all subscriptions. */

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '#tools/eventually';
 import type { FaultCase } from './fault-case.js';
 import { Installation } from './installation.js';
 import { type Outcome, outcomeOf, outcomeOfNone } from './outcome.js';
@@ -49,11 +50,9 @@ export async function runCase(
 
 /** Waits until nothing is left to do. @throws Error when that takes too long */
 async function quiet(installation: Installation): Promise<void> {
-  const deadline = Date.now() + QUIET_WITHIN_MS;
-  while (!(await installation.isQuiet())) {
-    if (Date.now() > deadline) {
-      throw new Error(`${await installation.pending()} deliveries were still pending after 120 s`);
-    }
-    await sleep(100);
-  }
+  await eventually(
+    () => installation.unfinished(),
+    (count) => count === 0,
+    { ms: QUIET_WITHIN_MS, everyMs: 100, what: 'nothing is unfinished' },
+  );
 }

@@ -2,12 +2,16 @@
 const shift = Number(process.env.CLOCK_SHIFT_MS);
 const TrueDate = Date;
 
-globalThis.Date = class extends TrueDate {
+class ShiftedDate extends TrueDate {
+  /** @param {[] | [number]} values */
   constructor(...values) {
-    super(...(values.length === 0 ? [TrueDate.now() + shift] : values));
+    super(...(values.length === 0 ? /** @type {const} */ ([TrueDate.now() + shift]) : values));
   }
 
+  /** @override */
   static now() {
     return TrueDate.now() + shift;
   }
-};
+}
+
+globalThis.Date = /** @type {DateConstructor} */ (ShiftedDate);

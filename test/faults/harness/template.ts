@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Programs } from '../../harness/programs.js';
-import { Postgres } from '../../harness/stores.js';
-import { ROOT } from '../../harness/tools.js';
+import { Programs } from '#tools/programs';
+import { ROOT } from '#tools/settings';
+import { Postgres } from '../../support/stores.js';
 
 const CLI = join(ROOT, 'dist/apps/cli/src/main.js');
 

@@ -1,22 +1,24 @@
 import { execFile } from 'node:child_process';
-import {
-  chownSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chownSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import type { Programs } from './programs.js';
-import { ROOT, startPostgres, type StartedStore, startRedis } from './tools.js';
+import { startPostgres } from '#tools/postgres';
+import type { Program, Programs } from '#tools/programs';
+import { startRedis } from '#tools/redis';
+import { ROOT } from '#tools/settings';
 
 export const DATABASE = 'switchhook_test';
+
+/** A store as `npm start` starts it: on a free port, ready. */
+interface StartedStore {
+  url: string;
+  /** Of PostgreSQL: as whom the processes come, who own nothing. */
+  roleUrls?: { api: string; worker: string } | undefined;
+  program: Program;
+}
 
 /** A store that can be ended and started again; each start takes another port. */
 abstract class Store {
@@ -24,16 +26,35 @@ abstract class Store {
 
   /** Where it listens now, or did last. @throws Error before the first start */
   get url(): URL {
-    if (!this.started) throw new Error('the store was never started');
-    return new URL(this.started.url);
+    return new URL(this.running.url);
+  }
+
+  get pid(): number {
+    return this.running.program.pid;
+  }
+
+  get isRunning(): boolean {
+    return this.running.program.ending === undefined;
+  }
+
+  /** What it has written since it was started. */
+  output(): string {
+    return this.running.program.output();
   }
 
   async start(): Promise<void> {
     this.started = await this.launch();
   }
 
-  protected async ended(): Promise<void> {
-    await this.started?.exited;
+  /** Sends it a signal, and waits for its end. */
+  protected async end(signal: NodeJS.Signals): Promise<void> {
+    this.running.program.signal(signal);
+    await this.running.program.exited;
+  }
+
+  protected get running(): StartedStore {
+    if (!this.started) throw new Error('the store was never started');
+    return this.started;
   }
 
   protected abstract launch(): Promise<StartedStore>;
@@ -64,23 +85,20 @@ export class Postgres extends Store {
 
   /** Its fast shutdown, which breaks off what is under way. */
   async stop(): Promise<void> {
-    process.kill(this.pid, 'SIGINT');
-    await this.ended();
+    await this.end('SIGINT');
   }
 
   /** SIGKILL for the server and for every process of its own, as when the power goes. */
   async kill(): Promise<void> {
-    for (const pid of this.pids) end(pid);
-    await this.ended();
+    const children = childrenOf(this.pid);
+    const ended = this.end('SIGKILL');
+    for (const pid of children) kill(pid);
+    await ended;
   }
 
   /** The server, and the processes of its own. */
   get pids(): number[] {
     return [this.pid, ...childrenOf(this.pid)];
-  }
-
-  get isRunning(): boolean {
-    return existsSync(join(this.data, 'postmaster.pid')) && existsSync(`/proc/${String(this.pid)}`);
   }
 
   /** One statement on a connection of its own, not through any link. */
@@ -151,16 +169,10 @@ export class Postgres extends Store {
     const { place: dir, settings } = this;
     return startPostgres({ dir, root: ROOT, database: DATABASE, settings }, this.programs);
   }
-
-  private get pid(): number {
-    return Number(readFileSync(join(this.data, 'postmaster.pid'), 'utf8').split('\n')[0]);
-  }
 }
 
 /** A Redis that writes nothing to its disk unless it is told to. */
 export class RedisStore extends Store {
-  pid = 0;
-
   constructor(
     private readonly dir: string,
     private readonly programs: Programs,
@@ -169,8 +181,7 @@ export class RedisStore extends Store {
   }
 
   async kill(): Promise<void> {
-    end(this.pid);
-    await this.ended();
+    await this.end('SIGKILL');
   }
 
   /** How many deliveries the jobs of the one queue hold that wait, and that are being taken in. */
@@ -198,12 +209,8 @@ export class RedisStore extends Store {
     await this.command('SAVE');
   }
 
-  protected async launch(): Promise<StartedStore> {
-    const started = await startRedis(this.dir, this.programs);
-    const client = new Redis(started.url);
-    this.pid = Number(/process_id:(\d+)/.exec(await client.info('server'))?.[1]);
-    client.disconnect();
-    return started;
+  protected launch(): Promise<StartedStore> {
+    return startRedis(this.dir, this.programs);
   }
 }
 
@@ -240,7 +247,7 @@ export async function copy(from: string, to: string): Promise<void> {
   }
 }
 
-function end(pid: number): void {
+function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch (error) {

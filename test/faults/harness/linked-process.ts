@@ -1,0 +1,24 @@
+import type { Environment, ServiceSetup } from '../../support/service-process.js';
+import { ServiceProcess } from '../../support/service-process.js';
+import type { Link } from './link.js';
+
+/** An API or a worker that reaches each store through a link of its own. */
+export class LinkedProcess extends ServiceProcess {
+  readonly postgres: Link;
+  readonly redis: Link;
+
+  constructor(
+    { postgres, redis }: { postgres: Link; redis: Link },
+    setup: Omit<ServiceSetup, 'environment'> & { environment: Environment },
+  ) {
+    super({
+      ...setup,
+      environment: () => ({
+        DATABASE_URL: postgres.url,
+        REDIS_URL: redis.url,
+        ...setup.environment,
+      }),
+    });
+    [this.postgres, this.redis] = [postgres, redis];
+  }
+}

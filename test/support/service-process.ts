@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs';
+import { answersOk } from '#tools/net';
+import type { Program, Programs } from '#tools/programs';
+import { ROOT } from '#tools/settings';
+
+const READY_MS = 60_000;
+
+/** Variables of a process's environment; undefined takes one away. */
+export type Environment = Record<string, string | undefined>;
+
+/** How an API or a worker is started. */
+export interface ServiceSetup {
+  name: string;
+  kind: 'api' | 'worker';
+  port: number;
+  programs: Programs;
+  /** Asked for at each start; it gets no other variables of ours. */
+  environment: () => Environment;
+  /** For Node.js itself. */
+  nodeOptions?: readonly string[];
+  /** Is told how it ended when nobody here ended it. */
+  onUnexpectedEnd?: (how: string) => void;
+  /** Where it is built. */
+  root?: string;
+}
+
+/** An API or a worker, which its supervisor starts again when it was killed. */
+export class ServiceProcess {
+  readonly name: string;
+  readonly kind: 'api' | 'worker';
+  readonly port: number;
+  readonly url: string;
+  /** When it was started last, own clock in ms. */
+  startedAt = 0;
+  private started: Program | undefined;
+  private endIsOurs = false;
+
+  constructor(private readonly setup: ServiceSetup) {
+    ({ name: this.name, kind: this.kind, port: this.port } = setup);
+    this.url = `http://127.0.0.1:${this.port}`;
+  }
+
+  /** Starts it and waits until it is ready. */
+  async start(): Promise<void> {
+    this.launch();
+    await this.ready();
+  }
+
+  /** Starts it without waiting for anything. */
+  launch(): void {
+    const { programs, environment, nodeOptions = [], onUnexpectedEnd, root = ROOT } = this.setup;
+    const env = {
+      PATH: process.env.PATH,
+      HOST: '127.0.0.1',
+      [this.kind === 'api' ? 'PORT' : 'WORKER_PORT']: String(this.port),
+      ...environment(),
+    };
+    const args = [...nodeOptions, `dist/apps/${this.kind}/src/main.js`];
+    const program = programs.start(this.name, process.execPath, args, { cwd: root, env });
+    this.started = program;
+    this.startedAt = Date.now();
+    this.endIsOurs = false;
+    void program.exited.then((how) => {
+      if (program === this.started && !this.endIsOurs) onUnexpectedEnd?.(`${this.name} ${how}`);
+    });
+  }
+
+  /** @throws Error with its last lines when it is not ready in time */
+  ready(): Promise<void> {
+    return this.program.ready(() => answersOk(`${this.url}/health/ready`), READY_MS);
+  }
+
+  /** SIGKILL, at once. */
+  kill(): Promise<string> {
+    this.endIsOurs = true;
+    return this.program.kill();
+  }
+
+  /** SIGTERM, and SIGKILL when that takes too long. @returns how it ended */
+  stop(): Promise<string> {
+    this.endIsOurs = true;
+    return this.program.stop();
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.program.signal(signal);
+  }
+
+  get pid(): number {
+    return this.program.pid;
+  }
+
+  /** How it ended; see {@link Program}. */
+  get exited(): Promise<string> {
+    return this.program.exited;
+  }
+
+  /** Resident memory in MB; NaN when it does not run. */
+  memory(): number {
+    try {
+      const status = readFileSync(`/proc/${this.pid}/status`, 'utf8');
+      return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) / 1_024;
+    } catch {
+      return NaN;
+    }
+  }
+
+  /** What it has written since it was started. */
+  output(): string {
+    return this.program.output();
+  }
+
+  private get program(): Program {
+    if (!this.started) throw new Error(`${this.name} was never started`);
+    return this.started;
+  }
+}

@@ -1,0 +1,152 @@
+import { spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually } from './eventually.mjs';
+import { readText } from './processes.mjs';
+import { Problem } from './problem.mjs';
+
+/** For an end in good order. */
+const STOP_MS = 30_000;
+const SUCCESS = 'exited with code 0';
+const LAST_LINES = 15;
+
+/**
+ * @typedef {import('node:child_process').SpawnOptions & { input?: string | undefined,
+ *   withGroup?: boolean }} Options of a program; `input` is what it reads, `withGroup` for Children
+ */
+
+/** A program that was started, with its output in a log. */
+export class Program {
+  /** How it ended; undefined as long as it runs. @type {string | undefined} */
+  ending;
+  #child;
+  #log;
+  #start;
+
+  /**
+   * @param {string} name
+   * @param {string} log
+   * @param {string} command
+   * @param {readonly string[]} args
+   * @param {Options} options
+   */
+  constructor(name, log, command, args, { input, ...options }) {
+    this.name = name;
+    this.#log = log;
+    this.#start = readText(log)?.length ?? 0;
+    const handle = openSync(log, 'a', 0o600);
+    this.#child = spawn(command, args, {
+      stdio: [input === undefined ? 'ignore' : 'pipe', handle, handle],
+      ...options,
+    });
+    closeSync(handle);
+    // A program that ends before it has read everything is its exit status' business.
+    this.#child.stdin?.on('error', () => undefined).end(input);
+    /**
+     * Never fails, and says how it ended.
+     * @type {Promise<string>}
+     */
+    this.exited = new Promise((resolve) => {
+      const end = (/** @type {string} */ how) => resolve((this.ending = how));
+      this.#child.on('error', (error) => end(`could not be started (${error.message})`));
+      this.#child.on('exit', (code, signal) =>
+        end(signal ? `was ended by ${signal}` : `exited with code ${code}`),
+      );
+    });
+  }
+
+  /** 0 when it could not be started. */
+  get pid() {
+    return this.#child.pid ?? 0;
+  }
+
+  /** What it has written. */
+  output() {
+    return (readText(this.#log) ?? '').slice(this.#start);
+  }
+
+  /** Sends a signal; nothing when it has ended. @param {NodeJS.Signals} signal */
+  signal(signal) {
+    this.#child.kill(signal);
+  }
+
+  /** SIGKILL. */
+  kill() {
+    this.signal('SIGKILL');
+    return this.exited;
+  }
+
+  /** SIGTERM, and SIGKILL when that takes too long. */
+  async stop() {
+    this.signal('SIGTERM');
+    const timer = setTimeout(() => this.signal('SIGKILL'), STOP_MS);
+    const how = await this.exited;
+    clearTimeout(timer);
+    return how;
+  }
+
+  /**
+   * @param {() => Promise<boolean> | boolean} isReady
+   * @param {number} ms
+   * @throws {Problem} when it ends before, or is not ready in time
+   */
+  async ready(isReady, ms) {
+    const isDecided = async () => this.ending !== undefined || (await isReady());
+    await eventually(isDecided, Boolean, { ms }).catch(() => {
+      throw this.failure(`is not ready after ${ms / 1_000} s`);
+    });
+    if (this.ending !== undefined) throw this.failure(this.ending);
+  }
+
+  /** The problem "NAME HOW", with the last lines that it wrote. @param {string} how */
+  failure(how) {
+    const lines = this.output().trimEnd().split('\n').slice(-LAST_LINES);
+    return new Problem(`${this.name} ${how}; its last lines were:\n  ${lines.join('\n  ')}`);
+  }
+}
+
+/**
+ * Starts programs. Their output goes to files: a pipe that nobody reads would stop them, one that
+ * is closed would end them. They stay in our process group: whoever ends it ends them, however we
+ * end.
+ */
+export class Programs {
+  /** @type {Set<Program>} */
+  #running = new Set();
+  #dir;
+
+  /** @param {string} dir for their logs; made when the first one starts */
+  constructor(dir) {
+    this.#dir = dir;
+  }
+
+  /**
+   * @param {string} name of the program, and of its log
+   * @param {string} command
+   * @param {readonly string[]} args
+   * @param {Options} [options]
+   */
+  start(name, command, args, options = {}) {
+    mkdirSync(this.#dir, { recursive: true, mode: 0o700 });
+    const program = new Program(name, join(this.#dir, `${name}.log`), command, args, options);
+    this.#running.add(program);
+    void program.exited.then(() => this.#running.delete(program));
+    return program;
+  }
+
+  /**
+   * Runs a program to its end.
+   * @param {Parameters<Programs['start']>} what see {@link start}
+   * @throws {Problem} with the end of its log when it fails
+   */
+  async run(...what) {
+    const program = this.start(...what);
+    const how = await program.exited;
+    if (how !== SUCCESS) throw program.failure(how);
+  }
+
+  /** SIGKILL for all that run. */
+  async kill() {
+    await Promise.all([...this.#running].map((program) => program.kill()));
+  }
+}
