@@ -93,7 +93,7 @@ it('delivers the event byte for byte, signed, with the payload of the subscripti
   const [delivery] = await finished(event);
   expect(delivery).toMatchObject({ state: 'succeeded', attempts: 1 });
   const [notification] = receiver.received;
-  expect(notification?.path).toBe('/hook?x=1');
+  expect(notification?.target).toBe('/hook?x=1');
   expect(notification?.body).toContain(
     '"data":{"big":12345678901234567890, "a":1,"a":2},"payload":{ "mine": 1.0 }}',
   );

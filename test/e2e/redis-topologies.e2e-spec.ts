@@ -1,14 +1,18 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Client, clientOf } from '../support/http.js';
-import { startApi, startWorker } from '../support/processes.js';
+import { programs, startApi, startWorker } from '../support/processes.js';
 import type { ServiceProcess } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { RedisServers } from '../support/redis-servers.js';
 
 const SUBSCRIPTIONS = 6;
+const NODE_TIMEOUT_MS = 1_000;
 
 let database: TestDatabase;
 let servers: RedisServers;
@@ -21,7 +25,9 @@ let reported = 0;
 beforeEach(async () => {
   [database, servers, receiver] = await Promise.all([
     createTestDatabase(),
-    RedisServers.prepare(),
+    mkdtemp(join(tmpdir(), 'switchhook-redis-')).then(
+      (dir) => new RedisServers(dir, programs, NODE_TIMEOUT_MS),
+    ),
     startReceiver(),
   ]);
   reported = 0;
@@ -68,7 +74,7 @@ async function reportAndAwait(count: number): Promise<void> {
 }
 
 it('delivers through a Redis Cluster, and goes on when a primary is lost', async () => {
-  const port = await servers.startCluster();
+  const [port = 0] = await servers.startCluster(1);
   await startOn(`redis+cluster://127.0.0.1:${String(port)}`);
   await reportAndAwait(50);
   const nodes = String(await servers.ask(port, 'CLUSTER', 'NODES'));

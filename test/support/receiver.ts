@@ -1,66 +1,114 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { eventually } from '#tools/eventually';
 
 /** A notification as it came in. */
 export interface Received {
+  /** The same on every attempt. */
   id: string;
+  /** Of the target, without a query. */
   path: string;
+  /** Path and query. */
+  target: string;
   headers: IncomingHttpHeaders;
   body: string;
+  /** Own clock, ms. */
   at: number;
 }
 
-/** What a receiver does with a notification; by default it answers 200. */
-export type Answering = (received: Received, response: ServerResponse) => void;
+/** What is done with a notification. */
+export type Answering<Came extends Received = Received> = (
+  received: Came,
+  response: ServerResponse,
+) => void;
 
-/** A customer's web application. */
-export interface Receiver {
-  url: string;
-  received: Received[];
-  answering: Answering;
-  /** Waits until the condition holds for what was received. */
-  until: (holds: (received: readonly Received[]) => boolean, ms?: number) => Promise<void>;
-  close: () => Promise<void>;
+/** Where a receiver listens: on a free port of loopback, without TLS, unless said otherwise. */
+export interface Place {
+  port?: number;
+  address?: string;
+  tls?: { key: string; cert: string };
 }
 
-/** Starts a receiver on a free port of a loopback address. */
+/** A customer's web application: remembers what came. */
+export class Receiver<Came extends Received = Received> {
+  readonly received: Came[] = [];
+  /** The first place where it listens. */
+  url = '';
+  private readonly servers: ReturnType<typeof createServer>[] = [];
+
+  constructor(public answering: Answering<Came>) {}
+
+  /** May be called more than once. @returns the address */
+  async listen({ port = 0, address = '127.0.0.1', tls }: Place = {}): Promise<string> {
+    const server = tls ? createTlsServer(tls) : createServer();
+    server.on('request', (request, response) => this.take(request, response));
+    // Whoever does not trust us does not shake hands.
+    server.on('tlsClientError', () => undefined);
+    server.listen(port, address);
+    await once(server, 'listening');
+    this.servers.push(server);
+    const { port: taken } = server.address() as AddressInfo;
+    const url = `${tls ? 'https' : 'http'}://${address}:${taken}`;
+    this.url ||= url;
+    return url;
+  }
+
+  /** Waits until the condition holds for what was received. */
+  async until(holds: (received: readonly Came[]) => boolean, ms = 30_000): Promise<void> {
+    await eventually(() => this.received, holds, { ms });
+  }
+
+  async close(): Promise<void> {
+    const closed = this.servers.map((server) => once(server.close(), 'close'));
+    for (const server of this.servers) server.closeAllConnections();
+    await Promise.all(closed);
+  }
+
+  /** What is remembered of a notification; undefined: it was none, and is answered with 405. */
+  protected note(
+    received: Received,
+    _request: IncomingMessage,
+    _response: ServerResponse,
+  ): Came | undefined {
+    return received as Came;
+  }
+
+  private take(request: IncomingMessage, response: ServerResponse): void {
+    const chunks: Buffer[] = [];
+    // A worker that is killed breaks off.
+    request.on('error', () => undefined);
+    response.on('error', () => undefined);
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const { url: target = '', headers } = request;
+      const [path = ''] = target.split('?');
+      const id = String(headers['webhook-id']);
+      const body = Buffer.concat(chunks).toString('utf8');
+      const all = { id, path, target, headers, body, at: Date.now() };
+      const received = this.note(all, request, response);
+      if (received === undefined) {
+        response.writeHead(405).end();
+        return;
+      }
+      this.received.push(received);
+      this.answering(received, response);
+    });
+  }
+}
+
+/** Starts a receiver that answers 200 unless told otherwise. */
 export async function startReceiver(
   answering: Answering = (_, response) => response.end(),
   address = '127.0.0.1',
 ): Promise<Receiver> {
-  const received: Received[] = [];
-  const receiver: Receiver = {
-    url: '',
-    received,
-    answering,
-    until: async (holds, ms = 30_000) => {
-      await eventually(() => Promise.resolve(holds(received)), Boolean, { ms });
-    },
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const notification = {
-        id: String(request.headers['webhook-id']),
-        path: request.url ?? '',
-        headers: request.headers,
-        body: Buffer.concat(chunks).toString('utf8'),
-        at: Date.now(),
-      };
-      received.push(notification);
-      receiver.answering(notification, response);
-    });
-  });
-  server.listen(0, address);
-  await once(server, 'listening');
-  receiver.url = `http://${address}:${(server.address() as AddressInfo).port}`;
+  const receiver = new Receiver(answering);
+  await receiver.listen({ address });
   return receiver;
 }

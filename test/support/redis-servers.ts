@@ -1,55 +1,63 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import { eventually } from '#tools/eventually';
-import { freePort } from '#tools/net';
-import type { Program } from '#tools/programs';
-import { programs } from './processes.js';
+import { answersPing, freePort } from '#tools/net';
+import type { Program, Programs } from '#tools/programs';
 
-const NODE_TIMEOUT_MS = 1_000;
-/** The bus of a cluster has the port of the node and this. */
+const PRIMARIES = 3;
+const READY_MS = 20_000;
+/** The bus of a node has its port and this; from 32768 on, a connection of anybody may have it. */
 const BUS_PORT = 10_000;
-const MASTERS = 3;
+const CONNECTIONS_FROM = 32_768;
 
-/** Servers of Redis of a test's own, on loopback. */
+/** Servers of Redis on loopback that keep nothing on disk unless they are told to. */
 export class RedisServers {
   private readonly running = new Map<number, Program>();
 
-  private constructor(private readonly dir: string) {}
+  /** @param timeoutMs after which a server that does not answer the others counts as lost */
+  constructor(
+    private readonly dir: string,
+    private readonly programs: Programs,
+    private readonly timeoutMs: number,
+  ) {}
 
-  static async prepare(): Promise<RedisServers> {
-    return new RedisServers(await mkdtemp(join(tmpdir(), 'switchhook-redis-')));
+  /** Three primaries with so many replicas each. @returns the ports of all */
+  async startCluster(replicas: number): Promise<number[]> {
+    const ports = await Promise.all(Array.from({ length: (1 + replicas) * PRIMARIES }, nodePort));
+    await Promise.all(ports.map((port) => this.startNode(port)));
+    const nodes = ports.map((port) => `127.0.0.1:${port}`);
+    const create = ['create', ...nodes, '--cluster-replicas', String(replicas), '--cluster-yes'];
+    await this.programs.run('redis-cli', 'redis-cli', ['--cluster', ...create]);
+    await this.whole(ports);
+    return ports;
   }
 
-  /** Three primaries with a replica each. @returns the port of one of them */
-  async startCluster(): Promise<number> {
-    const ports = await Promise.all(Array.from({ length: 2 * MASTERS }, () => busPort()));
-    const settings = [
-      '--cluster-enabled',
-      'yes',
-      '--cluster-node-timeout',
-      String(NODE_TIMEOUT_MS),
-    ];
-    for (const port of ports) {
-      await this.start(port, [...settings, '--cluster-config-file', `nodes-${String(port)}.conf`]);
-    }
-    const nodes = ports.map((port) => `127.0.0.1:${String(port)}`);
-    const create = ['--cluster', 'create', ...nodes, '--cluster-replicas', '1', '--cluster-yes'];
-    await promisify(execFile)('redis-cli', create);
+  /** Starts a node of a cluster, which still knows the others when it is started again. */
+  startNode(port: number): Promise<void> {
+    const cluster = {
+      enabled: 'yes',
+      'node-timeout': this.timeoutMs,
+      'config-file': `${port}.conf`,
+    };
+    return this.start(
+      port,
+      Object.entries(cluster).flatMap(([name, value]) => [`--cluster-${name}`, String(value)]),
+    );
+  }
+
+  /** Waits until all nodes know all of their cluster. */
+  async whole(ports: readonly number[]): Promise<void> {
     for (const port of ports) {
       await eventually(() => this.ask(port, 'CLUSTER', 'INFO'), isWhole);
       await eventually(() => this.ask(port, 'INFO', 'replication'), isInStep);
     }
-    return ports.at(-1) ?? 0;
   }
 
   /** A primary with a replica, and a sentinel that watches it. @returns the ports of both */
   async startWatched(name: string): Promise<{ sentinel: number; primary: number }> {
     const [primary, replica, sentinel] = [await freePort(), await freePort(), await freePort()];
-    await this.start(primary, []);
+    await this.start(primary);
     await this.start(replica, ['--replicaof', '127.0.0.1', String(primary)]);
     await eventually(() => this.ask(replica, 'INFO', 'replication'), isInStep);
     const settings = join(this.dir, 'sentinel.conf');
@@ -57,7 +65,7 @@ export class RedisServers {
       settings,
       [
         `sentinel monitor ${name} 127.0.0.1 ${String(primary)} 1`,
-        `sentinel down-after-milliseconds ${name} ${String(NODE_TIMEOUT_MS)}`,
+        `sentinel down-after-milliseconds ${name} ${this.timeoutMs}`,
         `sentinel failover-timeout ${name} 5000`,
       ].join('\n'),
     );
@@ -92,24 +100,22 @@ export class RedisServers {
     await rm(this.dir, { recursive: true });
   }
 
-  private async start(port: number, settings: string[], first: string[] = []): Promise<void> {
+  private async start(port: number, settings: string[] = [], first: string[] = []): Promise<void> {
     const own = ['--port', String(port), '--bind', '127.0.0.1', '--dir', this.dir];
-    const nothingKept = first.length > 0 ? [] : ['--save', '', '--appendonly', 'no'];
-    const args = [...first, ...own, ...nothingKept, ...settings];
-    this.running.set(port, programs.start(`redis-${port}`, 'redis-server', args));
-    await eventually(
-      () => this.ask(port, 'PING'),
-      (answer) => answer === 'PONG',
-    );
+    const file = ['--save', '', '--appendonly', 'no', '--dbfilename', `${port}.rdb`];
+    const args = [...first, ...own, ...(first.length > 0 ? [] : file), ...settings];
+    const server = this.programs.start(`redis-${port}`, 'redis-server', args);
+    this.running.set(port, server);
+    await server.ready(() => answersPing(port), READY_MS);
   }
 }
 
 const isWhole = (info: unknown) => String(info).includes('cluster_state:ok');
 const isInStep = (info: unknown) => /role:master|master_link_status:up/.test(String(info));
 
-async function busPort(): Promise<number> {
+async function nodePort(): Promise<number> {
   for (;;) {
     const port = await freePort();
-    if (port + BUS_PORT <= 65_535) return port;
+    if (port + BUS_PORT < CONNECTIONS_FROM) return port;
   }
 }

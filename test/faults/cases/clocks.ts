@@ -34,7 +34,7 @@ export const clocksApart: FaultCase = {
     await sleep(12_000);
   },
   check: ({ receiver }) => {
-    const off = receiver.arrivals.filter(({ headers, at }) => {
+    const off = receiver.received.filter(({ headers, at }) => {
       const signedAt = Number(headers['webhook-timestamp']);
       return !(Math.abs(signedAt - at / 1_000) <= MOST_SECONDS_OFF);
     });

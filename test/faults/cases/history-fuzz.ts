@@ -4,7 +4,8 @@ import type { FaultCase } from '../harness/fault-case.js';
 import { Customer } from '../harness/history/customer.js';
 import type { Installation } from '../harness/installation.js';
 import { Random } from '../harness/random.js';
-import { type Answering, type Arrival, confirm, keyOf } from '../harness/receiver.js';
+import type { Answering } from '../../support/receiver.js';
+import { type Arrival, confirm, keyOf } from '../harness/receiver.js';
 
 const FUZZ_MS = 60_000;
 const CUSTOMERS = 3;
@@ -55,7 +56,7 @@ const traffic = { isSlow: false };
 const SLOWED_MS = { least: 200, most: 800 };
 
 /** The same call gets the same answer in each run with a seed, whenever it comes. */
-function flaky(seed: number): Answering {
+function flaky(seed: number): Answering<Arrival> {
   return (arrival, response) => {
     const { path, number, earlier } = arrival;
     const call = (number * PATHS.length + PATHS.indexOf(path)) * 1_000 + earlier;

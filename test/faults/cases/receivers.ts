@@ -58,7 +58,7 @@ export const receiversBroken: FaultCase = {
       if (path === '/refuses') return `http://127.0.0.1:${String(await freePort())}${path}`;
       if (path === '/no-such-host') return `http://nowhere.invalid${path}`;
       if (path !== '/wrong-certificate') return receiver.url + path;
-      return (await receiver.listenTls(untrusted.key, untrusted.cert)) + path;
+      return (await receiver.listen({ tls: untrusted })) + path;
     },
   },
   harm: async (installation) => {
@@ -66,7 +66,7 @@ export const receiversBroken: FaultCase = {
     receiver.answering = (arrival, response) => BROKEN[arrival.path]?.(arrival, response);
     await sleep(FAULTY_MS);
     receiver.answering = confirm;
-    await receiver.listen(Number(targets.get('/refuses')?.url.port));
+    await receiver.listen({ port: Number(targets.get('/refuses')?.url.port) });
     await installation.correct('/wrong-certificate');
     await installation.correct('/no-such-host');
   },
@@ -125,7 +125,7 @@ export const receiversRefusing: FaultCase = {
     const off = await postgres.query(
       `SELECT FROM webhooks WHERE disabled_reason = 'gone' AND NOT enabled`,
     );
-    const followed = receiver.arrivals.filter(({ path }) => path === '/private').length;
+    const followed = receiver.received.filter(({ path }) => path === '/private').length;
     return [
       ...(off.length === 1 ? [] : ['410 did not switch its subscription off']),
       ...(followed + receiver.strays === 0 ? [] : ['a redirect was followed, or a hold not kept']),

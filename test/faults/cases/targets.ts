@@ -43,13 +43,13 @@ function customersOf(installation: Installation): Promise<Account[]> {
 /** The p99 of the time from the report of an event until it arrived at each of the targets that do not hang. */
 async function delayOf(customers: readonly Account[], installation: Installation): Promise<number> {
   const { receiver } = installation;
-  const from = receiver.arrivals.length;
+  const from = receiver.received.length;
   for (const { producer } of customers) producer.start(EVENTS_PER_S / ACCOUNTS);
   await sleep(PHASE_MS);
   await Promise.all(customers.map(({ producer }) => producer.finish()));
   await sleep(1_000);
   const delays: number[] = [];
-  for (const { path, number, at } of receiver.arrivals.slice(from)) {
+  for (const { path, number, at } of receiver.received.slice(from)) {
     const account = customers.find(({ paths }) => paths.slice(1).includes(path));
     const accepted = account?.producer.accepted.get(number);
     if (accepted) delays.push(at - accepted.reportedAt);
@@ -136,7 +136,7 @@ export const targetDead: FaultCase = {
       if (isDead) response.writeHead(500).end();
       else setTimeout(() => confirm(arrival, response), 5);
     };
-    const arrivals = () => receiver.arrivals.filter(({ path }) => path === '/dead');
+    const arrivals = () => receiver.received.filter(({ path }) => path === '/dead');
     const health = async () => {
       const shown = await installation.call<{ health: { state: string } }>('GET', subscription);
       return shown.health.state;
@@ -258,9 +258,9 @@ async function closedCircuits(postgres: Postgres): Promise<number> {
 /** Reports many events. @returns how long it took until all were delivered, ms */
 async function burst({ producer, receiver, paths }: Installation): Promise<number> {
   const start = performance.now();
-  const arrived = receiver.arrivals.length + BURST * paths.length;
+  const arrived = receiver.received.length + BURST * paths.length;
   await producer.reportMany(BURST);
-  await eventually(() => receiver.arrivals.length >= arrived, Boolean, {
+  await eventually(() => receiver.received.length >= arrived, Boolean, {
     what: 'a burst is delivered',
     ms: 60_000,
   });

@@ -74,7 +74,7 @@ export function experienceIn(
   const [path = ''] = paths;
   const isWithin = (at: number) => at >= span.from && at < span.to;
   const firstAt = new Map<number, number>();
-  for (const arrival of receiver.arrivals) {
+  for (const arrival of receiver.received) {
     if (arrival.path === path && arrival.earlier === 0) firstAt.set(arrival.number, arrival.at);
   }
   const reported = [...producer.accepted].filter(

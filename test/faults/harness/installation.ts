@@ -251,7 +251,7 @@ export class Installation {
       redis.close();
     }
     await this.programs.kill();
-    this.receiver.close();
+    await this.receiver.close();
   }
 
   private async prepare(targetOf: Setup['target']): Promise<void> {

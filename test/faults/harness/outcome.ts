@@ -51,7 +51,7 @@ export async function outcomeOf(
   for (const key of excused) promised.delete(key);
   const confirmed = receiver.confirmed();
   const arrived = [...promised].filter((key) => confirmed.has(key)).length;
-  const calls = new Map(receiver.arrivals.map((arrival) => [arrival, callOf(arrival)]));
+  const calls = new Map(receiver.received.map((arrival) => [arrival, callOf(arrival)]));
   const verdict = await verdictOf(faultCase, installation, { calls: [...calls.values()], excused });
   const repeated = [...confirmed.values()].flatMap((arrivals) => arrivals.slice(0, -1));
   const explained = repeated.filter((earlier) => verdict.explained.has(calls.get(earlier)!));
@@ -76,7 +76,7 @@ export async function outcomeOf(
     ...brokenOf(faultCase, outcome),
     ...[...rules].map(([rule, found]) => `${rule}: ${found.length}`),
     ...producer.failures.wrong.slice(0, 3).map((answer) => `a producer was answered ${answer}`),
-    ...sharedIds(receiver.arrivals),
+    ...sharedIds(receiver.received),
     ...installation.unexpectedEnds.map((how) => `a process needed a hand: ${how}`),
     ...((await faultCase.check?.(installation)) ?? []),
   ];
@@ -160,7 +160,7 @@ async function evidenceOf(
 ): Promise<string[]> {
   const evidence: string[] = [];
   for (const id of ids.slice(0, PRINTED)) {
-    const arrived = receiver.arrivals.filter((one) => one.id === id).map(callOf);
+    const arrived = receiver.received.filter((one) => one.id === id).map(callOf);
     const delivery = await postgres.query('SELECT * FROM deliveries WHERE id = $1', [id]);
     const attempts = await postgres.query(
       `SELECT take, number, at, duration_ms, status, error, worker FROM attempts

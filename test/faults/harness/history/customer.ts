@@ -71,7 +71,7 @@ export class Customer {
   }
 
   private async withDelivery(kind: 'cancel' | 'redeliver', dice: number): Promise<boolean> {
-    const arrivals = this.installation.receiver.arrivals.slice(-RECENT[kind]);
+    const arrivals = this.installation.receiver.received.slice(-RECENT[kind]);
     // What is confirmed is finished, and what is not will be tried again.
     const isConfirmed = ({ confirmedAt }: { confirmedAt?: number }) => confirmedAt !== undefined;
     const fit = arrivals.filter((one) => isConfirmed(one) === (kind === 'redeliver'));
