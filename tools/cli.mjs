@@ -38,7 +38,7 @@ function useInstance() {
 
 try {
   requireNode();
-  await prepare(ROOT);
+  await prepare();
 } catch (error) {
   report(error);
   process.exit(1);

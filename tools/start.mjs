@@ -50,15 +50,10 @@ async function main() {
 
   const running = await takeDataDir();
   await requireFreePort(at);
-  await prepare(ROOT);
+  await prepare();
   if (isStopping()) return;
 
-  const stores = await startStores(
-    { dir, root: ROOT, database: 'switchhook' },
-    given,
-    running,
-    onExit,
-  );
+  const stores = await startStores({ dir, database: 'switchhook' }, given, running, onExit);
   const env = await environment(at, given, stores);
   await running.run('setup', process.execPath, [CLI, 'migrate'], { cwd: ROOT, env });
   if (!given.databaseUrl) await createAccounts(running, env);

@@ -8,7 +8,6 @@ import pg from 'pg';
 import { startPostgres } from '#tools/postgres';
 import type { Program, Programs } from '#tools/programs';
 import { startRedis } from '#tools/redis';
-import { ROOT } from '#tools/settings';
 
 export const DATABASE = 'switchhook_test';
 
@@ -167,7 +166,7 @@ export class Postgres extends Store {
 
   protected launch(): Promise<StartedStore> {
     const { place: dir, settings } = this;
-    return startPostgres({ dir, root: ROOT, database: DATABASE, settings }, this.programs);
+    return startPostgres({ dir, database: DATABASE, settings }, this.programs);
   }
 }
 

@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Problem } from './problem.mjs';
 import { codeOf, readText } from './processes.mjs';
+import { ROOT } from './settings.mjs';
 
 /** @typedef {{ uid: number, gid: number }} User */
 
@@ -42,12 +43,11 @@ export function serverUser(cluster) {
 
 /**
  * The directory of PostgreSQL's binaries, readable by the user that is to run them.
- * @param {string} root the clone
  * @param {User | undefined} user
  */
-export function binaries(root, user) {
-  const source = join(root, PACKAGE, 'native');
-  const manifest = readText(join(root, PACKAGE, 'package.json'));
+export function binaries(user) {
+  const source = join(ROOT, PACKAGE, 'native');
+  const manifest = readText(join(ROOT, PACKAGE, 'package.json'));
   if (manifest === undefined) {
     throw new Problem(
       `${PACKAGE} is missing: install without --omit=optional, or set DATABASE_URL.`,

@@ -42,17 +42,17 @@ export function requireEmbeddedPostgres() {
 
 /**
  * Starts PostgreSQL on loopback with its data in `dir`, made at the first start.
- * @param {{ dir: string, root: string, database: string, settings?: Record<string, string> }} where
+ * @param {{ dir: string, database: string, settings?: Record<string, string> }} where
  *   `database` is made with the data; `settings` of the server, on top of ours
  * @param {Programs} programs
  * @returns {Promise<{ url: string, roleUrls: { api: string, worker: string } | undefined,
  *   program: import('./programs.mjs').Program }>} `roleUrls` unless the data are from before there
  *   were roles
  */
-export async function startPostgres({ dir, root, database, settings: own = {} }, programs) {
+export async function startPostgres({ dir, database, settings: own = {} }, programs) {
   const cluster = join(dir, 'postgres');
   const user = serverUser(cluster);
-  const bin = join(binaries(root, user), 'bin');
+  const bin = join(binaries(user), 'bin');
   const options = { ...user, env: ENVIRONMENT };
   if (!existsSync(cluster)) await create(dir, database, bin, options, programs);
   const { password, rolePassword } = readSecrets(dir);

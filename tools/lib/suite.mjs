@@ -18,7 +18,7 @@ export function runSuite(name, { needs, within = (command) => command } = {}) {
       requireNode();
       requireStores({});
       await needs?.();
-      await prepare(ROOT);
+      await prepare();
       const tsc = ['node_modules/typescript/bin/tsc', '-p', `test/${name}/tsconfig.json`];
       const { code } = await runTask(process.execPath, tsc, { cwd: ROOT });
       if (code !== 0) throw new Problem(`the suite ${name} does not compile.`);
