@@ -21,8 +21,8 @@ import { startApi } from '../support/processes.js';
 import type { ServiceProcess } from '../support/service-process.js';
 
 /**
- * Generated from the description: what is added to the API is tested here as soon as it is
- * described. (The description itself is held against the routes by openapi.int-spec.)
+ * Generated from the API description: whatever is added to the API is tested here as soon as it is
+ * described. (openapi.int-spec checks the description against the routes.)
  */
 
 let database: TestDatabase;
@@ -30,12 +30,12 @@ let api: ServiceProcess;
 let installation: Installation;
 let described: DescribedApi;
 let closed: DescribedOperation[];
-/** Whose everything is. */
+/** The account that owns everything. */
 let owner: Belongings;
-/** Who has as much, and is to get nothing of it. */
+/** An account with as much, which must get nothing of the owner's. */
 let stranger: Belongings;
 
-/** Resources that are nobody's: everyone may see them. */
+/** Resources that belong to no account: everyone may see them. */
 const SHARED = ['environments'];
 
 beforeAll(async () => {
@@ -59,11 +59,11 @@ afterAll(async () => {
 const isForPlatform = (one: DescribedOperation) => described.mayRefuseWith(one, 'forbidden');
 const nameOf = ({ operation: { operationId } }: DescribedOperation) => operationId;
 
-/** The places in a path that stand for something of somebody's own. */
+/** The places in a path that hold an id of an account's own resource. */
 const ownedPlaces = ({ path }: DescribedOperation) =>
   placesOf(path).filter(({ place }) => !SHARED.includes(place));
 
-/** A path with, at each place, the id that is chosen for it. */
+/** A path with the chosen id at each place. */
 function pathWith({ path }: DescribedOperation, idAt: (place: string) => string): string {
   return placesOf(path).reduce(
     (filled, { name, place }) => filled.replace(`{${name}}`, idAt(place)),
@@ -71,7 +71,10 @@ function pathWith({ path }: DescribedOperation, idAt: (place: string) => string)
   );
 }
 
-/** Bodies that would do, were the resource the caller's own; undefined where none is read. */
+/**
+ * Bodies that would be valid if the resource were the caller's own; undefined where no body is
+ * read.
+ */
 function bodiesOf(one: DescribedOperation, caller: Belongings): (object | undefined)[] {
   const examples = Object.values(described.bodyOf(one)?.examples ?? {});
   if (examples.length === 0) return [undefined];
@@ -94,22 +97,22 @@ function call(
   return send(one.method, api.url + path, { ...(auth !== undefined && { auth }), body, headers });
 }
 
-/** An id of the same kind that nothing has. */
+/** An unused id of the same kind. */
 function unknownLike(id: string): string {
   if (id.includes('-')) return '019a0000-0000-7000-8000-000000000000';
   return '799999999';
 }
 
-/** Every text that tells of an account: its ids and its name. */
+/** Every text that identifies an account: its ids and its name. */
 const tracesOf = ({ username, ids }: Belongings): string[] => [
   username,
   ...[...ids].filter(([place]) => !SHARED.includes(place)).map(([, id]) => id),
 ];
 
-const tells = (text: string, of: Belongings): string[] =>
+const tracesIn = (text: string, of: Belongings): string[] =>
   tracesOf(of).filter((trace) => text.includes(trace));
 
-/** Every row that tells of an account, but for when a credential of it was last used. */
+/** Every row that contains a trace of an account, except when a credential of it was last used. */
 async function rowsOf(of: Belongings): Promise<string[]> {
   const tables = await database.query<{ name: string }>(
     `SELECT c.oid::regclass::text AS name FROM pg_class c
@@ -121,12 +124,14 @@ async function rowsOf(of: Belongings): Promise<string[]> {
     const all = await database.query<{ row: string }>(
       `SELECT (to_jsonb(t) - 'last_used_at')::text AS row FROM ${name} t`,
     );
-    rows.push(...all.map(({ row }) => `${name} ${row}`).filter((row) => tells(row, of).length > 0));
+    rows.push(
+      ...all.map(({ row }) => `${name} ${row}`).filter((row) => tracesIn(row, of).length > 0),
+    );
   }
   return rows.sort();
 }
 
-/** An answer without what belongs to the request alone. */
+/** An answer without the parts that differ for each request. */
 function comparable(answer: Answer): unknown {
   const body = answer.json();
   const { headers } = answer;
@@ -134,7 +139,7 @@ function comparable(answer: Answer): unknown {
   return [answer.status, headers['content-type'], headers['content-length'], { ...body, ...own }];
 }
 
-/** The ways to put somebody's ids into a path: at one of its places, or at several. */
+/** The ways to put another account's ids into a path: at one of its places, or at several. */
 function mixtures(places: readonly string[]): string[][] {
   return places
     .reduce<string[][]>((sets, place) => [...sets, ...sets.map((set) => [...set, place])], [[]])
@@ -142,22 +147,22 @@ function mixtures(places: readonly string[]): string[][] {
 }
 
 describe('an account with one of everything', () => {
-  it('has its rows found, or nothing could be said of them here', async () => {
+  it('leaves traces in the tables that these tests compare', async () => {
     const tables = new Set((await rowsOf(owner)).map((row) => row.split(' ', 1)[0]));
     expect([...tables]).toEqual(
       expect.arrayContaining(['applications', 'credentials', 'deliveries', 'events', 'replays']),
     );
   });
 
-  it('is asked for through every route of the description', () => {
+  it('is tested through every described route', () => {
     expect(closed.length).toBeGreaterThan(40);
     expect(closed.filter((one) => ownedPlaces(one).length > 0).length).toBeGreaterThan(25);
   });
 
-  it('has the use of every route that it is asked for through', async () => {
-    const heirs = heirsCalled('heir');
+  it('can itself use every route that is tested', async () => {
+    const userOf = usersOfRoutes('heir');
     for (const one of closed.filter((each) => !isForPlatform(each))) {
-      const own = await heirs(one);
+      const own = await userOf(one);
       for (const body of bodiesOf(one, own)) {
         const { status } = await call(
           one,
@@ -165,15 +170,15 @@ describe('an account with one of everything', () => {
           own.auth,
           body,
         );
-        // 409 where the state of the resource is another one.
+        // 409 if the state of the resource does not allow it.
         expect([nameOf(one), status]).toEqual([nameOf(one), expect.toBeOneOf([200, 202, 409])]);
       }
     }
   });
 });
 
-/** Accounts to use operations with: one for all that leave its resources there. */
-function heirsCalled(name: string): (one: DescribedOperation) => Promise<Belongings> {
+/** Accounts that may use operations: a new one for each deletion, and one for all others. */
+function usersOfRoutes(name: string): (one: DescribedOperation) => Promise<Belongings> {
   let count = 0;
   const make = () => {
     count += 1;
@@ -184,7 +189,7 @@ function heirsCalled(name: string): (one: DescribedOperation) => Promise<Belongi
 }
 
 describe("another account's resource", () => {
-  it('is answered as one that nobody has, through every route, and stays as it is', async () => {
+  it('is answered like an unknown one on every route, and stays unchanged', async () => {
     const before = await rowsOf(owner);
     let count = 0;
     for (const one of closed) {
@@ -228,21 +233,26 @@ describe("another account's resource", () => {
     for (const one of reads) {
       const path = pathWith(one, (place) => stranger.ids.get(place)!);
       const plain = await call(one, path, stranger.auth);
-      expect([nameOf(one), plain.status, tells(plain.text, owner)]).toEqual([nameOf(one), 200, []]);
-      // Environments are everybody's, and what was attempted names nothing.
+      expect([nameOf(one), plain.status, tracesIn(plain.text, owner)]).toEqual([
+        nameOf(one),
+        200,
+        [],
+      ]);
+      // Environments are shared, and attempts contain no names.
       const namesOwn = one.path !== '/v1/environments' && !one.path.endsWith('/attempts');
       if (Array.isArray(plain.json()) && namesOwn) {
-        expect([nameOf(one), tells(plain.text, stranger)]).not.toEqual([nameOf(one), []]);
+        expect([nameOf(one), tracesIn(plain.text, stranger)]).not.toEqual([nameOf(one), []]);
         lists += 1;
       }
       for (const { name, schema } of described.parametersOf(one, 'query')) {
         for (const trace of tracesOf(owner)) {
           const answer = await call(one, `${path}?${name}=${trace}`, stranger.auth);
           const isText = [schema.type].flat().includes('string') && !('format' in schema);
-          // Anything else is refused for what it is: the names of applications are no numbers.
+          // Other parameters are refused for their type: the name of an account is no number, for
+          // example.
           if (answer.status === 400)
             expect([name, isText && !schema['pattern']]).toEqual([name, schema.enum !== undefined]);
-          else expect([name, answer.status, tells(answer.text, owner)]).toEqual([name, 200, []]);
+          else expect([name, answer.status, tracesIn(answer.text, owner)]).toEqual([name, 200, []]);
           const isFilter = answer.status === 200 && !['after', 'limit'].includes(name);
           if (isFilter) expect([nameOf(one), name, answer.json()]).toEqual([nameOf(one), name, []]);
         }
@@ -251,17 +261,17 @@ describe("another account's resource", () => {
     expect(lists).toBeGreaterThan(4);
   });
 
-  it('cannot be referred to in a body', async () => {
+  it('cannot be referenced in a body', async () => {
     const before = await rowsOf(owner);
     const references = referencesTo(owner);
-    const heirs = heirsCalled('referrer');
+    const userOf = usersOfRoutes('referrer');
     let count = 0;
     for (const one of closed.filter((each) => described.bodyOf(each) && !isForPlatform(each))) {
-      const own = await heirs(one);
+      const own = await userOf(one);
       for (const body of bodiesOf(one, own)) {
         const path = pathWith(one, (place) => own.ids.get(place)!);
         const answer = await call(one, path, own.auth, { ...body, ...references });
-        expect([nameOf(one), tells(answer.text, owner)]).toEqual([nameOf(one), []]);
+        expect([nameOf(one), tracesIn(answer.text, owner)]).toEqual([nameOf(one), []]);
         count += 1;
       }
     }
@@ -269,7 +279,7 @@ describe("another account's resource", () => {
     expect(await rowsOf(owner)).toEqual(before);
   });
 
-  it('gets no event that is reported as one of another account', async () => {
+  it('gets no event that is reported with the id of another account', async () => {
     const before = await rowsOf(owner);
     const event = { event: 'cdrCreated', resource: 'call', data: {} };
     const mixed = {
@@ -285,7 +295,7 @@ describe("another account's resource", () => {
   });
 });
 
-/** Every member that could name a resource of somebody, as fields of ours are called. */
+/** Every member that could name another account's resource, in the style of our fields. */
 function referencesTo({ ids }: Belongings): Record<string, string> {
   const references = [...ids].flatMap(([place, id]) => {
     if (SHARED.includes(place)) return [];
@@ -312,13 +322,13 @@ describe('every route that is not public', () => {
           body,
         );
         expect([nameOf(one), answer.status]).toEqual([nameOf(one), 401]);
-        expect(tells(answer.json<{ error: string }>().error, owner)).toEqual([]);
+        expect(tracesIn(answer.json<{ error: string }>().error, owner)).toEqual([]);
       }
     }
     expect(await rowsOf(owner)).toEqual(before);
   });
 
-  it('answers 401 to a locked account, its own resources included', async () => {
+  it('answers 401 to a locked account, even for its own resources', async () => {
     const locked = await accountWithEverything(installation, 'the-locked');
     await installation.platform.put('/v1/users/the-locked', { status: 'locked' });
     await eventually(
@@ -335,7 +345,7 @@ describe('every route that is not public', () => {
           pathWith(one, (place) => locked.ids.get(place)!),
           locked.auth,
           body,
-          // From one address, it would soon be one that has failed too often.
+          // A single address would soon have failed too often.
           { 'x-forwarded-for': `192.0.${calls >> 8}.${calls & 255}` },
         );
         expect([nameOf(one), answer.status]).toEqual([nameOf(one), 401]);
@@ -344,7 +354,7 @@ describe('every route that is not public', () => {
     expect(await rowsOf(locked)).toEqual(before);
   });
 
-  it('answers 403 to an account where it is for the platform', async () => {
+  it('answers 403 to an account if it is for the platform', async () => {
     const before = await rowsOf(owner);
     const forPlatform = closed.filter(isForPlatform);
     expect(forPlatform.length).toBeGreaterThan(7);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => demo.stop());
 
 describe('an update', () => {
-  it('changes what is given and leaves the rest', async () => {
+  it('changes the given fields and leaves the others', async () => {
     const path = await demo.anApplication({ environment: 2 });
     const before = await demo.shown(path);
     const answer = await demo.client.put(path, {
@@ -46,7 +46,7 @@ describe('an update', () => {
   it.each([
     { platform: 'webapi', apiType: 'scripting' },
     { platform: 'scripting', apiType: 'webapi' },
-  ])('takes the type that differs from the stored one: %j', async (types) => {
+  ])('accepts the type that differs from the stored one: %j', async (types) => {
     const path = await demo.anApplication();
     await demo.client.put(path, { ...(await demo.shown(path)), ...types });
     expect(await demo.shown(path)).toMatchObject({ apiType: 'webapi', platform: 'webapi' });
@@ -72,13 +72,13 @@ describe('an update', () => {
     [{ name: '' }, 'name length'],
     [{ environment: 999 }, 'environment unknown_reference'],
     [{ voiceUrl: '' }, 'voiceUrl length'],
-  ])('%j is refused', async (body, fault) => {
+  ])('is refused with %j', async (body, fault) => {
     expect(faultsOf(await demo.client.put(await demo.anApplication(), body))).toEqual([fault]);
   });
 });
 
 describe('If-Match', () => {
-  it('lets only the present version be changed and deleted', async () => {
+  it('allows a change or deletion of the present version only', async () => {
     const path = await demo.anApplication();
     const { etag } = (await demo.client.get(path)).headers;
     expect(etag).toMatch(/^"[^"]+"$/);
@@ -93,7 +93,7 @@ describe('If-Match', () => {
     expect((await demo.client.delete(path, present)).status).toBe(200);
   });
 
-  it('comes after 404 and before what the stored resource decides', async () => {
+  it('is checked after 404 and before rules that depend on the stored resource', async () => {
     const wrong = { headers: { 'if-match': '"no"' } };
     const path = await demo.anApplication();
     expect((await demo.client.put('/v1/applications/999999', {}, wrong)).status).toBe(404);
@@ -118,7 +118,7 @@ describe('If-None-Match', () => {
   const absent = { headers: { 'if-none-match': '*' } };
   const present = { status: 412, code: 'precondition_failed' };
 
-  it('is ignored by what reads', async () => {
+  it('is ignored by reads', async () => {
     const path = await demo.anApplication();
     const { etag } = (await demo.client.get(path)).headers;
     for (const tag of [etag!, '*']) {
@@ -127,7 +127,7 @@ describe('If-None-Match', () => {
     }
   });
 
-  it('lets nothing that is there be changed or deleted by *', async () => {
+  it('with * refuses to change or delete an existing application', async () => {
     const application = await demo.anApplication();
     const webhook = await demo.aSubscription();
     for (const path of [application, webhook]) {
@@ -145,7 +145,7 @@ describe('If-None-Match', () => {
     expect((await demo.client.put(application, { name: 'x' }, tagged)).status).toBe(200);
   });
 
-  it('lets no user and no credential that is there be changed by *', async () => {
+  it('with * refuses to change an existing user or delete an existing credential', async () => {
     const { auth } = await createUser(demo.database, 'switch', 'platform');
     const platform = clientOf(demo.api.url, auth);
     expectProblem(await platform.put('/v1/users/demo', { status: 'locked' }, absent), present);
@@ -179,7 +179,7 @@ describe('a deletion', () => {
 
 describe('an unknown application', () => {
   it.each(['999999999', '0', '-1', '+1', '01', '1.0', 'abc', '9223372036854775808', '%31x'])(
-    'of the id %s is 404',
+    'with the id %s is answered with 404',
     async (id) => {
       const path = `/v1/applications/${id}`;
       expect((await demo.client.get(path)).status).toBe(404);
@@ -188,7 +188,7 @@ describe('an unknown application', () => {
     },
   );
 
-  it('is told of only after what is wrong with the request itself', async () => {
+  it('is reported only after every fault of the request itself', async () => {
     const path = '/v1/applications/abc';
     expect((await demo.client.put(path, { name: '' })).status).toBe(400);
     expect((await demo.client.put(path, '{', {})).status).toBe(400);

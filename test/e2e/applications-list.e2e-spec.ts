@@ -38,7 +38,7 @@ function idsOf(answer: Answer): number[] {
   return answer.json<{ id: string }[]>().map(({ id }) => Number(id));
 }
 
-describe('the list', () => {
+describe('the list of applications', () => {
   it('is a bare array of all, in ascending numeric order of id', async () => {
     const answer = await many.get('/v1/applications/');
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
@@ -46,7 +46,7 @@ describe('the list', () => {
     expect(idsOf(answer)).toEqual(kept);
   });
 
-  it('holds each application as it is shown', async () => {
+  it('shows each application as GET shows it', async () => {
     const [first] = (await many.get('/v1/applications?limit=1')).json<object[]>();
     expect(first).toEqual((await many.get('/v1/applications/1')).json());
   });
@@ -61,14 +61,14 @@ describe('the list', () => {
     expect(answer.text).toBe('');
   });
 
-  it('goes on after an id', async () => {
+  it('continues after a given id', async () => {
     expect(idsOf(await many.get('/v1/applications?after=1000'))).toEqual(
       kept.filter((id) => id > 1000),
     );
     expect((await many.get('/v1/applications?after=9223372036854775807')).text).toBe('[]');
   });
 
-  it('is read in pages along their links', async () => {
+  it('is read in pages through their links', async () => {
     const ids: number[] = [];
     let path: string | undefined = '/v1/applications/?limit=1000';
     while (path !== undefined) {
@@ -97,7 +97,7 @@ describe('the list', () => {
     expect(answer.json()['code']).toBe('validation_failed');
   });
 
-  it('ignores parameters that it does not know', async () => {
+  it('ignores unknown parameters', async () => {
     expect(idsOf(await many.get('/v1/applications?limit=1&x=1&x=2&enabled=maybe'))).toEqual([1]);
   });
 });

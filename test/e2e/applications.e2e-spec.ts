@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => demo.stop());
 
 describe('a new application', () => {
-  it('answers 200 with its address and nothing else, in Location, too', async () => {
+  it('is answered with 200 and its address, in the body and in Location', async () => {
     const answer = await demo.client.post('/v1/applications/', minimalApplication);
     const { href } = answer.json<{ href: string }>();
     expect(answer.status).toBe(200);
@@ -61,7 +61,7 @@ describe('a new application', () => {
     expect(application['createdAt']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   });
 
-  it('leaves out what is not set, and runs scripting in development', async () => {
+  it('leaves out unset fields, and gets scripting and development as defaults', async () => {
     const application = await demo.shown(
       await demo.anApplication({ messagingUrl: null, apiType: null, environment: null }),
     );
@@ -93,7 +93,7 @@ describe('a new application', () => {
     expect(await demo.shown(path)).not.toHaveProperty('partition');
   });
 
-  it('takes platform in place of apiType', async () => {
+  it('accepts platform in place of apiType', async () => {
     expect(await demo.shown(await demo.anApplication({ platform: 'webapi' }))).toMatchObject({
       apiType: 'webapi',
       platform: 'webapi',
@@ -105,13 +105,13 @@ describe('a new application', () => {
     ['2'],
     ['/v1/environments/2'],
     ['https://anything.example/prefix/v1/environments/2'],
-  ])('takes environment %j', async (environment) => {
+  ])('accepts environment %j', async (environment) => {
     expect(await demo.shown(await demo.anApplication({ environment }))).toMatchObject({
       environment: `${demo.api.url}/v1/environments/2`,
     });
   });
 
-  it('trims its name and counts characters, not bytes', async () => {
+  it('has its name trimmed, and its length counted in characters, not bytes', async () => {
     expect(await demo.shown(await demo.anApplication({ name: '  Zentrale \t' }))).toMatchObject({
       name: 'Zentrale',
     });
@@ -123,7 +123,7 @@ describe('a new application', () => {
     expect(faultsOf(answer)).toEqual(['name length']);
   });
 
-  it('may have the name of another one', async () => {
+  it('may have the same name as another', async () => {
     expect(await demo.anApplication()).not.toBe(await demo.anApplication());
   });
 });
@@ -162,13 +162,13 @@ describe('a faulty application', () => {
       { name: '', voiceUrl: 'x', messagingUrl: 1, apiType: 'fax', environment: {} },
       ['apiType choice', 'environment type', 'messagingUrl type', 'name length', 'voiceUrl format'],
     ],
-  ])('%j is refused with every fault', async (body, expected) => {
+  ])('is refused with every fault: %j', async (body, expected) => {
     expect(faultsOf(await demo.client.post('/v1/applications', body))).toEqual(expected);
   });
 });
 
 describe('an imported application', () => {
-  it('shows its partition, and goes on showing it when an environment is set', async () => {
+  it('shows its partition, even after an environment is set', async () => {
     const [row] = await demo.database.query<{ id: string }>(
       `INSERT INTO applications (user_id, name, api_type, voice_url, partition)
        VALUES ($1, 'Old', 'scripting', 'http://v/', 'Production') RETURNING id`,

@@ -25,7 +25,7 @@ const LOOPBACK = { DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8' };
 let demo: DemoAccount;
 let platform: Client;
 let operator: string;
-/** The newest entry that there was before the test. */
+/** The newest entry before the test. */
 let last: string | undefined;
 /** Every action that these tests have seen. */
 const actions = new Set<string>();
@@ -47,7 +47,7 @@ async function entriesOf(client: Client, query = ''): Promise<AuditEntry[]> {
   return answer.json<AuditEntry[]>();
 }
 
-/** What this test has left, oldest first. */
+/** The entries of this test, oldest first. */
 async function recorded(): Promise<AuditEntry[]> {
   const all = await entriesOf(platform);
   const entries = all.slice(
@@ -58,8 +58,8 @@ async function recorded(): Promise<AuditEntry[]> {
   return entries.reverse();
 }
 
-/** Their actions, each with the names of what changed. */
-const told = async () =>
+/** Their actions, each with the names of the changed fields. */
+const recordedActions = async () =>
   (await recorded()).map(({ action, fields }) => (fields ? `${action}: ${fields.join()}` : action));
 
 const idIn = (path: string) => path.slice(path.lastIndexOf('/') + 1);
@@ -97,7 +97,7 @@ describe('an entry', () => {
     expect(at).toBeLessThanOrEqual(Date.now() + 1_000);
   });
 
-  it('has the name of a client that left before its change was done', async () => {
+  it('names a client that disconnected before its change was done', async () => {
     const path = await demo.anApplication();
     const lock = new pg.Client({ connectionString: demo.database.url });
     await lock.connect();
@@ -114,7 +114,7 @@ describe('an entry', () => {
     const waiting = async () => (await demo.database.query(waits)).length;
     await eventually(waiting, (count) => count > 0);
     leaving.destroy();
-    // Another one is answered meanwhile, after which nobody is at work who is still there.
+    // Once another request is answered, the process has noticed that the client disconnected.
     await demo.anApplication();
     await lock.query('COMMIT');
     await lock.end();
@@ -124,7 +124,7 @@ describe('an entry', () => {
     expect(entries.at(-1)).toMatchObject({ action: 'application.update', actor: 'demo' });
   });
 
-  it('is left by every change of an application and its subscriptions', async () => {
+  it('is written for every change of an application and its subscriptions', async () => {
     const application = await demo.anApplication();
     const body = { event: 'cdrRated', resource: 'sms', targetUrl: 'https://u:p@target.example/' };
     const { href } = (await demo.client.post(`${application}/webhooks`, body)).json<{
@@ -138,7 +138,7 @@ describe('an entry', () => {
     await demo.client.post(`${webhook}/secret/rotate`);
     await demo.client.put(application, { voiceUrl: null, messagingUrl: 'http://m.example/' });
     await demo.client.delete(application);
-    expect(await told()).toEqual([
+    expect(await recordedActions()).toEqual([
       'application.create',
       'webhook.create',
       'webhook.update: name,targetUrl,enabled',
@@ -154,7 +154,7 @@ describe('an entry', () => {
     }
   });
 
-  it('is left by every change of users, credentials and environments', async () => {
+  it('is written for every change of users, credentials and environments', async () => {
     const made = await platform.post('/v1/users', {
       username: 'partner',
       password: 'partner-secret',
@@ -166,7 +166,7 @@ describe('an entry', () => {
     await platform.delete(new URL(added.json<{ href: string }>().href).pathname);
     const environment = { name: 'Partner tests', type: 'special', billable: false };
     await platform.post('/v1/environments', environment);
-    expect(await told()).toEqual([
+    expect(await recordedActions()).toEqual([
       'user.create',
       'credential.create',
       'user.lock',
@@ -184,7 +184,7 @@ describe('an entry', () => {
     expect(new Set(entries.map(({ userId }) => userId))).toEqual(new Set([Number(operator)]));
   });
 
-  it('is left by what is done with deliveries', async () => {
+  it('is written for every action on deliveries', async () => {
     const webhook = await demo.aSubscription();
     await demo.client.post(`${webhook}/test`);
     const since = new Date(Date.now() - 60_000).toISOString();
@@ -193,7 +193,7 @@ describe('an entry', () => {
     await demo.client.post(`/v1/deliveries/${await aPastDelivery('succeeded')}/redeliver`);
     const pending = await aPendingDelivery(demo.database, idIn(await demo.aSubscription()));
     await demo.client.post(`/v1/deliveries/${pending}/cancel`);
-    expect((await told()).filter((what) => what !== 'webhook.create')).toEqual([
+    expect((await recordedActions()).filter((what) => what !== 'webhook.create')).toEqual([
       'delivery.test',
       'replay.create',
       'replay.cancel',
@@ -202,7 +202,7 @@ describe('an entry', () => {
     ]);
   });
 
-  it('is left by the command line, without a user and an address', async () => {
+  it('is written for the command line, without a user and an address', async () => {
     const env = { DATABASE_URL: demo.database.url };
     const directory = await mkdtemp(join(tmpdir(), 'switchhook-audit-'));
     const file = join(directory, 'old.json');
@@ -227,7 +227,7 @@ describe('an entry', () => {
     }
   });
 
-  it('is left by the service itself where it switches a subscription off', async () => {
+  it('is written when the service itself switches a subscription off', async () => {
     const receiver = await startReceiver((_, response) => response.writeHead(410).end());
     const worker = await startWorker({ DATABASE_URL: demo.database.url, ...LOOPBACK });
     try {
@@ -252,7 +252,7 @@ describe('an entry', () => {
     }
   });
 
-  it('has an action that the operators know', async () => {
+  it('has an action that the documentation for operators lists', async () => {
     await recorded();
     const page = readFileSync('docs/operating/audit.md', 'utf8');
     const [, table = ''] = /<!-- actions -->(.*?)<!-- \/actions -->/s.exec(page) ?? [];
@@ -261,8 +261,8 @@ describe('an entry', () => {
   });
 });
 
-describe('nothing is left', () => {
-  it('by what changes nothing', async () => {
+describe('no entry is written', () => {
+  it('for a request that changes nothing', async () => {
     const application = await demo.anApplication();
     const webhook = await demo.aSubscription();
     const delivery = await aPastDelivery('succeeded');
@@ -280,7 +280,7 @@ describe('nothing is left', () => {
     expect(await recorded()).toHaveLength(count);
   });
 
-  it('by what is refused', async () => {
+  it('for a refused request', async () => {
     const application = await demo.anApplication();
     const count = (await recorded()).length;
     const stale = { headers: { 'if-match': '"99"' } };
@@ -297,15 +297,15 @@ describe('nothing is left', () => {
     expect((await recorded()).slice(count).map(({ action }) => action)).toEqual(['webhook.create']);
   });
 
-  it('by the repeat of a request that has an Idempotency-Key', async () => {
+  it('for the repeat of a request with an Idempotency-Key', async () => {
     const body = { name: 'Once', voiceUrl: 'http://v.example/' };
     const call = { headers: { 'idempotency-key': 'audit' } };
     for (let n = 0; n < 2; n += 1) await demo.client.post('/v1/applications', body, call);
-    expect(await told()).toEqual(['application.create']);
+    expect(await recordedActions()).toEqual(['application.create']);
   });
 });
 
-it('undoes a change that cannot be recorded', async () => {
+it('rolls back a change that cannot be recorded', async () => {
   const path = await demo.anApplication();
   await demo.database.query('ALTER TABLE audit ADD CONSTRAINT full_disk CHECK (false) NOT VALID');
   const answers = [
@@ -320,7 +320,7 @@ it('undoes a change that cannot be recorded', async () => {
   expect(await demo.database.query(`SELECT FROM applications WHERE name = 'Unseen'`)).toEqual([]);
 });
 
-it('has no value of what changed', async () => {
+it('never records a changed value', async () => {
   const webhook = await demo.aSubscription({ payload: { token: 'payload-secret' } });
   await demo.client.put(webhook, { targetUrl: 'https://user:target-secret@target.example/' });
   await demo.client.post(`${webhook}/secret/rotate`);
@@ -333,7 +333,7 @@ it('has no value of what changed', async () => {
   for (const value of ['-secret', secret, 'target.example']) expect(text).not.toContain(value);
 });
 
-describe('the table', () => {
+describe('the audit table', () => {
   it.each([
     `UPDATE audit SET actor = 'nobody'`,
     'DELETE FROM audit',
@@ -347,7 +347,7 @@ describe('the table', () => {
   });
 });
 
-it('refuses to be emptied by an administrator who has put triggers out of action', async () => {
+it('cannot be emptied, even by an administrator who has disabled triggers', async () => {
   await demo.anApplication();
   const administrator = testDatabaseUrl();
   administrator.pathname = new URL(demo.database.url).pathname;
@@ -383,7 +383,7 @@ describe('GET /v1/audit', () => {
     ]);
   });
 
-  it('is newest first, a page at a time', async () => {
+  it('returns the newest entries first, one page at a time', async () => {
     for (let n = 0; n < 5; n += 1) await demo.anApplication();
     const all = await entriesOf(demo.client, '?limit=5');
     const ids = all.map(({ id }) => id);
@@ -400,7 +400,7 @@ describe('GET /v1/audit', () => {
     expect(rest.headers).not.toHaveProperty('link');
   });
 
-  it('is narrowed down by its filters', async () => {
+  it('filters the entries', async () => {
     const path = await demo.anApplication();
     const id = idIn(path);
     const webhook = idIn(await demo.aSubscription());
@@ -422,9 +422,9 @@ describe('GET /v1/audit', () => {
   });
 });
 
-describe('of many entries', () => {
+describe('among more than ten thousand entries', () => {
   beforeAll(async () => {
-    // Of the command line, whose name the database takes as it is.
+    // Entries of the command line: the database keeps their actor as given.
     await demo.database.query(
       `INSERT INTO audit (actor, account_id, action, resource_id)
        SELECT 'cli', $1, CASE WHEN n = 1 THEN 'a.rare' ELSE 'a.usual' END, CASE WHEN n = 1 THEN 'rare' ELSE 'usual' END
@@ -433,7 +433,7 @@ describe('of many entries', () => {
     );
   });
 
-  it('ten thousand are looked at for a filter, and the next page goes on', async () => {
+  it('a filter looks at ten thousand, and the next page continues', async () => {
     const first = await demo.client.get('/v1/audit?action=a.rare');
     expect(first.json()).toEqual([]);
     const next = /<([^>]+)>; rel="next"/.exec(String(first.headers.link))?.[1] ?? '';
@@ -442,7 +442,7 @@ describe('of many entries', () => {
     expect(second.headers.link).toBeUndefined();
   });
 
-  it('those of a resource are found at once', async () => {
+  it('the entries of a resource are found at once', async () => {
     const answer = await demo.client.get('/v1/audit?resourceId=rare');
     expect(answer.json()).toMatchObject([{ action: 'a.rare' }]);
     expect(answer.headers.link).toBeUndefined();

@@ -10,7 +10,7 @@ const PAGE = 'https://console.example.com';
 const OTHER = 'http://localhost:5173';
 
 let database: TestDatabase;
-/** One that no page may call, and one that two origins may. */
+/** One API without CORS_ORIGINS, and one with two origins. */
 let closed: ServiceProcess;
 let open: ServiceProcess;
 let auth: string;
@@ -29,7 +29,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Header by header as a browser writes it; the description knows no OPTIONS. */
+/** Writes header by header, as a browser does; the description has no OPTIONS. */
 function ask(api: ServiceProcess, line: string, headers: Record<string, string> = {}) {
   const all = Object.entries({ Host: 'x', ...headers, Connection: 'close' });
   const head = all.map(([name, value]) => `${name}: ${value}\r\n`).join('');
@@ -44,13 +44,13 @@ const preflight = (origin: string, method = 'PUT') => ({
 
 const listIn = (header: unknown): string[] => String(header).toLowerCase().split(/, ?/).sort();
 
-/** Names of headers that let pages in. */
+/** The names of the CORS headers of an answer. */
 const corsHeadersOf = ({ headers }: Answer) =>
   Object.keys(headers).filter((name) => name.startsWith('access-control-'));
 
-describe('what a browser may do', () => {
+describe('security headers', () => {
   it.each(['/docs', '/docs/start.js', '/openapi.json', '/', '/favicon.ico', '/v1x', '/nothing'])(
-    'with %s is told in the headers of helmet',
+    "restrict browsers at %s with helmet's rules",
     async (path) => {
       const { headers } = await send('GET', closed.url + path);
       expect(headers).toMatchObject({
@@ -65,13 +65,13 @@ describe('what a browser may do', () => {
       for (const rule of ['default-src', 'base-uri', 'form-action', 'frame-ancestors']) {
         expect(policy).toContain(`${rule} 'none'`);
       }
-      // It is the proxy that speaks TLS, and says so.
+      // The proxy speaks TLS, and sets this header.
       expect(headers).not.toHaveProperty('strict-transport-security');
     },
   );
 
   it.each(['/v1/applications', '/v1/nothing', '/health/live', '/health/ready'])(
-    'with %s, which is for programs, is nothing',
+    'allow a browser nothing at %s, which is for programs',
     async (path) => {
       for (const call of [{}, { auth }]) {
         const { headers } = await send('GET', closed.url + path, call);
@@ -84,7 +84,7 @@ describe('what a browser may do', () => {
     },
   );
 
-  it('with the page of the description is to run scripts of ours, and none inside the page', async () => {
+  it('of the documentation page allow only our own script files, and no inline script', async () => {
     const page = await send('GET', `${closed.url}/docs`);
     const policy = String(page.headers['content-security-policy']);
     expect(policy).toContain("script-src 'self';");
@@ -98,7 +98,7 @@ describe('what a browser may do', () => {
     expect(page.text).not.toMatch(/\son\w+=|javascript:/i);
   });
 
-  it('is not told by whom, or by what, it was answered', async () => {
+  it('do not reveal which software answered', async () => {
     const answers = await Promise.all([
       send('GET', `${closed.url}/docs`),
       send('GET', `${closed.url}/v1/applications`, { auth }),
@@ -116,7 +116,7 @@ describe('what a browser may do', () => {
 });
 
 describe('without CORS_ORIGINS', () => {
-  it('no page may call the API, and a preflight is a method that there is not', async () => {
+  it('no page may call the API, and a preflight is answered like an unsupported method', async () => {
     const asked = await ask(closed, 'OPTIONS /v1/applications', preflight(PAGE));
     expect(asked.status).toBe(401);
     const known = { ...preflight(PAGE), Authorization: basic(auth) };
@@ -133,11 +133,13 @@ describe('without CORS_ORIGINS', () => {
   });
 });
 
-describe('a form, which a browser sends with the password that it remembers', () => {
+describe('a form POST that a browser sends with remembered credentials', () => {
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
   const EVIL = 'https://evil.example';
 
-  /** Asks what needs no body: of a subscription that is not there, so 404 is what let it pass. */
+  /**
+   * Needs no body. The subscription does not exist, so 404 means that the request was let through.
+   */
   const submit = async (api: ServiceProcess, headers: Record<string, string>) => {
     const { status } = await send('POST', `${api.url}/v1/webhooks/1/secret/rotate`, {
       auth,
@@ -149,16 +151,16 @@ describe('a form, which a browser sends with the password that it remembers', ()
   it.each<[whose: string, headers: Record<string, string>]>([
     ['another site', { 'sec-fetch-site': 'cross-site', origin: EVIL }],
     ['another host of the site', { 'sec-fetch-site': 'same-site', origin: EVIL }],
-    ['another site, as it says over plain HTTP', { origin: EVIL }],
-    ['a page of no origin', { origin: 'null' }],
-    ['a site whose origin begins with ours', { origin: 'http://127.0.0.1' }],
-    ['a page that hides where it is', { 'sec-fetch-site': 'cross-site' }],
-  ])('of %s is as one without it', async (_, headers) => {
+    ['another site over plain HTTP, known by Origin only', { origin: EVIL }],
+    ['a page without an origin', { origin: 'null' }],
+    ['a site whose origin is a prefix of ours', { origin: 'http://127.0.0.1' }],
+    ['a page that hides its origin', { 'sec-fetch-site': 'cross-site' }],
+  ])('from %s is answered as if it had no credentials', async (_, headers) => {
     expect(await submit(closed, headers)).toBe(401);
     expect(await submit(open, headers)).toBe(401);
   });
 
-  it('of our own pages, of those that may call us, and of what is no browser is answered', async () => {
+  it('from our own pages, allowed origins or programs other than browsers is let through', async () => {
     expect(await submit(closed, { 'sec-fetch-site': 'same-origin', origin: EVIL })).toBe(404);
     expect(await submit(closed, { 'sec-fetch-site': 'none' })).toBe(404);
     expect(await submit(closed, { origin: closed.url })).toBe(404);
@@ -166,7 +168,7 @@ describe('a form, which a browser sends with the password that it remembers', ()
     expect(await submit(closed, {})).toBe(404);
   });
 
-  it('is told from what has had its preflight', async () => {
+  it('is distinguished from requests that need a preflight', async () => {
     const headers = { 'content-type': 'application/json', origin: EVIL };
     expect(await submit(closed, headers)).toBe(404);
     const changed = await send('DELETE', `${closed.url}/v1/webhooks/1`, { auth, headers });
@@ -175,7 +177,7 @@ describe('a form, which a browser sends with the password that it remembers', ()
 });
 
 describe('with CORS_ORIGINS', () => {
-  it.each([PAGE, OTHER])('a preflight of %s is answered without credentials', async (origin) => {
+  it.each([PAGE, OTHER])('a preflight from %s is answered without credentials', async (origin) => {
     const { status, text, headers } = await ask(
       open,
       'OPTIONS /v1/applications/7/',
@@ -200,7 +202,7 @@ describe('with CORS_ORIGINS', () => {
     ]);
   });
 
-  it('one of a path that is not known, or from elsewhere, is not', async () => {
+  it('a preflight of an unknown path or from another origin gets no CORS headers', async () => {
     const elsewhere = ['https://console.example.com.evil.example', 'null', `${PAGE}:8443`];
     for (const [line, origin] of [
       ['OPTIONS /v1/nothing', PAGE],
@@ -214,13 +216,13 @@ describe('with CORS_ORIGINS', () => {
     expect((await ask(open, 'OPTIONS /nothing', preflight(PAGE))).status).toBe(404);
   });
 
-  it('an OPTIONS request that is no preflight goes its usual way', async () => {
+  it('an OPTIONS request that is no preflight gets the usual answer', async () => {
     expect((await ask(open, 'OPTIONS /v1/applications', { Origin: PAGE })).status).toBe(401);
     const known = { Origin: PAGE, Authorization: basic(auth) };
     expect((await ask(open, 'OPTIONS /v1/applications', known)).status).toBe(405);
   });
 
-  it('a page may read an answer, errors included, and the headers that matter', async () => {
+  it('a page may read answers, including errors, and the headers that it needs', async () => {
     for (const [call, status] of [
       [{ auth }, 200],
       [{}, 401],
@@ -238,7 +240,7 @@ describe('with CORS_ORIGINS', () => {
     }
   });
 
-  it('a page of another origin reads nothing', async () => {
+  it('a page of another origin may read nothing', async () => {
     const headers = { origin: 'https://evil.example' };
     const answer = await send('GET', `${open.url}/v1/applications`, { auth, headers });
     expect(answer.headers).not.toHaveProperty('access-control-allow-origin');

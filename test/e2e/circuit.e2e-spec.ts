@@ -82,7 +82,7 @@ async function report(count: number): Promise<void> {
 const shown = async (): Promise<Shown> => (await customer.get(webhook)).json<Shown>();
 const set = (what: string) => database.query(`UPDATE webhooks SET ${what}`);
 const healthIs = (state: string) => eventually(shown, ({ health }) => health?.state === state);
-/** Waits until nothing is pending, and tells what became of the deliveries. */
+/** Waits until nothing is pending, and counts the deliveries by their final state. */
 async function ended(): Promise<{ state: string; reason: string | null; count: number }[]> {
   return eventually(
     () =>
@@ -94,7 +94,7 @@ async function ended(): Promise<{ state: string; reason: string | null; count: n
   );
 }
 
-/** As if the first failure had been a while ago. */
+/** Opens the circuit: moves the first failure 31 s into the past. */
 async function open(): Promise<void> {
   await healthIs('failing');
   await eventually(
@@ -105,7 +105,9 @@ async function open(): Promise<void> {
   await healthIs('open');
 }
 
-/** Until the worker knows what PostgreSQL knows: what it leased before that may still begin. */
+/**
+ * Waits until the worker has noticed the open circuit: calls that it leased before may still start.
+ */
 async function settled(): Promise<void> {
   let seen = -1;
   await eventually(
@@ -118,7 +120,7 @@ async function settled(): Promise<void> {
   );
 }
 
-it('leaves a dead target alone, probes it, and sends what waited once it is back', async () => {
+it('sends nothing to a dead target except probes, and the whole backlog once it is back', async () => {
   expect(await shown()).toMatchObject({ health: { state: 'ok' } });
   await report(EVENTS);
   await open();
@@ -127,7 +129,7 @@ it('leaves a dead target alone, probes it, and sends what waited once it is back
   expect(Date.parse(health!.disablesAt!) - Date.parse(health!.since!)).toBe(5 * 86_400_000);
   await settled();
 
-  // Nothing is sent, and all waits unharmed: of most deliveries not one attempt was spent.
+  // Nothing is sent, and most deliveries are parked without a single attempt.
   const before = receiver.received.length;
   await report(1);
   await new Promise((resolve) => setTimeout(resolve, 1_500));
@@ -143,7 +145,7 @@ it('leaves a dead target alone, probes it, and sends what waited once it is back
   await eventually(shown, ({ health: now }) => Date.parse(now!.until!) > Date.now() + 40_000);
   expect(receiver.received.length).toBe(before + 1);
 
-  // One probe, which succeeds, and then the others, the oldest first.
+  // One probe, which succeeds, and then the others, oldest first.
   isDead = false;
   most = 0;
   await set('open_until = now()');
@@ -156,7 +158,7 @@ it('leaves a dead target alone, probes it, and sends what waited once it is back
   expect(untried.slice(0, 50).filter((id) => !oldest.has(id))).toEqual([]);
 });
 
-it('closes after a test that succeeds', async () => {
+it('closes after a successful test', async () => {
   await report(20);
   await open();
   isDead = false;
@@ -165,7 +167,7 @@ it('closes after a test that succeeds', async () => {
   expect(await shown()).toMatchObject({ health: { state: 'ok' } });
 });
 
-it('switches off a subscription whose target only failed for five days', async () => {
+it('switches off a subscription after five days of nothing but failures', async () => {
   await report(20);
   await open();
   await set(`failing_since = now() - interval '5 days', open_until = now()`);

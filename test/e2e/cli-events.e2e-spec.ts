@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { EVENT_KINDS } from '#libs/webhooks';
 import { runCli } from '../support/command-line.js';
 
-/** A request as the API would get it. */
+/** A request as the API would receive it. */
 interface Received {
   path: string | undefined;
   headers: IncomingHttpHeaders;
@@ -18,7 +18,7 @@ const ACCEPTED = { id: 'u', href: 'http://api/v1/events/u', duplicate: false, de
 let server: Server;
 let url: string;
 let received: Received[];
-/** What the next requests are answered, by default like an API that accepts everything. */
+/** The answers to the next requests; by default, an API that accepts everything. */
 let answerWith: ((request: Received) => [status: number, body: string]) | undefined;
 
 beforeAll(async () => {
@@ -53,7 +53,7 @@ const send = (args: string[], input?: string) =>
 const basic = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`;
 
 describe('events send', () => {
-  it("sends one of each kind, in one batch, as the trial installation's platform user", async () => {
+  it("sends one event of each kind, in one batch, as the trial installation's platform user", async () => {
     const { code, stdout, stderr } = await send(['--application', '12']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(received).toHaveLength(1);
@@ -70,7 +70,7 @@ describe('events send', () => {
     expect(lines).toContain('cdrRated call 2 deliveries http://api/v1/events/u');
   });
 
-  it('sends a single event by itself, with what it was told', async () => {
+  it('sends a single event with the given fields', async () => {
     const args = ['--account', '7', '--event', 'cdrRated', '--resource', 'transcription'];
     const { stdout } = await send([...args, '--id', 'cdr-1']);
     expect(received[0]!.path).toBe('/v1/events');
@@ -85,14 +85,14 @@ describe('events send', () => {
     expect(stdout).toBe('cdrRated transcription 2 deliveries http://api/v1/events/u\n');
   });
 
-  it('sends no more than 1,000 events in a batch', async () => {
+  it('sends at most 1,000 events in a batch', async () => {
     const { code, stdout } = await send(['--application', '12', '--count', '1000']);
     expect(code).toBe(0);
     expect(received.map(({ body }) => body.events!.length)).toEqual([1000, 1000, 1000]);
     expect(stdout.trimEnd().split('\n')).toHaveLength(3000);
   });
 
-  it('calls the API of this machine where HOST and PORT say', async () => {
+  it('calls the API on this machine at the given HOST and PORT', async () => {
     const { port } = new URL(url);
     const surroundings = { env: { HOST: '0.0.0.0', PORT: port } };
     const { code } = await runCli(['events', 'send', '--application', '12'], surroundings);
@@ -112,7 +112,7 @@ describe('events send', () => {
     expect(received[0]!.path).toBe('/hooks/v1/events');
   });
 
-  it('says of a duplicate that it is one', async () => {
+  it('reports that an event is a duplicate', async () => {
     answerWith = () => [202, JSON.stringify({ ...ACCEPTED, duplicate: true })];
     const { stdout } = await send(['--application', '12', '--event', 'smsdlr', '--id', 'k']);
     expect(stdout).toBe('smsdlr sms duplicate http://api/v1/events/u\n');
@@ -139,7 +139,7 @@ describe('events send', () => {
     );
   });
 
-  it('names the status of an answer that is not of our API', async () => {
+  it('prints the status of an answer that is not from our API', async () => {
     answerWith = () => [502, '<html>'];
     const { code, stderr } = await send(['--application', '12']);
     expect(code).toBe(1);
@@ -170,7 +170,7 @@ describe('events send', () => {
     [['--account', '7', '--url', 'http://:geheim@127.0.0.1'], 'must have no credentials'],
     [['--account', '7', '--url', 'http://127.0.0.1/?geheim'], 'no query and no fragment'],
     [['--account', '7', '--url', 'ftp://a:geheim@127.0.0.1'], 'must be an http or https URL'],
-  ])('refuses %j with 2, says what is wrong and sends nothing', async (args, says) => {
+  ])('refuses %j with exit code 2, names the fault and sends nothing', async (args, says) => {
     const { code, stderr } = await send(args);
     expect(code).toBe(2);
     expect(stderr).toContain(says);

@@ -64,7 +64,7 @@ async function requestOnItsWay(url: string, headers: string) {
 }
 
 describe('listen', () => {
-  it('prints a notification with its verdict, and its body with the numbers as they were sent', async () => {
+  it('prints a notification with its verdict, and its body with numbers exactly as sent', async () => {
     const { command, url } = await listen('--secret', SECRET);
     expect((await post(url, BODY, signed(BODY, SECRET))).status).toBe(200);
     const [text] = await command.printed(/\d\d:\d\d:\d\d .*\n\{[^]*\n\}\n/);
@@ -72,13 +72,13 @@ describe('listen', () => {
     expect(text).toContain('\n  "data": {\n    "cost": 12345678901234567890.10\n  }\n}\n');
   });
 
-  it('says of a changed notification that it is not verified', async () => {
+  it('reports a changed notification as not verified', async () => {
     const { command, url } = await listen('--secret', SECRET);
     await post(url, BODY.replace('call', 'sms'), signed(BODY, SECRET));
     await command.printed(/ NOT VERIFIED \(No matching signature found\) cdrCreated sms /);
   });
 
-  it('says of a notification without a signature, or with an old one, that it is not verified', async () => {
+  it('reports a notification without a signature, or with an old one, as not verified', async () => {
     const { command, url } = await listen('--secret', SECRET);
     await post(url, BODY);
     await command.printed(/ NOT VERIFIED \(Missing required headers\) cdrCreated call /);
@@ -86,7 +86,7 @@ describe('listen', () => {
     await command.printed(/ NOT VERIFIED \(Message timestamp too old\) cdrCreated call /);
   });
 
-  it('takes a signature by any of its secrets', async () => {
+  it('accepts a signature by any of its secrets', async () => {
     const { command, url } = await listen('--secret', OTHER_SECRET, '--secret', SECRET);
     await post(url, BODY, signed(BODY, SECRET));
     await command.printed(/ verified cdrCreated call /);
@@ -98,19 +98,19 @@ describe('listen', () => {
     await command.printed(/ unverified \(no --secret\) cdrCreated call .* answered 200\n/);
   });
 
-  it('shows a body that is not JSON as it is, without control characters', async () => {
+  it('prints a body that is not JSON unchanged, without control characters', async () => {
     const { command, url } = await listen();
     await post(`${url}path?q=1`, 'plain \u001b[31mtext');
     await command.printed(/ POST \/path\?q=1 answered 200\nplain \\u001b\[31mtext\n/);
   });
 
-  it('shows no control characters of members either', async () => {
+  it('prints no control characters of JSON members either', async () => {
     const { command, url } = await listen();
     await post(url, '{"event":"\\u001b[2J","resource":"call"}');
     await command.printed(/ \\u001b\[2J call answered 200\n/);
   });
 
-  it('answers 503 to the first ones, then the status it is told, with Retry-After where it fails', async () => {
+  it('answers 503 to the first notifications, then the given status, with Retry-After if it is a failure', async () => {
     const options = ['--fail-first', '2', '--status', '202', '--retry-after', '7'];
     const { command, url } = await listen(...options);
     const answers = [await post(url, BODY), await post(url, BODY), await post(url, BODY)];
@@ -119,7 +119,7 @@ describe('listen', () => {
     await command.printed(/answered 503\n[^]*answered 503\n[^]*answered 202\n/);
   });
 
-  it('takes a GET for no notification, which does not count as one of the first', async () => {
+  it('does not treat a GET as a notification or count it as one of the first', async () => {
     const { command, url } = await listen('--fail-first', '1');
     const answer = await request(`${url}up`);
     await answer.body.dump();
@@ -128,14 +128,14 @@ describe('listen', () => {
     expect((await post(url, BODY)).status).toBe(503);
   });
 
-  it('answers late', async () => {
+  it('answers after the given delay', async () => {
     const { url } = await listen('--delay', '300');
     const start = performance.now();
     await post(url, BODY);
     expect(performance.now() - start).toBeGreaterThan(290);
   });
 
-  it('says when the caller did not wait', async () => {
+  it('reports that the caller did not wait for the answer', async () => {
     const { command, url } = await listen('--delay', '3600000');
     const impatient = new Agent({ headersTimeout: 50 });
     const call = request(url, { method: 'POST', body: BODY, dispatcher: impatient });
@@ -144,7 +144,7 @@ describe('listen', () => {
     await command.printed(/ cdrCreated call .* not answered: the caller has disconnected\n/);
   });
 
-  it('ends on Ctrl-C without waiting for answers that are late or requests that are slow', async () => {
+  it('ends on Ctrl-C without waiting for delayed answers or slow requests', async () => {
     const { command, url } = await listen('--delay', '3600000');
     const late = await requestOnItsWay(url, 'Content-Length: 2\r\n');
     late.write('{}');
@@ -152,7 +152,7 @@ describe('listen', () => {
     expect(await command.stop('SIGINT')).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('ends with 0 on %s', async (signal) => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('ends with exit code 0 on %s', async (signal) => {
     const { command } = await listen();
     expect(await command.stop(signal)).toMatchObject({ code: 0, stderr: '' });
   });
@@ -168,7 +168,7 @@ describe('listen', () => {
     expect(stderr).toBe(`Port ${String(port)} on 127.0.0.1 is in use.\n`);
   });
 
-  it('verifies by a public key, too', async () => {
+  it('verifies with a public key as well', async () => {
     const { command, url } = await listen('--secret', OTHER_SECRET, '--secret', PUBLIC_KEY);
     await post(url, BODY, signedByKey(BODY));
     await command.printed(/ verified cdrCreated/);
@@ -196,11 +196,14 @@ describe('listen', () => {
     [['listen', '0', '--secret', 'whsec_%geheim'], "error: option '--secret': a secret must be"],
     [['listen', '0', '--secret', 'whpk_geheim'], "error: option '--secret': a secret must be"],
     [['listen', '0', '--secrt=geheim'], "error: unknown option '--secrt'"],
-  ])('refuses %j with 2 and says what is wrong, no secret repeated', async (args, says) => {
-    const { code, stdout, stderr } = await runCli(args);
-    expect(code).toBe(2);
-    expect(stdout).toBe('');
-    expect(stderr).toContain(says);
-    expect(stderr).not.toContain('geheim');
-  });
+  ])(
+    'refuses %j with exit code 2 and names the fault without repeating a secret',
+    async (args, says) => {
+      const { code, stdout, stderr } = await runCli(args);
+      expect(code).toBe(2);
+      expect(stdout).toBe('');
+      expect(stderr).toContain(says);
+      expect(stderr).not.toContain('geheim');
+    },
+  );
 });

@@ -29,7 +29,7 @@ describe('migrate', () => {
 
   afterAll(() => empty.drop());
 
-  it('names the migrations it carried out, and finds nothing to do the second time', async () => {
+  it('names the migrations that it ran, and finds nothing to do the second time', async () => {
     const env = { DATABASE_URL: empty.url };
     const first = await runCli(['migrate'], { env });
     expect(first).toMatchObject({ code: 0, stderr: '' });
@@ -53,7 +53,7 @@ describe('users and credentials', () => {
        FROM users ORDER BY id`,
     );
 
-  it('creates an account with a password that it makes up and prints', async () => {
+  it('are created with a generated password, which is printed', async () => {
     const { code, stdout, stderr } = await cli(['users', 'create', 'demo']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^created demo \(id \d+, role account\)\n/);
@@ -63,7 +63,7 @@ describe('users and credentials', () => {
     ]);
   });
 
-  it('creates a platform user with the password on standard input, and does not print it', async () => {
+  it('are created for the platform with a password from standard input, which is not printed', async () => {
     const args = ['users', 'create', 'switch', '--role', 'platform', '--password-stdin'];
     const { code, stdout, stderr } = await cli(args, 'switch-secret\n');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -71,14 +71,14 @@ describe('users and credentials', () => {
     expect(await stored()).toMatchObject([{ username: 'switch', role: 'platform' }]);
   });
 
-  it('takes one line break, and no more, off the password', async () => {
+  it('lose at most one line break of their password', async () => {
     const short = 'users create demo --password-stdin'.split(' ');
-    // Eight characters are the least: with its own line break this one has seven.
+    // Eight characters are the minimum: without its own line break, this one has seven.
     expect((await cli(short, '1234567\n')).code).toBe(1);
     expect((await cli(short, '1234567\n\n')).code).toBe(0);
   });
 
-  it('refuses a password that is not UTF-8 or is not there', async () => {
+  it('are refused without a password, or with one that is not UTF-8', async () => {
     const args = 'users create demo --password-stdin'.split(' ');
     const binary = await cli(args, Buffer.from([0xff, 0xfe, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41]));
     expect(binary).toMatchObject({ code: 1, stdout: '' });
@@ -89,7 +89,7 @@ describe('users and credentials', () => {
     expect(await stored()).toEqual([]);
   });
 
-  it('refuses a username that is taken, unless it is told that this is fine', async () => {
+  it('are refused if the username is taken, unless --if-missing is given', async () => {
     await cli(['users', 'create', 'demo']);
     const again = await cli(['users', 'create', 'demo']);
     expect(again).toEqual({ code: 1, stdout: '', stderr: 'username is taken.\n' });
@@ -98,7 +98,7 @@ describe('users and credentials', () => {
     expect(await stored()).toMatchObject([{ role: 'account', credentials: '1' }]);
   });
 
-  it('creates one user when several with --if-missing run at the same time', async () => {
+  it('are created once when several commands with --if-missing run at the same time', async () => {
     const args = ['users', 'create', 'demo', '--if-missing'];
     const endings = await Promise.all([cli(args), cli(args), cli(args)]);
     expect(endings.map(({ code }) => code)).toEqual([0, 0, 0]);
@@ -106,7 +106,7 @@ describe('users and credentials', () => {
     expect(await stored()).toHaveLength(1);
   });
 
-  it('lists every user, also those beyond the first page of 500', async () => {
+  it('are all listed, even beyond the first page of 500', async () => {
     await database.query(
       `INSERT INTO users (username, role, status, salt)
        SELECT 'user' || n, 'account', 'active', '' FROM generate_series(1, 1000) n`,
@@ -119,7 +119,7 @@ describe('users and credentials', () => {
     expect(lines[1000]).toMatch(/^ *\d+ {2}user1000 +account +active +\d{4}-\d\d-\d\dT.*Z$/);
   });
 
-  it('locks and unlocks a user', async () => {
+  it('can be locked and unlocked', async () => {
     await cli(['users', 'create', 'demo']);
     expect((await cli(['users', 'lock', 'demo'])).stdout).toBe('demo is locked\n');
     expect(await stored()).toMatchObject([{ status: 'locked' }]);
@@ -127,7 +127,7 @@ describe('users and credentials', () => {
     expect(await stored()).toMatchObject([{ status: 'active' }]);
   });
 
-  it('adds, lists and removes credentials', async () => {
+  it('can be added, listed and removed', async () => {
     await cli(['users', 'create', 'demo']);
     const added = await cli(['credentials', 'add', 'demo']);
     const [, id] = /^added credential (\d+)\n/.exec(added.stdout)!;
@@ -146,7 +146,7 @@ describe('users and credentials', () => {
     expect(after.stdout.trimEnd().split('\n')).toHaveLength(1 + 2);
   });
 
-  it('adds a credential that expires, and lists until when it is valid', async () => {
+  it('can be added with an expiry, which the list shows', async () => {
     await cli(['users', 'create', 'demo']);
     const add = (time: string) => cli(['credentials', 'add', 'demo', '--expires-at', time]);
     expect((await add('2099-12-31T23:59:59Z')).code).toBe(0);
@@ -165,7 +165,7 @@ describe('users and credentials', () => {
     });
   });
 
-  it('does not remove the credential of another user', async () => {
+  it('cannot be removed through another user', async () => {
     await cli(['users', 'create', 'demo']);
     await cli(['users', 'create', 'other']);
     const [row] = await database.query<{ id: string }>(
@@ -183,7 +183,7 @@ describe('users and credentials', () => {
     ['credentials', 'list', 'nobody'],
     ['credentials', 'add', 'nobody'],
     ['credentials', 'remove', 'nobody', '1'],
-  ])('says that there is no such user: %s %s %s', async (...args) => {
+  ])('are reported as missing if the user does not exist: %s %s %s', async (...args) => {
     const ending = await cli(args);
     expect(ending).toEqual({ code: 1, stdout: '', stderr: 'There is no such user.\n' });
   });
@@ -225,7 +225,7 @@ describe('import-applications', () => {
       ({ id }) => id,
     );
 
-  it('brings in all applications of the file, with their ids and partitions', async () => {
+  it('imports all applications of the file, with their ids and partitions', async () => {
     const applications = [
       anApplication({ id: '5080983', partition: 'Production' }),
       anApplication(),
@@ -239,7 +239,7 @@ describe('import-applications', () => {
     ]);
   });
 
-  it('names every fault with its place, a line each, and brings in nothing', async () => {
+  it('prints every fault with its place, one a line, and imports nothing', async () => {
     const faulty = [
       anApplication(),
       anApplication({ name: null }),
@@ -254,7 +254,7 @@ describe('import-applications', () => {
     expect(await ids()).toEqual([]);
   });
 
-  it('brings in nothing when one account is unknown', async () => {
+  it('imports nothing when one account is unknown', async () => {
     const { code, stderr } = await importFile(
       JSON.stringify([anApplication(), anApplication({ userId: 999_999 })]),
     );
@@ -271,14 +271,14 @@ describe('import-applications', () => {
       / is not JSON: it is not UTF-8\.\n$/,
     ],
     ['no array', '{"name": "Old shop"}', /^The file must hold a JSON array of applications\.\n$/],
-  ])('says in one sentence that the file holds %s', async (_what, content, sentence) => {
+  ])('says in one sentence that the file contains %s', async (_what, content, sentence) => {
     const { code, stdout, stderr } = await importFile(content);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(sentence);
     expect(stderr.trimEnd()).not.toContain('\n');
   });
 
-  it('says in one sentence that there is no such file', async () => {
+  it('says in one sentence that the file does not exist', async () => {
     const { code, stderr } = await cli(['import-applications', join(directory, 'none.json')]);
     expect(code).toBe(1);
     expect(stderr).toBe(`${join(directory, 'none.json')} cannot be read (ENOENT).\n`);
@@ -309,7 +309,7 @@ describe('the command line', () => {
     expect(stdout).toContain(`Example:\n  $ ${['npm run cli --', ...command].join(' ')}`);
   });
 
-  it('tells its version', async () => {
+  it('prints its version', async () => {
     const { code, stdout } = await runCli(['--version']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
@@ -326,7 +326,7 @@ describe('the command line', () => {
     [['users', 'create', 'demo', '--role', 'root'], 'Allowed choices are account, platform.'],
     [['credentials', 'remove', 'demo'], "error: missing required argument 'id'"],
     [['migrate', 'now'], "error: too many arguments for 'migrate'."],
-  ])('refuses %j with 2, says what is wrong and repeats no secret', async (args, says) => {
+  ])('refuses %j with exit code 2, names the fault and repeats no secret', async (args, says) => {
     const { code, stdout, stderr } = await cli(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(says);
@@ -343,13 +343,16 @@ describe('the command line', () => {
       { DATABASE_URL: 'postgres://u:geheim@127.0.0.1:1/x', PORT: 'geheim' },
       'configuration: PORT: Invalid input: expected number, received NaN\n',
     ],
-  ])('says in one sentence that it cannot work with %j, no stack, no secret', async (env, says) => {
-    for (const command of [['migrate'], ['users', 'list']]) {
-      expect(await runCli(command, { env })).toEqual({ code: 1, stdout: '', stderr: says });
-    }
-  });
+  ])(
+    'says in one sentence that it cannot work with %j, without a stack or a secret',
+    async (env, says) => {
+      for (const command of [['migrate'], ['users', 'list']]) {
+        expect(await runCli(command, { env })).toEqual({ code: 1, stdout: '', stderr: says });
+      }
+    },
+  );
 
-  it('says that a database that was never migrated is not up to date', async () => {
+  it('says that a database without migrations is not up to date', async () => {
     const empty = await createTestDatabase();
     try {
       await empty.query('DROP SCHEMA public CASCADE');

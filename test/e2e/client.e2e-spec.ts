@@ -73,7 +73,7 @@ function report(): Promise<Schemas['AcceptedEvent']> {
   return answerOf(platform.POST('/v1/events', { body: anEvent() }));
 }
 
-/** The newest delivery to a subscription, once it stands as wanted. */
+/** The newest delivery to a subscription, once it has the wanted state. */
 function newest(
   webhook: string,
   wanted: Partial<Schemas['Delivery']>,
@@ -90,7 +90,7 @@ function newest(
   );
 }
 
-it('leads from an application to a notification that is verified', async () => {
+it('leads from an application to a verified notification', async () => {
   const payload = { tenant: 42, tags: ['shop'] };
   const params = { path: { applicationId: application } };
   const body = {
@@ -121,7 +121,7 @@ it('leads from an application to a notification that is verified', async () => {
   expect(shown.attemptLog).toMatchObject([{ number: 1, status: 200, address: '127.0.0.1' }]);
 });
 
-it('shows how deliveries went, sends them again and makes tests', async () => {
+it('shows how deliveries went, redelivers them and sends tests', async () => {
   const webhook = await subscribe();
   receiver.answering = (_, response) => response.writeHead(500).end();
   await report();
@@ -143,16 +143,16 @@ it('shows how deliveries went, sends them again and makes tests', async () => {
   expect(stats).toMatchObject({ attempts: 4, outcomes: { '2xx': 2, '5xx': 2 }, successRate: 0.5 });
 });
 
-it('tells who was told of an event, and why others were not', async () => {
-  const told = await subscribe();
+it('tells which subscriptions were notified of an event, and why others were not', async () => {
+  const notified = await subscribe();
   const off = await subscribe({ enabled: false });
   const { id } = await report();
   const event = await answerOf(customer.GET('/v1/events/{id}', by(id)));
-  expect(event.deliveries.map(({ webhookId }) => webhookId)).toEqual([told]);
+  expect(event.deliveries.map(({ webhookId }) => webhookId)).toEqual([notified]);
   expect(event.unmatched).toEqual([{ webhookId: off, reason: 'disabled' }]);
 });
 
-it('has a result for each event of a batch, accepted or refused', async () => {
+it('returns a result for each event of a batch, accepted or refused', async () => {
   // A producer that does not know our kinds of events.
   const faulty = { ...anEvent(), event: 'other' as 'smsdlr' };
   const body = { events: [anEvent(), faulty] };
@@ -165,7 +165,7 @@ it('has a result for each event of a batch, accepted or refused', async () => {
   expect(told).toEqual([0, [['/events/1/event', 'choice']]]);
 });
 
-it('changes only the version that it was shown', async () => {
+it('changes only the version that it has read', async () => {
   const { response } = await customer.GET('/v1/applications/{id}', by(application));
   const shown = { 'If-Match': response.headers.get('ETag')! };
   const params = { path: { id: application }, header: shown };
@@ -189,7 +189,7 @@ it('rotates a secret, and deletes', async () => {
   expect([gone.response.status, gone.error?.code]).toEqual([404, 'not_found']);
 });
 
-it('reads every element of a list, whatever the size of its pages', async () => {
+it('reads every element of a list, whatever its page size', async () => {
   const reported: string[] = [];
   for (let n = 0; n < 5; n += 1) reported.unshift((await report()).id);
   const pages: number[] = [];
@@ -204,7 +204,7 @@ it('reads every element of a list, whatever the size of its pages', async () => 
   expect(pages).toEqual([2, 2, 1]);
 });
 
-it('tells why a request is refused: by its code, by its faults, or by an error', async () => {
+it('tells why a request was refused, by code, by faults, or as an exception', async () => {
   const body = { name: '', voiceUrl: 'ftp://shop.example.com' };
   const { error } = await customer.POST('/v1/applications', { body });
   expect(error?.code === 'validation_failed' && error.errors).toMatchObject([

@@ -13,7 +13,7 @@ import { type Receiver, startReceiver } from '../support/receiver.js';
 import { aSubscription } from '../support/rows.js';
 import { proxyTo, type TcpProxy } from '../support/tcp-proxy.js';
 
-/** What the processes tell now: all samples of a metric in both, added up. */
+/** The present values of both processes: all samples of a metric, added up. */
 type Figures = Record<string, number>;
 
 let database: TestDatabase;
@@ -75,8 +75,8 @@ async function report(count = 1, data = ''): Promise<void> {
   expect((await platform.post('/v1/events/batch', { events })).status).toBe(202);
 }
 
-/** What may happen to an installation, and the figures that must rise while it does. */
-const HAPPENINGS: [what: string, happen: () => Promise<void>, rising: string[]][] = [
+/** What may happen to an installation, and the metrics that must rise as a result. */
+const SCENARIOS: [what: string, happen: () => Promise<void>, rising: string[]][] = [
   [
     'events are delivered',
     () => report(5),
@@ -99,7 +99,8 @@ const HAPPENINGS: [what: string, happen: () => Promise<void>, rising: string[]][
   [
     'a job stays on the queue',
     async () => {
-      // One that somebody has, as far as the queue knows: a worker ends its own within moments.
+      // A job that some worker holds, as far as the queue knows: a real worker finishes its own
+      // within moments.
       const client = new Redis(testRedisUrl().toString());
       await client.lpush('{switchhook:0}:deliveries-0:active', 'of-nobody');
       client.disconnect();
@@ -133,7 +134,7 @@ const HAPPENINGS: [what: string, happen: () => Promise<void>, rising: string[]][
     ['switchhook_database_errors_total'],
   ],
   [
-    'a process has much to do',
+    'a process is busy',
     async () => {
       const much = 'x'.repeat(7_000);
       await Promise.all(Array.from({ length: 4 }, () => report(1_000, much)));
@@ -146,8 +147,8 @@ const HAPPENINGS: [what: string, happen: () => Promise<void>, rising: string[]][
   ],
 ];
 
-it.each(HAPPENINGS)('moves when %s', async (_, happen, rising) => {
-  // What was measured since the last scrape belongs to what happened before.
+it.each(SCENARIOS)('the dashboard reacts when %s', async (_, happen, rising) => {
+  // Whatever was measured since the last scrape belongs to earlier events.
   await figures();
   const before = await eventually(figures, (now) => rising.every((name) => name in now));
   await happen();
@@ -163,9 +164,9 @@ it.each(HAPPENINGS)('moves when %s', async (_, happen, rising) => {
   );
 });
 
-it('shows no figure that was not seen to move', () => {
+it('the dashboard shows only metrics that a test has seen rise', () => {
   const url = new URL('../../tools/monitoring/dashboard.json', import.meta.url);
   const names = readFileSync(url, 'utf8').match(/\b(?:switchhook|nodejs|process)_[a-z0-9_]+/g);
-  const moved = HAPPENINGS.flatMap(([, , rising]) => rising);
+  const moved = SCENARIOS.flatMap(([, , rising]) => rising);
   expect([...new Set(names)].toSorted()).toEqual(moved.toSorted());
 });

@@ -10,7 +10,7 @@ import type { Environment, ServiceProcess } from '../support/service-process.js'
 import { type Receiver, startReceiver } from '../support/receiver.js';
 
 const loopback = { DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8' };
-/** Longer than it takes until a retry that is due, or what a look finds, is sent. */
+/** Longer than it takes to send a due retry, or a delivery that a look finds. */
 const A_LITTLE_MS = 1_900;
 
 let demo: DemoAccount;
@@ -78,8 +78,8 @@ async function refusal(answer: Promise<Answer>) {
   return [status, json()['code']];
 }
 
-/** Has the receiver keep the next call waiting. @returns what answers it */
-function callInWaiting(): (status: number) => void {
+/** Makes the receiver hold the next call. @returns a function that answers it */
+function holdNextCall(): (status: number) => void {
   let answer = (_: number): void => undefined;
   receiver.answering = (_, response) => {
     answer = (status) => response.writeHead(status).end();
@@ -90,7 +90,7 @@ function callInWaiting(): (status: number) => void {
   };
 }
 
-it('ends a delivery that waits for its retry, which can be sent again later', async () => {
+it('cancels a delivery that waits for its retry, and allows redelivery later', async () => {
   receiver.answering = (_, response) => response.writeHead(500).end();
   const delivery = await aDelivery();
   await until(delivery, { state: 'pending', attempts: 1 });
@@ -107,7 +107,7 @@ it('ends a delivery that waits for its retry, which can be sent again later', as
   await until(delivery, { state: 'succeeded', attempts: 2 });
 });
 
-it('changes nothing the second time', async () => {
+it('changes nothing when a delivery is cancelled twice', async () => {
   await demo.client.post(`${webhook}/pause`);
   const delivery = await aDelivery();
   await cancel(delivery);
@@ -116,7 +116,7 @@ it('changes nothing the second time', async () => {
   expect(await shown(delivery)).toEqual(cancelled);
 });
 
-it('ends one that is parked', async () => {
+it('cancels a parked delivery', async () => {
   await demo.client.post(`${webhook}/pause`);
   const [unwanted, wanted] = [await aDelivery(), await aDelivery()];
   await cancel(unwanted);
@@ -128,7 +128,7 @@ it('ends one that is parked', async () => {
   expect(await shown(unwanted)).toMatchObject({ state: 'cancelled', reason: 'requested' });
 });
 
-it('ends what nobody has taken from the queue yet, a test included', async () => {
+it('cancels deliveries and tests that no worker has taken from the queue yet', async () => {
   await worker.stop();
   const test = await demo.client.post(`${webhook}/test`);
   const deliveries = [new URL(test.headers.location ?? '').pathname, await aDelivery()];
@@ -145,13 +145,13 @@ it('ends what nobody has taken from the queue yet, a test included', async () =>
   }
 });
 
-it('lets a call that is under way fail, records it, and makes no other', async () => {
-  const answer = callInWaiting();
+it("records the failure of a cancelled delivery's call in flight, and does not retry it", async () => {
+  const answer = holdNextCall();
   const delivery = await aDelivery();
   await receiver.until((received) => received.length === 1);
   await cancel(delivery);
   expect(await shown(delivery)).toMatchObject({ state: 'cancelled', attempts: 0 });
-  // Else it would be under way twice.
+  // Otherwise the delivery could be in flight twice.
   const again = `${delivery}/redeliver`;
   expect(await refusal(demo.client.post(again))).toEqual([409, 'delivery_not_finished']);
   answer(500);
@@ -165,8 +165,8 @@ it('lets a call that is under way fail, records it, and makes no other', async (
   await until(delivery, { state: 'succeeded' });
 });
 
-it('lets a call that is under way succeed, and then the delivery has', async () => {
-  const answer = callInWaiting();
+it("accepts the success of a cancelled delivery's call in flight", async () => {
+  const answer = holdNextCall();
   const delivery = await aDelivery();
   await receiver.until((received) => received.length === 1);
   await cancel(delivery);
@@ -176,7 +176,7 @@ it('lets a call that is under way succeed, and then the delivery has', async () 
   expect(await refusal(demo.client.post(`${delivery}/cancel`))).toEqual(finished);
 });
 
-it('is refused when the delivery has ended otherwise', async () => {
+it('refuses to cancel a delivery that has ended in another way', async () => {
   const delivery = await aDelivery();
   await until(delivery, { state: 'succeeded' });
   const finished = [409, 'delivery_finished'];
@@ -190,7 +190,7 @@ it('is refused when the delivery has ended otherwise', async () => {
   expect(await refusal(demo.client.post(`${parked}/cancel`))).toEqual(finished);
 });
 
-it("is nobody else's to do", async () => {
+it('lets only the owner cancel a delivery', async () => {
   await demo.client.post(`${webhook}/pause`);
   const delivery = await aDelivery();
   for (const client of [stranger, platform]) {

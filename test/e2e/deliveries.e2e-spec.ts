@@ -92,7 +92,7 @@ async function onlyDelivery(webhook: string, state: string): Promise<Shown> {
   return delivery as Shown;
 }
 
-it('notifies account-level and application-level subscriptions, of later applications too', async () => {
+it('notifies account-level and application-level subscriptions, even of applications created later', async () => {
   const ofAccount = await subscribe();
   const ofApplication = await subscribe(`/v1/applications/${application}/webhooks`);
   const later = lastSegment(
@@ -105,7 +105,7 @@ it('notifies account-level and application-level subscriptions, of later applica
   expect(await deliveriesOf(ofApplication)).toHaveLength(1);
 });
 
-it('shows an event with its deliveries to its owner and to the platform alone', async () => {
+it('shows an event with its deliveries only to its owner and to the platform', async () => {
   await subscribe();
   const data = '{"big":12345678901234567890, "a":1, "a":2}';
   const answer = await platform.post(
@@ -127,7 +127,7 @@ it('shows an event with its deliveries to its owner and to the platform alone', 
   expect((await customer.post('/v1/events', {})).status).toBe(403);
 });
 
-it('shows each attempt of a delivery, and nothing of it to others', async () => {
+it('shows each attempt of a delivery to its owner, and to no other account', async () => {
   const webhook = await subscribe();
   receiver.answering = (_, response) => {
     response
@@ -153,14 +153,14 @@ it('shows each attempt of a delivery, and nothing of it to others', async () => 
   }
 });
 
-describe('of a delivery with 250 attempts', () => {
+describe('the attempts of a delivery with 250 attempts', () => {
   let id: string;
 
   beforeEach(async () => {
     const webhook = await subscribe();
     await report();
     ({ id } = await onlyDelivery(webhook, 'succeeded'));
-    // Each answer as long as one may be: what escapes them makes megabytes of them.
+    // Each answer has the maximum length; escaped, they make megabytes.
     await database.query(
       `INSERT INTO attempts (delivery_id, take, number, at, duration_ms, status, address,
          response_body)
@@ -171,7 +171,7 @@ describe('of a delivery with 250 attempts', () => {
     await database.query('UPDATE deliveries SET attempts = 250 WHERE id = $1', [id]);
   });
 
-  it('the newest hundred are shown with it, and all of them in pages', async () => {
+  it('are shown with it up to the newest hundred, and all of them in pages', async () => {
     const { attemptLog } = await shown(id);
     expect(attemptLog.map(({ number }) => number)).toEqual(range(151, 250));
     const pages: number[][] = [];
@@ -189,14 +189,14 @@ describe('of a delivery with 250 attempts', () => {
     expect(pages).toEqual([range(1, 120), range(121, 240), range(241, 250)]);
   });
 
-  it('attempts are nobody else’s, and begin after a number', async () => {
+  it('are shown to no other account, and can be listed from a given number on', async () => {
     const path = `/v1/deliveries/${id}/attempts`;
     expect((await stranger.get(path)).status).toBe(404);
     expect((await customer.get(`${path}?after=x`)).status).toBe(400);
     expect((await customer.get(`${path}?after=250`)).json()).toEqual([]);
   });
 
-  it('an address that is not public is not told, unless the target names it', async () => {
+  it('hide an address that is not public, unless the target URL contains it', async () => {
     const [first, second] = (await customer.get(`/v1/deliveries/${id}/attempts?limit=2`)).json<
       Schemas['Attempt'][]
     >();
@@ -204,7 +204,7 @@ describe('of a delivery with 250 attempts', () => {
   });
 });
 
-it('sends a delivery again twenty times in an hour, and then says how long to wait', async () => {
+it('redelivers a delivery twenty times in an hour, and then says how long to wait', async () => {
   const [first, second] = [await subscribe(), await subscribe()];
   await report();
   const [{ id }, { id: other }] = [
@@ -227,7 +227,7 @@ it.each([
   ['pending', 'pending', 'parked'],
   ['succeeded', 'exhausted', 'exhausted'],
   ['cancelled', 'exhausted', 'exhausted'],
-])('looks for what is %s among ten thousand at a time', async (state, stored, isShown) => {
+])('looks for %s deliveries among ten thousand at a time', async (state, stored, isShown) => {
   const webhook = await subscribe();
   await database.query(
     `WITH w AS (UPDATE webhooks SET paused = true WHERE id = $1 RETURNING *),
@@ -306,8 +306,8 @@ it('lists events newest first, filtered, to their owner', async () => {
   expect(Object.keys(head!)).not.toContain('data');
 });
 
-it('says why a subscription was not told of an event', async () => {
-  const told = await subscribe();
+it('says why a subscription was not notified of an event', async () => {
+  const notified = await subscribe();
   const otherEvent = await subscribe('/v1/webhooks', { event: 'cdrRated' });
   const off = await subscribe('/v1/webhooks', { enabled: false });
   const otherResource = await subscribe(`/v1/applications/${application}/webhooks`, {
@@ -318,7 +318,7 @@ it('says why a subscription was not told of an event', async () => {
   const later = await subscribe();
   await customer.put(`/v1/webhooks/${changed}`, { resource: 'all' });
   const event = (await customer.get(`/v1/events/${id}`)).json<Schemas['EventReport']>();
-  expect(event.deliveries.map(({ webhookId }) => webhookId)).toEqual([told]);
+  expect(event.deliveries.map(({ webhookId }) => webhookId)).toEqual([notified]);
   expect(Object.fromEntries(event.unmatched.map((one) => [one.webhookId, one.reason]))).toEqual({
     [otherEvent]: 'other_event',
     [off]: 'disabled',
@@ -328,7 +328,7 @@ it('says why a subscription was not told of an event', async () => {
   });
 });
 
-it('tells how deliveries to a subscription went lately', async () => {
+it("shows statistics of a subscription's recent deliveries", async () => {
   const webhook = await subscribe();
   const stats = async () =>
     (await customer.get(`/v1/webhooks/${webhook}/stats`)).json<Schemas['DeliveryStatistics']>();
@@ -355,7 +355,7 @@ it('tells how deliveries to a subscription went lately', async () => {
   expect((await stranger.get(`/v1/webhooks/${webhook}/stats`)).status).toBe(404);
 });
 
-it('sends a finished delivery again under the same id, with a full schedule', async () => {
+it('redelivers a finished delivery under the same id, with a full schedule', async () => {
   const webhook = await subscribe();
   await report();
   const { id } = await onlyDelivery(webhook, 'succeeded');
@@ -376,7 +376,7 @@ it('sends a finished delivery again under the same id, with a full schedule', as
   expect((await stranger.post(`/v1/deliveries/${id}/redeliver`)).status).toBe(404);
 });
 
-it('does not send again what is still on its way, though its subscription was off for a moment', async () => {
+it('does not redeliver a delivery in flight, even if its subscription was off for a moment', async () => {
   const webhook = await subscribe();
   receiver.answering = () => undefined;
   await report();
@@ -388,7 +388,7 @@ it('does not send again what is still on its way, though its subscription was of
   expect([answer.status, answer.json().code]).toEqual([409, 'delivery_not_finished']);
 });
 
-it('sends a test once, marked, whatever holds the subscription', async () => {
+it('sends a test once, marked as a test, even to a blocked subscription', async () => {
   const webhook = await subscribe('/v1/webhooks', { event: 'smsdlr', resource: 'sms' });
   await database.query(`UPDATE webhooks SET hold_until = now() + interval '1 hour' WHERE id = $1`, [
     webhook,
@@ -407,7 +407,7 @@ it('sends a test once, marked, whatever holds the subscription', async () => {
   expect(Object.keys(body.data as object)).toContain('dlvrd');
 });
 
-it('sends a test again like any other delivery: with a full schedule, held as its subscription is', async () => {
+it('redelivers a test like any other delivery: with a full schedule, and blocked with its subscription', async () => {
   const webhook = await subscribe();
   const id = lastSegment(await customer.post(`/v1/webhooks/${webhook}/test`));
   await onlyDelivery(webhook, 'succeeded');
@@ -425,7 +425,7 @@ it('sends a test again like any other delivery: with a full schedule, held as it
   expect((await shown(id)).state).toBe('parked');
 });
 
-it('cancels what is pending when a subscription is switched off, and revives nothing', async () => {
+it('cancels pending deliveries when a subscription is switched off, and revives none of them', async () => {
   const webhook = await subscribe();
   receiver.answering = (_, response) => response.writeHead(500).end();
   await report();
@@ -493,12 +493,12 @@ it('uses a changed target and secret from the next attempt on', async () => {
   const [notification] = receiver.received;
   expect(JSON.parse(notification!.body)).toMatchObject({ name: 'new' });
   expect(String(notification!.headers['webhook-signature']).split(' ')).toHaveLength(3);
-  // The first secret was replaced twice, a moment ago.
+  // The first secret was rotated twice a moment ago.
   const headers = notification!.headers as Record<string, string>;
   expect(() => new Webhook(secret).verify(notification!.body, headers)).not.toThrow();
 });
 
-it('writes no secret, no URL and no content of a customer into a line of the log', async () => {
+it('writes no secret, URL or content of a customer to the log', async () => {
   const url = receiver.url.replace('http://', 'http://user:hidden-password@');
   const webhook = await subscribe('/v1/webhooks', {
     targetUrl: url,

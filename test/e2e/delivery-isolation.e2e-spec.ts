@@ -23,7 +23,7 @@ beforeEach(async () => {
   receiver = await startReceiver();
 });
 afterEach(async () => {
-  // First: calls that hang would keep the worker from stopping.
+  // Stopped first: hanging calls would keep the worker from stopping.
   await receiver.close();
   await Promise.all([worker.stop(), api?.stop()]);
   api = undefined;
@@ -50,7 +50,7 @@ async function pendingOf(webhooks: readonly string[]): Promise<number> {
   return row?.pending ?? 0;
 }
 
-it('delivers what is due while very many deliveries are being cancelled, and right after', async () => {
+it('sends due deliveries while very many others are being cancelled, and right after', async () => {
   worker = await start();
   const account = await anAccount(database);
   const busy = await aSubscription(database, account, { target_url: receiver.url });
@@ -74,7 +74,7 @@ it('delivers what is due while very many deliveries are being cancelled, and rig
   };
   let meanwhile = 0;
   for (; (await pendingOf([busy])) > 0; meanwhile += 1) await deliverOne();
-  // Cancelling takes seconds, and finding what is due at most one.
+  // Cancelling takes seconds; finding due deliveries takes one at most.
   expect(meanwhile).toBeGreaterThan(2);
   await deliverOne();
 });
@@ -101,7 +101,7 @@ it('cancels the deliveries of a hundred subscriptions that are switched off toge
   );
 });
 
-it('cancels a delivery that was still being stored while its old subscription was deleted', async () => {
+it('cancels a delivery that was still being stored while its subscription was deleted', async () => {
   worker = await start();
   const webhook = await aSubscription(database, await anAccount(database), {
     target_url: receiver.url,
@@ -111,7 +111,7 @@ it('cancels a delivery that was still being stored while its old subscription wa
     `UPDATE webhooks SET generation = 2, cancelling = true, deleted_at = now() WHERE id = $1`,
     [webhook],
   );
-  // Longer than the canceller takes to find nothing that it could cancel.
+  // Longer than the canceller takes to find nothing to cancel.
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   await aPendingDelivery(database, webhook, { generation: 1 });
   await eventually(
@@ -122,7 +122,7 @@ it('cancels a delivery that was still being stored while its old subscription wa
   expect(receiver.received).toHaveLength(0);
 });
 
-it('has no more calls in flight than a worker may, in however many shards', async () => {
+it("never exceeds the worker's limit of calls in flight, whatever the number of shards", async () => {
   worker = await start({ WORKER_CONCURRENCY: '8', QUEUE_SHARDS: '4', DELIVERY_TIMEOUT_MS: '2000' });
   let inFlight = 0;
   let most = 0;
@@ -145,7 +145,7 @@ it('has no more calls in flight than a worker may, in however many shards', asyn
   expect(most).toBeLessThanOrEqual(8);
 });
 
-it('gives a subscription all of its calls after a worker was killed amid them', async () => {
+it('gives a subscription all of its calls after a worker was killed during some of them', async () => {
   worker = await start({ DELIVERY_CONCURRENCY: '4' });
   const killed = await start({ DELIVERY_CONCURRENCY: '4' });
   const hanging: (() => void)[] = [];
@@ -155,14 +155,14 @@ it('gives a subscription all of its calls after a worker was killed amid them', 
     backlog: true,
   });
   for (let made = 0; made < 40; made += 1) await aPendingDelivery(database, webhook);
-  // Each worker begins with one.
+  // Each worker starts with one call.
   await receiver.until((received) => received.length === 2);
   await killed.kill();
-  // Until it would have been missed, long before its claims end.
+  // Until its missing heartbeat is noticed, long before its leases expire.
   await new Promise((resolve) => setTimeout(resolve, 6_000));
   receiver.answering = (_, response) => response.end();
   for (const answer of hanging) answer();
-  // All but one that waited in the worker that was killed.
+  // All except one that waited in the killed worker.
   await receiver.until((received) => received.length >= 39, 6_000);
 });
 
@@ -198,16 +198,16 @@ it('delivers to a healthy target beside nine of the same account that hang', asy
   expect(answer.status).toBe(202);
   await receiver.until(
     (received) => received.filter(({ path }) => path === '/healthy').length === 100,
-    // Less than the time-out of those that hang.
+    // Less than the timeout of the hanging calls.
     10_000,
   );
 });
 
-it('delivers though the queue is full, and a test at once', async () => {
+it('delivers while the queue is full, and sends a test at once', async () => {
   worker = await start();
   api = await startApi(environmentOf({}));
   const redis = new Redis(testRedisUrl().toString());
-  // Jobs that somebody has, as far as the queue knows: each counts for as many deliveries as it may have.
+  // Jobs that a worker holds, as far as the queue knows: each counts as a full job.
   const active = '{switchhook:0}:deliveries-0:active';
   await redis.lpush(active, ...Array.from({ length: 600 }, () => 'of-nobody'));
   const { id, auth } = await createUser(database, 'impatient');
@@ -215,7 +215,7 @@ it('delivers though the queue is full, and a test at once', async () => {
   const customer = clientOf(api.url, auth);
   expect((await customer.post(`/v1/webhooks/${webhook}/test`)).status).toBe(202);
   await receiver.until((received) => received.length === 1, 2_000);
-  // A test that did not get onto the queue, as while Redis is away, and a delivery.
+  // A test that did not reach the queue, as during an outage of Redis, and a delivery.
   const left = await aPendingDelivery(database, webhook);
   await database.query('UPDATE deliveries SET immediate = true WHERE id = $1', [left]);
   await aPendingDelivery(database, webhook);

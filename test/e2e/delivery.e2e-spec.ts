@@ -12,7 +12,7 @@ import type { ServiceProcess } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { aSubscription, anAccount } from '../support/rows.js';
 
-/** Keeps the queue from taking anything: all is claimed from PostgreSQL. */
+/** Makes the queue full: every delivery is claimed from PostgreSQL. */
 class NoQueue extends DeliveryQueue {
   hasRoom(): boolean {
     return false;
@@ -112,7 +112,7 @@ it('delivers the event byte for byte, signed, with the payload of the subscripti
   ]);
 });
 
-it('delivers members that are called like those of a prototype, as they were sent', async () => {
+it('delivers members with names such as __proto__ as they were sent', async () => {
   const odd =
     '{"__proto__":{"event":"x","toString":1},"constructor":{"prototype":{"id":0}},' +
     '"hasOwnProperty":null,"toJSON":"x","a":[{"__proto__":null}]}';
@@ -141,7 +141,7 @@ it('retries by the schedule with the same id until it succeeds', async () => {
   ]);
 });
 
-it('is exhausted after the last retry', async () => {
+it('ends as exhausted after the last retry', async () => {
   await aSubscription(database, account, { target_url: receiver.url });
   receiver.answering = (_, response) =>
     response.writeHead(302, { location: `${receiver.url}/else` }).end();
@@ -177,7 +177,7 @@ it.each([
   },
 );
 
-it('keeps 4 KiB of an answer, and reads it for a second at the most', async () => {
+it('keeps 4 KiB of an answer, and reads it for one second at most', async () => {
   await aSubscription(database, account, { target_url: receiver.url });
   receiver.answering = (_, response) => void response.writeHead(200).write('x'.repeat(5_000));
   const [long] = await finished(await report());
@@ -192,14 +192,14 @@ it('keeps 4 KiB of an answer, and reads it for a second at the most', async () =
   expect(slow?.state).toBe('succeeded');
 });
 
-it('switches the subscription off at 410, and cancels what else waits for it', async () => {
+it('switches the subscription off after a 410, and cancels its pending deliveries', async () => {
   const webhook = await aSubscription(database, account, { target_url: receiver.url });
   receiver.answering = (_, response) => response.writeHead(500).end();
   const first = await report();
   await receiver.until((received) => received.length > 0);
   receiver.answering = (_, response) => response.writeHead(410).end();
   const gone = await report();
-  // Until its outcome is recorded, the one that was answered shows as cancelled like the other.
+  // Until its outcome is recorded, the answered delivery shows as cancelled like the other.
   await eventually(
     async () => (await Promise.all([first, gone].map((id) => reader.deliveriesOf(id)))).flat(),
     (all) => all.some(({ state, reason }) => state === 'exhausted' && reason === 'gone'),
@@ -219,7 +219,7 @@ it('switches the subscription off at 410, and cancels what else waits for it', a
   expect(rows).toHaveLength(2);
 });
 
-it('holds the whole subscription for as long as a 503 asks', async () => {
+it('holds the whole subscription for as long as a 503 requests', async () => {
   await aSubscription(database, account, { target_url: receiver.url });
   receiver.answering = (_, response) => response.writeHead(503, { 'retry-after': '2' }).end();
   const first = await report();
@@ -239,7 +239,7 @@ it('holds the whole subscription for as long as a 503 asks', async () => {
   expect(receiver.received[1]!.at - start).toBeGreaterThanOrEqual(1_900);
 });
 
-it('cancels the pending deliveries of a subscription that is switched off within a second', async () => {
+it('cancels the pending deliveries of a subscription within a second after it is switched off', async () => {
   const webhook = await aSubscription(database, account, { target_url: 'http://127.0.0.1:1024/' });
   const event = await report();
   await eventually(
@@ -264,14 +264,14 @@ it('cancels the pending deliveries of a subscription that is switched off within
   expect(Date.now() - start).toBeLessThan(1_500);
 });
 
-it('lets calls that hang delay no other subscription at the same host', async () => {
+it('delays no other subscription at the same host with calls that hang', async () => {
   let calls = 0;
   let givenUp = 0;
   let givenUpBefore: number | undefined;
   receiver.answering = ({ path }, response) => {
     if (path === '/hangs') {
       calls += 1;
-      // Each answer allows one call more at once.
+      // Each answer raises the limit of concurrent calls by one.
       if (calls <= 3) response.end();
       else response.on('close', () => (givenUp += 1));
     } else {
@@ -287,11 +287,12 @@ it('lets calls that hang delay no other subscription at the same host', async ()
   await receiver.until((received) => received.length >= 7);
   await store.accept([{ ...event, accountId: other }]);
   await receiver.until((received) => received.some(({ path }) => path === '/answers'));
-  // It came while all of them were still under way, not when the first of them had ended.
+  // The notification came while all hanging calls were still in flight, not after the first
+  // timeout.
   expect(givenUpBefore).toBe(0);
 });
 
-it('sends no more at once to a subscription than its bound, and delivers all in the end', async () => {
+it("never exceeds a subscription's limit of concurrent calls, and delivers everything in the end", async () => {
   await aSubscription(database, account, { target_url: receiver.url });
   let inFlight = 0;
   let most = 0;

@@ -12,7 +12,9 @@ import { Template } from '../faults/harness/template.js';
 import { Random } from '../faults/harness/random.js';
 import { runCase } from '../faults/harness/run-case.js';
 
-/** Of the cases of `npm run test:faults`; other tests run beside it, so full load is less here. */
+/**
+ * Some cases of `npm run test:faults`. Other tests run at the same time, so the load is lower here.
+ */
 const selection: readonly FaultCase[] = [
   allKilled,
   killedBeforeRecord,
@@ -41,7 +43,7 @@ it.each(selection)(
   240_000,
 );
 
-it('has every case of the suite in docs/reliability.md', async () => {
+it('docs/reliability.md lists every case of the fault suite', async () => {
   const text = await readFile('docs/reliability.md', 'utf8');
   expect(cases.map(({ name }) => name).filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
 });

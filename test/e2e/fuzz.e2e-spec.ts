@@ -16,8 +16,8 @@ import { startApi } from '../support/processes.js';
 import type { ServiceProcess } from '../support/service-process.js';
 
 /**
- * `npm run test:fuzz -- --requests N --seed S` sets them. By default always the same: what a run of
- * all tests says is about the change at hand, and not about luck.
+ * `npm run test:fuzz -- --requests N --seed S` sets them. The defaults never change, so that a
+ * failure in a full test run comes from a change of the code and not from luck.
  */
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 2_000);
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261_121);
@@ -46,7 +46,7 @@ afterAll(async () => {
 });
 
 it(
-  `answers as described whatever it is asked: ${REQUESTS} requests, seed ${SEED}`,
+  `answers every request as described: ${REQUESTS} requests, seed ${SEED}`,
   async () => {
     console.log(`fuzz: ${REQUESTS} requests, seed ${SEED}`);
     await fc.assert(
@@ -57,17 +57,17 @@ it(
   Math.max(300_000, REQUESTS * 100),
 );
 
-it('has done everything at least once that it was asked for', () => {
+it('has carried out every operation at least once', () => {
   const never = closed.filter(({ operation }) => !run.counts.get(operation.operationId)?.done);
   expect(never.map(({ operation }) => operation.operationId)).toEqual([]);
   const counts = [...run.counts.values()];
   const done = counts.reduce((sum, count) => sum + count.done, 0);
   const asked = counts.reduce((sum, count) => sum + count.asked, 0);
-  // Neither are all of them refused for one fault, nor is nothing wrong with any.
+  // Not all requests fail for the same fault, and not all succeed.
   expect(done / asked).toBeGreaterThan(0.25);
   expect(done / asked).toBeLessThan(0.9);
 });
 
-it('has met no fault of the service', () => {
+it('has caused no error of the service', () => {
   expect(api.output()).not.toMatch(/"level":"(?:error|fatal)"/);
 });

@@ -9,7 +9,7 @@ import { startApi } from '../support/processes.js';
 import type { ServiceProcess } from '../support/service-process.js';
 import { largeSubscriptions } from '../support/rows.js';
 
-/** Heap of the API: a flood kept in memory would end the process. */
+/** The API's heap limit: a flood that is kept in memory would end the process. */
 const HEAP_MB = 256;
 const EVENTS = 50_000;
 const ATTEMPTS = 5_000;
@@ -69,16 +69,19 @@ const unread = (connections: number, path: string): Send[] => [{ connections, by
 const BODY = 250_000;
 
 const FLOODS: [what: string, sends: () => Send[]][] = [
-  ['lists that nobody reads', () => unread(150, '/v1/webhooks?scope=all')],
-  ['pages that nobody reads', () => unread(50, '/v1/webhooks?scope=all&limit=1000')],
-  ['a deep log', () => unread(50, `/v1/deliveries/${delivery}`)],
-  ['all of a deep log', () => unread(20, `/v1/deliveries/${delivery}/attempts?limit=1000`)],
+  ['requests lists and does not read them', () => unread(150, '/v1/webhooks?scope=all')],
+  ['requests pages and does not read them', () => unread(50, '/v1/webhooks?scope=all&limit=1000')],
+  ['requests a long attempt log', () => unread(50, `/v1/deliveries/${delivery}`)],
   [
-    'pipelined requests',
+    'requests all pages of a long attempt log',
+    () => unread(20, `/v1/deliveries/${delivery}/attempts?limit=1000`),
+  ],
+  [
+    'pipelines requests',
     () => [{ connections: 4, bytes: get('/v1/webhooks?limit=1000&scope=all').repeat(2_000) }],
   ],
   [
-    'filters that find nothing, again and again',
+    'repeats filters that find nothing',
     () => [
       {
         connections: 50,
@@ -88,7 +91,7 @@ const FLOODS: [what: string, sends: () => Send[]][] = [
     ],
   ],
   [
-    'bodies that do not end',
+    'sends bodies that do not end',
     () => [
       {
         connections: 120,
@@ -99,7 +102,7 @@ const FLOODS: [what: string, sends: () => Send[]][] = [
     ],
   ],
   [
-    'logins of users that there are not',
+    'logs in as unknown users',
     () =>
       [1, 2, 3, 4, 5].map((n) => ({
         connections: 60,
@@ -111,7 +114,9 @@ const FLOODS: [what: string, sends: () => Send[]][] = [
   ],
 ];
 
-/** Calls of another account, each of which has to succeed. @returns how long they took, in ms */
+/**
+ * Makes calls for another account, each of which has to succeed. @returns how long they took, in ms
+ */
 async function callsFor(ms: number): Promise<number[]> {
   const took: number[] = [];
   for (const end = performance.now() + ms; performance.now() < end;) {
@@ -131,7 +136,7 @@ describe('an account that', () => {
   }, 600_000);
 
   it.each<[string, () => Send[]]>([
-    ...FLOODS.map(([what, sends]): [string, () => Send[]] => [`asks for ${what}`, sends]),
+    ...FLOODS,
     ['does all of this at once', () => FLOODS.flatMap(([, sends]) => sends())],
   ])('%s neither locks others out nor exhausts the memory', async (what, sends) => {
     const { ms, mostTimes } = hostileFor(2_000);

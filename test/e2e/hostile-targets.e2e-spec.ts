@@ -12,10 +12,10 @@ import { type Receiver, startReceiver } from '../support/receiver.js';
 import { aSubscription } from '../support/rows.js';
 
 const TARGET = fileURLToPath(new URL('../support/hostile-target.mjs', import.meta.url));
-/** Heap of the worker: answers kept in memory would end the process. */
+/** The worker's heap limit: answers that are kept in memory would end the process. */
 const HEAP_MB = 256;
 const WAYS = ['interim', 'headers', 'body', 'garbage', 'drip', 'reset', 'silence'];
-/** Subscriptions for each way to do harm. */
+/** The number of subscriptions for each kind of hostile target. */
 const EACH = 20;
 const EVENTS = 10;
 
@@ -68,7 +68,10 @@ const anEvent = (accountId: string, number: number) => ({
   data: { number },
 });
 
-/** Events of another account, each of which has to arrive. @returns how long they took, in ms */
+/**
+ * Reports events of another account, each of which has to arrive. @returns how long they took, in
+ * ms
+ */
 async function deliveriesFor(ms: number): Promise<number[]> {
   const at = new Map<number, number>();
   for (const end = Date.now() + ms; Date.now() < end;) {
@@ -86,7 +89,7 @@ async function deliveriesFor(ms: number): Promise<number[]> {
   });
 }
 
-/** Events of the hostile account, evenly over a time. */
+/** Reports events of the hostile account, spread evenly over a time. */
 async function reportHarm(ms: number): Promise<void> {
   for (let number = 0; number < EVENTS; number += 1) {
     expect((await platform.post('/v1/events', anEvent(hostile, number))).status).toBe(202);
@@ -94,7 +97,7 @@ async function reportHarm(ms: number): Promise<void> {
   }
 }
 
-it('targets that do harm end no worker, and the notifications of others arrive', async () => {
+it('hostile targets neither crash a worker nor keep notifications of others from arriving', async () => {
   const { ms, mostTimes } = hostileFor(5_000);
   const before = p99(await deliveriesFor(ms));
   const [during] = await Promise.all([deliveriesFor(ms).then(p99), reportHarm(ms)]);

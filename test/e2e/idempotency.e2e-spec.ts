@@ -47,16 +47,16 @@ async function codeOf(answer: Promise<Answer>): Promise<unknown[]> {
   return [status, json()['code']];
 }
 
-/** A finished delivery of a new subscription. */
+/** Creates a finished delivery of a new subscription. */
 async function aDelivery(): Promise<{ webhook: string; delivery: string }> {
   const webhook = await demo.aSubscription();
   const id = webhook.slice('/v1/webhooks/'.length);
-  // In the present, of which there are partitions.
+  // In the present, for which there are partitions.
   const [delivery] = await pastDeliveries(demo.database, id, { daysAgo: 0 });
   return { webhook, delivery: `/v1/deliveries/${delivery!}` };
 }
 
-/** The routes that make something: where, of what, and how to tell how much there is. */
+/** The routes that create something: the path, the body, and the table to count. */
 const ROUTES: Record<string, () => Promise<{ path: string; body?: object; made: string }>> = {
   'an application': () =>
     Promise.resolve({ path: APPLICATIONS, body: minimalApplication, made: 'applications' }),
@@ -81,8 +81,8 @@ const ROUTES: Record<string, () => Promise<{ path: string; body?: object; made: 
   }),
 };
 
-describe.each(Object.keys(ROUTES))('the repeat of a request for %s', (name) => {
-  it('gets the same answer and makes nothing', async () => {
+describe.each(Object.keys(ROUTES))('repeating a request for %s', (name) => {
+  it('returns the same answer and creates nothing', async () => {
     const { path, body, made } = await ROUTES[name]!();
     const before = await count(made);
     const first = await post(path, body);
@@ -91,7 +91,7 @@ describe.each(Object.keys(ROUTES))('the repeat of a request for %s', (name) => {
       undefined,
     ]);
     expect(await count(made)).toBe(before + 1);
-    // As a client whose first answer was lost comes back, and later ones.
+    // A client repeats once after a lost first answer, and again later.
     for (const again of [path, `${path}/`]) {
       const repeat = await post(again, body);
       expect([repeat.status, repeat.text]).toEqual([first.status, first.text]);
@@ -101,10 +101,10 @@ describe.each(Object.keys(ROUTES))('the repeat of a request for %s', (name) => {
     expect(await count(made)).toBe(before + 1);
   });
 
-  it('makes another where the key is another, or there is none', async () => {
+  it('with another key, or without one, creates another', async () => {
     const { path, body, made } = await ROUTES[name]!();
     await post(path, body);
-    // Else there would be nothing to redeliver.
+    // Otherwise there would be nothing to redeliver.
     await demo.database.query(`UPDATE deliveries SET state = 'succeeded', claimed_until = NULL`);
     const before = await count(made);
     const again = await demo.client.post(path, body);
@@ -116,26 +116,26 @@ describe.each(Object.keys(ROUTES))('the repeat of a request for %s', (name) => {
   });
 });
 
-describe('a key', () => {
-  it('gets its answer also when what it made is gone', async () => {
+describe('an idempotency key', () => {
+  it('returns the first answer even if the created resource is gone', async () => {
     const first = await post(APPLICATIONS, minimalApplication);
     const { pathname } = new URL(first.json<{ href: string }>().href);
     expect((await demo.client.delete(pathname)).status).toBe(200);
     expect((await post(APPLICATIONS, minimalApplication)).text).toBe(first.text);
   });
 
-  it('is for one request: another body or path is 422', async () => {
+  it('belongs to one request: another body or path is answered with 422', async () => {
     await post(APPLICATIONS, minimalApplication);
     const reused = [422, 'idempotency_key_reused'];
     const other = { ...minimalApplication, name: 'Exchange' };
     expect(await codeOf(post(APPLICATIONS, other))).toEqual(reused);
-    // The same to a reader of JSON, but not the same text.
+    // Equal as JSON, but not the same text.
     const spaced = JSON.stringify(minimalApplication, undefined, 1);
     expect(await codeOf(post(APPLICATIONS, spaced))).toEqual(reused);
     expect(await codeOf(post(`${await demo.aSubscription()}/test`))).toEqual(reused);
   });
 
-  it('is the same request when it comes compressed', async () => {
+  it('identifies the same request even if its body is compressed', async () => {
     const { gzipSync } = await import('node:zlib');
     const first = await post(APPLICATIONS, minimalApplication);
     const repeat = await demo.client.post(
@@ -146,7 +146,7 @@ describe('a key', () => {
     expect(repeat.text).toBe(first.text);
   });
 
-  it("is its account's own", async () => {
+  it('belongs to one account', async () => {
     const stranger = clientOf(demo.api.url, (await createUser(demo.database, key)).auth);
     const first = await post(APPLICATIONS, minimalApplication);
     const other = await post(APPLICATIONS, minimalApplication, stranger);
@@ -169,14 +169,14 @@ describe('a key', () => {
   });
 
   it.each(['k'.repeat(255), '"8e03978e-40d5-43dd-bc93-6894a57f9324"', '!~'])(
-    '%s is taken',
+    '%s is accepted',
     async (value) => {
       const answer = () => demo.client.post(APPLICATIONS, minimalApplication, withKey(value));
       expect((await answer()).text).toBe((await answer()).text);
     },
   );
 
-  it('is looked at after the faults of the request itself', async () => {
+  it('is checked after the faults of the request itself', async () => {
     await post(APPLICATIONS, minimalApplication);
     expect(faultsOf(await post(APPLICATIONS, {}))).toContain('name required');
     expect(await codeOf(post(APPLICATIONS, '{'))).toEqual([400, 'malformed_json']);
@@ -185,7 +185,7 @@ describe('a key', () => {
     expect((await clientOf(demo.api.url).post(APPLICATIONS, {}, withKey('a b'))).status).toBe(401);
   });
 
-  it('means nothing to other routes', async () => {
+  it('is ignored by other routes', async () => {
     const path = await demo.anApplication();
     const odd = withKey('a b');
     expect((await demo.client.put(path, { name: 'One' }, odd)).status).toBe(200);
@@ -197,8 +197,8 @@ describe('a key', () => {
   });
 });
 
-describe('a failure', () => {
-  it('of the caller is not kept: what was mended meanwhile goes through', async () => {
+describe('a failed request', () => {
+  it("that was the caller's fault is not remembered, so it can succeed once the cause is fixed", async () => {
     await demo.aSubscription();
     const missing = { ...minimalApplication, environment: 77 };
     expect((await post(APPLICATIONS, missing)).status).toBe(400);
@@ -208,7 +208,7 @@ describe('a failure', () => {
     expect((await post(APPLICATIONS, missing)).status).toBe(200);
   });
 
-  it('for a limit is not kept', async () => {
+  it('that exceeded a limit is not remembered', async () => {
     await demo.aSubscription();
     for (let n = 1; n < 10; n += 1) await demo.client.post('/v1/webhooks', minimalSubscription);
     expect(await codeOf(post('/v1/webhooks', minimalSubscription))).toEqual([
@@ -219,7 +219,7 @@ describe('a failure', () => {
     expect((await post('/v1/webhooks', minimalSubscription)).status).toBe(200);
   });
 
-  it('of ours is not kept', async () => {
+  it('that failed for an internal error is not remembered', async () => {
     await demo.database.query(
       'ALTER TABLE applications ADD CONSTRAINT broken CHECK (id < 0) NOT VALID',
     );
@@ -229,7 +229,7 @@ describe('a failure', () => {
     expect((await post(APPLICATIONS, minimalApplication)).status).toBe(200);
   });
 
-  it('of a transaction that lost against another is not even seen', async () => {
+  it('whose transaction lost a conflict is retried without the caller noticing', async () => {
     await demo.database.query(`
       CREATE SEQUENCE tries;
       GRANT USAGE ON SEQUENCE tries TO PUBLIC;
@@ -257,7 +257,7 @@ describe('after 24 hours', () => {
       [key],
     );
 
-  it('a key is free, for another request as well, and not before', async () => {
+  it('a key can be reused, even for another request, but not earlier', async () => {
     const first = await post(APPLICATIONS, minimalApplication);
     await age('23 hours 59 minutes');
     expect((await post(APPLICATIONS, minimalApplication)).text).toBe(first.text);
@@ -271,14 +271,14 @@ describe('after 24 hours', () => {
 });
 
 describe('with several processes', () => {
-  it('one key makes one resource, however many requests come at once', async () => {
+  it('one key creates one resource, however many requests come at once', async () => {
     const other = await startApi({ DATABASE_URL: demo.database.url });
     try {
       const before = await count('applications');
       const clients = [demo.client, clientOf(other.url, demo.auth)];
       const statuses = new Set<number>();
-      // As clients do: a machine that is busy with other things may say so.
-      const insist = (by: Client) =>
+      // Clients repeat a 409, which a busy machine may answer.
+      const retryUntilDone = (by: Client) =>
         eventually(
           () => post(APPLICATIONS, minimalApplication, by),
           ({ status }) => {
@@ -288,7 +288,7 @@ describe('with several processes', () => {
           { ms: 60_000 },
         );
       const answers = await Promise.all(
-        Array.from({ length: 50 }, (_, n) => insist(clients[n % 2]!)),
+        Array.from({ length: 50 }, (_, n) => retryUntilDone(clients[n % 2]!)),
       );
       expect([200, 409, 503]).toEqual(expect.arrayContaining([...statuses]));
       const paths = answers.map((answer) => new URL(answer.json<{ href: string }>().href).pathname);
@@ -300,7 +300,7 @@ describe('with several processes', () => {
     }
   });
 
-  it('a request that is under way elsewhere is waited for, and then 409 with Retry-After', async () => {
+  it('a request waits for the same one in flight elsewhere, then is answered with 409 and Retry-After', async () => {
     const elsewhere = new pg.Client({ connectionString: demo.database.url });
     await elsewhere.connect();
     try {
@@ -316,7 +316,7 @@ describe('with several processes', () => {
       const waitedMs = Date.now() - start;
       expect(waitedMs).toBeGreaterThan(1_900);
       expect(waitedMs).toBeLessThan(5_000);
-      // Others are not held up.
+      // Other requests are not delayed.
       expect((await demo.client.post(APPLICATIONS, minimalApplication)).status).toBe(200);
       await elsewhere.query('ROLLBACK');
       expect((await post(APPLICATIONS, minimalApplication)).status).toBe(200);
@@ -327,7 +327,7 @@ describe('with several processes', () => {
 });
 
 describe('a process that is killed', () => {
-  /** Lets transactions that make applications come to a point, and waits for the test there. */
+  /** Stops transactions that create applications at one point, and waits for the test there. */
   async function stopAt(when: 'INSERT' | 'COMMIT') {
     const gate = new pg.Client({ connectionString: demo.database.url });
     await gate.connect();
@@ -361,8 +361,13 @@ describe('a process that is killed', () => {
   }
 
   it.each([
-    ['before the commit makes nothing, and its repeat makes one', 'INSERT', 0, undefined],
-    ['between the commit and the answer has made what its repeat names', 'COMMIT', 1, 'true'],
+    ['before the commit has created nothing, and the repeat creates one', 'INSERT', 0, undefined],
+    [
+      'between the commit and the answer has created the resource that the repeat returns',
+      'COMMIT',
+      1,
+      'true',
+    ],
   ] as const)('%s', async (_, when, left, replayed) => {
     const store = await proxyTo(demo.database.url);
     const api = await startApi({ DATABASE_URL: store.address });
@@ -372,7 +377,7 @@ describe('a process that is killed', () => {
       () => 'no answer',
     );
     await gate.reached();
-    // PostgreSQL's answer does not get through any more; what it was told, it does.
+    // PostgreSQL's answer no longer arrives, but it has received the statement.
     store.freeze();
     if (when === 'INSERT') {
       await api.kill();

@@ -31,8 +31,8 @@ const head = (more: string, authorization?: string) =>
   (authorization === undefined ? '' : `Authorization: ${authorization}\r\n`) +
   `${more}\r\n\r\n`;
 
-describe('the body', () => {
-  it('of a request without credentials is never waited for', async () => {
+describe('a request body', () => {
+  it('is never waited for without credentials', async () => {
     for (const length of ['Content-Length: 100000', 'Transfer-Encoding: chunked']) {
       const connection = await connectTo(api.url);
       connection.write(head(length));
@@ -41,7 +41,7 @@ describe('the body', () => {
     }
   });
 
-  it('is not asked for when the request is refused without it', async () => {
+  it('is not requested with 100 Continue if the request is refused anyway', async () => {
     const expecting = 'Content-Length: 15\r\nExpect: 100-continue';
     const connection = await connectTo(api.url);
     connection.write(head(expecting));
@@ -55,7 +55,7 @@ describe('the body', () => {
     await tooLong.ended;
   });
 
-  it('is asked for when the route wants it, and the connection is used on', async () => {
+  it('is requested with 100 Continue if the route reads it, and the connection stays open', async () => {
     const connection = await connectTo(api.url);
     for (const username of ['expecting1', 'expecting2']) {
       const body = JSON.stringify({ username, password: 'long enough' });
@@ -71,7 +71,7 @@ describe('the body', () => {
   });
 });
 
-it('answers 503 while PostgreSQL is away, and goes on when it is back', async () => {
+it('answers 503 while PostgreSQL is down, and recovers when it is back', async () => {
   const client = clientOf(api.url, auth);
   const show = async () => (await client.get('/v1/users/switch')).status;
   expect(await show()).toBe(200);
@@ -89,7 +89,7 @@ it('answers 503 while PostgreSQL is away, and goes on when it is back', async ()
 });
 
 describe('SIGTERM', () => {
-  it('lets a request under way end, closes idle connections and ends the process', async () => {
+  it('lets requests in flight finish, closes idle connections and ends the process', async () => {
     const own = await startApi({ DATABASE_URL: database.url });
     const idle = await connectTo(own.url);
     idle.write('GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -109,7 +109,7 @@ describe('SIGTERM', () => {
     expect(Date.now() - start).toBeLessThan(3_000);
   });
 
-  it('goes on accepting for a while, and says that it is not ready', async () => {
+  it('keeps accepting requests for SHUTDOWN_DELAY_MS, and reports that it is not ready', async () => {
     const own = await startApi({ DATABASE_URL: database.url, SHUTDOWN_DELAY_MS: '1500' });
     const start = Date.now();
     const ended = own.stop();
@@ -121,7 +121,7 @@ describe('SIGTERM', () => {
     expect(Date.now() - start).toBeGreaterThanOrEqual(1_500);
   });
 
-  it('does not wait for ever for a request that does not end', async () => {
+  it('does not wait forever for a request that does not end', async () => {
     const own = await startApi({ DATABASE_URL: database.url });
     const stuck = await connectTo(own.url);
     stuck.write(head('Content-Length: 100', basic(auth)));
@@ -132,14 +132,14 @@ describe('SIGTERM', () => {
   });
 });
 
-describe('a start that fails', () => {
+describe('a failed start', () => {
   const failing = async (environment: Record<string, string | undefined>) => {
     const started = await launch('api', environment);
     const ending = await started.exited;
     return { ending, output: started.output() };
   };
 
-  it('says in one line what is missing from the configuration', async () => {
+  it('says in one line which configuration is missing', async () => {
     const { ending, output } = await failing({ DATABASE_URL: undefined, PORT: 'x' });
     expect(ending).toBe('exited with code 1');
     expect(output).toMatch(/^switchhook api: .*DATABASE_URL is not set.*PORT.*\n$/);
@@ -153,7 +153,7 @@ describe('a start that fails', () => {
     expect(output).toMatch(/^switchhook api: .*does not exist\n$/);
   });
 
-  it('says in one line that the port is taken', async () => {
+  it('says in one line that the port is in use', async () => {
     const { port } = new URL(api.url);
     const { ending, output } = await failing({ DATABASE_URL: database.url, PORT: port });
     expect(ending).toBe('exited with code 1');

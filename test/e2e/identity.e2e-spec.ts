@@ -43,13 +43,13 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** A user of its own, so that locking it disturbs no other test. */
+/** Creates a user for one test, so that locking it disturbs no other test. */
 async function aUser(username: string): Promise<{ id: string; auth: string }> {
   return createUser(database, username);
 }
 
 describe('credentials', () => {
-  it('refuses every lack of them with the same answer', async () => {
+  it('that are missing or wrong are always refused with the same answer', async () => {
     const locked = await aUser('locked');
     await platform.put(`/v1/users/${locked.id}`, { status: 'locked' });
     const answers = await Promise.all([
@@ -69,7 +69,7 @@ describe('credentials', () => {
     }
   });
 
-  it('are needed under /v1/ for unknown paths and methods too, and nowhere else', async () => {
+  it('are required under /v1/, even for unknown paths and methods, and nowhere else', async () => {
     for (const path of ['/v1', '/v1/', '/v1/nope', '/v1//users', '/v1/users/%']) {
       expect([path, (await anyone.get(path)).status]).toEqual([path, 401]);
       expect([path, (await demo.get(path)).status]).toEqual([path, 404]);
@@ -82,7 +82,7 @@ describe('credentials', () => {
     expect((await anyone.get('/health/ready')).status).toBe(200);
   });
 
-  it('may hold any Unicode and colons', async () => {
+  it('may contain any Unicode and colons', async () => {
     const made = await platform.post('/v1/users', {
       username: 'unicode',
       password: 'a:b:ünïcode 🔑',
@@ -122,7 +122,7 @@ describe('credentials', () => {
     expect((await show()).map(({ status }) => status)).toEqual([200, 200]);
     const shown = await platform.get(new URL(href).pathname);
     expect(shown.json()).toMatchObject({ href, expiresAt: '2099-12-31T23:59:59.000Z' });
-    // Its end is a matter of PostgreSQL's clock.
+    // They expire by PostgreSQL's clock.
     await database.query('UPDATE credentials SET expires_at = now() WHERE id = $1', [
       href.split('/').at(-1),
     ]);
@@ -133,7 +133,7 @@ describe('credentials', () => {
     expect(first.status).toBe(200);
   });
 
-  it('end in the future, if they end', async () => {
+  it('can only expire in the future', async () => {
     const { id } = await aUser('ending');
     const faults = async (expiresAt: unknown) =>
       (await platform.post(`/v1/users/${id}/credentials`, { password: 'x', expiresAt }))
@@ -148,7 +148,7 @@ describe('credentials', () => {
     expect(await faults(null)).toEqual([]);
   });
 
-  it('show when they were last used, and how they were refused does not count', async () => {
+  it('show when they were last used; a refused login does not count', async () => {
     const { id, auth } = await aUser('used');
     const credentials = async () =>
       (await platform.get(`/v1/users/${id}`)).json<{
@@ -181,7 +181,7 @@ describe('credentials', () => {
 });
 
 describe('users', () => {
-  it('shows a user to itself, by id and by name', async () => {
+  it('can read themselves, by id and by name', async () => {
     const [byId, byName] = await Promise.all([
       demo.get(`/v1/users/${demoId}`),
       demo.get('/v1/users/demo/'),
@@ -210,7 +210,7 @@ describe('users', () => {
     expect([head.status, head.text]).toEqual([200, '']);
   });
 
-  it('answers 404 for another user, an unknown one and a malformed id alike', async () => {
+  it('get 404 for another user, an unknown one and a malformed id alike', async () => {
     const other = await aUser('other');
     for (const user of [other.id, 'other', 'nobody', '99999', '01', '+1', '9223372036854775808']) {
       const answer = await demo.get(`/v1/users/${user}`);
@@ -219,7 +219,7 @@ describe('users', () => {
     expect((await platform.get(`/v1/users/${other.id}`)).status).toBe(200);
   });
 
-  it('are the platform alone to list, make and change', async () => {
+  it('can be listed, created and changed only by the platform', async () => {
     for (const answer of await Promise.all([
       demo.get('/v1/users'),
       demo.post('/v1/users', 'not even JSON', { headers: { 'content-type': 'text/plain' } }),
@@ -248,7 +248,7 @@ describe('users', () => {
     expect((await platform.get('/v1/users?limit=0')).status).toBe(400);
   });
 
-  it('are made with a generated password, which is told once', async () => {
+  it('are created with a generated password, which is shown once', async () => {
     const made = await platform.post('/v1/users', { username: 'generated', unknown: 1 });
     const { href, password } = made.json<{ href: string; password: string }>();
     expect(made.status).toBe(200);
@@ -260,7 +260,7 @@ describe('users', () => {
     expect(Object.keys(given.json())).toEqual(['href']);
   });
 
-  it('name every fault of a request', async () => {
+  it('are refused with every fault of the request', async () => {
     const faults = async (body: unknown) =>
       (await platform.post('/v1/users', body))
         .json<Problem>()
@@ -285,7 +285,7 @@ describe('users', () => {
     ]);
   });
 
-  it('change nothing but what is given', async () => {
+  it('change only in the given fields', async () => {
     const { id } = await aUser('unchanged');
     const before = (await platform.get(`/v1/users/${id}`)).text;
     for (const body of [{}, JSON.parse(before) as object, { username: 'x', role: 'platform' }]) {
@@ -299,14 +299,14 @@ describe('users', () => {
     }
   });
 
-  it('are looked for only after the body was found valid', async () => {
+  it('are looked up only after the body was found valid', async () => {
     expect((await platform.put('/v1/users/nobody', { status: 'gone' })).status).toBe(400);
     expect((await platform.put('/v1/users/nobody', { status: 'locked' })).status).toBe(404);
     expect((await platform.post('/v1/users/nobody/credentials', {})).status).toBe(404);
     expect((await platform.put('/v1/users/nobody')).status).toBe(400);
   });
 
-  it('have credentials that can be fetched by their own address', async () => {
+  it('have credentials that can be fetched at their own addresses', async () => {
     const { id, auth } = await aUser('fetcher');
     const added = await platform.post(`/v1/users/${id}/credentials`, {});
     const { href, password } = added.json<{ href: string; password: string }>();
@@ -324,7 +324,7 @@ describe('users', () => {
 });
 
 describe('environments', () => {
-  it('are seen by every user', async () => {
+  it('are visible to every user', async () => {
     const list = await demo.get('/v1/environments');
     expect(list.json()).toMatchObject([
       { id: '1', name: 'Development', type: 'development', billable: false },
@@ -341,7 +341,7 @@ describe('environments', () => {
     expect((await demo.get('/v1/environments/3000')).status).toBe(404);
   });
 
-  it('are added by the platform, with a chosen id if wanted', async () => {
+  it('are added by the platform, optionally with a chosen id', async () => {
     const special = { name: '  Beta  ', type: 'special', billable: false };
     const chosen = await platform.post('/v1/environments', { ...special, id: 815 });
     expect(chosen.json()).toEqual({ href: `${api.url}/v1/environments/815` });

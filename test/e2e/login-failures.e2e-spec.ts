@@ -25,7 +25,8 @@ beforeAll(async () => {
   const environment = {
     DATABASE_URL: database.url,
     REDIS_URL: redis.address,
-    // The tests speak for clients behind a proxy; from elsewhere, such as ::1, they do not.
+    // The tests stand for clients behind a trusted proxy; other addresses, such as ::1, are not
+    // trusted.
     TRUSTED_PROXIES: '127.0.0.1/32',
   };
   apis = await Promise.all([startApi(environment), startApi(environment)]);
@@ -36,12 +37,12 @@ afterAll(async () => {
   await redis.close();
   await database.drop();
 });
-// The tests call from one address, whose failures would add up.
+// All tests call from one address, whose failures would add up.
 beforeEach(forgetLogins);
 
 const from = (address: string): Call => ({ headers: { 'x-forwarded-for': address } });
 
-/** @returns the statuses of so many wrong passwords */
+/** @returns the statuses of this many logins with wrong passwords */
 async function fail(client: Client, username: string, times: number, call: Call = {}) {
   const statuses: number[] = [];
   for (let time = 0; time < times; time += 1) {
@@ -55,7 +56,7 @@ const tooMany = { status: 429, code: 'rate_limited' };
 const times = (count: number, status: number) => Array<number>(count).fill(status);
 
 describe('after ten failures in fifteen minutes', () => {
-  it('a username is refused from that address on every process, with the right password too', async () => {
+  it('a username is refused from that address on every process, even with the right password', async () => {
     const { auth } = await createUser(database, 'blocked');
     expect(await fail(one, 'blocked', 5)).toEqual(times(5, 401));
     expect(await fail(other, 'blocked', 5)).toEqual(times(5, 401));
@@ -70,12 +71,12 @@ describe('after ten failures in fifteen minutes', () => {
     }
   });
 
-  it('an unknown username is refused alike', async () => {
+  it('an unknown username is refused in the same way', async () => {
     expect(await fail(one, 'unknown', 10)).toEqual(times(10, 401));
     expectProblem(await other.get(PATH, { auth: 'unknown:x' }), tooMany);
   });
 
-  it('a pair that was verified before is let through, where it was', async () => {
+  it('a pair that a process verified before is still let through by it', async () => {
     const { auth } = await createUser(database, 'known');
     expect((await one.get(PATH, { auth })).status).toBe(200);
     await fail(one, 'known', 10);
@@ -83,7 +84,7 @@ describe('after ten failures in fifteen minutes', () => {
     expectProblem(await other.get(PATH, { auth }), tooMany);
   });
 
-  it('the refusal comes before a byte of the body, and before anything else is found wrong', async () => {
+  it('the refusal precedes reading the body and every other check', async () => {
     await fail(one, 'early', 10);
     const connection = await connectTo(apis[0]!.url);
     connection.write(
@@ -94,20 +95,20 @@ describe('after ten failures in fifteen minutes', () => {
     connection.destroy();
   });
 
-  it('what has no readable pair is 401 as ever', async () => {
+  it('a header without a readable pair is still answered with 401', async () => {
     for (let time = 0; time < 15; time += 1) {
       expect((await one.get(PATH, { headers: { authorization: 'Basic !' } })).status).toBe(401);
     }
   });
 
-  it('no more than ten of many at once were tried', async () => {
+  it('at most ten of many concurrent passwords are checked', async () => {
     const { auth } = await createUser(database, 'at-once');
     const [username] = auth.split(':');
     const all = Array.from({ length: 40 }, (_, index) =>
       (index % 2 ? one : other).get(PATH, { auth: `${username!}:wrong ${index}` }),
     );
     const statuses = (await Promise.all(all)).map(({ status }) => status);
-    // Those that a busy machine did not come to are 503, and count as none.
+    // A busy machine answers 503 to logins that it did not check, and does not count them.
     expect(statuses.every((status) => [401, 429, 503].includes(status))).toBe(true);
     const tried = statuses.filter((status) => status === 401).length;
     expect(tried).toBeGreaterThan(0);
@@ -141,12 +142,12 @@ describe('after a hundred failures in fifteen minutes', () => {
     expect((await one.get(PATH, { ...from('198.51.100.8'), auth })).status).toBe(200);
   });
 
-  it('a right password among the wrong ones does not let it go on', async () => {
+  it('a right password among the wrong ones does not reset the count', async () => {
     const { auth } = await createUser(database, 'accomplice');
     const flooded = from('198.51.100.9');
     for (let round = 0; round < 12; round += 1) {
       await fail(one, `victim-${round}`, 9, flooded);
-      // On another process it is a first login each time.
+      // On another process, each one is a first login.
       await other.get(PATH, { ...flooded, auth });
     }
     expectProblem(await one.get(PATH, { ...flooded, auth: 'victim:x' }), tooMany);
@@ -154,7 +155,7 @@ describe('after a hundred failures in fifteen minutes', () => {
 });
 
 describe('the address of a client', () => {
-  it('is that which a trusted proxy tells, and the last one that it does not trust', async () => {
+  it('comes from a trusted proxy, and is the last one that is not trusted', async () => {
     const { auth } = await createUser(database, 'proxied');
     await fail(one, 'proxied', 10, from('198.51.100.1'));
     expectProblem(await one.get(PATH, { ...from('198.51.100.1'), auth }), tooMany);
@@ -163,7 +164,7 @@ describe('the address of a client', () => {
     expect((await one.get(PATH, { ...from('198.51.100.2'), auth })).status).toBe(200);
   });
 
-  it('is not what anybody else says', async () => {
+  it('is not taken from headers of an untrusted sender', async () => {
     const api = await startApi({ DATABASE_URL: database.url, REDIS_URL: redis.address });
     const direct = clientOf(api.url);
     for (let time = 0; time < 10; time += 1) {
@@ -173,7 +174,7 @@ describe('the address of a client', () => {
     await api.stop();
   });
 
-  it('counts by its /64 where it is IPv6', async () => {
+  it('counts as its /64 network if it is IPv6', async () => {
     for (let time = 0; time < 10; time += 1) {
       await fail(one, 'sixer', 1, from(`2001:db8:0:7::${time + 1}`));
     }
@@ -184,11 +185,11 @@ describe('the address of a client', () => {
 });
 
 describe.each<[how: string, cut: () => void]>([
-  // First, since it is the connections that it finds which fall silent.
+  // This one runs first, because it freezes connections that exist already.
   ['silent', () => redis.freeze()],
   ['away', () => redis.down()],
 ])('with Redis %s', (how, cut) => {
-  it('each process counts alone, and nobody waits for long', async () => {
+  it('each process counts alone, and no login waits long for Redis', async () => {
     const username = `alone-${how}`;
     const { auth } = await createUser(database, username);
     cut();

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => demo.stop());
 
-/** Begins so many calls a second, however long they take, on connections of their own. */
+/** Starts this many calls a second on their own connections, however long they take. */
 async function eachSecond(rate: number, call: (agent: Agent) => Promise<void>): Promise<void> {
   const agent = new Agent({ keepAlive: true });
   const calls: Promise<void>[] = [];
@@ -32,7 +32,7 @@ async function eachSecond(rate: number, call: (agent: Agent) => Promise<void>): 
   agent.destroy();
 }
 
-/** @returns how long each call of somebody who was logged in took, in ms */
+/** @returns how long each call of a logged-in user took, in ms */
 async function calls(): Promise<number[]> {
   const took: number[] = [];
   await eachSecond(CALLS_A_SECOND, async (agent) => {
@@ -44,7 +44,7 @@ async function calls(): Promise<number[]> {
   return took;
 }
 
-/** Each with another username, from one of these addresses after the other. */
+/** Each login has another username, and the addresses alternate. */
 async function wrongLogins(answers: Map<number, number>, addresses: string[]): Promise<void> {
   const anyone = clientOf(demo.api.url);
   let next = 0;
@@ -65,11 +65,11 @@ const addressesOf = (network: string) => Array.from({ length: 4 }, (_, n) => `${
 
 const p99 = (all: number[]) => all.sort((a, b) => a - b)[Math.floor(all.length * 0.99)]!;
 
-// Other tests run beside this one: what they take in one run, they may leave in the next.
+// Other tests run at the same time; a retry may find the machine less busy.
 const busy = { retry: 2, timeout: 180_000 };
 
 it(
-  '200 wrong logins a second leave those alone who are logged in, and are all answered',
+  '200 wrong logins a second do not slow down logged-in users, and all are answered',
   busy,
   async () => {
     const quiet: number[] = [];
@@ -87,13 +87,13 @@ it(
     const [before, during] = [p99(quiet), p99(disturbed)];
     console.log(`p99 ${before.toFixed(1)} ms, during the flood ${during.toFixed(1)} ms`, answers);
     expect([...answers.keys()].filter((status) => ![401, 429, 503].includes(status))).toEqual([]);
-    // Three times is what is aimed at, on a machine that does nothing else.
+    // The goal is three times, on a machine that does nothing else.
     expect(during).toBeLessThan(8 * before);
   },
 );
 
 it(
-  '200 wrong logins a second from four addresses let everybody else log in at once',
+  "200 wrong logins a second from four addresses do not delay other users' first logins",
   busy,
   async () => {
     const answers = new Map<number, number>();
@@ -117,7 +117,8 @@ it(
       `first logins during the flood: at most ${Math.max(...took).toFixed(0)} ms`,
       answers,
     );
-    // Five checks, where those of the flood would be a hundred or more; a busy machine takes its time.
+    // Five password checks; behind the flood it would be a hundred or more. A busy machine is
+    // slower.
     expect(Math.max(...took)).toBeLessThan(1_500);
   },
 );

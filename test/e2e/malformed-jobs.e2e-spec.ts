@@ -48,7 +48,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-it('ends no worker, and keeps no delivery from anybody', async () => {
+it('malformed jobs neither crash a worker nor delay deliveries', async () => {
   const { id, auth } = await createUser(database, 'customer');
   const platform = clientOf(api.url, (await createUser(database, 'platform', 'platform')).auth);
   const body = { event: 'cdrCreated', resource: 'all', targetUrl: receiver.url };

@@ -13,14 +13,14 @@ import { connectTo, exchange } from '../support/raw-connection.js';
 
 let database: TestDatabase;
 let api: ServiceProcess;
-/** Of the role platform; everything that the paths below name is this user's. */
+/** A user of the role platform, who owns everything that the paths below name. */
 let owner: Client;
 let ownerAuth: string;
-/** Of the role account, and owns nothing. */
+/** A user of the role account, who owns nothing. */
 let stranger: Client;
 let strangerAuth: string;
 let anyone: Client;
-/** What stands for `{app}` and the like in a path. */
+/** The values of `{app}` and the like in a path. */
 const ids: Record<string, string> = {};
 
 beforeAll(async () => {
@@ -134,7 +134,7 @@ function sendTo(route: string, call: Call) {
   return send(method, api.url + at(path), call);
 }
 
-/** As {@link sendTo}, but with the path as it is written: Node's client would resolve its dots. */
+/** Like {@link sendTo}, but with the path as written: Node's client would resolve its dots. */
 function sendAsWritten(route: string, auth?: string, body?: string) {
   const head = [
     `${at(route)} HTTP/1.1`,
@@ -156,7 +156,9 @@ const encoded = (encoding: string, body: string | Uint8Array): Call => ({
   body,
   headers: { 'content-encoding': encoding },
 });
-/** Node's client would add a Content-Type of its own to nothing; so the header says it. */
+/**
+ * Node's client would add a Content-Type of its own to an empty body, so the header is set here.
+ */
 const empty = (headers: Record<string, string> = {}): Call => ({
   headers: { 'content-length': '0', ...headers },
 });
@@ -166,22 +168,22 @@ const bytes = (...parts: (string | number[])[]): Uint8Array =>
   );
 
 const MAX_DEPTH = 64;
-/** One value for 16 bytes of the limit. */
+/** One value for every 16 bytes of the limit. */
 const MAX_VALUES = BODY_LIMIT / 16;
-/** Deep, and just so few values that the text is parsed. */
+/** Deep, with few enough values that the text is still parsed. */
 const DEPTH = MAX_VALUES - 1;
 
 const FAULTY_BODIES: [what: string, call: Call, refusal: Refusal][] = [
   ['no body and no Content-Type', empty(), notAnObject],
   ['no body with a Content-Type', empty({ 'content-type': 'application/json' }), notAnObject],
-  ['no body of another type', empty({ 'content-type': 'text/plain' }), notAnObject],
+  ['an empty body of another type', empty({ 'content-type': 'text/plain' }), notAnObject],
   [
-    'a chunked body of no bytes',
+    'an empty chunked body',
     { ...json(''), headers: { 'content-length': [], 'transfer-encoding': 'chunked' } },
     notAnObject,
   ],
   [
-    'a chunked body of no bytes and no type',
+    'an empty chunked body without a type',
     {
       body: '',
       headers: { 'content-length': [], 'content-type': [], 'transfer-encoding': 'chunked' },
@@ -189,7 +191,7 @@ const FAULTY_BODIES: [what: string, call: Call, refusal: Refusal][] = [
     notAnObject,
   ],
   [
-    'a chunked body of no type',
+    'a chunked body without a type',
     {
       body: '{}',
       headers: { 'content-length': [], 'content-type': [], 'transfer-encoding': 'chunked' },
@@ -205,14 +207,14 @@ const FAULTY_BODIES: [what: string, call: Call, refusal: Refusal][] = [
   ['null', json('null'), notAnObject],
   ['an array nested 16,383 deep', json('['.repeat(DEPTH) + ']'.repeat(DEPTH)), notAnObject],
   ['16,383 open brackets', json('['.repeat(DEPTH)), malformed],
-  ['a nested object that does not end', json('{"a":'.repeat(DEPTH)), malformed],
+  ['a nested object without an end', json('{"a":'.repeat(DEPTH)), malformed],
   ['a truncated object', json('{"name": "x"'), malformed],
   ['a truncated string', json('{"name": "x'), malformed],
   ['a truncated escape', json('{"name": "\\u00"}'), malformed],
   ['an unknown escape', json('{"name": "\\x41"}'), malformed],
-  ['blanks alone', json(' \r\n\t'), malformed],
+  ['only blanks', json(' \r\n\t'), malformed],
   ['two objects', json('{}{}'), malformed],
-  ['text behind the object', json('{} x'), malformed],
+  ['text after the object', json('{} x'), malformed],
   ['single quotes', json("{'name': 'x'}"), malformed],
   ['a name without quotes', json('{name: "x"}'), malformed],
   ['a trailing comma', json('{"name": "x",}'), malformed],
@@ -241,7 +243,7 @@ const FAULTY_BODIES: [what: string, call: Call, refusal: Refusal][] = [
   ],
   ['an empty Content-Type', typed(''), unsupported],
   ['text/plain', typed('text/plain'), unsupported],
-  ['a form by its type', typed('application/x-www-form-urlencoded', 'name=x'), unsupported],
+  ['the content type of a form', typed('application/x-www-form-urlencoded', 'name=x'), unsupported],
   ['a multipart form', typed('multipart/form-data; boundary=x', '--x--'), unsupported],
   ['application/merge-patch+json', typed('application/merge-patch+json'), unsupported],
   ['application/problem+json', typed('application/problem+json'), unsupported],
@@ -253,17 +255,17 @@ const FAULTY_BODIES: [what: string, call: Call, refusal: Refusal][] = [
   ['an unknown encoding', encoded('compress', '{}'), unsupported],
   ['Brotli', encoded('br', brotliCompressSync('{}')), unsupported],
   ['deflate', encoded('deflate', deflateSync('{}')), unsupported],
-  ['an encoding that is none', encoded('utf-8', '{}'), unsupported],
+  ['a charset as the encoding', encoded('utf-8', '{}'), unsupported],
   ['gzip twice', encoded('gzip, gzip', gzipSync(gzipSync('{}'))), unsupported],
-  ['text that is no gzip', encoded('gzip', '{}'), malformed],
-  ['gzip that breaks off', encoded('gzip', gzipSync('{"name": "x"}').subarray(0, -6)), malformed],
+  ['text declared as gzip', encoded('gzip', '{}'), malformed],
+  ['truncated gzip', encoded('gzip', gzipSync('{"name": "x"}').subarray(0, -6)), malformed],
   [
     'gzip with a wrong checksum',
     encoded('gzip', withFlippedBit(gzipSync('{"name": "x"}'))),
     malformed,
   ],
   ['an array in gzip', encoded('gzip', gzipSync('[]')), notAnObject],
-  ['an array in gzip by its other name', encoded('X-GZip', gzipSync('[]')), notAnObject],
+  ['an array in x-gzip', encoded('X-GZip', gzipSync('[]')), notAnObject],
 ];
 
 function withFlippedBit(packed: Buffer): Buffer {
@@ -277,7 +279,7 @@ describe.each(ROUTES_WITH_BODY)('%s', (route) => {
     expectProblem(await sendTo(route, { auth: ownerAuth, ...call }), refusal);
   });
 
-  it('refuses a body of one byte more than its limit, plain, chunked or in gzip', async () => {
+  it('refuses a body of one byte more than its limit, plain, chunked or gzipped', async () => {
     const limit = route.endsWith('/batch') ? BATCH_LIMIT : BODY_LIMIT;
     const big = Buffer.alloc(limit + 1, ' ');
     const chunked = { 'transfer-encoding': 'chunked', 'content-length': [] };
@@ -289,16 +291,16 @@ describe.each(ROUTES_WITH_BODY)('%s', (route) => {
     ]) {
       expectProblem(await sendTo(route, { auth: ownerAuth, ...call }), tooLarge);
     }
-    // One byte less is read: the blanks are found to be no JSON.
+    // One byte less is read: the blanks are found to be invalid JSON.
     expectProblem(await sendTo(route, { auth: ownerAuth, body: big.subarray(1) }), malformed);
   });
 
-  it('takes 64 levels, and no more', async () => {
+  it('accepts 64 levels of nesting, and no more', async () => {
     const nested = (levels: number) =>
       `{"x":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)},"\\"[{[{":"${'[{'.repeat(99)}"}`;
     const post = (text: string) => sendTo(route, { auth: ownerAuth, body: text });
     if (route.endsWith('/batch')) {
-      // Each of its events has so many, as it has alone.
+      // Each event of a batch has this limit, as it does alone.
       const events = [nested(MAX_DEPTH), nested(MAX_DEPTH + 1)].join();
       const { results } = (await post(`{"events":[${events}]}`)).json<{ results: Faulty[] }>();
       expect(results[0]!.errors[0]!.code).toBe('required');
@@ -311,7 +313,7 @@ describe.each(ROUTES_WITH_BODY)('%s', (route) => {
     expect(answer.text).toContain('at most 64 levels (this is exceeded at character 68)');
   });
 
-  it('takes one value for every 16 bytes of its limit, and no more', async () => {
+  it('accepts one value for every 16 bytes of its limit, and no more', async () => {
     const most = route.endsWith('/batch') ? BATCH_LIMIT / 16 : MAX_VALUES;
     const withValues = (count: number) => `{"x":[${'1,'.repeat(count - 2)}1]}`;
     const post = (text: string) => sendTo(route, { auth: ownerAuth, body: text });
@@ -321,7 +323,7 @@ describe.each(ROUTES_WITH_BODY)('%s', (route) => {
     expect(answer.text).toContain(`at most ${most} values (this is exceeded at character `);
   });
 
-  it('takes the members of a prototype for unknown ones', async () => {
+  it('treats prototype members as unknown ones', async () => {
     const members = JSON.stringify({
       ...anApplication,
       ...aWebhook,
@@ -341,7 +343,7 @@ describe('a field', () => {
   const long = (length: number) => 'x'.repeat(length);
   /** Stands for an array that is almost too deep. */
   const deep = '<deep>';
-  /** Values that no text field takes, and the fault of each. */
+  /** Values that no text field accepts, each with its fault. */
   const NO_TEXT: [unknown, string][] = [
     [5, 'type'],
     [-0.5, 'type'],
@@ -735,7 +737,7 @@ describe('a field', () => {
       { id: null, name: null, type: null, billable: null },
       ['name', 'type', 'billable'],
     ],
-  ])('of %s that is null in %j is one that is not given', async (route, body, fields) => {
+  ])('of %s that is null in %j counts as missing', async (route, body, fields) => {
     const answer = await sendTo(route, { auth: ownerAuth, body });
     expectProblem(answer, invalid(...fields.map((field) => `${field} required`)));
   });
@@ -761,14 +763,14 @@ describe('a field', () => {
     'http://h\udc00/v1/environments/1',
     '/v1/environments/1\u0000',
     '/v1/environments/1\n',
-  ])('environment of an application is not %j', async (environment) => {
+  ])('environment of an application cannot be %j', async (environment) => {
     expectProblem(
       await owner.put(at('/v1/applications/{app}'), { environment }),
       invalid('environment format'),
     );
   });
 
-  it('counts as its last one when it is repeated, in any spelling of its name', async () => {
+  it('takes its last value when it is repeated, in any spelling of its name', async () => {
     const put = (body: string) => owner.put(at('/v1/applications/{app}'), body);
     expectProblem(await put('{"name": "x", "name": ""}'), invalid('name length'));
     expectProblem(await put('{"name": "x", "n\\u0061me": 5}'), invalid('name type'));
@@ -786,7 +788,7 @@ describe('a field', () => {
     );
   });
 
-  it('of every kind can be faulty at once, and each fault is told', async () => {
+  it('of every kind can be faulty at once, and each fault is reported', async () => {
     const faulty = { name: 5, voiceUrl: 'x', messagingUrl: '', apiType: 'x', environment: [] };
     expectProblem(
       await owner.post('/v1/applications', faulty),
@@ -801,7 +803,7 @@ describe('a field', () => {
     );
   });
 
-  it('holds nested text, and gives it back', async () => {
+  it('keeps nested text, and returns it unchanged', async () => {
     const data = '{"a":'.repeat(MAX_DEPTH - 1) + '1' + '}'.repeat(MAX_DEPTH - 1);
     const event = `"event":"smsdlr","resource":"sms","accountId":${ids['user'] ?? ''}`;
     const answer = await owner.post('/v1/events', `{${event},"data":${data}}`);
@@ -811,13 +813,13 @@ describe('a field', () => {
   });
 });
 
-describe('an update that the stored resource decides', () => {
-  it('is refused when it would leave an application without a URL', async () => {
+describe('an update that depends on the stored resource', () => {
+  it('is refused if it would leave an application without a URL', async () => {
     const answer = await owner.put(at('/v1/applications/{app}'), { voiceUrl: null });
     expectProblem(answer, invalid('voiceUrl required'));
   });
 
-  it('is refused when it gives a mask of another target', async () => {
+  it('is refused if it masks the user information of a target that has none', async () => {
     const answer = await owner.put(at('/v1/webhooks/{hook}'), {
       targetUrl: 'https://***@target.example/',
     });
@@ -876,7 +878,7 @@ describe('an id in a path', () => {
     ['DELETE /v1/users/{user}/credentials/{id}', UNKNOWN_IDS],
     ['DELETE /v1/users/{id}/credentials/1', UNKNOWN_IDS],
     ['GET /v1/environments/{id}', UNKNOWN_IDS],
-  ])('of %s is 404 in every spelling of none', async (route, unknown) => {
+  ])('of %s that is unknown or malformed is answered with 404', async (route, unknown) => {
     for (const id of unknown) {
       const body = /^(?:PUT|POST) /.test(route) ? '{}' : undefined;
       const answer = await sendAsWritten(route.replace('{id}', id), ownerAuth, body);
@@ -885,7 +887,7 @@ describe('an id in a path', () => {
     }
   });
 
-  it('of somebody else is answered as one that nobody has', async () => {
+  it("of another account's resource is answered like an unknown one", async () => {
     for (const [existing, unknown] of [
       ['GET /v1/applications/{app}', 'GET /v1/applications/999999'],
       ['PUT /v1/applications/{app}', 'PUT /v1/applications/999999'],
@@ -906,18 +908,18 @@ describe('an id in a path', () => {
       const call = existing.startsWith('PUT')
         ? { auth: strangerAuth, body: {} }
         : { auth: strangerAuth };
-      const [theirs, nobodys] = [await sendTo(existing, call), await sendTo(unknown, call)];
+      const [theirs, missing] = [await sendTo(existing, call), await sendTo(unknown, call)];
       expect([existing, theirs.status]).toEqual([existing, 404]);
       expectProblem(theirs, notFound);
       const own = {
         instance: expect.any(String) as string,
         requestId: expect.any(String) as string,
       };
-      expect(nobodys.json()).toEqual({ ...theirs.json(), ...own });
+      expect(missing.json()).toEqual({ ...theirs.json(), ...own });
     }
   });
 
-  it('of a subscription counts under its own application and nowhere else', async () => {
+  it('of a subscription is found only below its own application', async () => {
     const path = at('/v1/applications/{app}/webhooks/{hook}');
     expectProblem(await owner.get(path), notFound);
     expectProblem(await owner.put(path, {}), notFound);
@@ -946,7 +948,7 @@ describe('a path', () => {
     ...['/V1/applications', '//v1/applications', '/v1\\applications', '/', '//', '/favicon.ico'],
     ...['/robots.txt', '/v2/applications', '/v10', '/health', '/health/', '/Health/live', '/%'],
     ...['/%2e%2e/%2e%2e/etc/passwd', '/.git/config', `/${'x'.repeat(8_000)}`],
-  ])('%s is 404', async (path) => {
+  ])('%s is answered with 404', async (path) => {
     expectProblem(await sendAsWritten(`GET ${path}`, ownerAuth), notFound);
   });
 
@@ -960,7 +962,7 @@ describe('a path', () => {
     '/v1#x',
     'ftp://x/v1/x',
     'x://x/v1',
-  ])('%s is 401 without credentials', async (path) => {
+  ])('%s without credentials is answered with 401', async (path) => {
     expectProblem(await sendAsWritten(`GET ${path}`), unauthorized);
   });
 });
@@ -976,16 +978,19 @@ describe('a method', () => {
     ...['MKCOL', 'COPY', 'PURGE', 'SEARCH', 'REPORT', 'M-SEARCH'],
   ];
 
-  it.each(Object.entries(KNOWN))('of %s that is none of %j is 405', async (path, allowed) => {
-    for (const method of METHODS.filter((name) => !allowed.includes(name))) {
-      const answer = await send(method, api.url + at(path), { auth: ownerAuth });
-      expect([method, answer.status]).toEqual([method, 405]);
-      expect(answer.headers.allow?.split(', ').sort()).toEqual([...allowed].sort());
-      if (method !== 'HEAD') expectProblem(answer, notAllowed);
-    }
-  });
+  it.each(Object.entries(KNOWN))(
+    'of %s other than %j is answered with 405',
+    async (path, allowed) => {
+      for (const method of METHODS.filter((name) => !allowed.includes(name))) {
+        const answer = await send(method, api.url + at(path), { auth: ownerAuth });
+        expect([method, answer.status]).toEqual([method, 405]);
+        expect(answer.headers.allow?.split(', ').sort()).toEqual([...allowed].sort());
+        if (method !== 'HEAD') expectProblem(answer, notAllowed);
+      }
+    },
+  );
 
-  it('that the path does not have is 405 with a trailing slash and a query, too', async () => {
+  it('that the path does not support is answered with 405, even with a trailing slash or a query', async () => {
     for (const path of ['/v1/applications/', '/v1/applications?x=1', '/v1/applications/?x=1']) {
       const answer = await send('PATCH', api.url + path, { auth: ownerAuth, body: '{' });
       expectProblem(answer, notAllowed);
@@ -994,7 +999,7 @@ describe('a method', () => {
   });
 
   it.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'])(
-    '%s of the public paths is 405, without credentials, too',
+    '%s of the public paths is answered with 405, even without credentials',
     async (method) => {
       for (const path of ['/health/live', '/health/ready']) {
         const answer = await send(method, api.url + path);
@@ -1005,7 +1010,7 @@ describe('a method', () => {
   );
 
   it.each(['PATCH', 'OPTIONS', 'TRACE', 'PROPFIND'])(
-    '%s of an unknown path is 404',
+    '%s of an unknown path is answered with 404',
     async (method) => {
       expectProblem(await send(method, `${api.url}/v1/x`, { auth: ownerAuth }), notFound);
       expectProblem(await send(method, `${api.url}/x`), notFound);
@@ -1013,31 +1018,31 @@ describe('a method', () => {
   );
 
   it.each(['FOO', 'get', 'Post', 'X-METHOD', 'GETT', 'A'.repeat(1_000)])(
-    '%s that HTTP does not know is 405',
+    '%s, which HTTP does not define, is answered with 405',
     async (method) => {
       expectProblem(await sendAsWritten(`${method} /v1/applications`, ownerAuth), notAllowed);
     },
   );
 
-  it('that HTTP does not know is answered under the id that the caller gave', async () => {
+  it("that HTTP does not define is answered with the caller's request id", async () => {
     const lines = ['FOO /v1/nothing HTTP/1.1', 'Host: x', 'X-Request-Id: mine-1', '\r\n'];
     const answer = await exchange(api.url, lines.join('\r\n'));
     expect(answer.headers).toMatchObject({ 'x-request-id': 'mine-1', 'cache-control': 'no-store' });
     expect(answer.json()).toMatchObject({ requestId: 'mine-1', instance: '/v1/nothing' });
   });
 
-  it('and target with user information are answered without it', async () => {
+  it('and a target with user information are answered without that information', async () => {
     const answer = await sendAsWritten('GET http://bob:hunter2@x/v1/nothing', ownerAuth);
     expectProblem(answer, notFound);
     expect(answer.json()).toMatchObject({ instance: '/v1/nothing' });
   });
 
-  it('CONNECT is 405', async () => {
+  it('CONNECT is answered with 405', async () => {
     const answer = await exchange(api.url, 'CONNECT host:443 HTTP/1.1\r\nHost: host:443\r\n\r\n');
     expectProblem(answer, notAllowed);
   });
 
-  it('OPTIONS of the server as a whole is 404', async () => {
+  it('OPTIONS of the whole server is answered with 404', async () => {
     expectProblem(await sendAsWritten('OPTIONS *'), notFound);
   });
 });
@@ -1055,7 +1060,7 @@ describe('a query parameter', () => {
   const FILTERED = ['/v1/webhooks', '/v1/applications/{app}/webhooks'];
   const DELIVERIES = '/v1/webhooks/{hook}/deliveries';
 
-  it.each(LISTS)('limit of %s is a whole number from 1 to 1,000', async (path) => {
+  it.each(LISTS)('limit of %s must be a whole number from 1 to 1,000', async (path) => {
     for (const limit of [
       ...['', '0', '-1', '+1', '1001', '1e2', '0x10', '1.5', ' 1', '1%00', 'x', 'null', 'Infinity'],
       ...['9'.repeat(400), '%EF%BC%91', '%', '%zz', '%FF', '1,2'],
@@ -1067,7 +1072,7 @@ describe('a query parameter', () => {
     expectProblem(await owner.get(`${at(path)}?limit`), invalid('limit range'));
   });
 
-  it.each(LISTS)('after of %s is an id', async (path) => {
+  it.each(LISTS)('after of %s must be an id', async (path) => {
     for (const after of [
       ...['', '-1', '+1', '01', 'x', '1.0', '9223372036854775808', '1%00', '%00', '%FF', "'--"],
       ...['019aa8a0-0000-7000-8000-00000000000g', '%7B%7D', '9'.repeat(400)],
@@ -1078,7 +1083,7 @@ describe('a query parameter', () => {
     }
   });
 
-  it.each(LISTS)('of %s is given only once', async (path) => {
+  it.each(LISTS)('of %s may be given only once', async (path) => {
     expectProblem(await owner.get(`${at(path)}?limit=1&limit=1`), invalid('limit not_allowed'));
     expectProblem(await owner.get(`${at(path)}?limit=1&l%69mit=`), invalid('limit not_allowed'));
     expectProblem(
@@ -1097,7 +1102,7 @@ describe('a query parameter', () => {
     }
   });
 
-  it.each(LISTS)('of %s that is called like a member of a prototype is ignored', async (path) => {
+  it.each(LISTS)('of %s with a name such as __proto__ is ignored', async (path) => {
     const whole = await owner.get(at(path));
     const names = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'];
     const query = names.flatMap((name) => [`${name}=1`, `${name}[limit]=x`, `limit[${name}]=x`]);
@@ -1105,21 +1110,21 @@ describe('a query parameter', () => {
     expect([answer.status, answer.text]).toEqual([200, whole.text]);
   });
 
-  it.each(FILTERED)('enabled of %s is true or false', async (path) => {
+  it.each(FILTERED)('enabled of %s must be true or false', async (path) => {
     for (const enabled of ['', '1', '0', 'TRUE', 'yes', 'true%00', 'null', '%20true']) {
       const answer = await owner.get(`${at(path)}?enabled=${enabled}`);
       expectProblem(answer, invalid('enabled choice'));
     }
   });
 
-  it('scope is all', async () => {
+  it('scope must be all', async () => {
     for (const scope of ['', 'ALL', 'account', 'application', 'all%00']) {
       expectProblem(await owner.get(`/v1/webhooks?scope=${scope}`), invalid('scope choice'));
     }
     expect((await owner.get(at('/v1/applications/{app}/webhooks?scope=x'))).status).toBe(200);
   });
 
-  it.each(FILTERED)('of %s is told with all its faults', async (path) => {
+  it.each(FILTERED)('of %s is refused with every fault', async (path) => {
     const query = 'enabled=x&limit=0&after=x&event=a&event=b&resource=a&resource=b';
     expectProblem(
       await owner.get(`${at(path)}?${query}`),
@@ -1130,7 +1135,7 @@ describe('a query parameter', () => {
     );
   });
 
-  it('finds nothing with a value that nothing has', async () => {
+  it('with a value that no resource has finds nothing', async () => {
     const values = ['', 'x', '%00', 'all%00', '%FF', '%ED%A0%80', "' OR 1=1--", 'x'.repeat(4_000)];
     for (const [path, names] of [
       ...FILTERED.map((list) => [list, ['event', 'resource']] as const),
@@ -1146,7 +1151,7 @@ describe('a query parameter', () => {
     }
   });
 
-  it('since and until are times', async () => {
+  it('since and until must be times', async () => {
     for (const time of [
       ...['', '0', 'now', '2026-11-21', '2026-11-21T12:00:00', '2026-02-30T12:00:00Z'],
       ...['2026-11-21T24:00:00Z', '2026-11-21T12:00:00%2B24:00', '1763712000000', '%00'],
@@ -1169,45 +1174,45 @@ describe('credentials', () => {
   const encodedPair = (pair: string | Uint8Array) => Buffer.from(pair).toString('base64');
   it.each<[what: string, header: string]>([
     ['an empty header', ''],
-    ['a scheme alone', 'Basic'],
+    ['only a scheme', 'Basic'],
     ['a scheme and a blank', 'Basic '],
     ['no scheme', encodedPair('owner:owner-secret')],
     ['another scheme', `Bearer ${encodedPair('owner:owner-secret')}`],
     ['a digest', 'Digest username="owner"'],
-    ['a scheme that only starts like it', `Basically ${encodedPair('owner:owner-secret')}`],
-    ['a comma behind the scheme', `Basic, ${encodedPair('owner:owner-secret')}`],
+    ['a scheme that only starts with Basic', `Basically ${encodedPair('owner:owner-secret')}`],
+    ['a comma after the scheme', `Basic, ${encodedPair('owner:owner-secret')}`],
     ['two values', `Basic ${encodedPair('x:y')}, Basic ${encodedPair('owner:owner-secret')}`],
     ['the plain pair', 'Basic owner:owner-secret'],
-    ['no Base64', 'Basic !!!!'],
+    ['invalid Base64', 'Basic !!!!'],
     ['Base64 with a blank', 'Basic b3duZXI6 b3duZXItc2VjcmV0'],
     ['Base64 with too much padding', 'Basic b3duZXI6b3duZXItc2VjcmV0==='],
     ['Base64 of nothing', 'Basic ===='],
     ['a pair without a colon', `Basic ${encodedPair('owner')}`],
-    ['a colon alone', `Basic ${encodedPair(':')}`],
+    ['only a colon', `Basic ${encodedPair(':')}`],
     ['an empty password', `Basic ${encodedPair('owner:')}`],
     ['an empty username', `Basic ${encodedPair(':owner-secret')}`],
     ['a wrong password', `Basic ${encodedPair('owner:wrong')}`],
     ['an unknown user', `Basic ${encodedPair('nobody:owner-secret')}`],
-    ['the id for the name', `Basic ${encodedPair('1:owner-secret')}`],
-    ['another case of the name', `Basic ${encodedPair('OWNER:owner-secret')}`],
+    ['the id in place of the name', `Basic ${encodedPair('1:owner-secret')}`],
+    ['the name in another case', `Basic ${encodedPair('OWNER:owner-secret')}`],
     ['a blank before the name', `Basic ${encodedPair(' owner:owner-secret')}`],
     ['a byte order mark', `Basic ${encodedPair('\ufeffowner:owner-secret')}`],
     ['U+0000 in the name', `Basic ${encodedPair('owner\0:owner-secret')}`],
     ['U+0000 in the password', `Basic ${encodedPair('owner:owner-secret\0')}`],
     ['invalid UTF-8 in the name', `Basic ${encodedPair(bytes([0xff], 'owner:owner-secret'))}`],
     ['invalid UTF-8 in the password', `Basic ${encodedPair(bytes('owner:', [0xc3, 0x28]))}`],
-    ['a name of prototypes', `Basic ${encodedPair('__proto__:constructor')}`],
+    ['a prototype member as the name', `Basic ${encodedPair('__proto__:constructor')}`],
     ['a name that is SQL', `Basic ${encodedPair("' OR 1=1--:x")}`],
     ['a very long name', `Basic ${encodedPair(`${'x'.repeat(9_000)}:x`)}`],
     ['a very long password', `Basic ${encodedPair(`owner:${'x'.repeat(9_000)}`)}`],
-  ])('of %s are answered 401', async (_, authorization) => {
+  ])('of %s are answered with 401', async (_, authorization) => {
     expectProblem(
       await anyone.get('/v1/applications', { headers: { authorization } }),
       unauthorized,
     );
   });
 
-  it('are asked for before anything else is found wrong', async () => {
+  it('are checked before anything else', async () => {
     const call = { headers: { 'content-type': 'text/plain' }, body: 'x' };
     for (const route of [
       ...ROUTES_WITH_BODY,
@@ -1229,7 +1234,7 @@ describe('the checks', () => {
   const text = { headers: { 'content-type': 'text/plain' } };
   const big = 'x'.repeat(BODY_LIMIT + 1);
 
-  it('ask for the path and the method before the role', async () => {
+  it('reject the path and the method before the role', async () => {
     expectProblem(await stranger.post('/v1/users/1', {}), notAllowed);
     expectProblem(await stranger.post('/v1/event', {}), notFound);
     expectProblem(await stranger.put('/v1/events', {}), notAllowed);
@@ -1242,18 +1247,18 @@ describe('the checks', () => {
       'DELETE /v1/users/x/credentials/x',
       'POST /v1/environments',
     ],
-  ])('ask for the role before the body of %s', async (route) => {
+  ])('reject the role before the body of %s', async (route) => {
     for (const call of [{ ...text, body: big }, { body: '{' }, { body: {} }, empty()]) {
       expectProblem(await sendTo(route, { auth: strangerAuth, ...call }), forbidden);
     }
   });
 
-  it('ask for the role before the query', async () => {
+  it('reject the role before the query', async () => {
     expectProblem(await stranger.get('/v1/users?limit=x'), forbidden);
   });
 
   it.each(['POST /v1/applications', 'PUT /v1/applications/x', 'PUT /v1/webhooks/999999'])(
-    'ask for type, size, syntax and fields of %s in this order, and then for the resource',
+    'reject type, size, syntax and fields of %s in this order, and then the resource',
     async (route) => {
       const auth = ownerAuth;
       expectProblem(await sendTo(route, { auth, ...text, body: big }), unsupported);
@@ -1272,14 +1277,14 @@ describe('the checks', () => {
     },
   );
 
-  it('ask for faults of the query before the resource', async () => {
+  it('reject a faulty query before an unknown resource', async () => {
     for (const path of ['/v1/applications/x/webhooks', '/v1/webhooks/999999/deliveries']) {
       expectProblem(await owner.get(`${path}?limit=x`), invalid('limit range'));
       expectProblem(await owner.get(path), notFound);
     }
   });
 
-  it('ask for the version after the resource, and before what the stored one decides', async () => {
+  it('reject the version after an unknown resource, and before rules that depend on the stored one', async () => {
     const stale = { headers: { 'if-match': '"0"' } };
     const app = at('/v1/applications/{app}');
     expectProblem(await owner.put(app, { name: '' }, stale), invalid('name length'));
@@ -1296,7 +1301,7 @@ describe('the checks', () => {
     );
   });
 
-  it('ask whether an application exists before they count its subscriptions', async () => {
+  it('reject an unknown application before they count its subscriptions', async () => {
     expectProblem(await owner.post('/v1/applications/999999/webhooks', aWebhook), notFound);
     expectProblem(
       await owner.post('/v1/applications/999999/webhooks', {}),
@@ -1341,11 +1346,11 @@ describe('a batch', () => {
     [true, 'events type'],
     [[], 'events length'],
     [Array(1_001).fill({}), 'events length'],
-  ])('whose events are faulty is refused as a whole', async (events, fault) => {
+  ])('with a faulty member events is refused as a whole', async (events, fault) => {
     expectProblem(await post({ events }), invalid(fault));
   });
 
-  it('answers each faulty element in its place, and accepts the others', async () => {
+  it('reports each faulty element at its place, and accepts the others', async () => {
     const sound = { ...anEvent, accountId: ids['user'] };
     const faulty: [unknown, string[]][] = [
       [5, ['/events/0 type']],
@@ -1384,7 +1389,7 @@ describe('a batch', () => {
     expect(results.at(-1)).toMatchObject({ duplicate: false, deliveries: 1 });
   });
 
-  it('finds no element in a prototype, and the last of repeated events', async () => {
+  it('reads no element from a prototype, and only the last of repeated events members', async () => {
     const sound = JSON.stringify({ ...anEvent, accountId: ids['user'] });
     const body = `{"events":[5],"event\\u0073":[{"__proto__":${sound}},${sound}]}`;
     const { results } = (await post(body)).json<{ results: Record<string, unknown>[] }>();
@@ -1402,7 +1407,7 @@ describe('a batch', () => {
 });
 
 describe('an event', () => {
-  it('that names what does not exist, or two accounts, is refused', async () => {
+  it('is refused if it names an unknown account or application, or two accounts', async () => {
     const post = (fields: object) => owner.post('/v1/events', { ...anEvent, ...fields });
     expectProblem(await post({ accountId: 999_999 }), invalid('accountId unknown_reference'));
     expectProblem(
@@ -1416,7 +1421,7 @@ describe('an event', () => {
   });
 });
 
-describe('bytes that are no HTTP', () => {
+describe('malformed HTTP', () => {
   const auth = () => `Authorization: ${basic(ownerAuth)}\r\n`;
   const head = (line: string) => `${line}\r\nHost: x\r\n`;
   const post = 'POST /v1/applications HTTP/1.1';
@@ -1425,10 +1430,10 @@ describe('bytes that are no HTTP', () => {
     ['text', 'hello\r\n\r\n'],
     ['blank lines and text', '\r\n\r\nhello there\r\n\r\n'],
     ['a TLS greeting', bytes([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc, 0x03, 0x03])],
-    ['bytes of every value', Buffer.from(Array.from({ length: 256 }, (_, index) => index))],
+    ['all byte values', Buffer.from(Array.from({ length: 256 }, (_, index) => index))],
     ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     ['an unknown version', head('GET / HTTP/9.9') + '\r\n'],
-    ['a version that is none', head('GET / HTTP/x') + '\r\n'],
+    ['an invalid version', head('GET / HTTP/x') + '\r\n'],
     ['a blank in the path', head('GET /v1/a b HTTP/1.1') + '\r\n'],
     ['U+0000 in the path', head('GET /v1/\0 HTTP/1.1') + '\r\n'],
     ['a relative path', head('GET v1/applications HTTP/1.1') + '\r\n'],
@@ -1440,7 +1445,7 @@ describe('bytes that are no HTTP', () => {
     ['a blank before the colon', head('GET / HTTP/1.1') + 'X-Y : z\r\n\r\n'],
     ['U+0000 in a header', head('GET / HTTP/1.1') + 'X-Y: \0\r\n\r\n'],
     ['a carriage return in a header', head('GET / HTTP/1.1') + 'X-Y: a\rb\r\n\r\n'],
-    ['a Content-Length of letters', head(post) + 'Content-Length: x\r\n\r\n'],
+    ['a Content-Length in letters', head(post) + 'Content-Length: x\r\n\r\n'],
     ['a negative Content-Length', head(post) + 'Content-Length: -1\r\n\r\n'],
     ['an enormous Content-Length', head(post) + `Content-Length: ${'9'.repeat(30)}\r\n\r\n`],
     ['two Content-Lengths', head(post) + 'Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}'],
@@ -1449,7 +1454,7 @@ describe('bytes that are no HTTP', () => {
       'Content-Length and Transfer-Encoding',
       head(post) + 'Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
     ],
-    ['chunked that is not last', head(post) + 'Transfer-Encoding: chunked, gzip\r\n\r\n'],
+    ['chunked in another place than last', head(post) + 'Transfer-Encoding: chunked, gzip\r\n\r\n'],
     ['a header of 17 KB', head('GET / HTTP/1.1') + `X-Y: ${'x'.repeat(17_000)}\r\n\r\n`],
     [
       'an Authorization of 17 KB',
@@ -1457,19 +1462,19 @@ describe('bytes that are no HTTP', () => {
     ],
     ['4,000 headers', head('GET / HTTP/1.1') + 'a:bcdefg\r\n'.repeat(4_000) + '\r\n'],
     ['a path of 17 KB', head(`GET /${'x'.repeat(17_000)} HTTP/1.1`) + '\r\n'],
-  ])('such as %s are answered 400, and the connection is closed', async (_, request) => {
+  ])('is answered with 400, and the connection is closed: %s', async (_, request) => {
     const answer = await exchange(api.url, request);
     expectProblem(answer, malformed);
     expect(answer.headers.connection).toBe('close');
   });
 
   it.each<[what: string, chunks: string]>([
-    ['a size of letters', 'xyz\r\n{}\r\n0\r\n\r\n'],
+    ['a size in letters', 'xyz\r\n{}\r\n0\r\n\r\n'],
     ['a negative size', '-2\r\n{}\r\n0\r\n\r\n'],
     ['an enormous size', `${'f'.repeat(30)}\r\n{}\r\n0\r\n\r\n`],
     ['more bytes than its size', '2\r\n{}{}\r\n0\r\n\r\n'],
     ['no size', '\r\n{}\r\n0\r\n\r\n'],
-  ])('such as a chunk with %s are answered 400', async (_, chunks) => {
+  ])('is answered with 400: a chunk with %s', async (_, chunks) => {
     const type = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
     const answer = await exchange(api.url, head(post) + auth() + type + chunks);
     expectProblem(answer, malformed);
@@ -1479,18 +1484,18 @@ describe('bytes that are no HTTP', () => {
     ['GET /v1/webhooks HTTP/1.1', 200],
     ['POST /v1/webhooks/{hook}/secret/rotate HTTP/1.1', 200],
     ['GET /v1/nothing HTTP/1.1', 404],
-  ])('such as the chunks of a body that %s does not look at do no harm', async (line, status) => {
+  ])('in the unread chunks of a body does no harm: %s', async (line, status) => {
     const chunks = 'Transfer-Encoding: chunked\r\n\r\nzz\r\n';
     const answer = await exchange(api.url, head(at(line)) + auth() + chunks);
     expect([answer.status, answer.headers.connection]).toEqual([status, 'close']);
   });
 
-  it('such as chunks behind a request without credentials do not come before the 401', async () => {
+  it('in the chunks of a request without credentials does not precede the 401', async () => {
     const chunks = 'Transfer-Encoding: chunked\r\n\r\nzz\r\n';
     expectProblem(await exchange(api.url, head(post) + chunks), unauthorized);
   });
 
-  it('such as a body that is longer than its Content-Length are no part of the request', async () => {
+  it('after the end of a body is not part of the request', async () => {
     const type = 'Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}';
     const connection = await connectTo(api.url);
     connection.write(head(post) + auth() + type);
@@ -1501,7 +1506,7 @@ describe('bytes that are no HTTP', () => {
     expect(connection.received()).toMatch(/malformed_json/);
   });
 
-  it('such as a body that never comes to its end disturb nobody', async () => {
+  it('in the form of bodies that never end disturbs no other client', async () => {
     const type = 'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"name"';
     const connections = await Promise.all(Array.from({ length: 20 }, () => connectTo(api.url)));
     for (const connection of connections) {
@@ -1522,7 +1527,7 @@ describe('a refused client that is still sending', () => {
     ['POST /v1/users', () => strangerAuth, 'application/json', forbidden],
     ['POST /v1/applications', () => ownerAuth, 'text/plain', unsupported],
     ['POST /v1/events/batch', () => ownerAuth, 'application/json', tooLarge],
-  ])('to %s hears why, though it closes the connection after one request', async (...row) => {
+  ])('to %s receives the refusal, even if it asks to close the connection', async (...row) => {
     const [route, user, type, refusal] = row;
     const pair = user();
     for (const length of [{ 'content-length': [], 'transfer-encoding': 'chunked' }, {}]) {
@@ -1535,7 +1540,7 @@ describe('a refused client that is still sending', () => {
     }
   });
 
-  it('is cut off when it does not end', async () => {
+  it('is disconnected if it does not stop', async () => {
     const { hostname, port } = new URL(api.url);
     const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
     const closed = new Promise((resolve) => socket.once('close', resolve));
@@ -1591,7 +1596,7 @@ describe('a header', () => {
       'Content-Length: 0',
     ],
     ...['Content-Encoding: x', 'Cookie: __proto__=1', '__proto__: x'],
-  ])('%j does a list no harm', async (line) => {
+  ])('%j does not change the answer of a list', async (line) => {
     const answer = await withHeaders([line.startsWith('Host') ? line : `Host: x\r\n${line}`]);
     expect(answer.status).toBe(200);
     const [application] = answer.json<{ href: string }[]>();
@@ -1599,28 +1604,28 @@ describe('a header', () => {
     expect(application!.href).not.toMatch(/evil|script|[\s"<>]/);
   });
 
-  it('is one of a hundred at the most', async () => {
-    // With Authorization, Host and Connection.
+  it('counts towards a limit of one hundred', async () => {
+    // Together with Authorization, Host and Connection.
     expect((await withHeaders(['Host: x', ...Array<string>(97).fill('a: b')])).status).toBe(200);
     const answer = await withHeaders(['Host: x', ...Array<string>(98).fill('a: b')]);
     expectProblem(answer, malformed);
     expect(answer.text).toContain('at most 100 headers');
   });
 
-  it('names the limit of all of them when they are too large', async () => {
+  it('that exceeds the total size is refused with the limit', async () => {
     const answer = await withHeaders(['Host: x', `X-Y: ${'x'.repeat(16 << 10)}`]);
     expect(answer.json<{ error: string }>().error).toContain('at most 16384 bytes');
   });
 
   it.each(['a b', 'x'.repeat(129), '<x>', 'x,y', '"', 'é', ''])(
-    'X-Request-Id of %j is replaced by ours',
+    'X-Request-Id of %j is replaced by a generated one',
     async (id) => {
       const answer = await withHeaders(['Host: x', `X-Request-Id: ${id}`]);
       expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
     },
   );
 
-  it('X-Request-Id finds the line of a refused event in the log', async () => {
+  it('X-Request-Id appears in the log line of a refused event', async () => {
     const headers = { 'x-request-id': 'find-me-1' };
     expect((await owner.post('/v1/events', {}, { headers })).status).toBe(400);
     await eventually(
@@ -1639,7 +1644,7 @@ describe('a header', () => {
   );
 });
 
-it('has not met a single fault of the service, and everything is as it was', async () => {
+it('has caused no error of the service, and has changed nothing', async () => {
   expect(api.output()).not.toMatch(/"level":"(?:error|fatal)"/);
   const app = (await owner.get(at('/v1/applications/{app}'))).json();
   expect(app).toMatchObject(anApplication);

@@ -49,7 +49,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The samples of a process, by name and labels as they are written. */
+/** The samples of a process, by name and labels as written. */
 async function metrics(url: string): Promise<Record<string, number>> {
   const { text } = await send('GET', url);
   const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
@@ -63,7 +63,7 @@ async function report(change: Partial<Schemas['ReportedEvent']> = {}): Promise<v
   await platform.POST('/v1/events', { body: { ...event, ...change } });
 }
 
-it('counts events by what became of them', async () => {
+it('counts events by their outcome', async () => {
   await report({ id: 'a' });
   await report({ id: 'a' });
   await report({ accountId: '999999' });
@@ -74,7 +74,7 @@ it('counts events by what became of them', async () => {
   });
 });
 
-it('counts attempts and deliveries by their outcome, and measures how long they took', async () => {
+it('counts attempts and deliveries by their outcome, and measures their duration', async () => {
   const body = { event: 'smsdlr', resource: 'all', targetUrl: receiver.url } as const;
   await answerOf(customer.POST('/v1/webhooks', { body }));
   await report();
@@ -101,8 +101,8 @@ it('counts attempts and deliveries by their outcome, and measures how long they 
   expect(after.nodejs_eventloop_lag_seconds).toBeGreaterThanOrEqual(0);
 });
 
-it('tells what waits, for how long, and what was taken up again', async () => {
-  // Held, so that it is due and waits; the time of the hold passes by our hand.
+it('reports pending deliveries, their age, and recovered leases', async () => {
+  // Held, so that it is due and waits; the test itself ends the hold.
   await database.query(`UPDATE webhooks SET hold_until = now() + interval '1 hour'`);
   await report();
   const waiting = await metrics(workerMetrics);
@@ -128,12 +128,12 @@ it('tells what waits, for how long, and what was taken up again', async () => {
   );
 });
 
-it('serves nothing else on the port of the metrics', async () => {
+it('serves nothing else on the metrics port', async () => {
   expect((await send('GET', apiMetrics.replace('metrics', 'health/live'))).status).toBe(404);
   expect((await send('POST', apiMetrics)).status).toBe(404);
 });
 
-it.each(['dashboard.json', 'alerts.yml'])('has every metric that %s asks for', async (file) => {
+it.each(['dashboard.json', 'alerts.yml'])('exports every metric that %s uses', async (file) => {
   const text = readFileSync(new URL(`../../tools/monitoring/${file}`, import.meta.url), 'utf8');
   const asked = new Set(text.match(/\b(?:switchhook|nodejs|process)_[a-z0-9_]+/g));
   const texts = await Promise.all([apiMetrics, workerMetrics].map((url) => send('GET', url)));

@@ -43,7 +43,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-it('delivers each of 10,000 events though attempts fail, Redis loses all and a worker is killed', async () => {
+it('delivers each of 10,000 events though attempts fail, Redis loses all data and a worker is killed', async () => {
   const created = await customer.post('/v1/webhooks', {
     event: 'cdrCreated',
     resource: 'all',
@@ -100,7 +100,7 @@ it('delivers each of 10,000 events though attempts fail, Redis loses all and a w
   const bodies = new Map<string, string>();
   for (const { id, body, headers } of receiver.received) {
     expect(() => new Webhook(secret).verify(body, headers as Record<string, string>)).not.toThrow();
-    // One id over all attempts, and one body under it.
+    // One id for all attempts, and one body for each id.
     expect(bodies.get(id) ?? body).toBe(body);
     bodies.set(id, body);
   }

@@ -18,7 +18,7 @@ const LOOPBACK = { DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128' };
 
 let demo: DemoAccount;
 let directory: string;
-/** Of workers that let everything pass, as far as an environment can tell them to. */
+/** The environment of workers that disables every TLS check that an environment can disable. */
 let careless: Environment;
 let worker: ServiceProcess;
 let server: Server | undefined;
@@ -30,7 +30,7 @@ beforeAll(async () => {
   const authority = join(directory, 'authority.pem');
   await writeFile(authority, certificate.cert);
   demo = await startDemoAccount(LOOPBACK);
-  // Who is shown the addresses that names lead to.
+  // The user may see the addresses that names resolve to.
   await demo.database.query(`UPDATE users SET role = 'platform' WHERE id = $1`, [demo.id]);
   careless = {
     ...LOOPBACK,
@@ -51,7 +51,7 @@ afterEach(() => {
   server?.close();
 });
 
-/** Options of a server that speaks no other version. */
+/** Options of a server that speaks only this version. */
 function only(version?: SecureVersion) {
   if (version === undefined) return {};
   return { minVersion: version, maxVersion: version, ciphers: 'DEFAULT@SECLEVEL=0' };
@@ -68,7 +68,7 @@ async function startTarget(identity = certificate, version?: SecureVersion): Pro
   return (server.address() as AddressInfo).port;
 }
 
-/** The one attempt of a test of a new subscription. */
+/** The only attempt of a test of a new subscription. */
 async function attemptAt(targetUrl: string): Promise<unknown> {
   const webhook = await demo.aSubscription({ targetUrl });
   const test = await demo.client.post(`${webhook}/test`);
@@ -87,11 +87,11 @@ const REFUSED: [
   version?: SecureVersion,
 ][] = [
   ['is for another name', '127.0.0.1', certificate],
-  ['nobody vouches for', 'localhost', untrusted],
-  ['is shown under TLS 1.1', 'localhost', certificate, 'TLSv1.1'],
+  ['no trusted authority signed', 'localhost', untrusted],
+  ['is presented over TLS 1.1', 'localhost', certificate, 'TLSv1.1'],
 ];
 
-it('delivers to a target with a certificate of its name', async () => {
+it('delivers to a target with a certificate for its name', async () => {
   const port = await startTarget();
   const attempt = await attemptAt(`https://localhost:${port}/`);
   expect(attempt).toMatchObject({ status: 200, responseBody: 'ok', address: '127.0.0.1' });
@@ -106,12 +106,12 @@ it.each(REFUSED)('refuses a certificate that %s, whatever the environment says',
   expect(attempt).not.toHaveProperty('status');
 });
 
-it('delivers under TLS 1.2', async () => {
+it('delivers over TLS 1.2', async () => {
   const port = await startTarget(certificate, 'TLSv1.2');
   expect(await attemptAt(`https://localhost:${port}/`)).toMatchObject({ status: 200 });
 });
 
-it('calls once more when the target ends a connection that was kept open', async () => {
+it('retries once when the target closes a kept-alive connection', async () => {
   const seen = new WeakSet<object>();
   let calls = 0;
   server = createServer({ ...certificate, keepAliveTimeout: 60_000 }, ({ socket }, response) => {
@@ -142,7 +142,7 @@ describe('through a proxy', () => {
     await proxy.close();
   });
 
-  it('speaks TLS with the target inside of TLS with the proxy', async () => {
+  it('speaks TLS with the target inside TLS with the proxy', async () => {
     const port = await startTarget();
     const attempt = await attemptAt(`https://localhost:${port}/`);
     expect(attempt).toMatchObject({ status: 200, responseBody: 'ok', address: '127.0.0.1' });
@@ -152,8 +152,8 @@ describe('through a proxy', () => {
     expect(await attemptAt(`https://127.0.0.1:${port}/`)).toMatchObject({ error: 'tls' });
   });
 
-  it('logs once that it is away, without its password, and that it is back', async () => {
-    const told = (what: string): string[] => {
+  it('logs once that the proxy is down, without its password, and once that it is back', async () => {
+    const loggedLines = (what: string): string[] => {
       const lines = behindProxy.output().split('\n');
       return lines.filter((line) => line.includes(`the egress proxy is ${what}`));
     };
@@ -162,13 +162,13 @@ describe('through a proxy', () => {
     for (let times = 0; times < 3; times += 1) {
       expect(await attemptAt(target)).toMatchObject({ error: 'refused', address: '127.0.0.1' });
     }
-    expect(told('away')).toHaveLength(1);
-    expect(told('away')[0]).toContain('answers 407');
+    expect(loggedLines('away')).toHaveLength(1);
+    expect(loggedLines('away')[0]).toContain('answers 407');
     proxy.answering = () => 'connect';
     await eventually(
       async () => {
         expect(await attemptAt(target)).toMatchObject({ status: 200 });
-        return told('back');
+        return loggedLines('back');
       },
       ({ length }) => length === 1,
     );
@@ -177,7 +177,7 @@ describe('through a proxy', () => {
 });
 
 it.each(REFUSED)(
-  'tells nothing to a proxy with a certificate that %s, whatever the environment says',
+  'sends nothing to a proxy with a certificate that %s, whatever the environment says',
   async (...row) => {
     const [, host, identity, version] = row;
     const proxy = await startConnectProxy({ ...identity, ...only(version) });

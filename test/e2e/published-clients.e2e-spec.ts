@@ -12,7 +12,7 @@ import { answersIn, connectTo, exchange } from '../support/raw-connection.js';
 
 let database: TestDatabase;
 let api: ServiceProcess;
-/** Believes the forwarded headers of this machine. */
+/** An API that trusts the forwarded headers of this machine. */
 let proxiedApi: ServiceProcess;
 let publicApi: ServiceProcess;
 let client: Client;
@@ -73,7 +73,7 @@ const anApplication = { name: 'Switchboard', voiceUrl: 'http://voice.example/' }
 const aWebhook = { event: 'cdrCreated', resource: 'all', targetUrl: 'https://target.example/' };
 const anEvent = { event: 'cdrCreated', resource: 'call', data: { number: 1 } };
 
-/** @returns the path of what was made */
+/** @returns the path of the created resource */
 async function made(path: string, body: unknown, call: Call = {}): Promise<string> {
   const answer = await client.post(path, body, call);
   expect(answer.status).toBe(200);
@@ -84,7 +84,7 @@ function pathOf(answer: Answer): string {
   return new URL(answer.json<{ href: string }>().href).pathname;
 }
 
-/** Every path that can be fetched, of everything there is. */
+/** Every path that can be fetched, for every resource. */
 const everything = (): string[] => [
   '/v1/applications',
   application,
@@ -106,7 +106,7 @@ const everything = (): string[] => [
 ];
 
 describe('success', () => {
-  it('is 200 with an address that can be fetched, whatever is made or changed', async () => {
+  it('is 200 with an address that can be fetched, for every creation and change', async () => {
     for (const [path, body] of [
       ['/v1/applications', anApplication],
       ['/v1/webhooks', aWebhook],
@@ -129,7 +129,7 @@ describe('success', () => {
     }
   });
 
-  it('is 200 for users, their credentials and environments, too', async () => {
+  it('is 200 for users, their credentials and environments as well', async () => {
     for (const [path, body] of [
       ['/v1/users', { username: 'made', password: 'long enough' }],
       ['/v1/users/made/credentials', {}],
@@ -153,7 +153,7 @@ describe('success', () => {
     expect((await platform.put('/v1/users/made', { status: 'locked' })).status).toBe(200);
   });
 
-  it('is 202 for what is taken on for later', async () => {
+  it('is 202 for accepted work', async () => {
     const one = await platform.post('/v1/events', { ...anEvent, accountId: userId });
     expect(one.status).toBe(202);
     const events = [{ ...anEvent, accountId: userId }];
@@ -166,13 +166,13 @@ describe('success', () => {
     }
   });
 
-  it('never shows null, and addresses that can be fetched', async () => {
+  it('contains no null, and only addresses that can be fetched', async () => {
     for (const path of everything()) {
       const answer = await client.get(path);
       expect([path, answer.status]).toEqual([path, 200]);
       expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
       expect(answer.headers['cache-control']).toBe('no-store');
-      // The payload is the customer's, and may hold any.
+      // The payload is the customer's, and may contain null.
       expect(answer.text.replaceAll(/"payload":\{.*?\}/g, '')).not.toContain('null');
       const addresses = answer.text.matchAll(/"(?:href|user|environment)":"([^"]*)"/g);
       for (const [, address = ''] of addresses) {
@@ -196,7 +196,7 @@ describe('a whole resource that is sent back', () => {
     expect(after.headers.etag).toBe(before.headers.etag);
   };
   const forms: [form: string, of: (text: string) => string][] = [
-    ['as it came', (text) => text],
+    ['as it was received', (text) => text],
     ['with blanks', (text) => JSON.stringify(JSON.parse(text), null, '\t')],
     [
       'in another order',
@@ -204,7 +204,7 @@ describe('a whole resource that is sent back', () => {
         JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(text) as object).reverse())),
     ],
     [
-      'without its address and id',
+      'without its href and id',
       (text) => JSON.stringify({ ...(JSON.parse(text) as object), href: undefined, id: undefined }),
     ],
     [
@@ -241,35 +241,35 @@ describe('a whole resource that is sent back', () => {
   it.each(
     resources.flatMap(([what, path]) =>
       forms
-        // The text of a payload counts as it is written.
+        // The text of a payload is kept as written.
         .filter(
           ([form]) => what !== 'a subscription of the account' || !/blanks|escaped/.test(form),
         )
         .map(([form, of]) => [what, form, path, of] as const),
     ),
-  )('such as %s %s changes nothing', async (_, __, path, of) => {
+  )('changes nothing: %s %s', async (_, __, path, of) => {
     await sentBack(path(), (text) => client.put(path(), of(text)));
   });
 
-  it('changes nothing at the other address of a subscription, either', async () => {
+  it('changes nothing at the other address of a subscription either', async () => {
     const below = `${application}/webhooks/${applicationWebhook.split('/').at(-1) ?? ''}`;
     await sentBack(applicationWebhook, (text) => client.put(below, text));
   });
 
-  it('changes nothing of a user', async () => {
+  it('changes nothing for a user', async () => {
     const path = `/v1/users/${userId}`;
     await sentBack(path, (text) => platform.put(path, text));
     await sentBack(path, (text) => platform.put('/v1/users/customer/', text));
   });
 
-  it('changes nothing when it is an element of a list', async () => {
+  it('changes nothing if it is an element of a list', async () => {
     const [listed] = (await client.get('/v1/applications')).json<{ href: string }[]>();
     await sentBack(new URL(listed!.href).pathname, () =>
       send('PUT', listed!.href, { auth, body: listed }),
     );
   });
 
-  it('makes another one where it is posted', async () => {
+  it('creates another resource if it is posted', async () => {
     for (const path of [application, applicationWebhook]) {
       const { href, id, createdAt, updatedAt, ...content } = (await client.get(path)).json();
       const collection = path.slice(0, path.lastIndexOf('/'));
@@ -331,7 +331,7 @@ describe('an application', () => {
     expect((await client.delete(path)).status).toBe(200);
   });
 
-  it('takes its environment in every form, as answers of other installations, too', async () => {
+  it('accepts its environment in every form, even from answers of other installations', async () => {
     for (const given of [
       ...[2, '2', '/v1/environments/2', '/v1/environments/2/', '/prefix/v1/environments/2'],
       ...['https://api.elsewhere.example/v1/environments/2', 'http://localhost/v1/environments/2/'],
@@ -347,7 +347,7 @@ describe('an application', () => {
     }
   });
 
-  it('takes 2.0 and 2e0 for the number that they are', async () => {
+  it('accepts 2.0 and 2e0 as the number two', async () => {
     for (const number of ['2.0', '2e0', '20e-1']) {
       const body = `{"name":"x","voiceUrl":"http://v","environment":${number}}`;
       const path = await made('/v1/applications', body);
@@ -357,7 +357,7 @@ describe('an application', () => {
     }
   });
 
-  it('knows its type in any case, and platform as its other name', async () => {
+  it('accepts its type in any case, and platform as another name for it', async () => {
     const path = await made('/v1/applications', { ...anApplication, apiType: 'WebAPI' });
     const types = async () => {
       const { apiType, platform: other } = (await client.get(path)).json();
@@ -373,7 +373,7 @@ describe('an application', () => {
     await client.delete(path);
   });
 
-  it('is not harmed by partition and other fields of old', async () => {
+  it('ignores partition and other legacy fields', async () => {
     for (const extra of [
       { partition: 'Production' },
       { partition: 5, id: 'x', href: null, user: 0, userId: {} },
@@ -389,18 +389,18 @@ describe('an application', () => {
   });
 });
 
-describe('a request without need of a body', () => {
+describe('a request that needs no body', () => {
   const BODIES: [what: string, call: Call][] = [
     ['an empty JSON string', { body: '""' }],
     ['an empty JSON string without a type', { body: '""', headers: { 'content-type': [] } }],
     ['null', { body: 'null' }],
     ['an object', { body: {} }],
     ['text', { body: 'no JSON', headers: { 'content-type': 'text/plain' } }],
-    ['nothing, but a type', { headers: { 'content-type': 'application/json' } }],
-    ['nothing, but a length', { headers: { 'content-length': '0' } }],
+    ['only a content type', { headers: { 'content-type': 'application/json' } }],
+    ['only a length', { headers: { 'content-length': '0' } }],
     ['chunks', { body: '""', headers: { 'content-length': [], 'transfer-encoding': 'chunked' } }],
-    ['no gzip', { body: '""', headers: { 'content-encoding': 'gzip' } }],
-    ['more than any limit', { body: 'x'.repeat(300_000) }],
+    ['invalid gzip', { body: '""', headers: { 'content-encoding': 'gzip' } }],
+    ['a body over every limit', { body: 'x'.repeat(300_000) }],
   ];
 
   it.each(BODIES)('may be a GET that carries %s', async (_, call) => {
@@ -478,11 +478,11 @@ describe('a body', () => {
     ],
     ['with a quoted charset', { headers: { 'content-type': 'Application/JSON ; Charset="utf8"' } }],
     [
-      'with a charset that is not true',
+      'with a wrong charset',
       { headers: { 'content-type': 'application/json; charset=iso-8859-1' } },
     ],
     [
-      'with parameters that mean nothing',
+      'with meaningless parameters',
       { headers: { 'content-type': 'application/json; odata=verbose; q=1;' } },
     ],
     ['with a byte order mark', { body: `\ufeff${body}` }],
@@ -492,7 +492,7 @@ describe('a body', () => {
       'in gzip with a byte order mark',
       { body: gzipSync(`\ufeff${body}`), headers: { 'content-encoding': 'GZIP' } },
     ],
-    ['in no encoding, which is said', { headers: { 'content-encoding': 'identity' } }],
+    ['in the encoding identity', { headers: { 'content-encoding': 'identity' } }],
     ['in chunks', { headers: { 'content-length': [], 'transfer-encoding': 'chunked' } }],
     ['that waits for 100 Continue', { headers: { expect: '100-continue' } }],
   ])('%s is read', async (_, call) => {
@@ -503,7 +503,7 @@ describe('a body', () => {
     expect((await client.delete(path)).status).toBe(200);
   });
 
-  it('gives ids as integers or as strings of digits', async () => {
+  it('may give ids as integers or as strings of digits', async () => {
     const id = application.split('/').at(-1) ?? '';
     for (const ids of [
       { applicationId: id },
@@ -538,13 +538,13 @@ describe('an error', () => {
     ['/v1/webhooks', { ...aWebhook, event: undefined }, 'event'],
     ['/v1/webhooks', { ...aWebhook, resource: 'fax' }, 'resource'],
     ['/v1/webhooks', { ...aWebhook, targetUrl: 'http://localhost/' }, 'targetUrl'],
-  ])('of %s with %j says in a string what is wrong with %s-%#', async (path, body, named) => {
+  ])('of %s with %j names in one string what is wrong: %s-%#', async (path, body, named) => {
     const answer = await client.post(path, body);
     expectProblem(answer, { status: 400, code: 'validation_failed' });
     expect(answer.json()['error']).toMatch(new RegExp(`^${named} .*\\.$`));
   });
 
-  it('of credentials names the scheme, so that clients ask for them', async () => {
+  it('about credentials names the scheme, so that clients ask for them', async () => {
     const answer = await send('GET', `${api.url}/v1/applications/`);
     expectProblem(answer, { status: 401, code: 'unauthorized' });
     expect(answer.headers['www-authenticate']).toBe('Basic realm="switchhook", charset="UTF-8"');
@@ -566,7 +566,7 @@ describe('on the wire', () => {
     head(line, [...more, 'Content-Type: application/json', `Content-Length: ${body.length}`]) +
     body;
 
-  it('a target in absolute form works, and its host counts', async () => {
+  it('a request target in absolute form works, and its host counts', async () => {
     const shown = await exchange(
       api.url,
       head(`GET http://other.example:8080${application} HTTP/1.1`, ['Host: wrong', CLOSE]),
@@ -612,7 +612,7 @@ describe('on the wire', () => {
     expect((await send('DELETE', href, { auth })).status).toBe(200);
   });
 
-  it('HTTP/1.1 without Host is answered, too', async () => {
+  it('HTTP/1.1 without Host is answered as well', async () => {
     const shown = await exchange(api.url, head(`GET ${application} HTTP/1.1`, [CLOSE]));
     expect([shown.status, shown.json()['href']]).toEqual([200, api.url + application]);
   });
@@ -627,7 +627,7 @@ describe('on the wire', () => {
     connection.destroy();
   });
 
-  it('a connection goes on after requests whose bodies are not read', async () => {
+  it('a connection stays usable after requests whose bodies are not read', async () => {
     const connection = await connectTo(api.url);
     const type = 'Content-Type: application/json';
     const requests = [
@@ -651,7 +651,7 @@ describe('on the wire', () => {
     expect(answersIn(connection.received()).map(({ status }) => status)).toEqual(statuses);
   });
 
-  it('requests that are sent without waiting are answered in their order', async () => {
+  it('pipelined requests are answered in order', async () => {
     const paths = [application, webhook, '/v1/x', '/v1/environments/1', imported];
     const connection = await connectTo(api.url);
     connection.write(
@@ -669,7 +669,7 @@ describe('on the wire', () => {
     ]);
   });
 
-  it('a request may come byte by byte', async () => {
+  it('a request may arrive byte by byte', async () => {
     const { hostname, port } = new URL(api.url);
     const socket = connect(Number(port), hostname).setNoDelay(true);
     let received = '';
@@ -683,7 +683,7 @@ describe('on the wire', () => {
     expect(answersIn(received)[0]!.json()).toEqual({ href: `http://x${imported}` });
   });
 
-  it('header names and values are taken in any case, with any blanks around', async () => {
+  it('header names and values are accepted in any case, with any surrounding blanks', async () => {
     const answer = await exchange(
       api.url,
       [
@@ -701,7 +701,7 @@ describe('on the wire', () => {
     expect(answer.status).toBe(200);
   });
 
-  it('a line break behind a body does no harm', async () => {
+  it('a line break after a body does no harm', async () => {
     const connection = await connectTo(api.url);
     const update = withBody(`PUT ${imported} HTTP/1.1`, '{}', ['Host: x']);
     connection.write(`${update}\r\n${update}\r\n`);
@@ -734,7 +734,7 @@ describe('the addresses in answers', () => {
     return [...new Set(all.map((address) => address?.replace(/\/v1\/.*$/, '')))];
   };
 
-  it('start as the request did, without forwarded headers of just anyone', async () => {
+  it('start with the host of the request, and ignore forwarded headers of untrusted senders', async () => {
     expect(await hrefs(api.url, {})).toEqual([api.url]);
     expect(await hrefs(api.url, { host: 'my.example:81' })).toEqual(['http://my.example:81']);
     expect(await hrefs(api.url, { host: '[::1]:81' })).toEqual(['http://[::1]:81']);
@@ -753,7 +753,7 @@ describe('the addresses in answers', () => {
     expect(await hrefs(proxiedApi.url, chain)).toEqual(['https://api.example']);
   });
 
-  it('start with something that can be fetched whatever a trusted proxy says', async () => {
+  it('can be fetched, whatever a trusted proxy says', async () => {
     for (const headers of [
       { 'x-forwarded-proto': 'javascript' },
       { 'x-forwarded-proto': '' },
@@ -770,12 +770,12 @@ describe('the addresses in answers', () => {
     }
   });
 
-  it('start with PUBLIC_BASE_URL where it is set, whatever the request says', async () => {
+  it('start with PUBLIC_BASE_URL if it is set, whatever the request says', async () => {
     expect(await hrefs(publicApi.url, {})).toEqual([PUBLIC_BASE]);
     expect(await hrefs(publicApi.url, { ...forwarded, host: 'x' })).toEqual([PUBLIC_BASE]);
   });
 
-  it('can be sent back to another installation as an environment', async () => {
+  it('can be sent to another installation as an environment', async () => {
     const shown = await send('GET', publicApi.url + application, { auth });
     const { environment } = shown.json();
     expect(environment).toBe(`${PUBLIC_BASE}/v1/environments/1`);
@@ -785,7 +785,7 @@ describe('the addresses in answers', () => {
   });
 });
 
-it('has met no fault of the service', () => {
+it('has caused no error of the service', () => {
   for (const { output } of [api, proxiedApi, publicApi]) {
     expect(output()).not.toMatch(/"level":"(?:error|fatal)"/);
   }

@@ -50,7 +50,7 @@ async function clientsOf(username: string, role?: 'platform'): Promise<[Client, 
 
 const fields = ({ headers }: Answer) => [headers['ratelimit-policy'], headers['ratelimit']];
 
-it('an account has its requests on all processes together, and every answer tells how many are left', async () => {
+it("all processes share an account's limit, and every answer says how many requests are left", async () => {
   const [one, other] = await clientsOf('limited');
   const answers = [
     await one.get('/v1/applications'),
@@ -70,7 +70,7 @@ it('an account has its requests on all processes together, and every answer tell
   }
 });
 
-it('an account that has asked too much is 429 before anything is known of the path', async () => {
+it('an account over its limit is answered with 429, whatever the path', async () => {
   const [one, other] = await clientsOf('greedy');
   for (let time = 0; time < 5; time += 1) await one.get('/v1/applications');
   for (const answer of [
@@ -90,7 +90,7 @@ it('an account that has asked too much is 429 before anything is known of the pa
   expect([without.status, ...fields(without)]).toEqual([401, undefined, undefined]);
 });
 
-it('the body of a request too many is not waited for', async () => {
+it('a request over the limit is answered before its body arrives', async () => {
   const [one] = await clientsOf('sender');
   for (let time = 0; time < 5; time += 1) await one.get('/v1/applications');
   const connection = await connectTo(apis[0]!.url);
@@ -103,7 +103,7 @@ it('the body of a request too many is not waited for', async () => {
   connection.destroy();
 });
 
-it('the platform, and paths for everybody, have no limit, and tell of none', async () => {
+it('the platform and public paths have no limit, and their answers mention none', async () => {
   const [platform] = await clientsOf('switch', 'platform');
   for (let time = 0; time < 8; time += 1) {
     const answer = await platform.get('/v1/events');
@@ -112,12 +112,12 @@ it('the platform, and paths for everybody, have no limit, and tell of none', asy
   }
 });
 
-it('without RATE_LIMIT it is 60,000 in a minute, and Redis is asked for sixty at a time', async () => {
+it('without RATE_LIMIT the limit is 60,000 a minute, and a process takes sixty requests at a time from Redis', async () => {
   const api = await startApi({ DATABASE_URL: database.url });
   const { auth } = await createUser(database, 'usual');
   const client = clientOf(api.url, auth);
   for (let time = 0; time < 61; time += 1) {
-    // Sixty requests go by what was taken with the first.
+    // The process took sixty requests in advance with the first.
     await forgetRates();
     const answer = await client.get('/v1/applications');
     const [policy, limit] = fields(answer);

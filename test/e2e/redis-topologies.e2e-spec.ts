@@ -40,7 +40,7 @@ afterEach(async () => {
   await database.drop();
 });
 
-/** An API and a worker on that Redis, and an account with subscriptions in every queue. */
+/** Starts an API and a worker on that Redis, with an account and subscriptions in every queue. */
 async function startOn(redisUrl: string): Promise<void> {
   const environment = {
     DATABASE_URL: database.url,
@@ -62,7 +62,7 @@ async function startOn(redisUrl: string): Promise<void> {
   }
 }
 
-/** Reports events, and waits until every subscription was told of all that were ever reported. */
+/** Reports events, and waits until every subscription was notified of all events so far. */
 async function reportAndAwait(count: number): Promise<void> {
   const event = { event: 'cdrCreated', resource: 'call', accountId, data: {} };
   const events = Array<typeof event>(count).fill(event);
@@ -73,13 +73,13 @@ async function reportAndAwait(count: number): Promise<void> {
   );
 }
 
-it('delivers through a Redis Cluster, and goes on when a primary is lost', async () => {
+it('delivers through a Redis Cluster, and continues when a primary is lost', async () => {
   const [port = 0] = await servers.startCluster(1);
   await startOn(`redis+cluster://127.0.0.1:${String(port)}`);
   await reportAndAwait(50);
   const nodes = String(await servers.ask(port, 'CLUSTER', 'NODES'));
   const primaries = nodes.split('\n').filter((line) => line.includes('master'));
-  // Each has its part of the queues.
+  // Each primary holds a part of the queues.
   const used = await Promise.all(
     primaries.map((line) => servers.ask(portOf(line), 'KEYS', '*:id')),
   );
@@ -93,7 +93,7 @@ it('delivers through a Redis Cluster, and goes on when a primary is lost', async
 
 const portOf = (line: string): number => Number(/127\.0\.0\.1:(\d+)/.exec(line)?.[1]);
 
-it('finds the primary by a sentinel, and the new one when it is lost', async () => {
+it('finds the primary through a sentinel, and the new one when it is lost', async () => {
   const { sentinel, primary } = await servers.startWatched('switchhook');
   await startOn(`redis+sentinel://127.0.0.1:${String(sentinel)}/switchhook`);
   await reportAndAwait(50);

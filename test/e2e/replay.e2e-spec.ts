@@ -13,7 +13,7 @@ import { aPendingDelivery, aSubscription } from '../support/rows.js';
 
 type Replay = Schemas['Replay'];
 
-/** When what these tests replay was made, roughly. */
+/** Roughly when the deliveries that these tests replay were created. */
 const HALF_A_DAY = 0.5;
 const SINCE = { since: new Date(Date.now() - 86_400_000).toISOString() };
 const LONG_AGO = { since: '2000-01-01T00:00:00Z', until: '2000-01-02T00:00:00Z' };
@@ -38,7 +38,7 @@ beforeAll(async () => {
     DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
     DELIVERY_RETRY_SCHEDULE: '50ms,50ms',
     DELIVERY_CONCURRENCY: '10',
-    // A worker that is killed is not waited for that long.
+    // Short leases, so that the tests need not wait long for a killed worker.
     DELIVERY_TIMEOUT_MS: '2000',
   };
   api = await startApi(environment);
@@ -100,7 +100,7 @@ async function states(webhook: string): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ state, n }) => [state, n]));
 }
 
-it('sends what did not succeed again, with its id, signed and marked on every attempt', async () => {
+it('sends failed deliveries again, with their ids, signed and marked on every attempt', async () => {
   const webhook = await subscribe();
   const exhausted = await past(webhook, { count: 3 });
   const cancelled = await past(webhook, {
@@ -146,13 +146,13 @@ it('sends what did not succeed again, with its id, signed and marked on every at
   const delivery = (await customer.get(`/v1/deliveries/${ids[0]!}`)).json<Schemas['Delivery']>();
   expect(delivery).toMatchObject({ state: 'succeeded', attempts: 3 });
   expect(delivery).not.toHaveProperty('reason');
-  // Sent again by itself, it is no replay.
+  // A delivery that is redelivered alone is no replay.
   await customer.post(`/v1/deliveries/${ids[0]!}/redeliver`);
   await receiver.until((received) => received.length === 9);
   expect(receiver.received[8]?.headers['webhook-replayed']).toBeUndefined();
 });
 
-it('keeps to the time and the states that are asked for, and only counts in a dry run', async () => {
+it('keeps to the requested time and states, and only counts in a dry run', async () => {
   const webhook = await subscribe();
   const [, second, third] = await past(webhook, { count: 3, columns: {} });
   await past(webhook, { count: 2 });
@@ -178,14 +178,14 @@ it('keeps to the time and the states that are asked for, and only counts in a dr
   expect(receivedIds()).toEqual([second]);
 });
 
-it('takes an end in the future for now', async () => {
+it('treats an end in the future as now', async () => {
   const webhook = await subscribe();
   const until = new Date(Date.now() + 3_600_000).toISOString();
   const { until: stored, createdAt } = await ended(await replay(webhook, { until }));
   expect(Date.parse(stored)).toBeLessThanOrEqual(Date.parse(createdAt));
 });
 
-it('exists for the owner of the subscription alone', async () => {
+it('shows a replay only to the owner of the subscription', async () => {
   const webhook = await subscribe();
   await past(webhook);
   const path = await replay(webhook);
@@ -199,7 +199,7 @@ it('exists for the owner of the subscription alone', async () => {
   expect((await customer.post('/v1/replays/1/cancel')).status).toBe(404);
 });
 
-it('is refused with every fault, and when the subscription is off', async () => {
+it('refuses a replay with every fault, and one of a subscription that is off', async () => {
   const webhook = await subscribe({ enabled: false });
   const address = `/v1/webhooks/${webhook}/replay`;
   const faulty = await customer.post(address, { since: 'now', states: ['pending'], dryRun: 1 });
@@ -215,7 +215,7 @@ it('is refused with every fault, and when the subscription is off', async () => 
   }
 });
 
-it('is refused while ten of the subscription are running', async () => {
+it('refuses a replay while ten of the subscription are running', async () => {
   const webhook = await subscribe({ paused: true });
   const paths: string[] = [];
   for (let n = 0; n < 10; n += 1) paths.push(await replay(webhook));
@@ -227,7 +227,7 @@ it('is refused while ten of the subscription are running', async () => {
   expect((await customer.post(address, SINCE)).status).toBe(202);
 });
 
-it('is started twenty times in an hour at the most, for each subscription', async () => {
+it('starts at most twenty replays in an hour for each subscription', async () => {
   const webhook = await subscribe();
   for (let n = 0; n < 20; n += 1) await ended(await replay(webhook));
   const address = `/v1/webhooks/${webhook}/replay`;
@@ -238,7 +238,7 @@ it('is started twenty times in an hour at the most, for each subscription', asyn
   await ended(await replay(await subscribe()));
 });
 
-it('waits while the subscription is paused, and can be cancelled, again and again', async () => {
+it('waits while the subscription is paused, and can be cancelled repeatedly', async () => {
   const webhook = await subscribe({ paused: true });
   await past(webhook, { count: 2 });
   const path = await replay(webhook);
@@ -257,7 +257,7 @@ it('waits while the subscription is paused, and can be cancelled, again and agai
   await receiver.until((received) => received.length === 2);
 });
 
-it('ends when the subscription is switched off, though it is on again at once', async () => {
+it('ends a replay when the subscription is switched off, even if it is on again at once', async () => {
   const [off, deleted] = [await subscribe({ paused: true }), await subscribe({ paused: true })];
   await past(off);
   await past(deleted);
@@ -268,7 +268,7 @@ it('ends when the subscription is switched off, though it is on again at once', 
   for (const path of paths) await ended(path, 'cancelled', 3_000);
 });
 
-it('does not pass by what is only about to be cancelled', async () => {
+it('includes pending deliveries that are about to be cancelled', async () => {
   const webhook = await subscribe();
   const later = new Date(Date.now() + 3_600_000);
   const pending = await aPendingDelivery(database, webhook, { next_attempt_at: later });
@@ -281,7 +281,7 @@ it('does not pass by what is only about to be cancelled', async () => {
   await receiver.until((received) => received.length === 1);
 });
 
-it('goes one after the other of a subscription, and lets that of another go on', async () => {
+it('runs one replay of a subscription at a time, beside replays of other subscriptions', async () => {
   const [webhook, other] = [await subscribe(), await subscribe()];
   await past(webhook, { count: 4_000 });
   await past(other);
@@ -297,7 +297,7 @@ it('goes one after the other of a subscription, and lets that of another go on',
   await customer.put(`/v1/webhooks/${webhook}`, { enabled: false });
 });
 
-it('takes an attempt that is still on its way for the first one', async () => {
+it('counts an attempt that is still in flight as the first one', async () => {
   const webhook = await subscribe();
   let answer = (): void => undefined;
   receiver.answering = (_, response) => {
@@ -307,7 +307,7 @@ it('takes an attempt that is still on its way for the first one', async () => {
   await receiver.until((received) => received.length === 1);
   expect((await customer.post(`/v1/deliveries/${id}/cancel`)).status).toBe(200);
   expect(await ended(await replay(webhook))).toMatchObject({ replayed: 1 });
-  // Longer than a worker takes to find what may be sent.
+  // Longer than a worker takes to find due deliveries.
   await new Promise((resolve) => setTimeout(resolve, 1_200));
   expect(receiver.received).toHaveLength(1);
   answer();
@@ -317,7 +317,7 @@ it('takes an attempt that is still on its way for the first one', async () => {
   );
 });
 
-it('goes on where it was when its worker is killed', async () => {
+it('continues where it stopped when its worker is killed', async () => {
   const webhook = await subscribe();
   const ids = await past(webhook, { count: 3_000 });
   const path = await replay(webhook);
@@ -339,7 +339,7 @@ it('goes on where it was when its worker is killed', async () => {
   expect(new Set(receivedIds())).toEqual(new Set(ids));
 }, 120_000);
 
-it('sends 20,000 once each through two workers, within the bounds of the target', async () => {
+it('sends 20,000 once each through two workers, within the limits of the target', async () => {
   workers.push(await startWorker(environment));
   const webhook = await subscribe();
   const ids = await past(webhook, { count: 20_000 });
@@ -372,7 +372,7 @@ it('sends 20,000 once each through two workers, within the bounds of the target'
   expect(await shown(path)).toMatchObject({ total: 20_000, replayed: 20_000 });
   expect(receivedIds().sort()).toEqual(ids.sort());
   expect(most).toBeLessThanOrEqual(20);
-  // A batch that came beside another one, and what is on its way.
+  // A batch that ran beside another, and the calls in flight.
   expect(mostWaiting).toBeLessThanOrEqual(1_500);
   await eventually(
     () => states(webhook),

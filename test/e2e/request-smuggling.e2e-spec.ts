@@ -29,7 +29,7 @@ const json = JSON.stringify({ name: 'smuggled', voiceUrl: 'http://voice.example/
 const credentials = (): string => `Authorization: ${basic(auth)}`;
 const JSON_TYPE = 'Content-Type: application/json';
 
-/** A request that makes an application, and so leaves a trace if it is carried out. */
+/** A request that creates an application, and so leaves a trace if it is executed. */
 const hidden = (): string =>
   lines(
     'POST /v1/applications HTTP/1.1',
@@ -39,21 +39,21 @@ const hidden = (): string =>
     `Content-Length: ${json.length}`,
   ) + json;
 
-/** A request that would be answered with 200, were it not for the lines that are added. */
+/** A request that would be answered with 200 without the added lines. */
 const list = (...added: string[]): string =>
   lines('GET /v1/webhooks HTTP/1.1', 'Host: x', credentials(), ...added);
 
-/** A request that reads a body; `{}` alone is refused for its members, which is 400 as well. */
+/** A request that reads a body; `{}` alone is refused for its members, which is also a 400. */
 const create = (...added: string[]): string =>
   lines('POST /v1/applications HTTP/1.1', 'Host: x', credentials(), JSON_TYPE, ...added);
 
-/** The hidden request as the data of a chunk, and the end of the chunks. */
+/** The hidden request as the data of a chunk, followed by the last chunk. */
 const inChunk = (): string => {
   const text = hidden();
   return `${text.length.toString(16)}${CRLF}${text}${CRLF}0${CRLF}${CRLF}`;
 };
 
-/** Everything that the server says to these bytes until it closes the connection. */
+/** Every answer to these bytes until the server closes the connection. */
 async function allAnswers(bytes: string): Promise<Answer[]> {
   const connection = await connectTo(api.url);
   const timer = setTimeout(() => connection.destroy(), 8_000);
@@ -100,7 +100,7 @@ const TWICE: Shape[] = [
   ['a Content-Length before chunks', () => list('Content-Length: 4', 'Transfer-Encoding: chunked')],
   ['chunks before a Content-Length', () => list('Transfer-Encoding: chunked', 'Content-Length: 4')],
   [
-    'a Content-Length beside chunks behind a tab',
+    'a Content-Length beside chunks after a tab',
     () => list('Content-Length: 4', 'Transfer-Encoding:\tchunked'),
   ],
   [
@@ -133,47 +133,47 @@ const FIELD_LINES: Shape[] = [
     ['a blank before the name', ' Transfer-Encoding: chunked'],
     ['a tab before the name', '\tTransfer-Encoding: chunked'],
     ['a value on a line of its own', 'Transfer-Encoding:\r\n chunked'],
-    ['a value that goes on behind a tab', 'X-Y: z\r\n\tTransfer-Encoding: chunked'],
+    ['a value continued after a tab', 'X-Y: z\r\n\tTransfer-Encoding: chunked'],
     ['U+0000 in a name', 'Transfer-\0Encoding: chunked'],
     ['U+0000 in a value', 'X-Y: a\0b'],
     ['a control character in a name', 'X\x01Y: z'],
     ['a control character in a value', 'X-Y: \x01'],
     ['a blank in a name', 'Transfer Encoding: chunked'],
-    ['a name beyond ASCII', 'Transfer-Encoding\xa0: chunked'],
+    ['a non-ASCII name', 'Transfer-Encoding\xa0: chunked'],
     ['no name', ': chunked'],
     ['no colon', 'Transfer-Encoding chunked'],
-    ['a carriage return alone in a value', 'X-Y: z\rTransfer-Encoding: chunked'],
-    ['a line feed alone behind a value', 'X-Y: z\nTransfer-Encoding: chunked'],
-    ['two carriage returns behind a value', 'X-Y: z\r\r\nTransfer-Encoding: chunked'],
-    ['a line feed alone before the next name', 'X-Y: z\r\n\nTransfer-Encoding: chunked'],
+    ['a lone carriage return in a value', 'X-Y: z\rTransfer-Encoding: chunked'],
+    ['a lone line feed after a value', 'X-Y: z\nTransfer-Encoding: chunked'],
+    ['two carriage returns after a value', 'X-Y: z\r\r\nTransfer-Encoding: chunked'],
+    ['a lone line feed before the next name', 'X-Y: z\r\n\nTransfer-Encoding: chunked'],
   ].map(([what, line]): Shape => [what!, () => list(line!) + inChunk()]),
-  ['line feeds alone', () => list().replaceAll(CRLF, '\n') + hidden()],
-  ['a line feed alone behind the request line', () => list().replace(CRLF, '\n') + hidden()],
-  ['a line feed alone behind the headers', () => `${list().slice(0, -2)}\n${hidden()}`],
-  ['a carriage return alone behind the headers', () => `${list().slice(0, -1)}${hidden()}`],
-  ['carriage returns alone', () => list().replaceAll(CRLF, '\r') + hidden()],
+  ['lone line feeds', () => list().replaceAll(CRLF, '\n') + hidden()],
+  ['a lone line feed after the request line', () => list().replace(CRLF, '\n') + hidden()],
+  ['a lone line feed after the headers', () => `${list().slice(0, -2)}\n${hidden()}`],
+  ['a lone carriage return after the headers', () => `${list().slice(0, -1)}${hidden()}`],
+  ['lone carriage returns', () => list().replaceAll(CRLF, '\r') + hidden()],
 ];
 
 const CHUNKS: Shape[] = [
   ...[
-    ['a size of letters', 'xyz\r\n{}'],
+    ['a size in letters', 'xyz\r\n{}'],
     ['a size with 0x', '0x2\r\n{}'],
     ['a size with a plus', '+2\r\n{}'],
     ['a negative size', '-2\r\n{}'],
     ['a blank before the size', ' 2\r\n{}'],
-    ['a size that is none', '\r\n{}'],
+    ['an empty size', '\r\n{}'],
     ['a size beyond 64 bits', '10000000000000002\r\n{}'],
     ['a size in quotes', '"2"\r\n{}'],
-    ['a line feed alone behind the size', '2\n{}'],
-    ['a carriage return alone behind the size', '2\r{}'],
+    ['a lone line feed after the size', '2\n{}'],
+    ['a lone carriage return after the size', '2\r{}'],
     ['a line feed in an extension', '2;a\nb\r\n{}'],
     ['a carriage return in an extension', '2;a\rb\r\n{}'],
-    ['a line feed alone behind an extension', '2;a=b\n{}'],
+    ['a lone line feed after an extension', '2;a=b\n{}'],
     ['U+0000 in an extension', '2;a=\0\r\n{}'],
     ['an extension of 20 KB', `2;a=${'x'.repeat(20_000)}\r\n{}`],
     ['many extensions', `2${';a=b'.repeat(10_000)}\r\n{}`],
     ['more data than its size', '2\r\n{}{}'],
-    ['a line feed alone behind the data', '2\r\n{}\n0\r\n\r\n'],
+    ['a lone line feed after the data', '2\r\n{}\n0\r\n\r\n'],
   ].map(([what, chunk]): Shape => [
     `a chunk with ${what!}`,
     () => `${create('Transfer-Encoding: chunked')}${chunk!}${CRLF}0${CRLF}${CRLF}${hidden()}`,
@@ -181,7 +181,7 @@ const CHUNKS: Shape[] = [
   ...[
     ['a blank before its name', ' X-Y: z'],
     ['a blank before its colon', 'X-Y : z'],
-    ['a line feed alone', 'X-Y: z\nX-Z: z'],
+    ['a lone line feed', 'X-Y: z\nX-Z: z'],
     ['U+0000', 'X-Y: \0'],
   ].map(([what, line]): Shape => [
     `a trailer with ${what!}`,
@@ -219,7 +219,7 @@ const REQUEST_LINES: Shape[] = [
   ],
 ];
 
-it('carries out a second request on the same connection, which these tests rely on', async () => {
+it('executes a second request on the same connection, which these tests rely on', async () => {
   const before = await made();
   const second = hidden().replace('Host: x', 'Host: x\r\nConnection: close');
   const answers = await allAnswers(list() + second);
@@ -230,13 +230,13 @@ it('carries out a second request on the same connection, which these tests rely 
 describe.each<[kind: string, shapes: Shape[]]>([
   ['lengths', LENGTHS],
   ['codings', CODINGS],
-  ['headers that are there twice', TWICE],
+  ['repeated headers', TWICE],
   ['header lines', FIELD_LINES],
   ['chunks', CHUNKS],
   ['request lines', REQUEST_LINES],
-])('of %s', (_, shapes) => {
+])('ambiguous %s', (_, shapes) => {
   it.each(shapes)(
-    '%s is answered once, with 400, and nothing behind it is done',
+    '%s is answered once, with 400, and nothing behind it is executed',
     async (...row) => {
       const [, bytes] = row;
       const before = await made();
@@ -250,7 +250,7 @@ describe.each<[kind: string, shapes: Shape[]]>([
 });
 
 describe('a request', () => {
-  it('inside the body of one that looks at none is not carried out', async () => {
+  it('inside an unread body is not executed', async () => {
     const before = await made();
     const text = hidden();
     const close = 'Connection: close';
@@ -263,24 +263,24 @@ describe('a request', () => {
     expect(await made()).toBe(before);
   });
 
-  it('behind one that closes the connection is not carried out', async () => {
+  it('behind one that closes the connection is not executed', async () => {
     const before = await made();
     const answers = await allAnswers(list('Connection: close') + hidden());
     expect(answers[0]!.status).toBe(200);
     expect(await made()).toBe(before);
   });
 
-  it('that comes with one that means two things is not carried out', async () => {
+  it('behind an ambiguous one is not executed', async () => {
     const before = await made();
     const answers = await allAnswers(list('Host: y') + hidden());
     expect(answers.map(({ status }) => status)).toEqual([400]);
     expect(await made()).toBe(before);
   });
 
-  it('that comes when its connection was told to close is not carried out', async () => {
+  it('on a connection that is closing is not executed', async () => {
     const before = await made();
     const { hostname, port } = new URL(api.url);
-    // Half open, so that there is a way for it when the server has ended its own.
+    // Half-open, so that the request can be sent after the server has ended its side.
     const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
     let received = '';
     socket.setEncoding('utf8').on('data', (text: string) => (received += text));
@@ -297,7 +297,7 @@ describe('a request', () => {
     ['GET http://x:80/v1/webhooks HTTP/1.1', 'Host: x'],
     ['GET https://bob:secret@x/v1/webhooks HTTP/1.1', 'Host: x:443'],
     ['GET http://x/v1/webhooks HTTP/1.0', 'X-Y: z'],
-  ])('of %s with %s means one thing, and is answered', async (line, header) => {
+  ])('of %s with %s is not ambiguous, and is answered', async (line, header) => {
     const answers = await allAnswers(lines(line, header, credentials(), 'Connection: close'));
     expect(answers.map(({ status }) => status)).toEqual([200]);
   });

@@ -81,7 +81,7 @@ describe('without SECRETS_KEYS', () => {
     },
   );
 
-  it('the command line does in production what needs no secret, and no more', async () => {
+  it('the command line runs commands in production that need no secret, and no others', async () => {
     const production = { NODE_ENV: 'production' };
     expect(await cli('users list', undefined, production)).toMatchObject({ code: 0, stderr: '' });
     const stderr = 'configuration: SECRETS_KEYS is not set\n';
@@ -95,7 +95,7 @@ describe('without SECRETS_KEYS', () => {
     });
   });
 
-  it('secrets are stored as they are elsewhere, which is said once at the start', async () => {
+  it('secrets are stored unencrypted outside production, and the log says so once at the start', async () => {
     const api = await started(startApi, undefined);
     const path = await create(clientOf(api.url, account.auth), {
       targetUrl: 'https://user:pass@target.example/',
@@ -110,8 +110,8 @@ describe('without SECRETS_KEYS', () => {
   });
 });
 
-describe('a faulty SECRETS_KEYS', () => {
-  it('ends the start with the place of the fault, and without the key', async () => {
+describe('faulty SECRETS_KEYS', () => {
+  it('stop the process at its start with the place of the fault, and without the key', async () => {
     const keys = `${K1},k2:${base64('2').slice(1)}`;
     const failing = await launch('api', { ...environment(), SECRETS_KEYS: keys });
     expect(await failing.exited).toBe('exited with code 1');
@@ -122,8 +122,8 @@ describe('a faulty SECRETS_KEYS', () => {
   });
 });
 
-describe('keys that change', () => {
-  it('leave everything readable: without a key, with one, with another, and encrypted anew', async () => {
+describe('changed keys', () => {
+  it('leave everything readable: without a key, with one, with another, and after reencryption', async () => {
     const plain = await started(startApi, undefined);
     const fields = {
       targetUrl: receiver.url.replace('//', '//user:pass@'),
@@ -158,7 +158,7 @@ describe('keys that change', () => {
     await change(K2, 0);
   });
 
-  it('keep deliveries waiting whose key is missing, until it is back', async () => {
+  it('leave deliveries pending while a key is missing, and send them once it is back', async () => {
     const full = await started(startApi, K1);
     const path = await create(clientOf(full.url, account.auth), {
       targetUrl: receiver.url.replace('//', '//user:pass@'),
@@ -194,13 +194,13 @@ describe('keys that change', () => {
     expect(receiver.received).toEqual([]);
     await worker.stop();
     await started(startWorker, `${K2},${K1}`);
-    // Its claim ends.
+    // Ends its lease.
     await database.query(`UPDATE deliveries SET claimed_until = now()`);
     await receiver.until((received) => received.length === 1);
     expect(receiver.received[0]?.headers['x-key']).toBe('value');
   });
 
-  it('can be mended by the customer when one is lost for good', async () => {
+  it('that are lost for good can be replaced: the customer sets the values again', async () => {
     const full = await started(startApi, K1);
     const fields = {
       targetUrl: receiver.url.replace('//', '//user:pass@'),
@@ -222,10 +222,11 @@ describe('keys that change', () => {
   });
 });
 
-describe('what is secret', () => {
+describe('a secret', () => {
   it('is in no log, job, error, delivery or row', async () => {
     const url = testRedisUrl();
-    // Not by a client of Redis: what others ask may come before it has understood that it watches.
+    // A raw connection, not a Redis client: other commands may arrive before a client knows that it
+    // is in monitor mode.
     const monitor = await connectTo(url.toString());
     monitor.write('MONITOR\r\n');
     await monitor.until(/\+OK/);
@@ -276,7 +277,7 @@ describe('what is secret', () => {
     const commands = monitor.received();
     monitor.destroy();
 
-    // That there was something to find: the requests carried all of it.
+    // The requests did carry all secrets, so there was something to find.
     const sent = receiver.received.map((received) => JSON.stringify(received.headers)).join();
     expect(sent).toContain('hidden-header');
     expect(sent).toContain(Buffer.from('hidden-user:hidden-p@ss').toString('base64'));

@@ -10,7 +10,7 @@ import type { ServiceProcess } from '../support/service-process.js';
 import { answersIn, connectTo, type RawConnection } from '../support/raw-connection.js';
 
 const REQUEST_TIMEOUT_MS = 1_500;
-/** They are looked at once a second; a busy machine needs more. */
+/** The server checks timeouts once a second; a busy machine needs more. */
 const CUT_WITHIN_MS = 15_000;
 const MAX_CONNECTIONS = 10;
 const tooLate = { status: 408, code: 'request_timeout' };
@@ -33,7 +33,7 @@ const post = () =>
   `POST /v1/applications HTTP/1.1\r\nHost: x\r\nAuthorization: ${basic(demo.auth)}\r\n` +
   'Content-Type: application/json\r\n';
 
-/** Sends a byte again and again, and waits until the server has ended the connection. */
+/** Sends a byte again and again, and waits until the server has closed the connection. */
 async function trickle(connection: RawConnection, byte: string): Promise<number> {
   const start = performance.now();
   const sending = setInterval(() => {
@@ -48,12 +48,12 @@ async function trickle(connection: RawConnection, byte: string): Promise<number>
   return performance.now() - start;
 }
 
-describe('a client that is slow', () => {
+describe('a slow client', () => {
   it.each<[what: string, opening: string, byte: string]>([
     ['nothing at all', '', ''],
     ['a request line without end', 'GET /v1/', 'x'],
     ['headers without end', 'GET /v1/applications HTTP/1.1\r\nX-Y: ', 'x'],
-  ])('and sends %s is answered 408 and cut', async (_, opening, byte) => {
+  ])('that sends %s is answered with 408 and disconnected', async (_, opening, byte) => {
     const connection = await connectTo(demo.api.url);
     connection.write(opening);
     const took = await trickle(connection, byte);
@@ -67,7 +67,7 @@ describe('a client that is slow', () => {
   it.each([
     ['of a length', 'Content-Length: 100000\r\n\r\n', ' '],
     ['in chunks', 'Transfer-Encoding: chunked\r\n\r\n', '1\r\n \r\n'],
-  ])('with a body %s is answered 408 and cut', async (_, headers, byte) => {
+  ])('that sends a body %s is answered with 408 and disconnected', async (_, headers, byte) => {
     const connection = await connectTo(demo.api.url);
     connection.write(post() + headers);
     expect(await trickle(connection, byte)).toBeLessThan(CUT_WITHIN_MS);
@@ -77,7 +77,7 @@ describe('a client that is slow', () => {
     expect(answers[0]!.headers['connection']).toBe('close');
   });
 
-  it('with a body that nobody wants has its answer at once, and is cut all the same', async () => {
+  it('that sends an unwanted body is answered at once, and disconnected all the same', async () => {
     const connection = await connectTo(demo.api.url);
     connection.write('POST /v1/applications HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n');
     await connection.until(/^HTTP\/1\.1 401 /);
@@ -85,8 +85,8 @@ describe('a client that is slow', () => {
     expect(answersIn(connection.received()).map(({ status }) => status)).toEqual([401]);
   });
 
-  it('and takes nothing of its answers is cut', async () => {
-    // 17 MB: more than the kernel keeps for both ends.
+  it('that does not read its answers is disconnected', async () => {
+    // 17 MB: more than the kernel buffers at both ends.
     const asked = 10;
     const connection = await connectTo(demo.api.url);
     connection.pause();
@@ -99,7 +99,7 @@ describe('a client that is slow', () => {
     expect(answers.length).toBeLessThan(asked);
   });
 
-  it('keeps nobody else from being served', async () => {
+  it('does not keep the server from answering others', async () => {
     const slow = await Promise.all(
       Array.from({ length: MAX_CONNECTIONS - 2 }, () => connectTo(demo.api.url)),
     );
@@ -112,7 +112,7 @@ describe('a client that is slow', () => {
   });
 });
 
-describe('with a minute for the whole of a request, as it is by default', () => {
+describe('with the default timeout of a minute for a whole request', () => {
   let api: ServiceProcess;
 
   beforeAll(async () => {
@@ -120,7 +120,7 @@ describe('with a minute for the whole of a request, as it is by default', () => 
   });
   afterAll(() => api.stop());
 
-  it('headers have ten seconds', async () => {
+  it('the headers must arrive within ten seconds', async () => {
     const connection = await connectTo(api.url);
     connection.write('GET /v1/applications HTTP/1.1\r\nX-Y: ');
     const took = await trickle(connection, 'x');
@@ -129,7 +129,7 @@ describe('with a minute for the whole of a request, as it is by default', () => 
     expectProblem(answersIn(connection.received())[0]!, tooLate);
   });
 
-  it('a connection is kept for five seconds after an answer', async () => {
+  it('an idle connection is closed five seconds after an answer', async () => {
     const connection = await connectTo(api.url);
     connection.write('GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n');
     await connection.until(/^HTTP\/1\.1 200 /);
@@ -155,7 +155,7 @@ describe('connections', () => {
     expect(answers.map(({ headers }) => headers.connection === 'close').indexOf(true)).toBe(31);
   });
 
-  it('beyond MAX_CONNECTIONS are dropped and counted, and there is room when others end', async () => {
+  it('beyond MAX_CONNECTIONS are dropped and counted, and accepted again after others end', async () => {
     const before = await dropped();
     const open = await Promise.all(
       Array.from({ length: MAX_CONNECTIONS + 5 }, () => connectTo(demo.api.url)),

@@ -80,7 +80,7 @@ function event(number: number) {
   };
 }
 
-/** What was received, by the number that the event was given; earlier tests' events among it. */
+/** The numbers of the received events, including those of earlier tests. */
 function numbers(): number[] {
   return receiver.received.map(({ body }) => (JSON.parse(body) as Numbered).data.number);
 }
@@ -90,7 +90,7 @@ async function ready(running: ServiceProcess) {
   return { status: answer.status, ...answer.json() };
 }
 
-it('accepts events while Redis is away, and delivers them when it is back', async () => {
+it('accepts events while Redis is down, and delivers them when it is back', async () => {
   const client = await start(startApi(environment()), startWorker(environment()));
   redis.down();
   for (let number = 0; number < 20; number += 1) {
@@ -107,7 +107,7 @@ it('accepts events while Redis is away, and delivers them when it is back', asyn
   }
 });
 
-it('delivers at once what came onto the queue while a worker could not reach it', async () => {
+it('delivers at once the jobs that were queued while a worker had no connection to Redis', async () => {
   const patient = { DELIVERY_TIMEOUT_MS: '15000' };
   const direct = { ...patient, REDIS_URL: testRedisUrl().toString() };
   const client = await start(startApi(environment(direct)), startWorker(environment(patient)));
@@ -115,29 +115,29 @@ it('delivers at once what came onto the queue while a worker could not reach it'
     redis.down();
     const events = Array.from({ length: 200 }, (_, number) => event(round * 10_000 + number));
     expect((await client.post('/v1/events/batch', { events })).status).toBe(202);
-    // Its connections try again at different times.
+    // Its connections retry at different times.
     await new Promise((resolve) => setTimeout(resolve, round * 300));
     redis.up();
-    // Long before their claims end.
+    // Long before the leases expire.
     await receiver.until(() => new Set(numbers()).size >= round * 200, 10_000);
   }
 });
 
-it('starts, accepts and stops without any Redis', async () => {
+it('starts, accepts events and stops without any Redis', async () => {
   const nowhere = { REDIS_URL: `redis://127.0.0.1:${await freePort()}` };
   const client = await start(startApi(environment(nowhere)));
   expect((await client.post('/v1/events', event(100))).status).toBe(202);
   expect(await processes[0]!.stop()).toBe('exited with code 0');
 });
 
-it('stops in time while Redis is away', async () => {
+it('stops in time while Redis is down', async () => {
   const worker = await startWorker(environment());
   processes = [worker];
   redis.down();
   expect(await worker.stop()).toBe('exited with code 0');
 });
 
-it('delivers again after a Redis that vanished without a word is back', async () => {
+it('delivers again once a Redis that silently stopped responding is back', async () => {
   const client = await start(startApi(environment()), startWorker(environment()));
   expect((await client.post('/v1/events', event(300))).status).toBe(202);
   await receiver.until(() => numbers().includes(300));
@@ -146,7 +146,7 @@ it('delivers again after a Redis that vanished without a word is back', async ()
   await receiver.until(() => numbers().includes(301), 50_000);
 });
 
-it('obeys a 410 though PostgreSQL was away when it came', async () => {
+it('obeys a 410 even if PostgreSQL was down when it came', async () => {
   await start(startApi(environment()), startWorker(environment()));
   receiver.answering = ({ path }, response) => {
     if (path !== '/gone') return void response.end();
@@ -166,11 +166,11 @@ it('obeys a 410 though PostgreSQL was away when it came', async () => {
       ),
     ([row]) => row?.state === 'exhausted' && row.reason === 'gone' && !row.enabled,
   );
-  // What earlier tests left in the queue may come in as well.
+  // Jobs that earlier tests left in the queue may arrive as well.
   expect(receiver.received.filter(({ path }) => path === '/gone')).toHaveLength(1);
 });
 
-it('answers 503 with Retry-After while PostgreSQL is away, and goes on by itself', async () => {
+it('answers 503 with Retry-After while PostgreSQL is down, and recovers by itself', async () => {
   const client = await start(startApi(environment()), startWorker(environment()));
   expect((await client.post('/v1/events', event(200))).status).toBe(202);
   postgres.down();
@@ -180,8 +180,9 @@ it('answers 503 with Retry-After while PostgreSQL is away, and goes on by itself
   expect(answer.json()).toMatchObject({ code: 'unavailable' });
   expect((await send('GET', `${processes[0]!.url}/health/ready`)).status).toBe(503);
   expect((await send('GET', `${processes[0]!.url}/health/live`)).status).toBe(200);
-  const told = () => Promise.resolve(processes[1]!.output().match(/PostgreSQL is \w+/g) ?? []);
-  await eventually(told, (lines) => lines.length > 0);
+  const loggedLines = () =>
+    Promise.resolve(processes[1]!.output().match(/PostgreSQL is \w+/g) ?? []);
+  await eventually(loggedLines, (lines) => lines.length > 0);
   postgres.up();
   await eventually(
     () => client.post('/v1/events', event(201)),
@@ -189,11 +190,11 @@ it('answers 503 with Retry-After while PostgreSQL is away, and goes on by itself
   );
   await receiver.until(() => [200, 201].every((number) => numbers().includes(number)));
   // A task that failed slowly pauses before its next run.
-  const both = await eventually(told, (lines) => lines.length > 1, { ms: 45_000 });
+  const both = await eventually(loggedLines, (lines) => lines.length > 1, { ms: 45_000 });
   expect(both).toEqual(['PostgreSQL is away', 'PostgreSQL is back']);
 });
 
-it('gives up a PostgreSQL that does not answer, and goes on when it does', async () => {
+it('gives up on a PostgreSQL that does not answer, and recovers when it does', async () => {
   const client = await start(startApi(environment()));
   expect((await client.post('/v1/events', event(300))).status).toBe(202);
   postgres.freezeAll();
@@ -206,7 +207,7 @@ it('gives up a PostgreSQL that does not answer, and goes on when it does', async
   );
 });
 
-it('finishes what is under way when it is told to stop, and leaves the rest to others', async () => {
+it('finishes calls in flight when it is told to stop, and leaves the rest to other workers', async () => {
   const slow = environment({ DELIVERY_CONCURRENCY: '10', DELIVERY_TIMEOUT_MS: '5000' });
   const client = await start(startApi(slow), startWorker(slow));
   receiver.answering = (_, response) => void setTimeout(() => response.end(), 300);
@@ -224,6 +225,6 @@ it('finishes what is under way when it is told to stop, and leaves the rest to o
     { ms: 60_000 },
   );
   expect(row?.pending).toBe(0);
-  // Not one was sent twice: an orderly stop loses no answer.
+  // None was sent twice: an orderly stop loses no answer.
   expect(numbers().filter((number) => number >= 1_000)).toHaveLength(200);
 });

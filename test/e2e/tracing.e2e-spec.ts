@@ -59,7 +59,7 @@ const event = () => ({
   data: { secret: 'hidden' },
 });
 
-/** The spans of a trace, when all that are expected have come. */
+/** The spans of a trace, once all expected ones have arrived. */
 function spansOf(trace: string, count: number): Promise<CollectedSpan[]> {
   return eventually(
     () => Promise.resolve(collector.spans.filter(({ traceId }) => traceId === trace)),
@@ -67,7 +67,7 @@ function spansOf(trace: string, count: number): Promise<CollectedSpan[]> {
   );
 }
 
-it('shows producer, API, queue, worker and target in one tree', async () => {
+it('shows producer, API, queue, worker and target in one trace', async () => {
   receiver.answering = (_, response) => {
     response.writeHead(receiver.received.length === 1 ? 500 : 200).end();
   };
@@ -129,7 +129,7 @@ it('traces a test from the customer to the target', async () => {
   ]);
 });
 
-it('traces nothing of what the caller wants untraced, and nothing of health checks', async () => {
+it('records no spans for requests that the caller does not sample, nor for health checks', async () => {
   const untraced = '1af7651916cd43dd8448eb211c80319c';
   await aSubscription(database, accountId, { target_url: receiver.url });
   await send('POST', `${api.url}/v1/events`, {
@@ -139,7 +139,7 @@ it('traces nothing of what the caller wants untraced, and nothing of health chec
   });
   await receiver.until((received) => received.length === 1);
   expect(receiver.received[0]?.headers.traceparent).toMatch(`00-${untraced}-`);
-  // What comes after it in the same order has arrived, so it would have, too.
+  // Spans arrive in order, so an earlier one would have arrived by now.
   const later = await clientOf(api.url, customer).get('/v1/webhooks');
   expect(later.status).toBe(200);
   await eventually(

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => demo.stop());
 
 describe('an update', () => {
-  it('changes what is given and leaves the rest', async () => {
+  it('changes the given fields and leaves the others', async () => {
     const path = await demo.aSubscription({ name: 'label', payload: { a: 1 } });
     const before = await demo.shown(path);
     const answer = await demo.client.put(path, {
@@ -27,7 +27,7 @@ describe('an update', () => {
     expect(answer.status).toBe(200);
     expect(answer.json()).toEqual({ href: demo.api.url + path });
     const { updatedAt: changedAt, ...after } = await demo.shown(path);
-    // Of what is off, there is no health to tell.
+    // A subscription that is off has no health.
     const { updatedAt, health, ...unchanged } = before;
     const changes = { event: 'smsdlr', resource: 'sms,call', enabled: false };
     expect(after).toEqual({ ...unchanged, ...changes });
@@ -57,7 +57,7 @@ describe('an update', () => {
     [{ event: '' }, 'event choice'],
     [{ name: '' }, 'name length'],
     [{ payload: [] }, 'payload type'],
-  ])('%j is refused', async (body, fault) => {
+  ])('is refused with %j', async (body, fault) => {
     expect(faultsOf(await demo.client.put(await demo.aSubscription(), body))).toEqual([fault]);
   });
 
@@ -75,7 +75,7 @@ describe('an update', () => {
 });
 
 describe('If-Match', () => {
-  it('lets only the present version be changed and deleted', async () => {
+  it('allows a change or deletion of the present version only', async () => {
     const path = await demo.aSubscription();
     const { etag } = (await demo.client.get(path)).headers;
     const old = { headers: { 'if-match': etag! } };
@@ -107,7 +107,7 @@ describe('a deletion', () => {
     expect((await demo.client.get('/v1/webhooks')).text).toBe('[]');
   });
 
-  it('leaves neither payload nor headers nor the credentials of the target', async () => {
+  it('removes the payload, the headers and the credentials of the target', async () => {
     const path = await demo.aSubscription({
       targetUrl: 'https://user:password@t.example/',
       payload: { a: 1 },
@@ -124,7 +124,7 @@ describe('a deletion', () => {
     expect(await kept()).toEqual([{ payload: false, headers: false, userinfo: false }]);
   });
 
-  it('of an application takes its subscriptions with it', async () => {
+  it('of an application deletes its subscriptions as well', async () => {
     const created = await demo.client.post('/v1/applications', {
       name: 'b',
       voiceUrl: 'http://v/',
@@ -139,7 +139,7 @@ describe('a deletion', () => {
 });
 
 describe('a subscription that the service switched off', () => {
-  it('tells why and since when, until it is switched on', async () => {
+  it('shows why and since when it is off, until it is switched on', async () => {
     const path = await demo.aSubscription();
     await demo.database.query(
       `UPDATE webhooks SET enabled = false, disabled_reason = 'gone', disabled_at = now()
@@ -159,7 +159,7 @@ describe('a subscription that the service switched off', () => {
 
 describe('an unknown subscription', () => {
   it.each(['999999999', '0', '-1', '+1', '01', 'abc', '9223372036854775808'])(
-    'of the id %s is 404',
+    'with the id %s is answered with 404',
     async (id) => {
       for (const path of [`/v1/webhooks/${id}`, `${application}/webhooks/${id}`]) {
         expect((await demo.client.get(path)).status).toBe(404);
@@ -169,7 +169,7 @@ describe('an unknown subscription', () => {
     },
   );
 
-  it('is told of only after what is wrong with the request itself', async () => {
+  it('is reported only after every fault of the request itself', async () => {
     expect((await demo.client.put('/v1/webhooks/abc', { event: 'x' })).status).toBe(400);
     expect((await demo.client.post('/v1/applications/abc/webhooks', {})).status).toBe(400);
     expect(
@@ -180,7 +180,7 @@ describe('an unknown subscription', () => {
   });
 
   it.each(['/v1/webhooks/1', '/v1/applications/1/webhooks/1', '/v1/webhooks/1/secret'])(
-    'is 405 at %s with a method that is not allowed there',
+    'is answered with 405 at %s if the method is not supported there',
     async (path) => {
       const answer = await demo.client.post(path, {});
       expect(answer.status).toBe(405);

@@ -28,7 +28,7 @@ beforeEach(() => {
   receiver.received.length = 0;
 });
 
-/** The headers with which a test of the subscription comes in. */
+/** The headers that the receiver gets with a test of the subscription. */
 async function sentBy(path: string) {
   const before = receiver.received.length;
   expect((await demo.client.post(`${path}/test`)).status).toBe(202);
@@ -65,7 +65,7 @@ describe('headers of a subscription', () => {
     for (const value of Object.values(row!.headers)) expect(value).toMatch(/^sealed:test:/);
   });
 
-  it('stay as they are when they come back as they are shown, each by itself', async () => {
+  it('keep their values, one by one, when they are sent back as they are shown', async () => {
     const targetUrl = receiver.url;
     const path = await demo.aSubscription({ targetUrl, headers: { A: 'one', B: 'two' } });
     const before = await demo.client.get(path);
@@ -91,13 +91,13 @@ describe('headers of a subscription', () => {
     );
   });
 
-  it('have names and values of any harmless kind', async () => {
+  it('may have any harmless names and values', async () => {
     const headers = JSON.parse(
       `{"__proto__": "own", "constructor": "x", "X!#$%&'*+.^_\`|~9": "~ !", "${'n'.repeat(64)}": "${'v'.repeat(1_024)}"}`,
     ) as Record<string, string>;
     const path = await demo.aSubscription({ targetUrl: receiver.url, headers });
     const sent = await sentBy(path);
-    // Node's server loses the first one, which is sent like the others.
+    // Node's server drops the first one, although it is sent like the others.
     for (const [name, value] of Object.entries(headers).slice(1)) {
       expect([name, Object.getOwnPropertyDescriptor(sent, name.toLowerCase())?.value]).toEqual([
         name,
@@ -130,7 +130,7 @@ describe('headers of a subscription', () => {
     [{ A: 1, B: null, C: ['v'] }, '/headers/A type', '/headers/B type', '/headers/C type'],
     [{ A: 'v', a: 'w' }, '/headers/a conflict'],
     [{ A: '***' }, '/headers/A format'],
-  ])('are refused as %j', async (headers, ...faults) => {
+  ])('are refused: %j', async (headers, ...faults) => {
     expect(faultsOf(await create(headers))).toEqual(faults.sort());
     const path = await demo.aSubscription();
     expect(faultsOf(await demo.client.put(path, { headers }))).toEqual(faults.sort());
@@ -149,13 +149,13 @@ describe('headers of a subscription', () => {
       'Via',
     ],
     ...['True-Client-IP', 'X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override'],
-    // As CGI and its heirs read them.
+    // CGI and its successors read these names with - in place of _.
     ...['X_Forwarded_For', 'Content_Length', 'Webhook_Signature', 'x_Real-ip', 'True_Client_IP'],
-  ])('cannot be called %s', async (name) => {
+  ])('cannot have the name %s', async (name) => {
     expect(faultsOf(await create({ [name]: 'v' }))).toEqual([`/headers/${name} not_allowed`]);
   });
 
-  it('are not sent when their names were reserved after they were stored', async () => {
+  it('are not sent if their names were reserved after they were stored', async () => {
     const path = await demo.aSubscription({
       targetUrl: receiver.url,
       headers: { A: 'one', B: 'two' },
@@ -171,7 +171,7 @@ describe('headers of a subscription', () => {
     expect(sent).not.toHaveProperty('x_forwarded_for');
   });
 
-  it('have no Authorization beside user information, whichever comes last', async () => {
+  it('cannot contain Authorization beside user information, whichever is set last', async () => {
     const headers = { AUTHORIZATION: 'Bearer abc' };
     const targetUrl = 'https://user:pw@target.example/';
     const conflict = ['/headers/AUTHORIZATION conflict'];
@@ -185,7 +185,7 @@ describe('headers of a subscription', () => {
     expect(moved.status).toBe(200);
   });
 
-  it('are told in no error', async () => {
+  it('do not appear in errors', async () => {
     const answer = await create({ A: 'hidden\u0001', B: 'hidden', 'C D': 'hidden' });
     expect(answer.text).not.toContain('hidden');
   });

@@ -10,7 +10,7 @@ let api: ServiceProcess;
 let owner: Client;
 let strangers: Client[];
 
-/** What the owner has: paths. */
+/** The paths of the owner's resources. */
 let application: string;
 let otherApplication: string;
 let accountLevel: string;
@@ -28,7 +28,7 @@ beforeAll(async () => {
   ];
   api = await startApi({ DATABASE_URL: database.url });
   owner = clientOf(api.url, user.auth);
-  // A platform user sees nobody else's applications and subscriptions, either.
+  // A platform user does not see other users' applications and subscriptions either.
   strangers = [clientOf(api.url, stranger.auth), clientOf(api.url, platform.auth)];
   const create = async (path: string, body: object): Promise<string> => {
     const answer = await owner.post(path, body);
@@ -45,14 +45,14 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The answer without what differs from request to request. */
+/** The answer without the parts that differ for each request. */
 function outline(answer: Answer): object {
   const { requestId, instance, ...problem } = answer.json();
   expect([typeof requestId, typeof instance]).toEqual(['string', 'string']);
   return problem;
 }
 
-it("answers for another account's resource as for one that does not exist, on every route", async () => {
+it("answers for another account's resource as for an unknown one, on every route", async () => {
   const routes: ['get' | 'put' | 'post' | 'delete', (path: string) => string, object?][] = [
     ['get', (id) => `/v1/applications/${id}`],
     ['put', (id) => `/v1/applications/${id}`, { name: 'stolen' }],
@@ -99,7 +99,7 @@ it('lists nothing of another account', async () => {
   }
 });
 
-it('finds a subscription under its own application only', async () => {
+it('finds a subscription below its own application only', async () => {
   const own = `${application}/webhooks/${idOf(ofApplication)}`;
   expect((await owner.get(own)).status).toBe(200);
   for (const elsewhere of [

@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const body = { event: 'smsdlr', resource: 'all', targetUrl: 'https://target.example/' };
 
-/** A client of either API in the name of a new account. */
+/** Clients of both APIs for a new account. */
 async function anAccount(): Promise<[Client, Client]> {
   users += 1;
   const { auth } = await createUser(database, `account${users}`);
@@ -60,7 +60,7 @@ async function count(client: Client, path: string): Promise<number> {
   return (await client.get(path)).json<object[]>().length;
 }
 
-describe('of many concurrent creations through two processes exactly ten succeed', () => {
+describe('exactly ten of many concurrent creations through two processes succeed', () => {
   it('at account level', async () => {
     const clients = await anAccount();
     const answers = await createMany(clients, '/v1/webhooks', ATTEMPTS);
@@ -92,7 +92,7 @@ describe('of many concurrent creations through two processes exactly ten succeed
     expect(await count(one[1], '/v1/webhooks?scope=all')).toBe(3 * LIMIT);
   });
 
-  it('while others are deleted meanwhile, and never more', async () => {
+  it('and never more than ten exist, while others are being deleted', async () => {
     const clients = await anAccount();
     await createMany(clients, '/v1/webhooks', LIMIT);
     const present = (await clients[0].get('/v1/webhooks')).json<{ id: string }[]>();
@@ -106,7 +106,7 @@ describe('of many concurrent creations through two processes exactly ten succeed
   });
 });
 
-describe('a full level', () => {
+describe('a level with ten subscriptions', () => {
   it('counts subscriptions that are off, and has room again after a deletion', async () => {
     const clients = await anAccount();
     await createMany(clients, '/v1/webhooks', LIMIT);
@@ -118,7 +118,7 @@ describe('a full level', () => {
     expect(refusals(await createMany(clients, '/v1/webhooks', 2), 'account')).toBe(1);
   });
 
-  it('lets its subscriptions be changed', async () => {
+  it('allows changes of its subscriptions', async () => {
     const clients = await anAccount();
     await createMany(clients, '/v1/webhooks', LIMIT);
     const [first] = (await clients[0].get('/v1/webhooks')).json<{ id: string }[]>();
@@ -126,13 +126,13 @@ describe('a full level', () => {
     expect(answer.status).toBe(200);
   });
 
-  it('is told of only after every other fault', async () => {
+  it('is reported only after every other fault', async () => {
     const clients = await anAccount();
     await createMany(clients, '/v1/webhooks', LIMIT);
     expect((await clients[0].post('/v1/webhooks', {})).status).toBe(400);
   });
 
-  it('does not fill another', async () => {
+  it('does not fill another level', async () => {
     const clients = await anAccount();
     await createMany(clients, '/v1/webhooks', LIMIT);
     const path = await anApplication(clients[0]);

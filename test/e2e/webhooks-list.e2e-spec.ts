@@ -64,11 +64,11 @@ async function names(path: string): Promise<unknown[]> {
 }
 
 describe('the list of the account', () => {
-  it('holds the account-level subscriptions in ascending order of id', async () => {
+  it('contains the account-level subscriptions in ascending order of id', async () => {
     expect(await names('/v1/webhooks/')).toEqual(Object.keys(ACCOUNT_LEVEL));
   });
 
-  it('holds the application-level ones, too, with scope=all', async () => {
+  it('contains the application-level subscriptions as well with scope=all', async () => {
     expect(await names('/v1/webhooks?scope=all')).toEqual([
       ...Object.keys(ACCOUNT_LEVEL),
       ...Object.keys(OF_APPLICATION),
@@ -95,7 +95,7 @@ describe('the list of the account', () => {
     ['enabled=false&resource=sms&scope=all', ['all rated off', 'app all off']],
     ['unknown=1&unknown=2', Object.keys(ACCOUNT_LEVEL)],
     ['limit=2', ['call created', 'call,sms created']],
-  ])('?%s finds %j', async (query, expected) => {
+  ])('with ?%s contains %j', async (query, expected) => {
     expect(await names(`/v1/webhooks?${query}`)).toEqual(expected);
   });
 
@@ -125,7 +125,7 @@ describe('the list of the account', () => {
 });
 
 describe('the list of an application', () => {
-  it('holds its own subscriptions', async () => {
+  it('contains its own subscriptions', async () => {
     expect(await names(`/v1/applications/${applicationId}/webhooks/`)).toEqual(
       Object.keys(OF_APPLICATION),
     );
@@ -135,15 +135,15 @@ describe('the list of an application', () => {
     ['enabled=true', ['app sms']],
     ['resource=call', ['app all off']],
     ['event=cdrRated', []],
-    // The parameter is one of the account's list.
+    // The parameter scope belongs to the account's list.
     ['scope=anything', ['app sms', 'app all off']],
-  ])('?%s finds %j', async (query, expected) => {
+  ])('with ?%s contains %j', async (query, expected) => {
     expect(await names(`/v1/applications/${applicationId}/webhooks?${query}`)).toEqual(expected);
   });
 });
 
 describe('a list of thousands', () => {
-  it('is answered whole and in order, payloads as they were sent', async () => {
+  it('is returned whole and in order, with payloads as they were sent', async () => {
     const answer: Answer = await many.get('/v1/webhooks?scope=all');
     expect(answer.status).toBe(200);
     const ids = answer.json<{ id: string }[]>().map(({ id }) => Number(id));
@@ -154,7 +154,7 @@ describe('a list of thousands', () => {
     expect(answer.text).not.toContain('whsec_secret');
   });
 
-  it('goes on after an id', async () => {
+  it('continues after a given id', async () => {
     const [first] = (await many.get('/v1/webhooks?scope=all&limit=1')).json<{ id: string }[]>();
     const rest = await many.get(`/v1/webhooks?scope=all&after=${first!.id}`);
     expect(rest.json<object[]>()).toHaveLength(MANY - 1);

@@ -23,7 +23,7 @@ beforeAll(async () => {
     DATABASE_URL: demo.database.url,
     ...loopback,
     DELIVERY_RETRY_SCHEDULE: '50ms,50ms',
-    // One after the other, so that the order can be seen.
+    // One call at a time, so that the order is visible.
     DELIVERY_CONCURRENCY: '1',
   });
   platform = clientOf(demo.api.url, (await createUser(demo.database, 'switch', 'platform')).auth);
@@ -59,11 +59,11 @@ async function deliveries(query = ''): Promise<Schemas['Delivery'][]> {
   return (await demo.client.get(`${path}/deliveries${query}`)).json();
 }
 
-/** The numbers of the events that were told of, in the order in which they came. */
+/** The numbers of the notified events, in the order of their notifications. */
 const numbers = () =>
   receiver.received.map(({ body }) => (JSON.parse(body) as { data: { n: number } }).data.n);
 
-describe('while it is paused', () => {
+describe('a paused subscription', () => {
   it('keeps events as parked deliveries, and sends them oldest first when it is resumed', async () => {
     await pause();
     const reports = [await report(1), await report(2), await report(3)];
@@ -89,7 +89,7 @@ describe('while it is paused', () => {
     );
   });
 
-  it('starts nothing of a backlog any more, and lets what is under way end', async () => {
+  it('starts no more calls of a backlog, and finishes those in flight', async () => {
     let fail = (): void => undefined;
     receiver.answering = (_, response) => {
       fail = () => response.writeHead(500).end();
@@ -97,13 +97,13 @@ describe('while it is paused', () => {
     for (const n of [1, 2, 3, 4, 5]) await report(n);
     await receiver.until((received) => received.length === 1);
     await pause();
-    // What waits in the worker for an earlier call to end does so for half a second.
+    // A delivery waits in the worker for an earlier call for up to half a second.
     await sleep(600);
     fail();
     await eventually(deliveries, (all) =>
       all.some(({ state, attempts }) => state === 'parked' && attempts === 1),
     );
-    // Neither the others, nor the retry, which is due soon.
+    // Neither the others nor the retry, which is due soon.
     await sleep(1_200);
     expect(receiver.received).toHaveLength(1);
     expect(await deliveries('?state=parked')).toHaveLength(5);
@@ -115,7 +115,7 @@ describe('while it is paused', () => {
     );
   });
 
-  it('sends tests', async () => {
+  it('still sends tests', async () => {
     await pause();
     const test = await demo.client.post(`${path}/test`);
     expect(test.status).toBe(202);
@@ -125,7 +125,7 @@ describe('while it is paused', () => {
     );
   });
 
-  it('cancels what is parked when it is switched off, and sends nothing when it is resumed', async () => {
+  it('cancels its parked deliveries when it is switched off, and sends nothing when it is resumed', async () => {
     await pause();
     await report(1);
     await demo.client.put(path, { enabled: false });
@@ -139,7 +139,7 @@ describe('while it is paused', () => {
 });
 
 describe('pausing and resuming', () => {
-  it('answers with the address, and shows `paused` only while it applies', async () => {
+  it('answers with the address, and shows `paused` only while it is paused', async () => {
     expect(await demo.shown(path)).not.toHaveProperty('paused');
     for (const [action, paused] of [
       ['pause', true],
@@ -152,7 +152,7 @@ describe('pausing and resuming', () => {
     }
   });
 
-  it('is a change, and is none when nothing changes', async () => {
+  it('counts as a change only if something changes', async () => {
     const state = async () => {
       const { headers, json } = await demo.client.get(path);
       return { etag: headers.etag, updatedAt: json()['updatedAt'] };
@@ -168,7 +168,7 @@ describe('pausing and resuming', () => {
     expect(await state()).toEqual(paused);
   });
 
-  it('asks for the version that If-Match names', async () => {
+  it('checks the version in If-Match', async () => {
     const { etag } = (await demo.client.get(path)).headers;
     const seen = { headers: { 'if-match': etag! } };
     expect((await demo.client.post(`${path}/pause`, undefined, seen)).status).toBe(200);
@@ -178,14 +178,14 @@ describe('pausing and resuming', () => {
     }
   });
 
-  it('is possible while it is off, and of an application-level one, too', async () => {
+  it('works while the subscription is off, and for an application-level one', async () => {
     const application = await demo.anApplication();
     path = await demo.aSubscription({ enabled: false }, `${application}/webhooks`);
     await pause();
     expect(await demo.shown(path)).toMatchObject({ enabled: false, paused: true });
   });
 
-  it('is not done by a field of POST or PUT', async () => {
+  it('cannot be done by a field of POST or PUT', async () => {
     path = await demo.aSubscription({ paused: true });
     expect(await demo.shown(path)).not.toHaveProperty('paused');
     await pause();

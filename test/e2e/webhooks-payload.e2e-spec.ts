@@ -23,7 +23,7 @@ describe('a payload', () => {
     );
   });
 
-  it('stays as it was sent in an update, and is cleared by null', async () => {
+  it('is kept as it was sent in an update, and cleared by null', async () => {
     const path = await demo.aSubscription();
     await demo.client.put(path, `{"payload":${raw}}`);
     expect((await demo.client.get(path)).text).toContain(`,"payload":${raw},`);
@@ -31,13 +31,13 @@ describe('a payload', () => {
     expect(await demo.shown(path)).not.toHaveProperty('payload');
   });
 
-  it('counts the last one when it is repeated, in any spelling', async () => {
+  it('takes its last value when it is repeated, in any spelling of the name', async () => {
     const path = await demo.aSubscription();
     await demo.client.put(path, '{"payload":{"a":1},"p\\u0061yload":{"b":2}}');
     expect(await demo.shown(path)).toMatchObject({ payload: { b: 2 } });
   });
 
-  it('has at most 16 KiB of text, in bytes', async () => {
+  it('has at most 16 KiB of text, counted in bytes', async () => {
     const full = `{"a":"${'ü'.repeat((16_384 - 8) / 2)}"}`;
     expect(Buffer.byteLength(full)).toBe(16_384);
     const path = await demo.aSubscription();
@@ -46,7 +46,7 @@ describe('a payload', () => {
     expect(faultsOf(answer)).toEqual(['payload length']);
   });
 
-  it.each(['[]', '"{}"', '5', 'true', '""'])('of %s is refused', async (payload) => {
+  it.each(['[]', '"{}"', '5', 'true', '""'])('is refused: %s', async (payload) => {
     expect(faultsOf(await demo.client.post('/v1/webhooks', bodyWith(payload)))).toEqual([
       'payload type',
     ]);

@@ -55,7 +55,7 @@ async function report(): Promise<void> {
   expect((await platform.post('/v1/events', event)).status).toBe(202);
 }
 
-describe('a subscription with a policy', () => {
+describe('a subscription with its own retry policy', () => {
   const exhausted = { state: 'exhausted', reason: 'no_attempts_left' } as const;
 
   it('is retried by its own schedule, and no more often', async () => {
@@ -67,13 +67,13 @@ describe('a subscription with a policy', () => {
     expect(second - first).toBeGreaterThanOrEqual(800);
   });
 
-  it('gets one attempt where the schedule is empty', async () => {
+  it('gets one attempt if the schedule is empty', async () => {
     const webhook = await demo.aSubscription({ targetUrl: receiver.url, retry: { schedule: [] } });
     await report();
     expect((await deliveryUntil(webhook, exhausted)).attempts).toBe(1);
   });
 
-  it('is waited for as long as it says, and retried as configured where it says nothing', async () => {
+  it('uses its own timeout, and retries as configured if it has no schedule', async () => {
     receiver.answering = () => undefined;
     const retry = { timeoutMs: 1_000 };
     const webhook = await demo.aSubscription({ targetUrl: receiver.url, retry });
@@ -84,7 +84,7 @@ describe('a subscription with a policy', () => {
     }
   });
 
-  it('is treated by a new one from the next attempt on', async () => {
+  it('uses a changed policy from the next attempt on', async () => {
     const webhook = await demo.aSubscription({ targetUrl: receiver.url });
     await report();
     await deliveryUntil(webhook, { state: 'pending', attempts: 2 });
@@ -100,7 +100,7 @@ describe('a subscription with a policy', () => {
 describe('the field retry', () => {
   const retry = { schedule: [10, 60], timeoutMs: 5_000 };
 
-  it('is shown as it is stored, and only when it is set', async () => {
+  it('is shown as stored, and only if it is set', async () => {
     expect(await demo.shown(await demo.aSubscription())).not.toHaveProperty('retry');
     const given = { timeoutMs: 5_000, unknown: 1, schedule: [10, 60] };
     const path = await demo.aSubscription({ retry: given });
@@ -118,7 +118,7 @@ describe('the field retry', () => {
     expect(await demo.shown(path)).not.toHaveProperty('retry');
   });
 
-  it('raises the version when it changes, and comes back as it is shown without a change', async () => {
+  it('raises the version when it changes, and not when it is sent back as shown', async () => {
     const path = await demo.aSubscription({ retry });
     const before = await demo.client.get(path);
     const same = { retry: { timeoutMs: 5_000, schedule: [10, 60] } };

@@ -25,7 +25,7 @@ describe('a secret', () => {
     expect(row?.text).not.toContain(String(secret).slice(6));
   });
 
-  it('is told by its own route and by no other', async () => {
+  it('is shown by its own route and by no other', async () => {
     const path = await demo.aSubscription();
     const answer = await demo.client.get(`${path}/secret/`);
     const { secret } = answer.json<{ secret: string }>();
@@ -36,7 +36,7 @@ describe('a secret', () => {
     expect((await demo.client.get(path)).text).not.toContain(secret);
   });
 
-  it('is replaced without a body, and with one that is not looked at', async () => {
+  it('is rotated without a body, and ignores one', async () => {
     const path = await demo.aSubscription();
     const secrets = [(await demo.client.get(`${path}/secret`)).json<{ secret: string }>().secret];
     for (const body of [undefined, {}, 'no JSON']) {
@@ -48,7 +48,7 @@ describe('a secret', () => {
     expect((await demo.client.get(`${path}/secret`)).json()).toEqual({ secret: secrets.at(-1) });
   });
 
-  it('has no address under the application', async () => {
+  it('has no address below the application', async () => {
     const path = await demo.aSubscription({}, `${application}/webhooks`);
     const below = `${application}/webhooks/${path.split('/').at(-1) ?? ''}`;
     expect((await demo.client.get(below)).status).toBe(200);

@@ -42,7 +42,7 @@ const keyOf = async (path: string): Promise<Key> =>
   (await demo.client.get(`${path}/secret`)).json();
 const signaturesOf = ({ headers }: Received) => String(headers['webhook-signature']).split(' ');
 
-/** As the specification of Standard Webhooks says, byte for byte, and with nothing of ours. */
+/** Verifies byte for byte as the specification of Standard Webhooks says, without our own code. */
 function isSignedBy({ secret, publicKey }: Key, signature: string, received: Received): boolean {
   const { headers, body } = received;
   const content = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`;
@@ -58,7 +58,7 @@ function isSignedBy({ secret, publicKey }: Key, signature: string, received: Rec
 }
 
 describe('a subscription with Ed25519 signatures', () => {
-  it('shows its public key, by which its notifications are verified, and the private one never', async () => {
+  it('shows its public key, which verifies its notifications, and never the private one', async () => {
     const path = await demo.aSubscription({ targetUrl: receiver.url, signature: 'ed25519' });
     const key = await keyOf(path);
     expect(key).toEqual({
@@ -76,7 +76,7 @@ describe('a subscription with Ed25519 signatures', () => {
     expect(row).toEqual({ secret: expect.stringMatching(/^sealed:test:/) as string });
   });
 
-  it('is verified by the example in docs/receiving.md', async () => {
+  it('passes the verification example in docs/receiving.md', async () => {
     const page = readFileSync(new URL('../../docs/receiving.md', import.meta.url), 'utf8');
     const section = page.slice(page.indexOf('### With a public key'));
     const [, source = ''] = /```ts\n(.*?)```/s.exec(section) ?? [];
@@ -94,7 +94,7 @@ describe('a subscription with Ed25519 signatures', () => {
     expect(isGenuine(late, Buffer.from(body))).toBe(false);
   });
 
-  it('is signed by the old key beside the new one after a rotation', async () => {
+  it('is signed with the old key beside the new one after a rotation', async () => {
     const path = await demo.aSubscription({ targetUrl: receiver.url, signature: 'ed25519' });
     const before = await keyOf(path);
     const rotated = await demo.client.post(`${path}/secret/rotate`);
@@ -126,7 +126,7 @@ describe('a subscription with Ed25519 signatures', () => {
     expect(await demo.shown(path)).not.toHaveProperty('publicKey');
   });
 
-  it('keeps its key when it comes back as it is shown', async () => {
+  it('keeps its key when it is sent back as shown', async () => {
     const path = await demo.aSubscription({ signature: 'ed25519' });
     const before = await demo.client.get(path);
     const shown = before.json();
@@ -136,7 +136,7 @@ describe('a subscription with Ed25519 signatures', () => {
   });
 });
 
-it('is signed by HMAC unless it says otherwise, and shows no kind then', async () => {
+it('signs with HMAC by default, and then shows no kind of signature', async () => {
   const path = await demo.aSubscription();
   const shown = await demo.shown(path);
   expect(shown).not.toHaveProperty('signature');
@@ -150,7 +150,7 @@ it.each<[signature: unknown, code: string]>([
   ['', 'choice'],
   [1, 'type'],
   [null, 'type'],
-])('refuses the kind %j', async (signature, code) => {
+])('refuses the kind of signature %j', async (signature, code) => {
   const path = await demo.aSubscription();
   const answer = await demo.client.put(path, { signature });
   expect(faultsOf(answer)).toEqual([`signature ${code}`]);

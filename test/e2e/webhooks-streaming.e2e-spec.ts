@@ -11,7 +11,7 @@ import type { ServiceProcess } from '../support/service-process.js';
 import { largeSubscriptions } from '../support/rows.js';
 import { proxyTo, type TcpProxy } from '../support/tcp-proxy.js';
 
-/** About 24 MB of answer: more than the buffers of all sockets on the way take. */
+/** About 24 MB of answer: more than all socket buffers on the way hold. */
 const APPLICATIONS = 300;
 
 let database: TestDatabase;
@@ -34,7 +34,8 @@ beforeAll(async () => {
   client = clientOf(api.url, auth);
 });
 afterEach(() => {
-  // Their lists would be read before those of the next test, as they are of one account.
+  // Otherwise these lists, which belong to the same account, would be read before those of the next
+  // test.
   for (const reader of readers.splice(0)) reader.destroy();
 });
 afterAll(async () => {
@@ -43,7 +44,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** A client that asks for the whole list and then does not read it, once it has begun. */
+/** A client that requests the whole list and stops reading after its start. */
 const aStalledReader = () => aReader(true);
 
 async function aReader(awaitsStart: boolean): Promise<Socket> {
@@ -58,7 +59,7 @@ async function aReader(awaitsStart: boolean): Promise<Socket> {
   return socket;
 }
 
-/** What is still to come, when the socket is read to its end at last. */
+/** The rest of the answer, once the socket is read to its end. */
 async function theRest(socket: Socket): Promise<string> {
   const chunks: string[] = [];
   socket.setEncoding('latin1').on('data', (text: string) => {
@@ -70,9 +71,9 @@ async function theRest(socket: Socket): Promise<string> {
   return chunks.join('');
 }
 
-it('holds no connection to the database while clients are slow to read a list', async () => {
+it('holds no database connection while clients are slow to read a list', async () => {
   const stalled = await Promise.all(Array.from({ length: 6 }, aStalledReader));
-  // Long enough for the buffers to fill: nothing of the list is asked for any more.
+  // Long enough for the buffers to fill; the API reads no more of the list then.
   await delay(500);
   const answers = await Promise.all(
     Array.from({ length: 6 }, () => client.get('/v1/applications?limit=1')),
@@ -84,7 +85,7 @@ it('holds no connection to the database while clients are slow to read a list', 
   expect(list.endsWith('0\r\n\r\n')).toBe(true);
 });
 
-it('answers a page of megabytes in pieces, whole, with the address of the next one', async () => {
+it('answers a page of megabytes in pieces, complete, with the address of the next page', async () => {
   const first = await client.get('/v1/webhooks?scope=all&limit=1000');
   const all = first.json<{ id: string }[]>();
   expect(all).toHaveLength(1_000);
@@ -97,7 +98,7 @@ it('answers a page of megabytes in pieces, whole, with the address of the next o
   expect(ids.size).toBe(2_000);
 });
 
-it('grows little by clients that read nothing, and refuses their account more of them in the end', async () => {
+it('uses little memory for clients that read nothing, and refuses further requests of their account', async () => {
   const before = api.memory();
   const unread = await Promise.all(Array.from({ length: 210 }, () => aReader(false)));
   await delay(1_500);
@@ -111,7 +112,7 @@ it('grows little by clients that read nothing, and refuses their account more of
   await expect.poll(async () => (await client.get('/v1/applications?limit=1')).status).toBe(200);
 });
 
-it('cuts the connection when the database goes away in the middle of a list', async () => {
+it('closes the connection when the database goes down in the middle of a list', async () => {
   const reader = await aStalledReader();
   await delay(500);
   store.down();
@@ -124,7 +125,7 @@ it('cuts the connection when the database goes away in the middle of a list', as
   }
 });
 
-it('answers 503 when the database is away before the first byte', async () => {
+it('answers 503 when the database is down before the first byte', async () => {
   expect((await client.get('/v1/webhooks')).status).toBe(200);
   store.down();
   try {

@@ -11,7 +11,7 @@ import type { ServiceProcess } from '../support/service-process.js';
 import { MALFORMED_HOSTS, REFUSED_HOSTS } from '../support/targets.js';
 
 let demo: DemoAccount;
-/** The same database, but other targets are allowed. */
+/** The same database, with other allowed targets. */
 let lenientApi: ServiceProcess;
 let lenient: Client;
 
@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 describe('a target', () => {
-  // A sample: the same judgement has the whole table in outbound-guard.int-spec.ts.
+  // A sample: outbound-guard.int-spec.ts checks the same rules with the whole table.
   const sampled = (hosts: readonly string[]) => hosts.filter((_, index) => index % 4 === 0);
 
   it.each(Object.entries(REFUSED_HOSTS))('at %s is not allowed', async (_kind, hosts) => {
@@ -52,17 +52,20 @@ describe('a target', () => {
     ['9.255.255.255', 400],
     ['0x9.0xff.1', 400],
     ['[2003::1]', 400],
-  ])('at the public address %s is taken; where networks are denied, %d', async (host, status) => {
-    const targetUrl = `http://${host}/`;
-    const path = await demo.aSubscription({ targetUrl: 'http://target.example/' });
-    const denied = await lenient.put(path, { targetUrl });
-    expect(denied.status).toBe(status);
-    if (status === 400) expect(faultsOf(denied)).toEqual(['targetUrl not_allowed']);
-    expect((await demo.client.put(path, { targetUrl })).status).toBe(200);
-    expect(await demo.shown(path)).toMatchObject({ targetUrl });
-  });
+  ])(
+    'at the public address %s is accepted; where networks are denied, the status is %d',
+    async (host, status) => {
+      const targetUrl = `http://${host}/`;
+      const path = await demo.aSubscription({ targetUrl: 'http://target.example/' });
+      const denied = await lenient.put(path, { targetUrl });
+      expect(denied.status).toBe(status);
+      if (status === 400) expect(faultsOf(denied)).toEqual(['targetUrl not_allowed']);
+      expect((await demo.client.put(path, { targetUrl })).status).toBe(200);
+      expect(await demo.shown(path)).toMatchObject({ targetUrl });
+    },
+  );
 
-  it('at a host of no sense is no URL', async () => {
+  it('with a malformed host is no URL', async () => {
     for (const host of sampled(MALFORMED_HOSTS)) {
       const body = { ...minimalSubscription, targetUrl: `http://${host}/` };
       const answer = await demo.client.post('/v1/webhooks', body);
@@ -77,11 +80,11 @@ describe('a target', () => {
     'http://host.example:443/x',
     'http://host.example:1024/',
     'HTTPS://Host.Example:8443/a/../b?c=%20d',
-  ])('%s is taken and shown as it was sent', async (targetUrl) => {
+  ])('%s is accepted and shown as it was sent', async (targetUrl) => {
     expect(await demo.shown(await demo.aSubscription({ targetUrl }))).toMatchObject({ targetUrl });
   });
 
-  it('in an allowed network is taken, and only there', async () => {
+  it('in an allowed network is accepted, and in no other', async () => {
     for (const targetUrl of ['http://10.1.2.3/', 'http://localhost:8080/', 'http://127.9.9.9/']) {
       await demo.aSubscription();
       const answer = await lenient.post('/v1/webhooks', { ...minimalSubscription, targetUrl });
@@ -93,7 +96,7 @@ describe('a target', () => {
     }
   });
 
-  it('at a port of another service is not allowed unless the port is', async () => {
+  it('at the port of another service is not allowed unless the port is', async () => {
     for (const targetUrl of ['http://target.example:25/', 'https://target.example:587/']) {
       const path = await demo.aSubscription();
       const created = await demo.client.post('/v1/webhooks', { ...minimalSubscription, targetUrl });
@@ -111,21 +114,24 @@ describe('a target', () => {
   it.each([
     ['network', 'http://10.1.2.3/', 'http://10.1.2.4/'],
     ['port', 'http://target.example:25/x', 'http://target.example:25/y'],
-  ])('that is stored may come back after its %s was taken away', async (_what, stored, other) => {
-    const path = await demo.aSubscription();
-    expect((await lenient.put(path, { targetUrl: stored })).status).toBe(200);
-    const subscription = await demo.shown(path);
-    expect((await demo.client.put(path, { ...subscription, enabled: false })).status).toBe(200);
-    const changed = await demo.client.put(path, { ...subscription, targetUrl: other });
-    expect(faultsOf(changed)).toEqual(['targetUrl not_allowed']);
-  });
+  ])(
+    'that is stored may be sent back after its %s was removed from the configuration',
+    async (_what, stored, other) => {
+      const path = await demo.aSubscription();
+      expect((await lenient.put(path, { targetUrl: stored })).status).toBe(200);
+      const subscription = await demo.shown(path);
+      expect((await demo.client.put(path, { ...subscription, enabled: false })).status).toBe(200);
+      const changed = await demo.client.put(path, { ...subscription, targetUrl: other });
+      expect(faultsOf(changed)).toEqual(['targetUrl not_allowed']);
+    },
+  );
 
-  it('that is refused is so before the subscription is looked for', async () => {
+  it('is checked before the subscription is looked up', async () => {
     const answer = await demo.client.put('/v1/webhooks/999999', { targetUrl: 'http://127.0.0.1/' });
     expect(faultsOf(answer)).toEqual(['targetUrl not_allowed']);
   });
 
-  it('never shows its user information, and keeps it when its mask comes back', async () => {
+  it('never shows its user information, and keeps it when the mask is sent back', async () => {
     const targetUrl = 'https://user:p%40ss@target.example/hook?x=a@b';
     const shown = 'https://***@target.example/hook?x=a@b';
     const path = await demo.aSubscription({ targetUrl });
@@ -147,7 +153,7 @@ describe('a target', () => {
     expect(await stored()).toEqual(before);
   });
 
-  it('is a new one when only its user information is another, which shows by the version alone', async () => {
+  it('counts as a new one if only its user information differs, which only the version shows', async () => {
     const path = await demo.aSubscription({ targetUrl: 'https://user:pw@target.example/' });
     await demo.database.query("UPDATE webhooks SET hold_until = now() + interval '1 h'");
     const before = await demo.client.get(path);
@@ -164,7 +170,7 @@ describe('a target', () => {
     ).toEqual([{ target_version: 2, hold_until: null }]);
   });
 
-  it('is not changed by a mask of another one', async () => {
+  it('is not changed by the mask of another one', async () => {
     const path = await demo.aSubscription({ targetUrl: 'https://user:pw@target.example/' });
     const answer = await demo.client.put(path, { targetUrl: 'https://***@other.example/' });
     expect(faultsOf(answer)).toEqual(['targetUrl format']);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => demo.stop());
 
 describe('a new subscription', () => {
-  it('answers 200 with its address and nothing else, in Location, too', async () => {
+  it('is answered with 200 and its address, in the body and in Location', async () => {
     const answer = await demo.client.post('/v1/webhooks/', minimalSubscription);
     const { href } = answer.json<{ href: string }>();
     expect(answer.status).toBe(200);
@@ -56,7 +56,7 @@ describe('a new subscription', () => {
     });
   });
 
-  it('of an application names it, and has the one address of a subscription', async () => {
+  it('of an application names it, and has the same kind of address as others', async () => {
     const path = await demo.aSubscription({}, `${application}/webhooks/`);
     expect(path).toMatch(/^\/v1\/webhooks\/\d+$/);
     const subscription = await demo.shown(path);
@@ -72,7 +72,7 @@ describe('a new subscription', () => {
     ).toEqual(subscription);
   });
 
-  it('leaves out what is not set or null', async () => {
+  it('leaves out fields that are unset or null', async () => {
     const path = await demo.aSubscription({ name: null, payload: null, enabled: null });
     const subscription = await demo.shown(path);
     for (const field of ['applicationId', 'name', 'payload', 'disabledReason', 'disabledAt']) {
@@ -146,7 +146,7 @@ describe('a faulty subscription', () => {
       { event: 'x', resource: 'x', targetUrl: 'http://127.0.0.1/', enabled: 0, name: 1 },
       ['enabled type', 'event choice', 'name type', 'resource choice', 'targetUrl not_allowed'],
     ],
-  ])('%j is refused with every fault', async (body, expected) => {
+  ])('is refused with every fault: %j', async (body, expected) => {
     expect(faultsOf(await demo.client.post('/v1/webhooks', body))).toEqual(expected);
   });
 });

@@ -9,7 +9,7 @@ import { aSubscription } from '../support/rows.js';
 
 const EVENTS = 300;
 const SUBSCRIPTIONS = 10;
-/** Less than a lease lasts: what is released does not wait for its end. */
+/** Shorter than a lease: a released delivery does not wait for its lease to expire. */
 const SOON_MS = 20_000;
 
 let database: TestDatabase;
@@ -30,7 +30,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-it('under load sends nothing twice, and leaves nothing to the end of a claim', async () => {
+it('under load, stopping a worker sends nothing twice and leaves no delivery to the end of its lease', async () => {
   const { auth } = await createUser(database, 'platform', 'platform');
   const { id } = await createUser(database, 'customer');
   for (let made = 0; made < SUBSCRIPTIONS; made += 1) {

@@ -46,7 +46,7 @@ async function faultsOf(work: Promise<unknown>): Promise<Omit<FieldFault, 'messa
 }
 
 describe('an update', () => {
-  it('raises the version and the time of change only when something changes', async () => {
+  it('raises the version and the change time only if something changes', async () => {
     const id = await applications.create(account, aNewApplication());
     const before = await applications.get(account, id);
     await applications.update(account, id, {}, anyVersion);
@@ -64,7 +64,7 @@ describe('an update', () => {
     expect(after.createdAt).toEqual(before.createdAt);
   });
 
-  it('is not lost among concurrent ones', async () => {
+  it('keeps the changes of all concurrent updates', async () => {
     const id = await applications.create(account, aNewApplication());
     const changes = [
       { name: 'Exchange' },
@@ -80,7 +80,7 @@ describe('an update', () => {
     expect((await applications.get(account, id)).version).toBe(1 + changes.length);
   });
 
-  it('never leaves an application without a URL, however they meet', async () => {
+  it('never leaves an application without a URL, even when concurrent updates each clear one', async () => {
     const both = { messagingUrl: 'http://messages.example/' };
     for (let round = 0; round < 10; round += 1) {
       const id = await applications.create(account, aNewApplication(both));
@@ -92,7 +92,7 @@ describe('an update', () => {
     }
   });
 
-  it('tells of every fault that the stored application decides', async () => {
+  it('reports every fault that depends on the stored application', async () => {
     const id = await applications.create(account, aNewApplication());
     const changes = { voiceUrl: null, environmentId: '999' };
     expect(await faultsOf(applications.update(account, id, changes, anyVersion))).toEqual([
@@ -103,7 +103,7 @@ describe('an update', () => {
 });
 
 describe('a deletion', () => {
-  it('keeps the row, which goes on naming its account', async () => {
+  it('keeps the row, which still names its account', async () => {
     const id = await applications.create(account, aNewApplication());
     await applications.delete(account, id, anyVersion);
     await expect(applications.get(account, id)).rejects.toThrow(NotFoundError);
@@ -114,7 +114,7 @@ describe('a deletion', () => {
     expect(row).toEqual({ user_id: account, deleted: true });
   });
 
-  it('is undone when what belongs to the application cannot be deleted', async () => {
+  it('is rolled back when something that belongs to the application cannot be deleted', async () => {
     const id = await applications.create(account, aNewApplication());
     let failing = true;
     context.get(ApplicationDeletions).subscribe(() => {
@@ -128,7 +128,7 @@ describe('a deletion', () => {
   });
 });
 
-/** The modes of the locks that somebody waits for in this database. */
+/** The modes of the locks that some connection waits for in this database. */
 async function waitingLocks(): Promise<string[]> {
   const rows = await database.query<{ mode: string }>(
     `SELECT mode FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
@@ -140,7 +140,7 @@ async function waitingLocks(): Promise<string[]> {
 describe('an import', () => {
   const record = { name: 'Old', voiceUrl: 'http://voice.example/', partition: 'Production' };
 
-  it('keeps ids and partitions, and makes up no environment', async () => {
+  it('keeps ids and partitions, and sets no environment', async () => {
     const userId = Number(account);
     await expect(applications.import([{ ...record, userId, id: '5080983' }])).resolves.toBe(1);
     const imported = await applications.get(account, '5080983');
@@ -152,7 +152,7 @@ describe('an import', () => {
     });
   });
 
-  it('stores nothing when anything is at fault, and tells of every fault', async () => {
+  it('stores nothing if any record is faulty, and reports every fault', async () => {
     const owner = await anAccount(database);
     const taken = await applications.create(owner, aNewApplication());
     const deleted = await applications.create(owner, aNewApplication());
@@ -173,7 +173,7 @@ describe('an import', () => {
     expect(await applications.list(owner, { limit: 10 })).toHaveLength(1);
   });
 
-  it('leaves no chosen id to be given out later', async () => {
+  it('reserves chosen ids, so that none is assigned again later', async () => {
     const owner = await anAccount(database);
     const next = Number(await applications.create(owner, aNewApplication())) + 1;
     const chosen = [next, next + 1, next + 7].map((id) => ({ ...record, userId: owner, id }));
@@ -182,7 +182,7 @@ describe('an import', () => {
     expect(Number(later)).toBeGreaterThan(next + 8);
   });
 
-  it('takes the first id of an installation that has no application yet', async () => {
+  it('can use the first id of an installation without applications', async () => {
     const empty = await createTestDatabase();
     const another = await contextOf(empty, [ApplicationsModule]);
     try {
@@ -196,7 +196,7 @@ describe('an import', () => {
     }
   });
 
-  it('gets on with applications that are created meanwhile', async () => {
+  it('works while applications are being created', async () => {
     const owner = await anAccount(database);
     const start = Number(await applications.create(owner, aNewApplication()));
     const imports = Array.from({ length: 5 }, (_, index) =>
@@ -209,7 +209,7 @@ describe('an import', () => {
     expect(await applications.list(owner, { limit: 100 })).toHaveLength(26);
   });
 
-  it('lets nobody else take an id until it has ended', async () => {
+  it('keeps other transactions from taking an id until it has ended', async () => {
     const owner = await anAccount(database);
     const blocker = new pg.Client({ connectionString: database.url });
     await blocker.connect();
@@ -230,7 +230,7 @@ describe('an import', () => {
     }
   });
 
-  it('takes thousands at once', async () => {
+  it('accepts thousands of records at once', async () => {
     const owner = await anAccount(database);
     const records = Array.from({ length: 2_500 }, (_, index) => ({
       ...record,

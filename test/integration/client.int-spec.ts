@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-it('the types of the client are those of the description (`npm run client:generate`)', async () => {
+it('the types of the client match the API description (`npm run client:generate`)', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'switchhook-client-'));
   try {
     const file = join(directory, 'api.ts');

@@ -42,8 +42,9 @@ const services = compose.services as unknown as Record<string, Service>;
 describe('docker-compose.yml', () => {
   const ours = ['migrate', 'api', 'worker', 'cli'].map((name) => services[name]!);
 
-  it('is valid by the schema of the Compose Specification', () => {
-    // It names itself and its parts in a form that no validator of its dialect knows.
+  it('is valid against the schema of the Compose Specification', () => {
+    // The schema identifies itself and its parts in a form that no validator of its dialect
+    // accepts.
     const schema = JSON.parse(JSON.stringify(composeSchema), (name, value: unknown) =>
       typeof value === 'string' && (name === 'id' || name === '$schema') ? undefined : value,
     ) as object;
@@ -51,14 +52,14 @@ describe('docker-compose.yml', () => {
     expect([ajv.validate(schema, compose), ajv.errors]).toEqual([true, null]);
   });
 
-  it('sets only variables that there are', () => {
+  it('sets only variables that exist', () => {
     const variables = Object.keys(configJsonSchema().properties ?? {});
     for (const { environment = {} } of ours) {
       expect(variables).toEqual(expect.arrayContaining(Object.keys(environment)));
     }
   });
 
-  it('gives each process the password of its own role, and no other', () => {
+  it('gives each process only the password of its own role', () => {
     const role = (process: string) => `switchhook_${process}`;
     const passwordsIn = (environment: object) =>
       [...JSON.stringify(environment).matchAll(/\$\{(\w+_PASSWORD)/g)].map(([, name]) => name);
@@ -79,11 +80,11 @@ describe('docker-compose.yml', () => {
     });
   });
 
-  it('gives every process the keys of secrets, without which none starts in production', () => {
+  it('gives every process SECRETS_KEYS, without which none starts in production', () => {
     for (const { environment = {} } of ours) expect(environment).toHaveProperty('SECRETS_KEYS');
   });
 
-  it('runs our processes on read-only file systems, without capabilities, and lets them gain none', () => {
+  it('runs our processes on read-only file systems, without capabilities, and unable to gain privileges', () => {
     for (const service of ours) {
       expect(service).toMatchObject({
         read_only: true,
@@ -93,7 +94,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('gives Redis a password, which its users have', () => {
+  it('sets a Redis password and passes it to every process that uses Redis', () => {
     const password = '${REDIS_PASSWORD:?choose a password}';
     const { command = [], environment = {} } = services.redis!;
     expect(command[command.indexOf('--requirepass') + 1]).toBe(password);
@@ -103,7 +104,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('has each store in a network of its own, with those alone who need it', () => {
+  it('puts each store on its own network, with only the processes that need it', () => {
     const within = (network: string) =>
       Object.keys(services).filter((name) => services[name]!.networks?.includes(network));
     expect(within('redis')).toEqual(['redis', 'api', 'worker', 'cli']);
@@ -114,13 +115,13 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('lets nothing be reached but the API, and that from its own machine', () => {
+  it('publishes only the API, and only on the loopback interface', () => {
     const open = Object.entries(services).filter(([, { ports }]) => ports !== undefined);
     expect(open.map(([name]) => name)).toEqual(['api']);
     for (const port of services.api!.ports!) expect(port).toMatch(/^127\.0\.0\.1:/);
   });
 
-  it('starts API and workers after the migration, asks for their health, lets workers finish', () => {
+  it('starts API and worker after the migration, checks their health, and gives workers time to finish', () => {
     for (const service of [services.api!, services.worker!]) {
       expect(service.depends_on?.migrate?.condition).toBe('service_completed_successfully');
       expect(service.healthcheck?.test.join(' ')).toContain('/health/ready');
@@ -128,7 +129,7 @@ describe('docker-compose.yml', () => {
     expect(services.worker?.stop_grace_period).toBe('30s');
   });
 
-  it('runs what is there after a build', () => {
+  it('runs only files that the build creates', () => {
     const files = ours.flatMap(({ command = [], entrypoint = [] }) =>
       [...entrypoint, ...command].filter((word) => word.endsWith('.js')),
     );
@@ -137,7 +138,7 @@ describe('docker-compose.yml', () => {
   });
 });
 
-/** What a new volume of docker compose gets, and what an administrator runs by hand. */
+/** What a new volume of docker compose runs, and what an administrator runs by hand. */
 describe('tools/database/roles.sql', () => {
   const PROCESSES = ['migrate', 'api', 'worker'] as const;
   const name = `roles_test_${randomBytes(6).toString('hex')}`;
@@ -150,7 +151,7 @@ describe('tools/database/roles.sql', () => {
     return Object.assign(url, own).toString();
   };
 
-  /** As psql does what is in it, with names of our own. */
+  /** Does what psql does with the script, under role names of our own. */
   async function runScript(): Promise<void> {
     const script = read('tools/database/roles.sql');
     const variables = new Map([['database', name]]);
@@ -185,15 +186,15 @@ describe('tools/database/roles.sql', () => {
     await admin.end();
   });
 
-  it('is what a new volume is made with', () => {
+  it('initializes a new database volume', () => {
     const volumes = services.postgres!.volumes ?? [];
     expect(volumes).toContain(
       './tools/database/roles.sql:/docker-entrypoint-initdb.d/roles.sql:ro',
     );
   });
 
-  it('makes an installation with one role one with three, none of which may do more than it must', async () => {
-    // As it was: the administrator owns everything.
+  it('splits an installation with one role into three roles with the least privileges', async () => {
+    // The state before: the administrator owns everything.
     const single = testDatabaseUrl();
     single.pathname = name;
     await migrate(readConfig({ DATABASE_URL: single.toString() }), contextSchemas);
@@ -249,8 +250,8 @@ describe('tools/database/roles.sql', () => {
 });
 
 /**
- * The steps of the image without an engine: each stage in an empty directory, with what its COPY
- * lines bring and with the packages that its npm lines leave.
+ * The steps of the image, without a container engine: each stage runs in an empty directory with
+ * the files that its COPY lines add and the packages that its npm lines keep.
  */
 describe('the image', () => {
   const [building = '', final = ''] = read('tools/Dockerfile')
@@ -299,15 +300,16 @@ describe('the image', () => {
     expect(final).toMatch(/^USER node$/m);
   });
 
-  it('has what the lockfile says, of which no script has run, and none of the tools', () => {
+  it('installs the packages of the lockfile, runs none of their scripts, and keeps no development tools', () => {
     const [lists] = copies(building);
     expect(lists).toEqual(expect.arrayContaining(['package-lock.json', '.npmrc']));
     expect(building).toMatch(/^RUN npm ci$/m);
     expect(building).toMatch(/ && npm prune --omit=dev$/m);
   });
 
-  it('has all that API, worker and command line need, and nothing that only building needs', async () => {
-    // The packages are links here; by their real paths they would find all others.
+  it('contains all that API, worker and command line need, and no build tools', async () => {
+    // The packages are symbolic links here. Resolved by their real paths, they would find all
+    // others.
     const environment = {
       DATABASE_URL: database.url,
       NODE_OPTIONS: '--preserve-symlinks --preserve-symlinks-main',
@@ -333,13 +335,13 @@ describe('the image', () => {
   });
 });
 
-/** What `npm prune --omit=dev` leaves, by the lockfile. */
+/** The packages that `npm prune --omit=dev` keeps, according to the lockfile. */
 function linkProductionPackages(directory: string): void {
   const { packages } = JSON.parse(read('package-lock.json')) as {
     packages: Record<string, { dev?: boolean }>;
   };
   for (const [path, { dev }] of Object.entries(packages)) {
-    // Nested ones come with the package that holds them.
+    // A nested package comes with the package that holds it.
     if (path === '' || dev === true || path.lastIndexOf('node_modules/') > 0) continue;
     mkdirSync(dirname(join(directory, path)), { recursive: true });
     symlinkSync(join(ROOT, path), join(directory, path));

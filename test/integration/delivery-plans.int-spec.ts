@@ -31,7 +31,7 @@ import { listDeliveries } from '../../libs/webhooks/src/deliveries/infrastructur
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { aSubscription, anAccount } from '../support/rows.js';
 
-/** What EXPLAIN (ANALYZE) tells of a step of a plan. */
+/** A step of a plan, as EXPLAIN (ANALYZE) reports it. */
 interface Step {
   'Relation Name'?: string;
   'Actual Rows': number;
@@ -53,7 +53,7 @@ let client: pg.Client;
 let webhook: string;
 let waiting: string[];
 
-/** A month of deliveries: with few partitions the planner reckons otherwise. */
+/** A month of deliveries: with few partitions the planner estimates other costs. */
 const PAST_MONTH = `
 DO $$ BEGIN
   FOR days IN 1..30 LOOP
@@ -105,7 +105,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** How many rows of deliveries a statement reads, or compares. What it writes is taken back. */
+/** How many rows of deliveries a statement reads or compares. Its writes are rolled back. */
 async function rowsRead(text: string, values: Value[], before = 'SELECT'): Promise<number> {
   await client.query(`DEALLOCATE ALL`);
   await client.query(`PREPARE statement AS ${text}`);
@@ -139,15 +139,15 @@ function readBy(step: Step): number {
   return (step.Plans ?? []).reduce((sum, inner) => sum + readBy(inner), ofStep + compared);
 }
 
-/** On the queue. */
+/** Puts the due deliveries onto the queue. */
 const QUEUED = `UPDATE deliveries SET claimed_until = now() + interval '1 hour'
   WHERE state = 'pending' AND next_attempt_at <= now()`;
 const LEASED = QUEUED.replace('SET', "SET takes = 1, next_attempt_at = now() + interval '1 hour',");
 
 const REPLAY = '019a0b1c-2d3e-7f40-8a51-b26c73d84e95';
-/** How far it came. */
+/** The cursor of a replay that has not started. */
 const NOTHING_YET = '00000000-0000-0000-0000-000000000000';
-/** Of the subscription, with all that waits for it now exhausted. */
+/** A replay of the subscription, whose due deliveries are all exhausted. */
 const REPLAYED = `UPDATE deliveries SET state = 'exhausted'
     WHERE state = 'pending' AND next_attempt_at <= now();
   INSERT INTO replays (id, webhook_id, account_id, generation, since, until, states, total, after)
@@ -155,7 +155,7 @@ const REPLAYED = `UPDATE deliveries SET state = 'exhausted'
     '{exhausted,cancelled}', 0, '${NOTHING_YET}' FROM webhooks`;
 
 const TODAY = dayAt(new Date());
-/** As many days as a statement may be about, with those of which there are no partitions yet. */
+/** The most days that a statement may cover, some of them without partitions yet. */
 const DAYS: Span = { first: TODAY - 8, last: TODAY + 8 };
 
 type StatementCase = [
@@ -257,7 +257,7 @@ describe.each(['force_generic_plan', 'force_custom_plan'])('with %s', (mode) => 
   });
 
   it.each(STATEMENTS)(
-    '%s deliveries without reading others, however many wait',
+    '%s deliveries without reading others, however many are pending',
     async (...args) => {
       const [, textOf, before, values] = args;
       const text = textOf(dayOf(waiting[0]!));
@@ -268,7 +268,7 @@ describe.each(['force_generic_plan', 'force_custom_plan'])('with %s', (mode) => 
   );
 });
 
-describe('planned when the day has just begun', () => {
+describe('planned at the start of the day', () => {
   let begun: TestDatabase;
   let usual: [pg.Client, string[]];
 
@@ -286,8 +286,8 @@ describe('planned when the day has just begun', () => {
     await begun.drop();
   });
 
-  /** Of one subscription, each reported by itself. */
-  const manyCome = () =>
+  /** Deliveries of one subscription, each from an event that was reported alone. */
+  const insertMany = () =>
     begun.query(
       `INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation,
          next_attempt_at, created_at)
@@ -298,14 +298,14 @@ describe('planned when the day has just begun', () => {
     );
 
   it.each(PATH.filter(([name]) => ['takes', 'releases', 'records'].includes(name)))(
-    '%s deliveries without reading others that came since',
+    '%s deliveries without reading others that were added after planning',
     async (...args) => {
       const [, textOf, before, values] = args;
       await client.query('DEALLOCATE ALL');
       await client.query('DELETE FROM deliveries');
       await client.query(`PREPARE statement AS ${textOf(dayAt(new Date()))}`);
       await rowsReadByPrepared(values());
-      await manyCome();
+      await insertMany();
       const all = await begun.query<{ id: string }>('SELECT id FROM deliveries ORDER BY id');
       waiting = all.map(({ id }) => id).filter((_, index) => index % (OTHERS / WAITING) === 0);
       const read = await rowsReadByPrepared(values(), before);
@@ -322,7 +322,7 @@ function daysScanned(step: Step): Set<string> {
   return new Set(day === undefined ? inner : [day, ...inner]);
 }
 
-it.each(PATH)('%s deliveries by one plan, which opens one partition', async (...args) => {
+it.each(PATH)('%s deliveries with one plan, which opens one partition', async (...args) => {
   const [, textOf, , values] = args;
   await client.query('RESET plan_cache_mode');
   await client.query('DEALLOCATE ALL');
@@ -330,7 +330,7 @@ it.each(PATH)('%s deliveries by one plan, which opens one partition', async (...
   const run = `EXECUTE statement${values().length === 0 ? '' : `(${values().map(literal).join(', ')})`}`;
   await client.query('BEGIN');
   for (let times = 0; times < 10; times += 1) await client.query(run);
-  // PostgreSQL plans five times before it compares.
+  // PostgreSQL makes five custom plans before it considers a generic one.
   const { rows: counts } = await client.query<{ custom_plans: string }>(
     'SELECT custom_plans FROM pg_prepared_statements',
   );
@@ -349,7 +349,7 @@ it.each(PATH)('%s deliveries by one plan, which opens one partition', async (...
 const ANY = { after: undefined, event: undefined, since: undefined, until: undefined };
 
 it.each(['exhausted', 'cancelled', 'pending', 'parked'] as const)(
-  'lists what is %s without reading all that succeeded',
+  'lists %s deliveries without reading all succeeded ones',
   async (state) => {
     await client.query(`SET plan_cache_mode = force_custom_plan`);
     await client.query('ANALYZE');
@@ -359,10 +359,10 @@ it.each(['exhausted', 'cancelled', 'pending', 'parked'] as const)(
   },
 );
 
-it('looks for what is due without reading what is done, though statistics tell of much pending', async () => {
+it('looks for due deliveries without reading finished ones, even if statistics claim that many are pending', async () => {
   await database.query('ANALYZE deliveries');
   await database.query(`UPDATE deliveries SET state = 'succeeded' WHERE state = 'pending'`);
-  // Takes the ended ones out of the index, and leaves the statistics of the states as they were.
+  // Removes the finished ones from the index and keeps the statistics of the states.
   await database.query('VACUUM deliveries');
   const [blocks] = await database.query<{ count: number }>(
     `SELECT sum(pg_relation_size(relid) / 8192)::int AS count
@@ -373,7 +373,7 @@ it('looks for what is due without reading what is done, though statistics tell o
   expect(read).toBeLessThan(blocks!.count / 2);
 });
 
-it('claims what is due without passing over what is done but seen by a long snapshot', async () => {
+it('claims due deliveries without scanning finished ones that a long snapshot still sees', async () => {
   const other = await aSubscription(database, await anAccount(database));
   const due = (count: number, when: string) =>
     database.query<{ id: string }>(
@@ -403,12 +403,12 @@ it('claims what is due without passing over what is done but seen by a long snap
   const [all, since] = [await claim(1e12), await claim(10_000)];
   await snapshot.query('ROLLBACK');
   await snapshot.end();
-  // The first one meets them, so they are there.
+  // The first claim scans them, so they are still in the index.
   expect(all).toBeGreaterThan(OTHERS / 100);
   expect(since).toBeLessThan(all / 4);
 });
 
-/** Blocks of tables and indexes that a statement reads. What it writes is taken back. */
+/** Blocks of tables and indexes that a statement reads. Its writes are rolled back. */
 async function blocksRead(text: string, values: unknown[]): Promise<number> {
   await client.query('BEGIN');
   const { rows } = await client.query<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }>(

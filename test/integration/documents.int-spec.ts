@@ -13,7 +13,7 @@ const docs = readdirSync(join(REPOSITORY, 'docs'), { recursive: true })
   .filter((path) => path.endsWith('.md'))
   .sort();
 
-/** A page without its code, in which a bracket is no link and a # no heading. */
+/** A page without its code, where a bracket is no link and a # is no heading. */
 const proseOf = (path: string): string =>
   read(path)
     .replaceAll(/^(`{3,})[^]*?^\1$/gm, '')
@@ -21,12 +21,12 @@ const proseOf = (path: string): string =>
 
 interface Link {
   text: string;
-  /** From the root of the repository. */
+  /** Relative to the root of the repository. */
   path: string;
   anchor: string;
 }
 
-/** The links of a page that stay in the repository. */
+/** The links of a page to files in the repository. */
 function linksOf(page: string): Link[] {
   return [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, text = '']) => text)
@@ -37,7 +37,7 @@ function linksOf(page: string): Link[] {
     });
 }
 
-/** The anchors of a page's headings, as GitHub makes them. */
+/** The anchors of a page's headings, as GitHub builds them. */
 function anchorsOf(page: string): string[] {
   const headings = [...proseOf(page).matchAll(/^#+ (.+)$/gm)];
   return headings.map(([, title = '']) =>
@@ -62,7 +62,7 @@ describe('the documents', () => {
     },
   );
 
-  it('can all be reached from their index', () => {
+  it('are all linked from their index, directly or through other pages', () => {
     const reached = new Set([INDEX]);
     for (const page of reached) {
       for (const { path } of linksOf(page)) if (docs.includes(path)) reached.add(path);
@@ -70,12 +70,12 @@ describe('the documents', () => {
     expect(docs.filter((page) => !reached.has(page))).toEqual([]);
   });
 
-  it('begin with a README of at most 150 lines', () => {
+  it('start with a README of at most 150 lines', () => {
     expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(150);
   });
 });
 
-it('has a section for every alert, which the alert names', () => {
+it('the alerts page has one section for every alert, and the alert links to it', () => {
   const page = 'docs/operating/alerts.md';
   const rules = read('tools/monitoring/alerts.yml');
   const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name.toLowerCase());

@@ -10,7 +10,7 @@ import { type DnsServer, startDnsServer } from '../support/dns-server.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { aTargetClient, type TestTargetClient } from '../support/target-client.js';
 
-/** Where the target is, and not the proxy. */
+/** Where the target listens; the proxy listens elsewhere. */
 const ADDRESS = '127.0.0.3';
 
 let client: TestTargetClient;
@@ -25,7 +25,7 @@ beforeEach(async () => {
     if (type === 'AAAA') return [];
     return name.startsWith('two') ? ['127.0.0.4', ADDRESS] : [ADDRESS];
   });
-  await use(proxy.url.replace('http://', 'http://us%C3%A9r:p%40ss@'));
+  await callThrough(proxy.url.replace('http://', 'http://us%C3%A9r:p%40ss@'));
 });
 afterEach(async () => {
   await client.close();
@@ -34,8 +34,8 @@ afterEach(async () => {
   await receiver.close();
 });
 
-/** Calls targets through another proxy. */
-async function use(url: string): Promise<void> {
+/** Calls targets through another proxy from now on. */
+async function callThrough(url: string): Promise<void> {
   await (client as TestTargetClient | undefined)?.close();
   client = aTargetClient({ DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8', DELIVERY_PROXY_URL: url });
   client.resolver.dns.setServers([dns.address]);
@@ -43,7 +43,7 @@ async function use(url: string): Promise<void> {
 
 const port = (): string => new URL(receiver.url).port;
 
-it('is asked for the judged address, with its login, and the target is not told of it', async () => {
+it('the proxy gets the checked address and its login, and the target does not see the login', async () => {
   const answer = await client.post(`http://target.test:${port()}/hook`);
   expect(answer).toMatchObject({ status: 200, address: ADDRESS });
   const authority = `${ADDRESS}:${port()}`;
@@ -54,14 +54,14 @@ it('is asked for the judged address, with its login, and the target is not told 
   expect(headers).not.toHaveProperty('proxy-authorization');
 });
 
-it('is not asked again for a connection that is kept', async () => {
+it('the proxy is not asked again for a kept-alive connection', async () => {
   for (let times = 0; times < 6; times += 1) await client.post(receiver.url);
   expect(receiver.received).toHaveLength(6);
-  // The second call may come before the first one's connection is free.
+  // The second call may start before the first connection is free.
   expect(proxy.asked.length).toBeLessThanOrEqual(2);
 });
 
-it('is not asked for what may not be called', async () => {
+it('the proxy is not asked to connect to a blocked address', async () => {
   expect(await client.post('http://10.0.0.1/')).toMatchObject({
     error: 'blocked',
     address: '10.0.0.1',
@@ -69,7 +69,7 @@ it('is not asked for what may not be called', async () => {
   expect(proxy.asked).toEqual([]);
 });
 
-it('carries TLS with the target, under its name', async () => {
+it("a call through the proxy speaks TLS with the target, under the target's name", async () => {
   const names: string[] = [];
   const server = createServer({
     ...certificate,
@@ -81,7 +81,7 @@ it('carries TLS with the target, under its name', async () => {
   await once(server.listen(0, ADDRESS), 'listening');
   try {
     const url = `https://target.test:${(server.address() as AddressInfo).port}/`;
-    // Nobody trusts the certificate of the server.
+    // The server's certificate is not trusted.
     expect(await client.post(url)).toMatchObject({ error: 'tls', address: ADDRESS });
     expect(names).toEqual(['target.test']);
     expect(proxy.asked).toHaveLength(1);
@@ -97,7 +97,7 @@ it.each([
   [502, 'refused'],
   [503, 'refused'],
   [504, 'timeout'],
-] as const)('that answers %d makes the attempt fail as %s', async (status, error) => {
+] as const)('a proxy that answers %d makes the attempt fail as %s', async (status, error) => {
   proxy.answering = () => status;
   const answer = await client.post(receiver.url);
   expect(answer).toMatchObject({ error, address: ADDRESS });
@@ -107,15 +107,15 @@ it.each([
   expect(receiver.received).toEqual([]);
 });
 
-it('that is away makes the attempt fail, and is not passed by', async () => {
-  await use(`http://127.0.0.1:${await freePort()}`);
+it('a proxy that is down makes the attempt fail, and the target is not called directly', async () => {
+  await callThrough(`http://127.0.0.1:${await freePort()}`);
   expect(await client.post(receiver.url)).toMatchObject({ error: 'refused', address: ADDRESS });
   expect(receiver.received).toEqual([]);
 });
 
-it('that is not whom its certificate names is not spoken to', async () => {
+it('a proxy whose certificate names another host is not used', async () => {
   const secure = await startConnectProxy(certificate);
-  await use(secure.url);
+  await callThrough(secure.url);
   try {
     expect(await client.post(receiver.url)).toMatchObject({ error: 'refused', address: ADDRESS });
     expect(secure.asked).toEqual([]);
@@ -125,20 +125,20 @@ it('that is not whom its certificate names is not spoken to', async () => {
   }
 });
 
-it('that does not answer lets the deadline stand', async () => {
+it('a proxy that does not answer does not extend the timeout', async () => {
   proxy.answering = () => 'silence';
   const answer = await client.post(receiver.url, 1_000);
   expect(answer).toMatchObject({ error: 'timeout' });
   expect(answer.durationMs).toBeLessThan(3_000);
   expect(receiver.received).toEqual([]);
-  // Nor does the connection outlive it.
+  // Nor does the connection outlive the timeout.
   await eventually(
     () => proxy.open(),
     (open) => open === 0,
   );
 });
 
-it('is asked for the next address when it cannot reach one', async () => {
+it('the proxy is asked for the next address when it cannot reach the first', async () => {
   proxy.answering = ({ authority }) => (authority.startsWith(ADDRESS) ? 'connect' : 502);
   const target = `http://two.test:${port()}/`;
   expect(await client.post(target)).toMatchObject({ status: 200, address: ADDRESS });
@@ -148,7 +148,7 @@ it('is asked for the next address when it cannot reach one', async () => {
   ]);
 });
 
-it('is not asked for the next address when it forbids one', async () => {
+it('the proxy is not asked for the next address when it forbids the first', async () => {
   proxy.answering = () => 403;
   const target = `http://two.test:${port()}/`;
   expect(await client.post(target)).toMatchObject({ error: 'refused', address: '127.0.0.4' });

@@ -66,7 +66,7 @@ function anEvent(change: Partial<ReportedEvent> = {}): ReportedEvent {
   };
 }
 
-it('makes one delivery for every matching subscription, and queues it', async () => {
+it('creates and queues one delivery for every matching subscription', async () => {
   const all = await aSubscription(database, account);
   const ofApplication = await aSubscription(database, account, {
     application_id: application,
@@ -92,7 +92,7 @@ it('makes one delivery for every matching subscription, and queues it', async ()
   expect(deliveries.every((delivery) => delivery.state === 'pending')).toBe(true);
 });
 
-it('looks at ten thousand events for a filter at the most, and says where it stopped', async () => {
+it('a filter looks at ten thousand events at most, and the page says where it stopped', async () => {
   const made = async (count: number, resource: string) => {
     await database.query(
       `INSERT INTO events (id, account_id, event, resource, test, occurred_at, created_at, data)
@@ -126,7 +126,7 @@ it('keeps the data byte for byte', async () => {
   ).toBeUndefined();
 });
 
-it('refuses what names an unknown application or account, and accepts the rest of the batch', async () => {
+it('refuses an event with an unknown application or account, and accepts the rest of the batch', async () => {
   const results = await store.accept([
     anEvent({ applicationId: '999999999' }),
     { event: 'smsdlr', resource: 'sms', accountId: '999999999', data: '{}' },
@@ -143,7 +143,7 @@ it('refuses what names an unknown application or account, and accepts the rest o
   ]);
 });
 
-it('gives late events of a deleted application to its account', async () => {
+it('assigns late events of a deleted application to its account', async () => {
   const webhook = await aSubscription(database, account);
   await database.query('UPDATE applications SET deleted_at = now() WHERE id = $1', [application]);
   const [result] = await store.accept([anEvent()]);
@@ -169,7 +169,7 @@ it('answers a repeated key with the first event, within a batch and later', asyn
   expect(queue.added).toHaveLength(1);
 });
 
-it('takes one of many concurrent repeats, whatever their order in the batches', async () => {
+it('accepts one of many concurrent repeats, whatever their order in the batches', async () => {
   await aSubscription(database, account);
   const keys = Array.from({ length: 40 }, () => randomUUID());
   const batch = (order: string[]) => order.map((producerId) => anEvent({ producerId }));
@@ -189,7 +189,7 @@ it('takes one of many concurrent repeats, whatever their order in the batches', 
   expect(row?.count).toBe(40);
 });
 
-it('leaves deliveries unclaimed while the queue has no room, or their subscription has a backlog', async () => {
+it('leaves deliveries unclaimed while the queue is full or their subscription has a backlog', async () => {
   await aSubscription(database, account);
   const backlogged = await aSubscription(database, account, { backlog: true });
   await store.accept([anEvent()]);
@@ -204,7 +204,7 @@ it('leaves deliveries unclaimed while the queue has no room, or their subscripti
   expect(rows.some((row) => row.claimed && row.webhook_id === backlogged)).toBe(false);
 });
 
-it('puts twenty of a subscription onto the queue at once, and marks that others wait', async () => {
+it('queues up to twenty deliveries of a subscription at once, and marks it as having a backlog', async () => {
   const webhook = await aSubscription(database, account);
   const few = await aSubscription(database, account, { event: 'cdrRated' });
   const many = Array.from({ length: 25 }, () => anEvent());
@@ -218,28 +218,28 @@ it('puts twenty of a subscription onto the queue at once, and marks that others 
 
 it('stores a single event beside a large batch, not behind it', async () => {
   const reported = anEvent({ producerId: randomUUID() });
-  const somebody = new pg.Client({ connectionString: database.url });
-  await somebody.connect();
-  await somebody.query('BEGIN');
-  await somebody.query(
+  const blocker = new pg.Client({ connectionString: database.url });
+  await blocker.connect();
+  await blocker.query('BEGIN');
+  await blocker.query(
     `INSERT INTO event_keys (account_id, event, producer_id, event_id, deliveries)
      VALUES ($1, 'cdrCreated', $2, gen_random_uuid(), 0)`,
     [account, reported.producerId],
   );
   let isStored = false;
-  // Waits for what somebody makes of its key.
+  // Waits until the other transaction commits or rolls back its key.
   const batch = store
     .accept([reported, ...Array.from({ length: 30 }, () => anEvent())])
     .finally(() => (isStored = true));
   await sleep(100);
   expect(await store.accept([anEvent()])).toMatchObject([{ accepted: true }]);
   expect(isStored).toBe(false);
-  await somebody.query('ROLLBACK');
-  await somebody.end();
+  await blocker.query('ROLLBACK');
+  await blocker.end();
   expect(await batch).toHaveLength(31);
 });
 
-it('matches every combination of event, resources, level and switch as the contract says', async () => {
+it('matches every combination of event, resources, level and enabled as the contract says', async () => {
   const events = ['smsdlr', 'cdrCreated', 'cdrRated'] as const;
   const resources = ['call', 'sms', 'transcription'] as const;
   const lists = [

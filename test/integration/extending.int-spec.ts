@@ -11,7 +11,7 @@ import { testDatabaseUrl } from '../support/environment.js';
 const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url));
 const PAGES = join(REPOSITORY, 'docs/extending');
 const LEFT_OUT = ['.git', 'node_modules', 'dist', '.data', 'coverage'];
-/** The tests beside these have the databases of Redis before this one. */
+/** The tests beside this one use the Redis databases below this one. */
 const FIRST_REDIS_DATABASE = 8;
 const MINUTES_MS = 60_000;
 
@@ -22,7 +22,7 @@ interface Example {
   patch: string;
   /** The files that the patch changes or adds. */
   files: string[];
-  /** What the page's `npm test -- …` picks test files by. */
+  /** The arguments with which the page's `npm test -- …` selects test files. */
   filters: string[];
 }
 
@@ -44,7 +44,7 @@ const examples = ['event-kind', 'field', 'context', 'channel'].map(
   (name) => [name, exampleOf(name)] as const,
 );
 
-/** What Vitest reports of a file. */
+/** What Vitest reports about a file. */
 interface Report {
   name: string;
   status: string;
@@ -59,7 +59,7 @@ async function extendedCopy(): Promise<string> {
     if (LEFT_OUT.includes(name)) continue;
     await cp(join(REPOSITORY, name), join(root, name), { recursive: true });
   }
-  // Package by package, so that the caches of this tree stay in it.
+  // Links each package, so that the caches of this tree stay in it.
   await mkdir(join(root, 'node_modules'));
   for (const name of await readdir(join(REPOSITORY, 'node_modules'))) {
     if (/^\.(?:cache|vite)/.test(name)) continue;
@@ -90,7 +90,7 @@ function runIn(
       const [failure, stdout, stderr] = ended;
       resolve({ failed: failure !== null, output: stripVTControlCharacters(stdout + stderr) });
     });
-    // The tests beside these keep their times.
+    // Leaves CPU time for the tests that run beside this one.
     if (child.pid !== undefined) setPriority(child.pid, 5);
   });
 }
@@ -120,7 +120,7 @@ describe('all patches together', () => {
   const reports = new Map<string, Report>();
   let root: string;
 
-  /** Runs the tests of all pages at once: the tree is built only one time. */
+  /** Runs the tests of all pages together, so that the tree is built only once. */
   beforeAll(async () => {
     root = await extendedCopy();
     const generated = await runIn(root, ['npm', 'run', 'client:generate']);
@@ -136,7 +136,7 @@ describe('all patches together', () => {
   afterAll(() => rm(root, { recursive: true }));
 
   it.each(examples)(
-    '%s: passes its tests, as many as the page says',
+    'pass the tests of %s, as many as the page says',
     (_name, { page, filters }) => {
       const own = [...reports].filter(([path]) => filters.some((filter) => path.includes(filter)));
       const faults = own.flatMap(([path, { status, message, assertionResults }]) =>
@@ -149,7 +149,7 @@ describe('all patches together', () => {
     },
   );
 
-  // What `npm run check` runs, without the files that are as they were.
+  // The parts of `npm run check`; lint and format look only at the changed files.
   it.each<[what: string, shows: string, command: () => string[]]>([
     ['types', '', () => ['npm', 'run', '-s', 'check:types']],
     ['layers', '✔ no dependency violations found', () => ['npm', 'run', '-s', 'check:layers']],
@@ -160,7 +160,7 @@ describe('all patches together', () => {
       () => [...tool('prettier'), '--check', ...changed()],
     ],
   ])(
-    'pass the check of %s',
+    'pass the %s check',
     async (_what, shows, command) => {
       const { failed, output } = await runIn(root, command());
       expect(failed ? output : '').toBe('');

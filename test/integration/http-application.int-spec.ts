@@ -20,7 +20,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-it("makes requests and responses with Express's prototypes, as changing them is slow", async () => {
+it("creates requests and responses with Express's prototypes, because changing them later is slow", async () => {
   const { request, response } = app.getHttpAdapter().getInstance();
   const server = app.getHttpServer();
   const made: unknown[] = [];
@@ -33,7 +33,7 @@ it("makes requests and responses with Express's prototypes, as changing them is 
   expect(made[1]).toBe(response);
 });
 
-it('closes every answer of a connection that is lost, also those that wait behind another', async () => {
+it('closes every answer of a lost connection, even those queued behind another', async () => {
   const states = { open: 0, opened: 0 };
   app.getHttpServer().prependListener('request', (_: unknown, response: ServerResponse) => {
     states.open += 1;
@@ -41,7 +41,7 @@ it('closes every answer of a connection that is lost, also those that wait behin
     response.once('close', () => (states.open -= 1));
   });
   const connection = await connectTo(base);
-  // Refused, but one after the other.
+  // Each is refused, and the refusals are sent one after another.
   connection.write('GET /v1/webhooks HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(20));
   await connection.until(/401/);
   connection.destroy();
@@ -52,11 +52,14 @@ const REFUSED = 'GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n';
 const TUNNEL = 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n';
 const UPGRADE = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
 
-/** Sends one thing after the other on a connection and resets it: an error that nobody expects ends the process. */
+/**
+ * Sends the parts one after another and resets the connection: an unhandled error would end the
+ * process.
+ */
 it.each([
   ['a tunnel', [TUNNEL]],
-  ['a tunnel behind a refusal', [REFUSED, TUNNEL]],
-  ['an upgrade behind a refusal', [REFUSED, UPGRADE]],
+  ['a tunnel after a refusal', [REFUSED, TUNNEL]],
+  ['an upgrade after a refusal', [REFUSED, UPGRADE]],
 ])('survives a connection that is reset after %s', async (_what, parts) => {
   const ended: unknown[] = [];
   const note = (error: unknown): void => void ended.push(error);
@@ -75,7 +78,7 @@ it.each([
   expect((await fetch(`${base}/health/live`)).status).toBe(200);
 });
 
-it('answers what came before a tunnel, and not the tunnel first', async () => {
+it('answers the request before a tunnel first', async () => {
   const connection = await connectTo(base);
   connection.write(`GET /v1/webhooks HTTP/1.1\r\nHost: x\r\n\r\n${TUNNEL}`);
   await connection.until(/HTTP/);
@@ -83,7 +86,7 @@ it('answers what came before a tunnel, and not the tunnel first', async () => {
   connection.destroy();
 });
 
-it('answers a first request that waited while the process was busy for longer than its timeout', async () => {
+it('answers a first request that waited longer than its timeout because the process was busy', async () => {
   const server = app.getHttpServer();
   const { headersTimeout } = server;
   server.headersTimeout = 1_000;

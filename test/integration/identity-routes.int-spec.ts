@@ -4,7 +4,7 @@ import { apiInProcess } from '../support/api-in-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { send } from '../support/http.js';
 
-/** The part of Express' router that tells which routes there are. */
+/** The part of Express's router that lists the routes. */
 interface Layer {
   route?: { path: string; methods: Record<string, boolean> };
 }
@@ -44,7 +44,7 @@ function routes(): { method: string; path: string }[] {
   );
 }
 
-it('answers 401 without credentials on every route but the public ones', async () => {
+it('answers 401 without credentials on every route except the public ones', async () => {
   const known = routes().filter(({ path }) => path !== EVERY_PATH);
   expect(known).toContainEqual({ method: 'PUT', path: '/v1/users/:user' });
   expect(known.length).toBeGreaterThan(20);
@@ -56,14 +56,14 @@ it('answers 401 without credentials on every route but the public ones', async (
   expect(open.sort()).toEqual(PUBLIC);
 });
 
-it('has the route for unknown paths last, so that it hides no other', () => {
+it('registers the route for unknown paths last, so that it hides no other', () => {
   const paths = routes().map(({ path }) => path);
   const first = paths.indexOf(EVERY_PATH);
   expect(first).toBeGreaterThan(0);
   expect(new Set(paths.slice(first))).toEqual(new Set([EVERY_PATH]));
 });
 
-it('has all other routes under /v1/', () => {
+it('puts all other routes under /v1/', () => {
   const outside = routes().filter(({ path }) => !path.startsWith('/v1/') && path !== EVERY_PATH);
   expect(outside.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(PUBLIC);
 });

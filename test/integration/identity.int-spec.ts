@@ -61,7 +61,7 @@ describe('logins in PostgreSQL', () => {
   });
 });
 
-describe('logins of the fake', () => {
+describe('logins in the fake', () => {
   const fake = new FakeLogins();
   let lastId = 0;
   const withdraw = (id: string): Promise<void> => {
@@ -85,16 +85,16 @@ describe('logins of the fake', () => {
       return Promise.resolve();
     },
     revoke: withdraw,
-    // Those that have not expired are all that a fake has.
+    // The fake keeps only credentials that have not expired.
     expire: withdraw,
   });
 });
 
-describe('users', () => {
+describe('the users service', () => {
   const aName = () => `u${randomBytes(5).toString('hex')}`;
   const platform = { userId: '0', username: 'p', role: 'platform' } as const;
 
-  it('stores a user with its first credential and fills in what the database makes', async () => {
+  it('stores a user with its first credential, and fills in the columns that the database generates', async () => {
     const username = aName();
     const before = Date.now();
     const { user, password } = await users.create({
@@ -111,7 +111,7 @@ describe('users', () => {
     expect(await users.findByUsername(username)).toEqual(user);
   });
 
-  it('tells a generated password once, and stores no password', async () => {
+  it('shows a generated password once, and stores no password in plain text', async () => {
     const { user, password } = await users.create({ username: aName(), role: 'account' });
     expect(password).toHaveLength(24);
     const rows = await database.query('SELECT * FROM users u JOIN credentials c ON user_id = u.id');
@@ -121,7 +121,7 @@ describe('users', () => {
     expect(added.password).not.toBe(password);
   });
 
-  it('gives a username to one of many that want it, and leaves no half of the others', async () => {
+  it('gives a username to one of many concurrent requests, and stores nothing of the others', async () => {
     const username = aName();
     const [row] = await database.query<{ n: number }>('SELECT count(*)::int AS n FROM credentials');
     const tries = await Promise.allSettled(
@@ -138,7 +138,7 @@ describe('users', () => {
     expect(after!.n).toBe(row!.n + 1);
   });
 
-  it('refuses what may not be a username or a password', async () => {
+  it('refuses an invalid username or password', async () => {
     await expect(users.create({ username: '83346', role: 'account' })).rejects.toThrow(
       ValidationError,
     );
@@ -147,7 +147,7 @@ describe('users', () => {
     ).rejects.toThrow(ValidationError);
   });
 
-  it('removes a credential of the user that is named, and of no other', async () => {
+  it('removes a credential only of the user that is named', async () => {
     const one = (await users.create({ username: aName(), role: 'account' })).user;
     const two = (await users.create({ username: aName(), role: 'account' })).user;
     const { credential } = await users.addCredential(one.username);
@@ -157,7 +157,7 @@ describe('users', () => {
     expect((await users.show(one.id, platform)).credentials).toHaveLength(1);
   });
 
-  it('lets no platform user lock itself, or take away its own last credential', async () => {
+  it('keeps a platform user from locking itself or removing its own last credential', async () => {
     const { user } = await users.create({ username: aName(), role: 'platform' });
     const self = { userId: user.id, username: user.username, role: 'platform' } as const;
     const refusal = { code: 'own_access', kind: 'conflict' };
@@ -167,26 +167,27 @@ describe('users', () => {
     const first = credentials[0]!.id;
     await expect(users.removeCredential(user.id, first, self)).rejects.toMatchObject(refusal);
     const { credential } = await users.addCredential(user.id);
-    // Each leaves the other one: one of them has to be refused.
+    // Each request would leave one credential; together they would leave none, so one has to be
+    // refused.
     const both = await Promise.allSettled([
       users.removeCredential(user.id, first, self),
       users.removeCredential(user.id, credential.id, self),
     ]);
     expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     expect((await users.show(user.id, platform)).credentials).toHaveLength(1);
-    // Somebody else may, and so may the command line.
+    // Another platform user may, and so may the command line.
     await users.setStatus(user.id, 'locked', platform);
     const [left] = (await users.show(user.id, platform)).credentials;
     await users.removeCredential(user.id, left!.id);
   });
 
-  it('shows a user to itself and to the platform alone', async () => {
+  it('shows a user only to itself and to the platform', async () => {
     const { user } = await users.create({ username: aName(), role: 'account' });
     const self = { userId: user.id, username: user.username, role: 'account' } as const;
     const other = { userId: '0', username: 'o', role: 'account' } as const;
     expect((await users.show(user.username, self)).user.id).toBe(user.id);
     await expect(users.show(user.id, other)).rejects.toThrow(NotFoundError);
-    for (const nobody of [
+    for (const unknown of [
       '0',
       '9223372036854775807',
       '9223372036854775808',
@@ -194,11 +195,11 @@ describe('users', () => {
       '-1',
       'no one',
     ]) {
-      await expect(users.show(nobody, platform)).rejects.toThrow(NotFoundError);
+      await expect(users.show(unknown, platform)).rejects.toThrow(NotFoundError);
     }
   });
 
-  it('lists in numeric order after any id', async () => {
+  it('lists users in numeric order after a given id', async () => {
     const all = await users.list({ limit: 1_000 });
     const ids = all.map(({ id }) => BigInt(id));
     expect(ids).toEqual([...ids].sort((a, b) => Number(a - b)));
@@ -211,7 +212,7 @@ describe('a credential that expires', () => {
   const inAnHour = () => new Date(Date.now() + 3_600_000);
   const platform = { userId: '0', username: 'p', role: 'platform' } as const;
 
-  it('is shown with its end, and is never the first one of a user', async () => {
+  it("is shown with its expiry, and is never a user's first credential", async () => {
     const expiresAt = inAnHour();
     const { user } = await users.create({ username: 'with-end', role: 'account' });
     const { credential } = await users.addCredential(user.id, { expiresAt });
@@ -222,7 +223,7 @@ describe('a credential that expires', () => {
     expect(credentials.map((one) => one.expiresAt)).toEqual([null, expiresAt]);
   });
 
-  it('does not end in the past', async () => {
+  it('cannot expire in the past', async () => {
     const { user } = await users.create({ username: 'with-past', role: 'account' });
     const expiresAt = new Date(Date.now() - 1);
     await expect(users.addCredential(user.id, { expiresAt })).rejects.toMatchObject({
@@ -232,7 +233,7 @@ describe('a credential that expires', () => {
 });
 
 describe('the use of a credential', () => {
-  it('is not written again after another process, nor where one is at it', async () => {
+  it('is not written again after another process wrote it, or while another writes it', async () => {
     const { user } = await users.create({ username: 'in-use', role: 'account' });
     for (let more = 0; more < 2; more += 1) await users.addCredential(user.id);
     const uses = () =>
@@ -262,7 +263,7 @@ describe('the use of a credential', () => {
   });
 });
 
-describe('environments', () => {
+describe('the environments service', () => {
   const special = { name: 'Special', type: 'special', billable: false } as const;
 
   it('has development as 1 and production as 2', async () => {
@@ -272,7 +273,7 @@ describe('environments', () => {
     for (const id of ['99', '01', 'x', '']) expect(await environments.exists(id)).toBe(false);
   });
 
-  it('passes over chosen ids when it generates one', async () => {
+  it('skips chosen ids when it generates one', async () => {
     for (const id of ['3', '4', '5', '0', '9223372036854775807']) {
       expect((await environments.create({ ...special, id })).id).toBe(id);
     }
@@ -286,13 +287,13 @@ describe('environments', () => {
     expect(await environments.get('1')).toMatchObject({ type: 'development' });
   });
 
-  it('lists in numeric order', async () => {
+  it('lists environments in numeric order', async () => {
     const ids = (await environments.list({ limit: 100 })).map(({ id }) => id);
     expect(ids).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '9223372036854775807']);
   });
 });
 
-it('maps its tables as the migrations make them', async () => {
+it('maps its tables exactly as the migrations create them', async () => {
   const { upQueries } = await context.get(DataSource).driver.createSchemaBuilder().log();
   const ours = upQueries.filter(({ query }) => /"(?:users|credentials|environments)"/.test(query));
   expect(ours.map(({ query }) => query)).toEqual([]);

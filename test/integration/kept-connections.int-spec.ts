@@ -8,13 +8,13 @@ import { aTargetClient, type TestTargetClient } from '../support/target-client.j
 const LOOPBACK = { DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8' };
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
-/** What the server does with a request, by how many came on its connection before. */
+/** What the server does with a request, given how many came on its connection before. */
 type Answering = (socket: Socket, earlier: number) => void;
 
 let client: TestTargetClient;
 let server: Server;
 let answering: Answering;
-/** For each request in order: the number of its connection. */
+/** The number of its connection for each request, in order. */
 let requests: number[];
 let url: string;
 
@@ -40,8 +40,8 @@ afterEach(async () => {
   server.close();
 });
 
-/** Answers the first request of each connection; with the second the connection meets its end. */
-const then =
+/** Answers the first request of each connection, and ends the connection at the second. */
+const answerOnceThen =
   (end: (socket: Socket) => unknown): Answering =>
   (socket, earlier) => {
     if (earlier === 0) socket.write(OK);
@@ -50,62 +50,64 @@ const then =
 
 const reset = (socket: Socket) => socket.resetAndDestroy();
 
-/** Leaves its connection open, and ready to be used again. */
-async function prepare(...posts: Promise<unknown>[]): Promise<void> {
+/** Waits for the calls and leaves their connections open for reuse. */
+async function keepOpen(...posts: Promise<unknown>[]): Promise<void> {
   await Promise.all(posts);
   await nextCycle();
 }
 
-describe('a connection that was kept open', () => {
+describe('a kept-alive connection', () => {
   it.each([
     ['is reset', reset],
     ['is closed', (socket: Socket) => socket.end()],
-  ])('and %s before an answer makes no attempt fail', async (_, end) => {
-    answering = then(end);
-    await prepare(client.post(url));
+  ])('that %s before an answer does not make the attempt fail', async (_, end) => {
+    answering = answerOnceThen(end);
+    await keepOpen(client.post(url));
     const answer = await client.post(url);
     expect(answer).toMatchObject({ status: 200, responseBody: 'ok', address: '127.0.0.1' });
     expect(requests).toEqual([1, 1, 2]);
   });
 
   it.each(['H', 'HTTP/1.1 100 Continue\r\n\r\n', 'HTTP/1.1 103 Early Hints\r\n\r\n'])(
-    'and is reset after %j is not followed by another',
+    'that is reset after %j is not replaced by another',
     async (start) => {
-      answering = then((socket) => socket.write(start, () => setTimeout(() => reset(socket), 50)));
-      await prepare(client.post(url));
+      answering = answerOnceThen((socket) =>
+        socket.write(start, () => setTimeout(() => reset(socket), 50)),
+      );
+      await keepOpen(client.post(url));
       expect(await client.post(url)).toMatchObject({ error: 'reset' });
       expect(requests).toEqual([1, 1]);
     },
   );
 
-  it('is followed by a new connection, not by another that was kept open', async () => {
+  it('that fails is replaced by a new connection, not by another kept-alive one', async () => {
     answering = (socket) => {
       if (requests.length < 4) socket.write(OK);
-      // By then the other one is free.
+      // By then the other connection is free.
       else setTimeout(() => (requests.length === 4 ? reset(socket) : socket.write(OK)), 100);
     };
-    await prepare(client.post(url), client.post(url));
+    await keepOpen(client.post(url), client.post(url));
     const answers = await Promise.all([client.post(url), client.post(url)]);
     expect(answers).toMatchObject([{ status: 200 }, { status: 200 }]);
     expect(requests.slice(4)).toEqual([3]);
   });
 
-  it('is followed by no third one', async () => {
+  it('that fails is replaced only once', async () => {
     answering = (socket, earlier) => {
       if (requests.length === 1) socket.write(OK);
       else if (earlier <= 1) reset(socket);
     };
-    await prepare(client.post(url));
+    await keepOpen(client.post(url));
     expect(await client.post(url)).toMatchObject({ error: 'reset' });
     expect(requests).toEqual([1, 1, 2]);
   });
 
-  it('leaves the new one what is left of the time', async () => {
+  it('that fails leaves its replacement only the rest of the timeout', async () => {
     answering = (socket, earlier) => {
       if (requests.length === 1) socket.write(OK);
       else if (earlier === 1) setTimeout(() => reset(socket), 600);
     };
-    await prepare(client.post(url, 1_000));
+    await keepOpen(client.post(url, 1_000));
     const { error, durationMs } = await client.post(url, 1_000);
     expect(error).toBe('timeout');
     expect(durationMs).toBeLessThan(1_300);
@@ -113,7 +115,7 @@ describe('a connection that was kept open', () => {
   });
 });
 
-it('a new connection that is reset fails the attempt, behind a proxy, too', async () => {
+it('a new connection that is reset makes the attempt fail, with and without a proxy', async () => {
   answering = reset;
   expect(await client.post(url)).toMatchObject({ error: 'reset' });
   const proxy = await startConnectProxy();

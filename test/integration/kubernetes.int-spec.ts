@@ -15,7 +15,7 @@ import { configJsonSchema } from '../../libs/runtime/src/config/config.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const MANIFESTS = `${ROOT}tools/kubernetes/`;
-/** Of PostgreSQL, by default: `max_connections` less `superuser_reserved_connections`. */
+/** PostgreSQL's defaults: `max_connections` less `superuser_reserved_connections`. */
 const CONNECTIONS = 97;
 
 const MODELS = {
@@ -65,8 +65,8 @@ const migrateSettings = settingsOf(migrate);
 const variables = configJsonSchema().properties as Record<string, { default?: number }>;
 
 /**
- * The members of an object that were never looked at while `use` ran. A schema of Kubernetes
- * permits members that it does not know, so a misspelt one shows only by that.
+ * The members of an object that `use` never read. The schema of Kubernetes permits members that it
+ * does not know, so only this finds a misspelt one.
  */
 function unreadMembers(value: object, use: (watched: object) => void): string[] {
   const unread = new Set<string>();
@@ -91,7 +91,7 @@ function unreadMembers(value: object, use: (watched: object) => void): string[] 
   return [...unread];
 }
 
-/** Throws for what the schema of Kubernetes forbids. */
+/** Throws if an object breaks the schema of Kubernetes. */
 function validate(manifest: object & { kind: Kind }): void {
   MODELS[manifest.kind].prototype.validate.call(manifest);
 }
@@ -110,7 +110,7 @@ describe('the Kubernetes manifests', () => {
   });
 
   it.each(documents.map((document) => [document.kind, document] as const))(
-    'fit the schema of Kubernetes: %s',
+    'match the schema of Kubernetes: %s',
     (_, document) => {
       expect(Object.keys(MODELS)).toContain(document.kind);
       const unread = unreadMembers(document, (watched) => {
@@ -120,7 +120,7 @@ describe('the Kubernetes manifests', () => {
     },
   );
 
-  it('would not pass with a wrong value or a misspelt member', () => {
+  it('would be rejected with a wrong value or a misspelt member', () => {
     const wrong = { apiVersion: 'v1', kind: 'Service', spec: { ports: [{ port: 'http' }] } };
     expect(() => validate(wrong as { kind: Kind })).toThrow('port');
     const misspelt = { apiVersion: 'v1', kind: 'Service', spec: { selektor: {} } };
@@ -128,14 +128,14 @@ describe('the Kubernetes manifests', () => {
     expect(unread).toEqual(['/spec/selektor']);
   });
 
-  it('run programs that there are', () => {
+  it('run only programs that exist', () => {
     for (const { command } of containers) {
       const program = command?.find((word) => word.endsWith('.js')) ?? '';
       expect(existsSync(ROOT + program.replace(/^dist\/(.*)\.js$/, '$1.ts')), program).toBe(true);
     }
   });
 
-  it('probe paths and ports that there are', () => {
+  it('probe only paths and ports that exist', () => {
     const routes = [
       ...readFileSync(`${ROOT}libs/http/src/health.module.ts`, 'utf8').matchAll(/@Get\('(\w+)'\)/g),
     ].map(([, name]) => `/health/${String(name)}`);
@@ -156,7 +156,7 @@ describe('the Kubernetes manifests', () => {
     }
   });
 
-  it('set variables that there are, and take the rest from a secret of their own', () => {
+  it('set only variables that exist, and take the others from a secret of their own', () => {
     const given = [...settings.keys(), ...migrateSettings.keys()];
     for (const name of given) expect(Object.keys(variables)).toContain(name);
     for (const { name, envFrom } of containers) {
@@ -165,7 +165,7 @@ describe('the Kubernetes manifests', () => {
     }
   });
 
-  it('have migrate give the roles of the others their rights', () => {
+  it('have migrate grant the roles of the other processes their rights', () => {
     const { envFrom } = containers.find(({ name }) => name === 'migrate')!;
     const [generated] = migrate.configMapGenerator ?? [];
     expect(envFrom).toContainEqual({ configMapRef: { name: generated?.name } });
@@ -175,7 +175,7 @@ describe('the Kubernetes manifests', () => {
     });
   });
 
-  it('select the pods that they are about', () => {
+  it('select the pods that they name', () => {
     const labelsOf = (name: string | undefined) =>
       deployments.find((deployment) => deployment.metadata?.name === name)?.spec?.template.metadata
         ?.labels;
@@ -195,7 +195,7 @@ describe('the Kubernetes manifests', () => {
     expect(ports).toContain(service?.spec?.ports?.[0]?.targetPort);
   });
 
-  it('let no process be root, write or gain privileges', () => {
+  it('let no process run as root, write to its file system or gain privileges', () => {
     for (const { spec } of pods) {
       expect(spec?.securityContext).toMatchObject({
         runAsNonRoot: true,
@@ -215,7 +215,7 @@ describe('the Kubernetes manifests', () => {
     }
   });
 
-  describe('of the network', () => {
+  describe('and their network policies', () => {
     const policies = ofKind('NetworkPolicy');
     const policyOf = (name: string) =>
       policies.find(({ metadata }) => metadata?.name === `switchhook-${name}`)!.spec!;
@@ -223,7 +223,7 @@ describe('the Kubernetes manifests', () => {
       to.flatMap(({ ipBlock }) => ipBlock ?? []),
     );
 
-    it('are about all pods, in both directions, and about ports that they have', () => {
+    it('cover all pods, in both directions, with ports that the pods open', () => {
       for (const { metadata, spec } of pods) {
         const component = metadata!.labels!['app.kubernetes.io/component']!;
         const { podSelector, policyTypes, ingress = [] } = policyOf(component);
@@ -236,7 +236,7 @@ describe('the Kubernetes manifests', () => {
       }
     });
 
-    it('let only pods of Switchhook, and their likes, reach the stores', () => {
+    it('let only pods of Switchhook reach the stores', () => {
       const { ingress = [] } = policyOf('stores');
       const from = ingress.map(({ from: peers }) =>
         peers?.map((peer) => peer.podSelector?.matchLabels),
@@ -249,7 +249,7 @@ describe('the Kubernetes manifests', () => {
     it.each([
       ...['10.96.0.1', '172.20.0.9', '192.168.1.1', '100.64.0.1', '169.254.169.254', '127.0.0.1'],
       ...['168.63.129.16', '0.0.0.0', '224.0.0.1', '255.255.255.255', 'fd00::1', 'fe80::1', '::1'],
-    ])('let no worker reach %s, as the worker itself does not', (address) => {
+    ])('let no worker reach %s, which the worker itself refuses too', (address) => {
       expect(isReached(address)).toBe(false);
       const policy = new OutboundPolicy(readConfig({ DATABASE_URL: 'postgres://unused' }));
       expect(policy.allowsAddress(address)).toBe(false);
@@ -272,18 +272,18 @@ describe('the Kubernetes manifests', () => {
     }
   });
 
-  it('give a worker the time that its attempts take', () => {
+  it('give a stopping worker enough time to finish its attempts', () => {
     expect(podOf('switchhook-worker').terminationGracePeriodSeconds).toBeGreaterThanOrEqual(30);
   });
 
-  it('let the API be asked until the Service has been told, and answer what it was asked', () => {
+  it('keep a stopping API serving until the Service has removed it, and let it finish its answers', () => {
     const { containers: asked, terminationGracePeriodSeconds } = podOf('switchhook-api');
     const [, seconds] = asked[0]?.lifecycle?.preStop?.exec?.command ?? [];
     expect(Number(seconds)).toBeGreaterThanOrEqual(5);
     expect(terminationGracePeriodSeconds).toBeGreaterThanOrEqual(30);
   });
 
-  it('scale the worker on a metric that there is', () => {
+  it('scale the worker on a metric that exists', () => {
     const [metric] = ofKind('HorizontalPodAutoscaler').flatMap(({ spec }) =>
       (spec.metrics ?? []).flatMap(({ pods: ofPods }) => ofPods?.metric.name ?? []),
     );
@@ -294,7 +294,7 @@ describe('the Kubernetes manifests', () => {
     expect(code).toContain(`'${metric ?? ''}'`);
   });
 
-  it('need no more connections than PostgreSQL takes by default', () => {
+  it('need no more connections than PostgreSQL allows by default', () => {
     const most = ofKind('HorizontalPodAutoscaler').map(({ spec }) => spec.maxReplicas);
     const surge = deployments.length;
     const ofPods = (most.reduce((sum, count) => sum + count, 0) + surge) * poolSize();

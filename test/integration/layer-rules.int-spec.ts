@@ -7,22 +7,22 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The texts of some files, by path. */
+/** File contents by path. */
 type Files = Record<string, string>;
 
-/** The rules that a file breaks, by path; a file that a tool did not look at is not in it. */
+/** The rules that each file breaks, by path; files that a tool did not check are missing. */
 type Verdicts = Map<string, string[]>;
 
 let directory: string;
 
 beforeAll(async () => {
-  // The tools report real paths, and the temporary directory of macOS is a link.
+  // The tools report real paths, and the temporary directory of macOS is a symbolic link.
   directory = await realpath(await mkdtemp(join(tmpdir(), 'switchhook-rules-')));
 });
 afterAll(() => rm(directory, { recursive: true }));
 
 /** Writes a tree with our own configuration of Node.js, TypeScript and the tools. */
-async function plant(name: string, files: Files): Promise<string> {
+async function writeTree(name: string, files: Files): Promise<string> {
   const root = join(directory, name);
   for (const ours of ['package.json', 'tsconfig.json', 'tools']) {
     await cp(join(REPOSITORY, ours), join(root, ours), { recursive: true });
@@ -34,7 +34,7 @@ async function plant(name: string, files: Files): Promise<string> {
   return root;
 }
 
-/** What a tool of ours prints in a tree, whether it finds something or not. */
+/** The JSON that one of our tools prints for a tree, whether or not it finds anything. */
 function output(tool: string, root: string, args: readonly string[]): Promise<unknown> {
   const program = join(REPOSITORY, 'node_modules/.bin', tool);
   return new Promise((resolve, reject) => {
@@ -49,7 +49,7 @@ function output(tool: string, root: string, args: readonly string[]): Promise<un
 }
 
 describe('the layers', () => {
-  /** Every arrow that is allowed: the rules must leave them alone. */
+  /** Every allowed import: no rule may reject one. */
   const allowed: Files = {
     'libs/kernel/src/error.ts': `export const error = 1;`,
     'libs/kernel/src/index.ts': `export { error } from './error.js';`,
@@ -78,7 +78,7 @@ describe('the layers', () => {
     'test/integration/alone.int-spec.ts': `export {};`,
   };
 
-  /** The files of a context that stands on others. */
+  /** The files of a context that depends on others. */
   function context(name: string, others: readonly string[]): Files {
     const importsOf = (paths: readonly string[]): string =>
       paths.map((path) => `import '#libs/${path}';`).join('\n');
@@ -118,7 +118,7 @@ describe('the layers', () => {
     ],
     [
       'no-orphans',
-      'a file without imports that nobody imports',
+      'a file that imports nothing and that nothing imports',
       { 'libs/webhooks/src/domain/forgotten.ts': `export {};` },
     ],
     [
@@ -135,7 +135,7 @@ describe('the layers', () => {
     ],
     [
       'domain-imports-no-layer',
-      'the domain of a room imports its infrastructure',
+      'a nested domain imports its infrastructure',
       { 'libs/webhooks/src/deliveries/domain/reads.ts': `import '../infrastructure/store.js';` },
     ],
     [
@@ -165,7 +165,7 @@ describe('the layers', () => {
     ],
     [
       'domain-knows-the-kernel-and-domains-alone',
-      'the domain goes round by a file outside the layers',
+      'the domain bypasses the layers through a file outside them',
       {
         'libs/webhooks/src/domain/round.ts': `import '../helper.js';`,
         'libs/webhooks/src/helper.ts': `import '#libs/runtime';`,
@@ -173,7 +173,7 @@ describe('the layers', () => {
     ],
     [
       'domain-knows-the-kernel-and-domains-alone',
-      'the domain imports a domain of what is no context',
+      'the domain imports the domain of a library that is no context',
       {
         'libs/identity/src/domain/calls.ts': `import '#libs/outbound/domain';`,
         'libs/outbound/src/domain/index.ts': `export const calls = 1;`,
@@ -206,7 +206,7 @@ describe('the layers', () => {
     ],
     [
       'contexts-through-their-index',
-      'a file behind the index of the kernel, when it is needed',
+      'a dynamic import of a file behind the index of the kernel',
       {
         'libs/webhooks/src/domain/later.ts': `export const later = import('../../../kernel/src/error.js');`,
       },
@@ -284,19 +284,19 @@ describe('the layers', () => {
     ],
     [
       'what-subscriptions-may-use',
-      'the room of subscriptions imports that of deliveries',
+      'subscriptions import deliveries',
       {
         'libs/webhooks/src/subscriptions/domain/log.ts': `import '../../deliveries/domain/delivery.js';`,
       },
     ],
     [
       'what-deliveries-may-use',
-      'the room of deliveries imports that of events',
+      'deliveries import events',
       { 'libs/webhooks/src/deliveries/domain/source.ts': `import '../../events/domain/event.js';` },
     ],
     [
       'what-events-may-use',
-      'a room imports the index that leads into it',
+      'events import the index of their own context',
       { 'libs/webhooks/src/events/infrastructure/all.ts': `import '../../index.js';` },
     ],
     [
@@ -329,7 +329,7 @@ describe('the layers', () => {
     ],
     [
       'no-library-without-its-place',
-      'a new context imports the kernel before anything says that it may',
+      'a new context imports the kernel without a rule that allows it',
       { 'libs/payments/src/index.ts': `import '#libs/kernel';` },
     ],
     [
@@ -339,7 +339,7 @@ describe('the layers', () => {
     ],
     [
       'libs-know-no-app',
-      'a context imports what only tests use',
+      'a context imports test support',
       { 'libs/webhooks/src/domain/tests.ts': `import '../../../../test/support/rows.js';` },
     ],
     [
@@ -358,14 +358,14 @@ describe('the layers', () => {
   let configured: string[];
   let unresolved: unknown[];
 
-  /** The rules that some files break together; each of them must have been looked at. */
+  /** The rules that some files break together; each of them must have been checked. */
   function brokenBy(files: Files): string[] {
     return [...new Set(Object.keys(files).flatMap((path) => verdicts.get(path) ?? 'not seen'))];
   }
 
   beforeAll(async () => {
     const planted = Object.assign({}, ...rows.map(([, , files]) => files)) as Files;
-    const root = await plant('layers', { ...allowed, ...planted });
+    const root = await writeTree('layers', { ...allowed, ...planted });
     const args = ['--config', 'tools/dependency-cruiser.cjs', '-T', 'json', 'apps', 'libs', 'test'];
     const { modules, summary } = (await output('depcruise', root, args)) as {
       modules: { source: string; dependencies: { couldNotResolve: boolean }[] }[];
@@ -384,20 +384,20 @@ describe('the layers', () => {
     expect(brokenBy(planted)).toEqual([rule]);
   });
 
-  it('leave every allowed import alone', () => {
+  it('accept every allowed import', () => {
     expect(brokenBy(allowed)).toEqual([]);
   });
 
-  it('are looked at with every import resolved', () => {
+  it('are checked with every import resolved', () => {
     expect(unresolved).toEqual([]);
   });
 
-  it('have no rule that is not proven here', () => {
+  it('have no rule without a test here', () => {
     expect([...new Set(rows.map(([rule]) => rule))].sort()).toEqual(configured.sort());
   });
 });
 
-describe('the habits', () => {
+describe('the lint rules', () => {
   const lines = (count: number): string =>
     Array.from({ length: count }, (_, line) => `export const n${String(line)} = ${String(line)};`)
       .join('\n')
@@ -418,19 +418,19 @@ describe('the habits', () => {
     ],
     [
       'no-restricted-imports',
-      'the domain of a room imports TypeORM',
+      'a nested domain imports TypeORM',
       'libs/webhooks/src/deliveries/domain/typeorm.ts',
       `export { DataSource } from 'typeorm';`,
     ],
     [
       'no-restricted-syntax',
-      'the domain names a type of TypeORM in passing',
+      'the domain uses an inline import of a TypeORM type',
       'libs/webhooks/src/domain/typeorm-inline.ts',
       `export type Source = import('typeorm').DataSource;`,
     ],
     [
       'no-restricted-syntax',
-      'the domain imports TypeORM when it is needed',
+      'the domain imports TypeORM dynamically',
       'libs/webhooks/src/domain/typeorm-later.ts',
       `export const later = (): Promise<unknown> => import('typeorm');`,
     ],
@@ -460,7 +460,7 @@ describe('the habits', () => {
     ],
     [
       'no-restricted-properties',
-      'a process takes the environment apart',
+      'a process destructures its environment',
       'apps/api/src/environment.ts',
       `export const { env } = process;`,
     ],
@@ -472,20 +472,20 @@ describe('the habits', () => {
     ],
     [
       '@typescript-eslint/no-floating-promises',
-      'nobody observes a promise',
+      'a promise is not awaited',
       'libs/webhooks/src/infrastructure/floating.ts',
       `export function start(): void {\n  Promise.resolve(1);\n}`,
     ],
     [
       '@typescript-eslint/no-misused-promises',
-      'a promise is given to one that does not await it',
+      'a promise is passed to a function that does not await it',
       'libs/webhooks/src/infrastructure/misused.ts',
       `setTimeout(async () => {\n  await Promise.resolve(1);\n}, 1);`,
     ],
     ['max-lines', 'a file of 251 lines', 'libs/webhooks/src/domain/long.ts', lines(251)],
     [
       '@typescript-eslint/no-floating-promises',
-      'nobody observes a promise of a test',
+      'a promise of a test is not awaited',
       'test/integration/floating.int-spec.ts',
       `export function start(): void {\n  Promise.resolve(1);\n}`,
     ],
@@ -513,7 +513,7 @@ describe('the habits', () => {
   const verdicts: Verdicts = new Map();
 
   beforeAll(async () => {
-    const root = await plant('habits', {
+    const root = await writeTree('habits', {
       'libs/kernel/src/index.ts': 'export {};',
       ...Object.fromEntries(breaches.map(([, , path, text]) => [path, text])),
       ...Object.fromEntries(allowed.map(([, path, text]) => [path, text])),
@@ -525,7 +525,7 @@ describe('the habits', () => {
       messages: { ruleId: string | null; message: string }[];
     }[];
     for (const { filePath, messages } of results) {
-      // Without a rule the file could not be parsed.
+      // Without a rule id, the file could not be parsed.
       const broken = messages.map(({ ruleId, message }) => ruleId ?? message);
       verdicts.set(relative(root, filePath), [...new Set(broken)]);
     }

@@ -18,10 +18,10 @@ import { proxyTo, type TcpProxy } from '../support/tcp-proxy.js';
 const PATIENT_MS = 20_000;
 const FIFTEEN_MINUTES_MS = 15 * 60_000;
 const FIVE_AN_HOUR = { quota: 5, windowMs: 3_600_000 };
-/** What a process alone keeps count of. */
+/** How many entries a process keeps in memory. */
 const REMEMBERED = 50_000;
 
-/** The machine may be busy where a test is not about waiting. */
+/** Long enough for a busy machine, in tests that are not about waiting. */
 class PatientLimits extends RedisLimits {
   override waitMs = PATIENT_MS;
 }
@@ -32,18 +32,18 @@ let limits: PatientLimits;
 
 beforeAll(async () => {
   redis = new Redis(testRedisUrl().toString());
-  await forgetAll();
+  await deleteKeys();
   proxy = await proxyTo(testRedisUrl().toString());
   limits = await connected(proxy.address);
 });
 afterAll(async () => {
   limits.onApplicationShutdown();
   await proxy.close();
-  await forgetAll();
+  await deleteKeys();
   redis.disconnect();
 });
 
-async function forgetAll(): Promise<void> {
+async function deleteKeys(): Promise<void> {
   const keys = await redis.keys('switchhook:*');
   if (keys.length > 0) await redis.del(keys);
 }
@@ -63,7 +63,7 @@ function reachable(made: RedisLimits): Promise<unknown> {
   );
 }
 
-async function passOn(key: string, ms: number): Promise<void> {
+async function advance(key: string, ms: number): Promise<void> {
   const left = await redis.pttl(key);
   await redis.pexpire(key, left - ms);
 }
@@ -71,11 +71,11 @@ async function passOn(key: string, ms: number): Promise<void> {
 describe('failed logins in Redis', () => {
   loginFailuresContract({
     failures: () => new RedisLoginFailures(limits),
-    pass: (login, ms) => passOn(`switchhook:login:${login}`, ms),
+    pass: (login, ms) => advance(`switchhook:login:${login}`, ms),
   });
 
-  it('leave no key that stays, and none for what nobody decided', async () => {
-    await forgetAll();
+  it('leave no key without an expiry, and none for an undecided login', async () => {
+    await deleteKeys();
     const failures = new RedisLoginFailures(limits);
     const [failed, undecided] = [pairCounter('demo', '192.0.2.1'), addressCounter('192.0.2.2')];
     for (const login of [failed, undecided]) await failures.begin(login);
@@ -90,7 +90,7 @@ describe('failed logins in Redis', () => {
     expect(left).toBeLessThanOrEqual(FIFTEEN_MINUTES_MS);
   });
 
-  it('have the key that operators are told to delete', () => {
+  it('use the key that the documentation tells operators to delete', () => {
     const page = readFileSync(new URL('../../docs/operating/users.md', import.meta.url), 'utf8');
     const [recipe = ''] = /^ {4}login=\$\(.*\)$/m.exec(page) ?? [];
     expect(recipe).toContain(' 192.0.2.7 demo)');
@@ -105,8 +105,8 @@ describe('failed logins in Redis', () => {
     expect(page).toContain(`\`${addressGroup('2001:db8::7')}\``);
   });
 
-  it('tell neither the username nor the address', async () => {
-    await forgetAll();
+  it('reveal neither the username nor the address', async () => {
+    await deleteKeys();
     const failures = new RedisLoginFailures(limits);
     await failures.begin(pairCounter('telling-name', '192.0.2.77'));
     await failures.begin(addressCounter('192.0.2.77'));
@@ -128,11 +128,11 @@ describe('rates in Redis', () => {
     pass: async (accountId, ms) => {
       const key = `switchhook:rate:${accountId}`;
       await redis.set(key, Number(await redis.get(key)) - ms * 1_000, 'KEEPTTL');
-      await passOn(key, ms);
+      await advance(key, ms);
     },
   });
 
-  it('are kept until the bucket is full again, and no longer', async () => {
+  it('expire as soon as the bucket is full again', async () => {
     await new RedisRateLimiter(limits).take('kept', FIVE_AN_HOUR);
     const left = await redis.pttl('switchhook:rate:kept');
     expect(left).toBeGreaterThan(FIVE_AN_HOUR.windowMs / 5 - 30_000);
@@ -140,7 +140,7 @@ describe('rates in Redis', () => {
   });
 });
 
-describe('alone', () => {
+describe('in one process without Redis', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['performance'] });
   });
@@ -153,7 +153,7 @@ describe('alone', () => {
     const failures = new LocalLoginFailures();
     loginFailuresContract({ failures: () => failures, pass });
 
-    it('of fifty thousand logins are remembered, and the oldest dropped', async () => {
+    it('are kept for fifty thousand logins, then the oldest are dropped', async () => {
       const many = new LocalLoginFailures();
       const ten = (key: string) => ({ key, allowed: 10 });
       const failTen = async (login: string): Promise<void> => {
@@ -178,7 +178,7 @@ describe('alone', () => {
     const limiter = new LocalRateLimiter();
     rateLimiterContract({ limiter: () => limiter, pass });
 
-    it('of fifty thousand accounts are remembered, and the oldest dropped', async () => {
+    it('are kept for fifty thousand accounts, then the oldest are dropped', async () => {
       const many = new LocalRateLimiter();
       const take = (account: string) => many.take(account, FIVE_AN_HOUR);
       const others = async (prefix: string, count: number) => {
@@ -198,7 +198,7 @@ describe.each<[how: string, cut: () => void]>([
   ['away', () => proxy.down()],
   ['silent', () => proxy.freeze()],
 ])('with Redis %s', (how, cut) => {
-  it('each process counts alone, without waiting, and together again when it is back', async () => {
+  it('each process counts alone without waiting, and they count together again once Redis is back', async () => {
     const [one, other] = await Promise.all([connected(proxy.address), connected(proxy.address)]);
     const takes = [new RedisRateLimiter(one), new RedisRateLimiter(other)];
     const account = `while-${how}`;
@@ -207,7 +207,7 @@ describe.each<[how: string, cut: () => void]>([
     cut();
     for (const made of [one, other]) made.waitMs = 250;
     const start = performance.now();
-    // Each knows what it gave itself.
+    // Each process knows what it granted itself.
     for (const [index, limiter] of takes.entries()) {
       for (let remaining = 2 + index; remaining >= 0; remaining -= 1) {
         const allowance = await limiter.take(account, FIVE_AN_HOUR);
@@ -215,7 +215,7 @@ describe.each<[how: string, cut: () => void]>([
       }
       expect(await limiter.take(account, FIVE_AN_HOUR)).toMatchObject({ allowed: false });
     }
-    // A quarter of a second at the most for each process, once.
+    // Each process waits a quarter of a second at most, once.
     expect(performance.now() - start).toBeLessThan(2_000);
     for (const made of [one, other]) made.waitMs = PATIENT_MS;
     proxy.down();
@@ -225,7 +225,7 @@ describe.each<[how: string, cut: () => void]>([
     for (const made of [one, other]) made.onApplicationShutdown();
   });
 
-  it('a process knows the failed logins that it saw before', async () => {
+  it('a process still knows the failed logins that it saw before', async () => {
     const made = await connected(proxy.address);
     const failures = new RedisLoginFailures(made);
     const login = { key: `while-${how}`, allowed: 10 };

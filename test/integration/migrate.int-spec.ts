@@ -4,18 +4,21 @@ import { type DatabaseSchema, migrate, migrationOf, readConfig } from '#libs/run
 import { contextSchemas } from '../../apps/cli/src/context-schemas.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 
-/** What a later version adds. */
+/** A migration of a later version. */
 const later: DatabaseSchema = {
   migrations: [migrationOf('Later1800000000000', 'ALTER TABLE credentials ADD COLUMN later text')],
   tables: {},
 };
 const schemas = [...contextSchemas, later];
 
-/** Of one migration. A change of a table waits for it, and a plain read of that table waits behind it. */
+/**
+ * The lock timeout of one migration. A change of a table waits for the lock, and plain reads of
+ * that table queue behind it.
+ */
 const LOCK_TIMEOUT_MS = 2_000;
 
 let database: TestDatabase;
-/** Reads a table for long, as a pg_dump does. */
+/** Reads a table for a long time, as pg_dump does. */
 let dump: pg.Client;
 
 beforeAll(async () => {
@@ -23,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  // As the version before left it.
+  // Restores the state that the previous version left.
   await database.query('ALTER TABLE credentials DROP COLUMN IF EXISTS later');
   await database.query(`DELETE FROM migrations WHERE name LIKE 'Later%'`);
   dump = new pg.Client({ connectionString: database.url });
@@ -33,7 +36,7 @@ beforeEach(async () => {
 });
 afterEach(() => dump.end());
 
-it('keeps others waiting for two seconds while a table is locked, and comes again', async () => {
+it('blocks others for at most two seconds while a table is locked, and tries again', async () => {
   const told: string[] = [];
   let isDone = false as boolean;
   const migrating = migrate(readConfig({ DATABASE_URL: database.url }), schemas, {

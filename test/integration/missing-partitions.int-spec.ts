@@ -40,7 +40,9 @@ afterAll(async () => {
 });
 beforeEach(() => losePartitions('events', 'deliveries', 'attempts'));
 
-/** As after the week that they were made ahead for: the machine slept, or its clock was set forward. */
+/**
+ * The state after the week of prepared partitions: the machine slept, or its clock was set forward.
+ */
 async function losePartitions(...parents: string[]): Promise<void> {
   const partitions = await database.query<{ name: string }>(
     `SELECT inhrelid::regclass AS name FROM pg_inherits WHERE inhparent = ANY ($1::regclass[])`,
@@ -58,17 +60,17 @@ async function aSubscription(path = '/'): Promise<string> {
   return new URL(answer.json<{ href: string }>().href).pathname;
 }
 
-it('accepts events that no partition was there for', async () => {
+it('accepts events whose partition is missing', async () => {
   const answers = await Promise.all([report(), report(), report()]);
   expect(answers.map(({ status }) => status)).toEqual([202, 202, 202]);
 });
 
-it('makes a test that no partition was there for', async () => {
+it('creates a test delivery whose partition is missing', async () => {
   const answer = await customer.post(`${await aSubscription()}/test`);
   expect(answer.status).toBe(202);
 });
 
-it('records an attempt that no partition was there for, and calls once', async () => {
+it('records an attempt whose partition is missing, and calls the target once', async () => {
   await aSubscription('/recorded');
   receiver.answering = ({ path }, response) =>
     void losePartitions(...(path === '/recorded' ? ['attempts'] : [])).then(() => response.end());
@@ -86,7 +88,7 @@ interface Delivery {
   attempts: number;
 }
 
-it('answers with 503 while partitions cannot be made', async () => {
+it('answers 503 while partitions cannot be created', async () => {
   await database.query('ALTER FUNCTION ensure_partitions(integer) RENAME TO gone');
   const answer = await report();
   await database.query('ALTER FUNCTION gone(integer) RENAME TO ensure_partitions');

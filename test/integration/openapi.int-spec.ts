@@ -24,13 +24,13 @@ let base: string;
 let text: string;
 let document: ApiDocument;
 let api: DescribedApi;
-/** Owns what the examples name. */
+/** Owns the resources that the examples name. */
 let customer: Client;
 let platform: Client;
 let event: string;
 let delivery: string;
 
-/** What the examples of the document name. */
+/** The resources that the examples of the document name. */
 const EXAMPLE = {
   user: '83346',
   application: '5080983',
@@ -52,7 +52,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Makes the user, the application and the subscription that the examples name. */
+/** Creates the user, the application and the subscription that the examples name. */
 async function makeExamples(): Promise<void> {
   const [owner, operator] = await Promise.all([
     createUser(database, 'customer'),
@@ -70,7 +70,7 @@ async function makeExamples(): Promise<void> {
   customer = clientOf(base, 'example:customer-secret');
   platform = clientOf(base, operator.auth);
   await restoreExamples();
-  // Beyond the ids that were chosen.
+  // Beyond the ids that were chosen above.
   await database.query(`SELECT setval(pg_get_serial_sequence('credentials', 'id'), 1000)`);
   const accepted = await platform.post('/v1/events', {
     event: 'cdrCreated',
@@ -116,7 +116,7 @@ const operations = () => api.operations;
 const parameters = (described: DescribedOperation, place: string) =>
   api.parametersOf(described, place);
 
-/** The path with the example of each parameter; events have ids of their own time. */
+/** The path with the example of each parameter; event ids are taken from real events. */
 function examplePath(described: DescribedOperation): string {
   return parameters(described, 'path').reduce((path, { name, schema }) => {
     const value = path.startsWith('/v1/events/')
@@ -143,7 +143,7 @@ function call({ method }: { method: string }, path: string, by: Client, body?: o
 const bodyOf = (described: DescribedOperation) => api.bodyOf(described);
 
 describe('the document', () => {
-  it('is valid by the meta-schema of OpenAPI 3.1', async () => {
+  it('is valid against the meta-schema of OpenAPI 3.1', async () => {
     type Specification = Parameters<Validator['validate']>[0];
     const specification = JSON.parse(text) as Exclude<Specification, string>;
     expect(await new Validator().validate(specification)).toEqual({ valid: true });
@@ -151,7 +151,7 @@ describe('the document', () => {
     expect(await new Validator().validate(broken)).toMatchObject({ valid: false });
   });
 
-  it('has JSON Schemas of draft 2020-12 alone', () => {
+  it('contains only JSON Schemas of draft 2020-12', () => {
     const ajv = new Ajv2020({ strict: false });
     for (const [name, schema] of Object.entries(document.components.schemas)) {
       expect([name, ajv.validateSchema(schema)]).toEqual([name, true]);
@@ -166,7 +166,7 @@ describe('the document', () => {
     expect((await linter.run(broken)).map(({ code }) => code)).toContain('operation-operationId');
   }, 120_000);
 
-  it('says where it comes from, and is asked for without credentials', async () => {
+  it('is served without credentials and names its own server', async () => {
     const { status, headers } = await send('GET', `${base}/openapi.json`);
     expect([status, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
     expect(document).toMatchObject({ openapi: '3.1.0', servers: [{ url: '/' }] });
@@ -174,7 +174,7 @@ describe('the document', () => {
 });
 
 describe('every route', () => {
-  it('is described, and every described route is there', () => {
+  it('is described, and every described route exists', () => {
     const { stack } = app.getHttpAdapter().getInstance().router as unknown as {
       stack: { route?: { path: string; methods: Record<string, boolean> } }[];
     };
@@ -190,14 +190,14 @@ describe('every route', () => {
     expect(described.length).toBeGreaterThan(30);
   });
 
-  it('has every parameter of its path described, and no other', () => {
+  it('has exactly its path parameters described', () => {
     for (const described of operations()) {
       const names = [...described.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
       expect(parameters(described, 'path').map(({ name }) => name)).toEqual(names);
     }
   });
 
-  it('needs credentials exactly where it says so', async () => {
+  it('needs credentials exactly where its description says so', async () => {
     for (const described of operations()) {
       const { method, operation } = described;
       const answer = await send(method, base + examplePath(described));
@@ -210,7 +210,7 @@ describe('every route', () => {
     }
   });
 
-  it('is for the platform alone exactly where it says so', async () => {
+  it('is for the platform only exactly where its description says so', async () => {
     for (const described of operations()) {
       if (described.method === 'DELETE') continue;
       const answer = await call(described, examplePath(described), customer);
@@ -227,7 +227,7 @@ describe('every route', () => {
     ]);
   });
 
-  it('knows exactly the query parameters that are described', async () => {
+  it('reads exactly the query parameters that are described', async () => {
     const lists = operations().filter(({ method, path }) => method === 'GET' && path !== '/docs');
     const names = new Set(lists.flatMap((list) => parameters(list, 'query')).map((p) => p.name));
     expect(names.size).toBeGreaterThan(8);
@@ -245,7 +245,7 @@ describe('every route', () => {
     }
   });
 
-  it('takes an Idempotency-Key exactly where the text about all routes says so', () => {
+  it('takes an Idempotency-Key exactly where the general text says so', () => {
     const takesKey = operations().filter((described) =>
       parameters(described, 'header').some(({ name }) => name === 'Idempotency-Key'),
     );
@@ -265,8 +265,8 @@ describe('every route', () => {
     );
   });
 
-  it('finds no path and no method but those that are described', async () => {
-    // The client compares each answer with the document.
+  it('accepts no path or method beyond the described ones', async () => {
+    // The client checks each answer against the document.
     expect((await customer.get('/v1/unknown')).status).toBe(404);
     expect((await customer.delete('/v1/applications')).status).toBe(405);
     expect((await send('GET', `${base}/unknown`)).status).toBe(404);
@@ -289,7 +289,7 @@ describe('every error', () => {
     return [...words.matchAll(/'(\w+)'/g)].map(([, word = '']) => word);
   };
 
-  /** Of all errors that the libraries throw. */
+  /** The codes of all errors that the libraries throw. */
   function thrownCodes(): string[] {
     const libraries = new URL('../../libs/', import.meta.url);
     const files = readdirSync(libraries, { recursive: true }).map(String);
@@ -301,7 +301,7 @@ describe('every error', () => {
     return [...new Set(found)];
   }
 
-  it('has its code among those of a problem, and an answer', () => {
+  it('has its code in the Problem schema and in a described response', () => {
     const codes = thrownCodes();
     expect(codes).toContain('webhook_limit_reached');
     const problem = document.components.schemas['Problem']!;
@@ -315,7 +315,7 @@ describe('every error', () => {
     expect([...new Set(answered)].sort()).toEqual(codes.sort());
   });
 
-  it('has the code of a fault described', () => {
+  it('has the codes of its field faults described', () => {
     const fault = document.components.schemas['Fault']!;
     expect([...(fault.properties!['code']!.enum ?? [])].sort()).toEqual(
       wordsOf('FieldCode').sort(),
@@ -324,7 +324,7 @@ describe('every error', () => {
 });
 
 describe('every field', () => {
-  /** Dtos as class-validator knows them, which is told by the same decorators. */
+  /** The DTOs as class-validator sees them; the same decorators describe them. */
   function dtos(): Map<string, Set<string>> {
     const { validationMetadatas } = getMetadataStorage() as unknown as {
       validationMetadatas: Map<new () => object, { propertyName: string }[]>;
@@ -341,7 +341,7 @@ describe('every field', () => {
     );
   }
 
-  it('of a body is described, with its type', () => {
+  it('of a body is described with its type', () => {
     const found = dtos();
     expect(found.size).toBeGreaterThan(6);
     for (const [name, fields] of found) {
@@ -361,7 +361,7 @@ describe('every field', () => {
   });
 
   it.each(['required', 'type', 'enum', 'maxLength', 'pattern'])(
-    'has a rule %s that holds',
+    'enforces its described rule: %s',
     async (keyword) => {
       let count = 0;
       for (const described of operations()) {
@@ -394,7 +394,7 @@ describe('every field', () => {
     [{ events: {} }, 'type'],
     [{ events: [] }, 'length'],
     [{ events: Array.from({ length: 1_001 }, () => ({})) }, 'length'],
-  ])('of a batch has the rules that are described', async (body, code) => {
+  ])('of a batch has the described rules', async (body, code) => {
     const answer = await platform.post('/v1/events/batch', body);
     expect(answer.json()).toMatchObject({ errors: [{ field: 'events', code }] });
     expect(document.components.schemas['EventBatch']).toMatchObject({
@@ -408,7 +408,7 @@ describe('every field', () => {
     return schema && api.resolve(schema);
   }
 
-  /** A value that breaks a rule of a field, and what is then wrong with it. */
+  /** A value that breaks a rule of a field, and the codes of the expected fault. */
   function breaking(keyword: string, name: string, member: JsonSchema, body: JsonSchema) {
     const types = [member.type].flat();
     if (keyword === 'required')
@@ -426,7 +426,7 @@ describe('every field', () => {
 describe('every example', () => {
   beforeEach(restoreExamples);
 
-  it('of a path and a query can be asked for', async () => {
+  it('of a path and a query is answered with 200', async () => {
     let count = 0;
     for (const described of operations().filter(({ method }) => method === 'GET')) {
       const path = examplePath(described);
@@ -449,7 +449,7 @@ describe('every example', () => {
     let count = 0;
     for (const described of operations()) {
       const { method, operation } = described;
-      // An example before it may have switched the subscription off.
+      // An earlier example may have switched the subscription off.
       await restoreExamples();
       for (const [name, { value }] of Object.entries(bodyOf(described)?.examples ?? {})) {
         const path = examplePath(described);
@@ -469,12 +469,12 @@ describe('every example', () => {
     expect(count).toBeGreaterThan(20);
   });
 
-  it('of a route without a body can be done', async () => {
+  it('of a route without a body succeeds', async () => {
     for (const described of operations()) {
       const { method, operation } = described;
       if (method === 'GET' || bodyOf(described)) continue;
       await restoreExamples();
-      // So it can be redelivered, and cancelled once more.
+      // Makes it possible to redeliver it, and to cancel it again.
       await database.query(
         `UPDATE deliveries SET state = 'cancelled', reason = 'requested', completed_at = now()`,
       );
@@ -486,7 +486,7 @@ describe('every example', () => {
     }
   });
 
-  it('of an answer is as the answers are', () => {
+  it('of an answer matches its own schema', () => {
     for (const described of operations()) {
       for (const [status, response] of Object.entries(described.operation.responses)) {
         const { headers = {}, content = {} } = api.resolve(response);
@@ -506,18 +506,18 @@ describe('every example', () => {
   });
 });
 
-describe('an answer that is not as described', () => {
+describe('an answer that differs from its description', () => {
   const id = `/v1/applications/${EXAMPLE.application}`;
 
   it.each<[what: string, change: (answer: Answer) => object, fault: RegExp]>([
     ['with another status', () => ({ status: 299 }), /status 299 is not described/],
     [
-      'with a field more',
+      'with an extra field',
       (answer) => ({ text: JSON.stringify({ ...answer.json(), more: 1 }) }),
       /must NOT have additional properties/,
     ],
     [
-      'with a field less',
+      'without a required field',
       (answer) => ({ text: JSON.stringify({ ...answer.json(), name: undefined }) }),
       /must have required property 'name'/,
     ],
@@ -532,16 +532,16 @@ describe('an answer that is not as described', () => {
       /header ETag is missing/,
     ],
     [
-      'with a header more',
+      'with an extra header',
       ({ headers }) => ({ headers: { ...headers, location: 'x' } }),
       /header location is not described/,
     ],
     [
-      'of another type',
+      'of another content type',
       ({ headers }) => ({ headers: { ...headers, 'content-type': 'text/html' } }),
       /text\/html is not described/,
     ],
-  ])('such as one %s is found', async (_, change, fault) => {
+  ])('is detected: one %s', async (_, change, fault) => {
     await restoreExamples();
     const answer = await customer.get(id);
     expect(api.faultsOf('GET', id, answer)).toEqual([]);
@@ -550,7 +550,7 @@ describe('an answer that is not as described', () => {
 });
 
 describe('the page at /docs', () => {
-  it.each(['/docs', '/docs/'])('as %s has all of its parts here', async (path) => {
+  it.each(['/docs', '/docs/'])('at %s loads all of its parts from this server', async (path) => {
     const page = await send('GET', base + path);
     expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     expect(page.headers['content-security-policy']).toContain("default-src 'none'");
@@ -566,13 +566,13 @@ describe('the page at /docs', () => {
     expect(page.text).not.toMatch(/https?:/);
   });
 
-  it('has no other parts', async () => {
+  it('serves no other files', async () => {
     for (const name of ['package.json', '..%2Fpackage.json', 'constructor', 'index.js']) {
       expect((await send('GET', `${base}/docs/${name}`)).status).toBe(404);
     }
   });
 
-  it('reads the description of this very API, and tells nobody', async () => {
+  it('reads the description of its own API, and sends nothing to third parties', async () => {
     const { text: start } = await send('GET', `${base}/docs/start.js`);
     expect(start).toContain("new URL('../openapi.json', document.currentScript.src)");
     expect(start).toContain('validatorUrl: null');

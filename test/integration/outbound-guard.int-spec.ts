@@ -19,11 +19,11 @@ const policy = (environment: Environment = {}) =>
   new OutboundPolicy(readConfig({ DATABASE_URL: 'unused', ...environment }));
 const kinds = Object.entries(REFUSED_HOSTS);
 const urlOf = (host: string): string => `http://${host}/`;
-/** An address as it stands in an authority. */
+/** An address as it is written in the authority of a URL. */
 const inAuthority = (address: string): string => (address.includes(':') ? `[${address}]` : address);
 
-describe('as far as a URL tells', () => {
-  it('the table has hundreds of spellings', () => {
+describe('when a target URL is stored', () => {
+  it('the test covers hundreds of spellings', () => {
     expect(new Set(kinds.flatMap(([, hosts]) => hosts)).size).toBeGreaterThan(180);
     expect(new Set(PUBLIC_HOSTS.map(([host]) => host)).size).toBeGreaterThan(30);
   });
@@ -39,25 +39,25 @@ describe('as far as a URL tells', () => {
     expect(hasTargetHost(urlOf(host), policy({ DELIVERY_DENIED_NETWORKS: address }))).toBe(false);
   });
 
-  it.each(NAMED_HOSTS)('%s is a name', (host) => {
+  it.each(NAMED_HOSTS)('%s counts as a name', (host) => {
     expect(isTargetUrl(urlOf(host))).toBe(true);
     const nothing = { DELIVERY_DENIED_NETWORKS: '0.0.0.0/0,::/0' };
     expect(hasTargetHost(urlOf(host), policy(nothing))).toBe(true);
   });
 
-  it.each(MALFORMED_HOSTS)('%s makes no URL', (host) => {
+  it.each(MALFORMED_HOSTS)('%s is an invalid URL', (host) => {
     expect(isTargetUrl(urlOf(host))).toBe(false);
   });
 });
 
-describe('networks of the configuration', () => {
+describe('configured networks', () => {
   const callable = (address: string, allowed: string, denied = ''): boolean =>
     policy({
       DELIVERY_ALLOWED_NETWORKS: allowed,
       DELIVERY_DENIED_NETWORKS: denied,
     }).allowsAddress(address);
 
-  it('that are denied are so whatever is allowed', () => {
+  it('are refused when they are denied, even if they are also allowed', () => {
     expect(callable('10.1.2.3', '10.0.0.0/8')).toBe(true);
     expect(callable('10.1.2.3', '10.0.0.0/8', '10.1.0.0/16')).toBe(false);
     expect(callable('10.1.2.3', '10.1.2.3', '10.0.0.0/8')).toBe(false);
@@ -65,10 +65,10 @@ describe('networks of the configuration', () => {
     expect(callable('2606:4700::1', '', '2606:4700::/32')).toBe(false);
   });
 
-  it('hold for IPv4 addresses inside IPv6 ones', () => {
+  it('apply to IPv4 addresses inside IPv6 ones', () => {
     expect(callable('::ffff:10.1.2.3', '10.0.0.0/8')).toBe(true);
     expect(callable('::ffff:10.1.2.3', '10.0.0.0/8', '10.1.0.0/16')).toBe(false);
-    // Where the network translates, DNS64 makes such addresses of public ones.
+    // In networks with NAT64, DNS64 makes such addresses of public ones.
     expect(callable('64:ff9b::8.8.8.8', '64:ff9b::/96')).toBe(true);
     for (const carrier of ['64:ff9b::', '64:ff9b:1::', '::', '::ffff:0:', '2606:4700::5efe:']) {
       expect(callable(`${carrier}a01:203`, '::/0')).toBe(false);
@@ -80,14 +80,14 @@ describe('networks of the configuration', () => {
     expect(callable('2002:808:808::1', '2002::/16')).toBe(true);
   });
 
-  it('make ::1 and :: callable by themselves alone', () => {
+  it('allow ::1 and :: only when they contain these addresses themselves', () => {
     expect(callable('::1', '::1')).toBe(true);
     expect(callable('::', '::/0')).toBe(true);
     expect(callable('::1', '127.0.0.0/8,0.0.0.0/8')).toBe(false);
   });
 });
 
-describe('at the dial', () => {
+describe('when a worker connects', () => {
   let client: TestTargetClient;
   let dns: DnsServer | undefined;
   let receiver: Receiver;
@@ -108,7 +108,7 @@ describe('at the dial', () => {
     client.resolver.dns.setServers([dns.address]);
   }
 
-  describe('through a proxy that tells what it is asked for', () => {
+  describe('through a proxy that records its requests', () => {
     let proxy: ConnectProxy;
 
     beforeEach(async () => {
@@ -120,7 +120,7 @@ describe('at the dial', () => {
     });
     afterEach(() => proxy.close());
 
-    it.each(kinds)('%s: nobody is asked for it', async (_kind, hosts) => {
+    it.each(kinds)('%s: the proxy is not asked for it', async (_kind, hosts) => {
       const passed: string[] = [];
       for (const host of hosts) {
         const { error, address } = await client.post(urlOf(host));
@@ -158,7 +158,7 @@ describe('at the dial', () => {
       const target = `http://rebinding.test:${port}/`;
       expect(await client.post(target)).toMatchObject({ status: 200, address: '127.0.0.1' });
       expect(asked).toBe(1);
-      // The next connection asks anew, and is judged anew.
+      // The next connection resolves the name again and checks the new address.
       expect(await client.post(target)).toMatchObject({ error: 'blocked', address: '127.0.0.2' });
       expect(reached).toBe(0);
       expect(receiver.received).toHaveLength(1);
@@ -183,7 +183,7 @@ describe('at the dial', () => {
   });
 
   it.each(['intranet', 'a.localhost', 'metadata.google.internal', '127.0.0.1.nip.io'])(
-    'the name %s is judged by its address',
+    'the name %s is checked by its address',
     async (name) => {
       await start({}, ({ type }) => (type === 'A' ? ['127.0.0.1'] : []));
       const answer = await client.post(receiver.url.replace('127.0.0.1', name));
@@ -216,18 +216,21 @@ describe('at the dial', () => {
     expect(dns?.asked).toEqual([]);
   });
 
-  it.each([301, 302, 303, 307, 308])('a %d to elsewhere is not followed', async (status) => {
-    await start({ DELIVERY_ALLOWED_NETWORKS: '127.0.0.1,127.0.0.2' });
-    const other = await startReceiver(undefined, '127.0.0.2');
-    try {
-      for (const location of [other.url, 'http://169.254.169.254/latest/meta-data/']) {
-        receiver.answering = (_, response) => response.writeHead(status, { location }).end();
-        expect(await client.post(receiver.url)).toMatchObject({ status, address: '127.0.0.1' });
+  it.each([301, 302, 303, 307, 308])(
+    'a %d redirect to another address is not followed',
+    async (status) => {
+      await start({ DELIVERY_ALLOWED_NETWORKS: '127.0.0.1,127.0.0.2' });
+      const other = await startReceiver(undefined, '127.0.0.2');
+      try {
+        for (const location of [other.url, 'http://169.254.169.254/latest/meta-data/']) {
+          receiver.answering = (_, response) => response.writeHead(status, { location }).end();
+          expect(await client.post(receiver.url)).toMatchObject({ status, address: '127.0.0.1' });
+        }
+        expect(receiver.received).toHaveLength(2);
+        expect(other.received).toEqual([]);
+      } finally {
+        await other.close();
       }
-      expect(receiver.received).toHaveLength(2);
-      expect(other.received).toEqual([]);
-    } finally {
-      await other.close();
-    }
-  });
+    },
+  );
 });

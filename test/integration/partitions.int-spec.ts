@@ -30,11 +30,11 @@ import { pastDeliveries } from '../support/past.js';
 import { aSubscription, anAccount } from '../support/rows.js';
 
 const DAYS = 1_100;
-/** The setting that PostgreSQL comes with; it has room for 64 locks of each connection. */
+/** PostgreSQL's default: room for 64 locks of each connection. */
 const LOCKS_SETTING = '64';
 const BOUND = 200;
 
-/** Of a delivery each, in days. A month of them lies as dense as can be, the oldest is about to be removed. */
+/** The ages of the deliveries, in days: a month without gaps, and one about to be removed. */
 const AGES = [0.5, ...Array.from({ length: 30 }, (_, ago) => 40 + ago), 400, DAYS - 0.5];
 
 const PARTITIONS = `
@@ -76,7 +76,7 @@ let events: PostgresEventReader;
 let eventStore: PostgresEventStore;
 let account: string;
 let webhook: { id: string; createdAt: Date };
-/** Of {@link AGES}, the newest first. */
+/** The deliveries of {@link AGES}, newest first. */
 let past: string[];
 
 beforeAll(async () => {
@@ -108,8 +108,8 @@ afterAll(async () => {
   await database.drop();
 }, 60_000);
 
-/** What took too many locks while `work` was done, which must have taken some. */
-async function tooMany(work: () => Promise<void>): Promise<[string, number][]> {
+/** The statements that took too many locks while `work` ran; fails if none took any. */
+async function overBound(work: () => Promise<void>): Promise<[string, number][]> {
   locks.clear();
   await work();
   expect(locks.size).toBeGreaterThan(0);
@@ -118,7 +118,10 @@ async function tooMany(work: () => Promise<void>): Promise<[string, number][]> {
 
 const idsOf = (found: { id: string }[]) => found.map(({ id }) => id);
 
-/** Makes what has a background task. @returns that, and one run of it */
+/**
+ * Makes an object with a background task. @returns the object, and a function that runs the task
+ * once
+ */
 function withTask<Made>(make: (tasks: BackgroundTasks) => Made): [Made, () => Promise<void>] {
   const works: TaskWork[] = [];
   const add = (_name: string, _options: object, work: TaskWork) => works.push(work);
@@ -132,14 +135,14 @@ const rowsOf = (ids: string[]) =>
     [ids],
   );
 
-it('works with the locks that PostgreSQL comes with', async () => {
+it("runs with PostgreSQL's default lock settings", async () => {
   const [row] = await database.query('SHOW max_locks_per_transaction');
   expect(row).toEqual({ max_locks_per_transaction: LOCKS_SETTING });
 });
 
-it('accepts and finds events', async () => {
+it('takes few locks to accept and find events', async () => {
   let found: unknown;
-  const all = await tooMany(async () => {
+  const all = await overBound(async () => {
     const [accepted] = await eventStore.accept([
       { event: 'cdrCreated', resource: 'call', accountId: account, producerId: 'one', data: '{}' },
     ]);
@@ -150,10 +153,10 @@ it('accepts and finds events', async () => {
   expect(all).toEqual([]);
 });
 
-it('lists events of all days, of a time, after another, and of a key', async () => {
+it('takes few locks to list events of all days, of a time range, after an event, and of a key', async () => {
   const page = { limit: 100 };
   const listed: number[] = [];
-  const all = await tooMany(async () => {
+  const all = await overBound(async () => {
     const { rows: whole } = await events.list(account, {}, page);
     const oldest = whole.at(-1)!;
     for (const [filter, place] of [
@@ -170,9 +173,9 @@ it('lists events of all days, of a time, after another, and of a key', async () 
   expect(all).toEqual([]);
 });
 
-it('lists deliveries in any state, and shows one with its attempts', async () => {
+it('takes few locks to list deliveries in any state, and to show one with its attempts', async () => {
   const listed: Record<string, string[]> = {};
-  const all = await tooMany(async () => {
+  const all = await overBound(async () => {
     for (const state of ['pending', 'parked', 'exhausted', 'cancelled', 'succeeded']) {
       listed[state] = idsOf((await deliveries.list(webhook, { state }, { limit: 100 })).rows);
     }
@@ -187,9 +190,9 @@ it('lists deliveries in any state, and shows one with its attempts', async () =>
   expect(all).toEqual([]);
 });
 
-it('tells statistics', async () => {
+it('takes few locks to compute statistics', async () => {
   const store = new PostgresDeliveryStatisticsStore(transactions);
-  const all = await tooMany(async () => {
+  const all = await overBound(async () => {
     expect(await store.of(webhook)).toMatchObject({
       attempts: AGES.length,
       outcomes: { '2xx': AGES.length },
@@ -199,9 +202,9 @@ it('tells statistics', async () => {
   expect(all).toEqual([]);
 });
 
-it('sends one again, cancels it, and makes a test', async () => {
+it('takes few locks to redeliver and cancel a delivery, and to create a test', async () => {
   const oldest = past.at(-1)!;
-  const all = await tooMany(async () => {
+  const all = await overBound(async () => {
     expect(await deliveries.redeliver(oldest)).toBe(true);
     expect(await deliveries.cancel(oldest)).toBe(true);
     const test = { webhookId: webhook.id, resource: 'call', data: '{}' };
@@ -211,13 +214,13 @@ it('sends one again, cancels it, and makes a test', async () => {
   expect(all).toEqual([]);
 });
 
-it('counts, starts and carries out a replay of all days, each step of which gives its locks back', async () => {
+it('takes few locks to count, start and carry out a replay of all days, and releases them after each step', async () => {
   const store = new PostgresReplayStore(transactions);
   const range = { since: webhook.createdAt, states: ['succeeded', 'cancelled'] } as const;
   const [days] = withTask((tasks) => new PendingDays(statements, tasks));
   const [, carryOut] = withTask((tasks) => new DeliveryReplayer(tasks, statements, days));
   let replay: unknown;
-  const all = await tooMany(async () => {
+  const all = await overBound(async () => {
     expect(await store.count(account, webhook.id, range)).toBe(AGES.length);
     const id = await transactions.run(() => store.start(account, webhook.id, range));
     await carryOut();
@@ -225,13 +228,14 @@ it('counts, starts and carries out a replay of all days, each step of which give
   });
   expect(replay).toMatchObject({ state: 'completed', total: AGES.length, replayed: AGES.length });
   expect((await rowsOf(past)).map(({ state }) => state)).toEqual(AGES.map(() => 'pending'));
-  // What begins anew is known at once; the day of the oldest lies in no span of others.
+  // Days with new pending deliveries are known at once; the oldest day shares its span with no
+  // other.
   const last = (await days.spans(1)).at(-1)!;
   expect(last.first).toBe(Math.floor((Date.now() - (DAYS - 0.5) * 86_400_000) / 86_400_000));
   expect(all).toEqual([]);
 });
 
-it('cancels what is pending of all days, and ends when nothing is left', async () => {
+it('takes few locks to cancel pending deliveries of all days, and stops when none is left', async () => {
   const held = past[1]!;
   const switchedOff = `enabled = false, generation = generation + 1, cancelling = true,
     updated_at = now() - interval '2 minutes'`;
@@ -249,9 +253,9 @@ it('cancels what is pending of all days, and ends when nothing is left', async (
   const shown = async () => (await rowsOf(past)).map(({ state }) => state);
   const [days] = withTask((tasks) => new PendingDays(statements, tasks));
   const [, cancel] = withTask((tasks) => new DeliveryCanceller(tasks, statements, days));
-  const all = await tooMany(async () => {
+  const all = await overBound(async () => {
     await cancel();
-    // What somebody has is left to a later turn, and cancelling goes on until then.
+    // A leased delivery is left to a later run, and cancelling continues until then.
     expect(await shown()).toEqual(AGES.map((_, place) => (place === 1 ? 'pending' : 'cancelled')));
     expect(await cancelling()).toBe(true);
     await hold('0 s');
@@ -262,9 +266,9 @@ it('cancels what is pending of all days, and ends when nothing is left', async (
   expect(all).toEqual([]);
 });
 
-it('makes partitions ahead, ends what is too old, and removes the day', async () => {
+it('takes few locks to create partitions ahead, expire old deliveries, and remove the oldest day', async () => {
   const metrics = { ended: () => undefined } as unknown as DeliveryMetrics;
-  // As if it was kept for a day less, and its removal due.
+  // One day less of retention, so that the oldest day is due for removal.
   await database.query(
     `CREATE OR REPLACE FUNCTION retention_days() RETURNS integer LANGUAGE sql STABLE RETURN ${String(DAYS - 1)}`,
   );
@@ -283,7 +287,7 @@ it('makes partitions ahead, ends what is too old, and removes the day', async ()
     `UPDATE deliveries SET state = 'pending', next_attempt_at = now() WHERE id = $1`,
     [oldest],
   );
-  const all = await tooMany(async () => {
+  const all = await overBound(async () => {
     await statements.run(statement('SELECT ensure_partitions(8)'));
     await remove();
   });

@@ -28,7 +28,7 @@ afterAll(async () => {
 const anEvent = (id: string) => ({ event: 'smsdlr', resource: 'sms', accountId, id, data: {} });
 const UNAVAILABLE = { error: 'The service cannot reach its database now.', code: 'unavailable' };
 
-/** The database is lost in each statement that is to fail. */
+/** Loses the database in each statement that is to fail. */
 function loseDatabase(toFail: (name: string | undefined) => boolean) {
   const own = app.get(Database);
   const { run } = own;
@@ -46,7 +46,7 @@ it('fails only the repeated events of a group when their keys cannot be read aft
   expect((await report('known')).status).toBe(202);
   const keysAreLost = loseDatabase((name) => name === 'events.keys');
 
-  // The client compares each answer with the description of the API.
+  // The client checks each answer against the description of the API.
   const [repeated, fresh, batch] = await Promise.all([
     report('known'),
     report('fresh'),
@@ -66,7 +66,7 @@ it('fails only the repeated events of a group when their keys cannot be read aft
   expect((await report('known')).json()).toMatchObject({ duplicate: true });
 });
 
-it('fails only the events of a batch that come after the database was lost', async () => {
+it('fails only the events of a batch that come after the connection to the database was lost', async () => {
   const events = Array.from({ length: 1_000 }, (_, number) => anEvent(`of a batch ${number}`));
   let statements = 0;
   const isLost = loseDatabase((name) => name === 'events.accept' && (statements += 1) > 1);

@@ -59,14 +59,14 @@ beforeEach(async () => {
 
 const redeliver = () => database.run(REDELIVER, { id, hasRoom: false, leaseMs: LEASE_MS });
 
-/** As accepting does with what it puts onto the queue. */
+/** Leases the deliveries as accepting does for those that it queues. */
 async function enqueue(): Promise<void> {
   await database.query(
     `UPDATE deliveries SET claimed_until = now() + interval '30 s', next_attempt_at = now() + interval '30 s'`,
   );
 }
 
-/** Has a worker take over the delivery from the queue. */
+/** Has a worker take the delivery from the queue. */
 async function taken(): Promise<LeasedDelivery> {
   await enqueue();
   const delivery = await pending.take({ id, lease: 0 });
@@ -92,7 +92,7 @@ const endLeases = () =>
     `UPDATE deliveries SET claimed_until = now() - interval '1 s', next_attempt_at = now() - interval '1 s'`,
   );
 
-/** Two workers that both believe they have the delivery: the lease of the first has ended. */
+/** Two workers that both believe they hold the delivery: the first one's lease has expired. */
 async function leasedTwice(): Promise<[stopped: LeasedDelivery, present: LeasedDelivery]> {
   const stopped = await taken();
   await endLeases();
@@ -105,7 +105,7 @@ async function record(delivery: LeasedDelivery, conclusion: Conclusion, afresh =
   await pending.record({ id: delivery.id, lease, attempt, conclusion, scheduleBase, afresh });
 }
 
-/** Records them in one statement: what gathers while another is under way. */
+/** Records the outcomes in one statement: they gather while the first is being recorded. */
 async function recordTogether(outcomes: [LeasedDelivery, Conclusion][]): Promise<void> {
   const [[delivery]] = outcomes as [[LeasedDelivery, Conclusion]];
   const gone = { ...delivery, id: `${id.slice(0, -12)}000000000000` };
@@ -121,7 +121,7 @@ async function row() {
 
 const logged = async () => (await database.query('SELECT FROM attempts')).length;
 
-/** What happens while somebody has locked the rows of a table. */
+/** Does the work while another transaction locks rows of a table. */
 async function whileLocked(table: string, work: () => Promise<unknown>): Promise<void> {
   const other = new Client({ connectionString: database.url });
   await other.connect();
@@ -139,7 +139,7 @@ it('gives one delivery to one worker, however many jobs it has', async () => {
   expect(await pending.take({ id, lease: 0 })).toBeUndefined();
 });
 
-it('ends a delivery whose event is gone, which nobody could ever send', async () => {
+it('expires a delivery whose event is gone, because it can never be sent', async () => {
   await enqueue();
   await database.query('TRUNCATE events');
   expect(await pending.take({ id, lease: 0 })).toBeUndefined();
@@ -148,7 +148,7 @@ it('ends a delivery whose event is gone, which nobody could ever send', async ()
   ]);
 });
 
-it('logs the late failure of a worker that was given up, and changes nothing', async () => {
+it('logs the late failure of a worker that lost its lease, and changes nothing else', async () => {
   const [stopped, present] = await leasedTwice();
   await record(stopped, FAILED);
   expect(await row()).toEqual({ state: 'pending', attempts: 0, leased: true });
@@ -162,21 +162,21 @@ it('records which worker made an attempt', async () => {
   expect(await database.query('SELECT worker FROM attempts')).toEqual([{ worker: WORKER_ID }]);
 });
 
-it('lets no late failure undo a success', async () => {
+it('never lets a late failure undo a success', async () => {
   const [stopped, present] = await leasedTwice();
   await record(present, SUCCEEDED);
   await record(stopped, FAILED);
   expect(await row()).toEqual({ state: 'succeeded', attempts: 1, leased: false });
 });
 
-it('takes the late success of a worker that was given up for what it is', async () => {
+it('accepts the late success of a worker that lost its lease', async () => {
   const [stopped, present] = await leasedTwice();
   await record(stopped, SUCCEEDED);
   await record(present, FAILED);
   expect(await row()).toEqual({ state: 'succeeded', attempts: 1, leased: false });
 });
 
-it('takes a late success also after a newer failure', async () => {
+it('accepts a late success even after a newer failure', async () => {
   const [stopped, present] = await leasedTwice();
   await record(present, FAILED);
   await record(stopped, SUCCEEDED);
@@ -184,7 +184,7 @@ it('takes a late success also after a newer failure', async () => {
 });
 
 it.each([0, 1])(
-  'judges each of two outcomes that are recorded together by itself',
+  'judges two outcomes of one delivery separately when they are recorded together',
   async (first) => {
     const [stopped, present] = await leasedTwice();
     await recordTogether(
@@ -198,7 +198,7 @@ it.each([0, 1])(
   },
 );
 
-it('records of each of many what came of it, in whatever order', async () => {
+it('records the right outcome for each of many deliveries, in any order', async () => {
   for (let made = 1; made < 9; made += 1) await aPendingDelivery(database, webhook);
   await enqueue();
   const ids = (
@@ -227,7 +227,7 @@ it('records of each of many what came of it, in whatever order', async () => {
   );
 });
 
-it('lets a success of an earlier schedule end no redelivery', async () => {
+it('does not let a success of an earlier schedule end a redelivery', async () => {
   const delivery = await taken();
   await record(delivery, SUCCEEDED);
   await redeliver();
@@ -235,14 +235,14 @@ it('lets a success of an earlier schedule end no redelivery', async () => {
   expect(await row()).toEqual({ state: 'pending', attempts: 1, leased: false });
 });
 
-it('gives nobody a delivery whose customer cancelled it while its job was in the queue', async () => {
+it('gives no worker a delivery that its customer cancelled while its job was in the queue', async () => {
   await enqueue();
   expect(await database.run(CANCEL_REQUESTED, { id })).toHaveLength(1);
   expect(await pending.take({ id, lease: 0 })).toBeUndefined();
   expect(await row()).toEqual({ state: 'cancelled', attempts: 0, leased: false });
 });
 
-it('keeps a delivery that was cancelled while a worker has it from being sent anew meanwhile', async () => {
+it('refuses to redeliver a cancelled delivery while a worker still holds it', async () => {
   const delivery = await taken();
   await database.run(CANCEL_REQUESTED, { id });
   expect(await redeliver()).toEqual([]);
@@ -251,7 +251,7 @@ it('keeps a delivery that was cancelled while a worker has it from being sent an
   expect(await redeliver()).toHaveLength(1);
 });
 
-it('leaves a delivery to its present worker when one that lost it releases it', async () => {
+it('leaves a delivery to its present worker when a worker that lost its lease releases it', async () => {
   const [stopped] = await leasedTwice();
   await pending.release(stopped);
   expect(await row()).toEqual({ state: 'pending', attempts: 0, leased: true });
@@ -259,7 +259,7 @@ it('leaves a delivery to its present worker when one that lost it releases it', 
 
 it('retries a delivery that was cancelled and replayed during its last attempt', async () => {
   const delivery = await taken();
-  // What a replay does with one that is still on its way.
+  // The change that a replay makes to a delivery that is still in flight.
   await database.query('UPDATE deliveries SET schedule_base = 2, attempts = 2');
   await record(
     { ...delivery, attempt: 3 },
@@ -269,7 +269,7 @@ it('retries a delivery that was cancelled and replayed during its last attempt',
   expect(await row()).toEqual({ state: 'pending', attempts: 3, leased: false });
 });
 
-it('records an outcome once, though it is told twice', async () => {
+it('records an outcome once even if it is reported twice', async () => {
   const delivery = await taken();
   await record(delivery, FAILED);
   await record(delivery, FAILED);
@@ -277,11 +277,11 @@ it('records an outcome once, though it is told twice', async () => {
   expect(await logged()).toBe(1);
 });
 
-describe('what is due', () => {
+describe('due deliveries', () => {
   const due = async () => (await claim()).map((delivery) => delivery.id);
   const inWebhook = (what: string) => database.query(`UPDATE webhooks SET ${what}`);
 
-  it('is claimed and loaded in one step, the oldest first, and no more than asked for', async () => {
+  it('are claimed and loaded in one step, oldest first, and no more than requested', async () => {
     const ids = [id];
     for (let made = 0; made < 3; made += 1) ids.push(await aPendingDelivery(database, webhook));
     const claimed = await claim({ most: 3 });
@@ -290,7 +290,7 @@ describe('what is due', () => {
     expect(await due()).toEqual(ids.slice(3));
   });
 
-  it('is what is neither leased nor waits for its time', async () => {
+  it('are neither leased nor waiting for a later attempt', async () => {
     await enqueue();
     expect(await due()).toEqual([]);
     await endLeases();
@@ -304,7 +304,7 @@ describe('what is due', () => {
     ['held', "hold_until = now() + interval '1 minute'"],
     ['behind an open circuit', "open_until = now() + interval '1 minute'"],
     ['behind a circuit that only a probe may pass', 'open_until = now()'],
-  ])('is not claimed of a subscription that is %s', async (_, blocked) => {
+  ])('are not claimed for a subscription that is %s', async (_, blocked) => {
     await inWebhook(blocked);
     expect(await due()).toEqual([]);
     await inWebhook('paused = false, hold_until = NULL, open_until = NULL');
@@ -314,8 +314,8 @@ describe('what is due', () => {
   it.each([
     ['off', 'enabled = false, generation = generation + 1', 'disabled'],
     ['deleted', 'deleted_at = now(), generation = generation + 1', 'deleted'],
-    ['on again', 'generation = generation + 1', 'disabled'],
-  ])('is cancelled instead when its subscription is %s', async (_, change, reason) => {
+    ['off and on again', 'generation = generation + 1', 'disabled'],
+  ])('are cancelled instead when their subscription is %s', async (_, change, reason) => {
     await inWebhook(change);
     expect(await claim()).toEqual([]);
     expect(await database.query('SELECT state, reason FROM deliveries')).toEqual([
@@ -323,7 +323,7 @@ describe('what is due', () => {
     ]);
   });
 
-  it('goes to one worker as a probe, while no other probes', async () => {
+  it('go to one worker as a probe while no other probe is in flight', async () => {
     await aPendingDelivery(database, webhook);
     await inWebhook(`open_until = now(), failures = 10, failing_since = now()`);
     const [first, second] = await Promise.all([
@@ -332,12 +332,12 @@ describe('what is due', () => {
     ]);
     const deliveries = [...first, ...second];
     expect(deliveries).toHaveLength(1);
-    // Half-open, though no other may pass until its lease has ended.
+    // The circuit is half-open, but no other probe may pass until this one's lease expires.
     expect(deliveries[0]?.subscription.health).toMatchObject({ failures: 10, openMs: 0 });
     expect(await claim({ probe: true, most: 1 })).toEqual([]);
   });
 
-  it('is found by a look, which tells when the rest is due', async () => {
+  it('are found by a look, which also tells when others are due', async () => {
     const look = () => database.run(LOOK(dayOf(id)), { after: '0', limit: 500 });
     expect(await look()).toMatchObject([{ webhook_id: webhook, probe: false }]);
     expect((await look())[0]!.due_in_ms).toBeLessThanOrEqual(0);
@@ -354,7 +354,7 @@ describe('what is due', () => {
     expect(await claim({ tests: true })).toHaveLength(1);
   });
 
-  it('is found by looks at so many subscriptions each', async () => {
+  it('are found by successive looks, each at a limited number of subscriptions', async () => {
     const others = [webhook];
     for (let more = 0; more < 3; more += 1) {
       const other = await aSubscription(database, await anAccount(database));
@@ -370,7 +370,7 @@ describe('what is due', () => {
   });
 });
 
-it('releases a delivery to the place that it had', async () => {
+it('returns a released delivery to its place among due ones', async () => {
   const delivery = await taken();
   await pending.release(delivery);
   const [found] = await database.query<{ due_for: number }>(
@@ -380,7 +380,7 @@ it('releases a delivery to the place that it had', async () => {
   expect((await claimedOne()).lease).toBe(2);
 });
 
-it("leases what it claims for as long as the subscription's own timeout may last", async () => {
+it("leases a claimed delivery long enough for the subscription's own timeout", async () => {
   await database.query(`UPDATE webhooks SET retry = '{"schedule": [], "timeoutMs": 20000}'`);
   const { subscription, leaseEnds } = await claimedOne();
   expect(subscription.retry).toEqual({ schedule: [], timeoutMs: 20_000 });
@@ -389,13 +389,13 @@ it("leases what it claims for as long as the subscription's own timeout may last
   expect(leftMs).toBeLessThanOrEqual(35_000);
 });
 
-describe('while somebody has a row locked', () => {
-  const thisOne = () => `deliveries WHERE id = '${id}'`;
+describe('while another transaction locks one row', () => {
+  const lockedRow = () => `deliveries WHERE id = '${id}'`;
 
   it('takes all others from the queue', async () => {
     const other = await aPendingDelivery(database, webhook);
     await enqueue();
-    await whileLocked(thisOne(), async () => {
+    await whileLocked(lockedRow(), async () => {
       const both = [id, other].map((one) => pending.take({ id: one, lease: 0 }));
       expect((await Promise.all(both)).map((delivery) => delivery?.id)).toEqual([undefined, other]);
     });
@@ -403,19 +403,19 @@ describe('while somebody has a row locked', () => {
 
   it('claims all others', async () => {
     const other = await aPendingDelivery(database, webhook);
-    await whileLocked(thisOne(), async () => {
+    await whileLocked(lockedRow(), async () => {
       const deliveries = await claim();
       expect(deliveries.map((delivery) => delivery.id)).toEqual([other]);
     });
     expect((await claimedOne()).id).toBe(id);
   });
 
-  it('records all other outcomes at once, and that one when it may', async () => {
+  it('records all other outcomes at once, and the locked one after the lock is released', async () => {
     const other = await aPendingDelivery(database, webhook);
     const deliveries = await claim();
     const [first, second] = deliveries as [LeasedDelivery, LeasedDelivery];
     let locked: Promise<void> | undefined;
-    await whileLocked(thisOne(), async () => {
+    await whileLocked(lockedRow(), async () => {
       locked = record(first, SUCCEEDED);
       await record(second, SUCCEEDED);
       expect(await logged()).toBe(1);
@@ -427,7 +427,7 @@ describe('while somebody has a row locked', () => {
     expect(await logged()).toBe(2);
   });
 
-  it('waits for nobody who has locked a subscription', async () => {
+  it('does not wait for a locked subscription', async () => {
     await enqueue();
     await whileLocked('webhooks', async () => {
       const delivery = await pending.take({ id, lease: 0 });

@@ -31,7 +31,7 @@ beforeEach(async () => {
 });
 afterEach(() => redis.close());
 
-it('stops without an error when Redis falls silent while it starts', async () => {
+it('stops without an error when Redis stops responding during the start', async () => {
   await prepareToConsume(queue);
   redis.freezeAll();
   void queue.process('job', 1, () => Promise.resolve()).catch(() => undefined);
@@ -39,6 +39,6 @@ it('stops without an error when Redis falls silent while it starts', async () =>
   void stopAsking(queue, 1);
   letGo(queue);
   await sleep(100);
-  // A rejection that nobody hears fails the run.
+  // An unhandled rejection fails the run.
   expect(made).not.toContain('subscriber');
 });

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url));
 
-it('draws the way of an event through classes that are there', () => {
+it("the diagram of an event's path names only classes that exist", () => {
   const readme = readFileSync(`${REPOSITORY}README.md`, 'utf8');
   const [, picture = ''] = /```mermaid\n(.*?)```/s.exec(readme) ?? [];
   const withoutLabels = picture.replaceAll(/"[^"]*"/g, '');

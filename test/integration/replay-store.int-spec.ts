@@ -48,7 +48,7 @@ it('starts nothing when counting takes longer than the caller waits', async () =
   expect(await replays()).toEqual([]);
 });
 
-it('counts for two at once, however many ask', async () => {
+it('runs at most two counts at once, however many are requested', async () => {
   const { manager } = source.createQueryRunner();
   await manager.query('BEGIN');
   await manager.query('LOCK TABLE deliveries IN ACCESS EXCLUSIVE MODE');
@@ -71,12 +71,12 @@ it('counts for two at once, however many ask', async () => {
   expect(asked.size).toBeGreaterThan(2);
 });
 
-it('starts a replay of what it counted', async () => {
+it('starts a replay of the deliveries that it counted', async () => {
   const id = await store.start(ACCOUNT, webhook, range());
   expect(await replays()).toMatchObject([{ id, total: 1 }]);
 });
 
-it('tells how long ago the earliest of some replays of a subscription was', async () => {
+it('tells how long to wait until a subscription has started fewer replays', async () => {
   const withinMs = 60_000;
   const other = await aSubscription(database, await anAccount(database));
   expect(await store.msUntilFewer(other, { times: 1, withinMs })).toBe(0);
@@ -89,7 +89,7 @@ it('tells how long ago the earliest of some replays of a subscription was', asyn
   expect(await store.msUntilFewer(other, { times: 2, withinMs: 0 })).toBe(0);
 });
 
-it('lets ten replays of an account go on in a round, whichever, and so those of others', async () => {
+it('advances at most ten replays of an account per step, chosen at random, and those of others too', async () => {
   await database.query('DELETE FROM replays');
   const many = await anAccount(database);
   for (let n = 0; n < 12; n += 1) {
@@ -97,14 +97,14 @@ it('lets ten replays of an account go on in a round, whichever, and so those of 
   }
   const other = await aSubscription(database, await anAccount(database));
   await store.start(ACCOUNT, other, range());
-  const wentOn = new Set<string>();
+  const advanced = new Set<string>();
   const round = async () => {
     const rows = await database.run(READY_REPLAYS);
-    for (const { webhook_id } of rows) wentOn.add(webhook_id);
+    for (const { webhook_id } of rows) advanced.add(webhook_id);
     return rows.map(({ webhook_id }) => webhook_id);
   };
   const first = await round();
   expect(first).toHaveLength(11);
   expect(first).toContain(other);
-  await eventually(round, () => wentOn.size === 13);
+  await eventually(round, () => advanced.size === 13);
 });

@@ -71,7 +71,7 @@ async function connections(role: 'api' | 'worker'): Promise<DataSource> {
 const storeOf = (source: DataSource) =>
   new Database(source, new Metrics(), new Log(config(), 'test'), config());
 
-/** What one worker has of it. */
+/** A worker's retention task. */
 async function aWorker(days = DAYS): Promise<Retention> {
   const source = await connections('worker');
   const metrics = { ended: (_: string, count: number) => (expired += count) };
@@ -108,7 +108,7 @@ const deliveries = (ids: string[]) =>
 const keys = async () =>
   (await database.query<{ n: number }>('SELECT count(*)::integer AS n FROM event_keys'))[0]?.n;
 
-it('drops the partitions of a day that is over for longer than it is kept, with its keys', async () => {
+it('drops the partitions and keys of a day whose retention has ended', async () => {
   const present = await partitions();
   const old = await partitionsOf(database, DAYS + 2);
   const kept = await partitionsOf(database, DAYS + 1);
@@ -116,7 +116,7 @@ it('drops the partitions of a day that is over for longer than it is kept, with 
   await pastDeliveries(database, webhook, { daysAgo: DAYS + 1, count: 3 });
   const worker = await aWorker();
   await worker.run();
-  // Nothing finds them any more, but what found them before may still read them.
+  // New queries no longer find them, but queries that started earlier may still read them.
   expect(await partitions()).toEqual([...present, ...namesOf(old), ...namesOf(kept)].sort());
   const [seen] = await database.query('SELECT count(*)::integer AS n FROM deliveries');
   expect(seen).toEqual({ n: 3 });
@@ -125,7 +125,7 @@ it('drops the partitions of a day that is over for longer than it is kept, with 
   expect(await partitions()).toEqual([...present, ...namesOf(kept)].sort());
 });
 
-it('ends what is not finished when its time is over, not earlier', async () => {
+it('expires unfinished deliveries when their retention ends, not earlier', async () => {
   for (const daysAgo of [DAYS - 1, DAYS, DAYS + 1]) await partitionsOf(database, daysAgo);
   const pending = (daysAgo: number, columns = {}) =>
     pastDeliveries(database, webhook, {
@@ -153,7 +153,7 @@ it('ends what is not finished when its time is over, not earlier', async () => {
   expect(expired).toBe(2);
 });
 
-it('ends and removes the whole past of an installation that was off, but for what is on its way', async () => {
+it('expires and removes all old days after a long downtime, except deliveries in flight', async () => {
   const present = await partitions();
   const days: string[] = [];
   for (let daysAgo = DAYS + 12; daysAgo >= DAYS + 2; daysAgo -= 1) {
@@ -181,7 +181,7 @@ it('ends and removes the whole past of an installation that was off, but for wha
   expect(await keys()).toBe(0);
 });
 
-it('leaves a key that was free, and is another event’s by now, to that', async () => {
+it('leaves a reused key to the event that owns it now', async () => {
   await partitionsOf(database, DAYS + 2);
   await pastDeliveries(database, webhook, { daysAgo: DAYS + 2, count: 2 });
   const later = randomUUID();
@@ -194,7 +194,7 @@ it('leaves a key that was free, and is another event’s by now, to that', async
   expect(await database.query('SELECT event_id FROM event_keys')).toEqual([{ event_id: later }]);
 });
 
-it('is done by one worker at a time, and each goes on where another ended', async () => {
+it('is done by one worker at a time, and each continues where another stopped', async () => {
   const present = await partitions();
   for (let daysAgo = DAYS + 8; daysAgo >= DAYS + 2; daysAgo -= 1) {
     await partitionsOf(database, daysAgo);
@@ -212,7 +212,7 @@ it('is done by one worker at a time, and each goes on where another ended', asyn
   expect(expired).toBe(7 * 600);
 });
 
-it('leaves everything to another worker that is removing at this moment', async () => {
+it('leaves everything to another worker that is removing at the same time', async () => {
   const old = await partitionsOf(database, DAYS + 2);
   await pastDeliveries(database, webhook, {
     daysAgo: DAYS + 2,
@@ -241,7 +241,7 @@ it.each([
   ]);
 });
 
-it('removes nothing that migrate was told to keep, whatever a worker is told', async () => {
+it('removes nothing within the retention that migrate was given, whatever a worker is configured with', async () => {
   const old = await partitionsOf(database, DAYS + 2);
   const kept = await partitionsOf(database, DAYS + 1);
   for (const daysAgo of [DAYS, DAYS - 1]) await partitionsOf(database, daysAgo);
@@ -259,27 +259,27 @@ it('removes nothing that migrate was told to keep, whatever a worker is told', a
   expect(warnings).toEqual(['data is kept for as long as migrate was told']);
 });
 
-it('ends a detaching that was interrupted, and keeps what an operator detached', async () => {
+it('finishes an interrupted detach, and keeps partitions that an operator detached', async () => {
   const present = await partitions();
   const old = await partitionsOf(database, DAYS + 3);
   const archived = await partitionsOf(database, DAYS + 2);
   for (const table of ['events', 'deliveries', 'attempts']) {
     await database.query(`ALTER TABLE ${table} DETACH PARTITION ${table}_${archived}`);
   }
-  // As the version before began it. A transaction that reads the table keeps it waiting.
+  // Starts the detach as the previous version did. A transaction that reads the table blocks it.
   const reader = await readerOf('deliveries');
   await database.query(`COMMENT ON TABLE deliveries_${old} IS 'what is older than it is kept'`);
   const detaching = database
     .query(`ALTER TABLE deliveries DETACH PARTITION deliveries_${old} CONCURRENTLY`)
     .catch((error: unknown) => error);
-  const half = () => database.query('SELECT 1 FROM pg_inherits WHERE inhdetachpending');
-  await eventually(half, (rows) => rows.length === 1);
+  const pendingDetach = () => database.query('SELECT 1 FROM pg_inherits WHERE inhdetachpending');
+  await eventually(pendingDetach, (rows) => rows.length === 1);
   await database.query(
     `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query LIKE 'ALTER TABLE deliveries%'`,
   );
   expect(await detaching).toBeInstanceOf(Error);
   await reader.end();
-  expect(await half()).toHaveLength(1);
+  expect(await pendingDetach()).toHaveLength(1);
   const worker = await aWorker();
   await worker.run();
   await worker.run();
@@ -288,7 +288,7 @@ it('ends a detaching that was interrupted, and keeps what an operator detached',
   expect(left).not.toContain(`deliveries_${old}`);
 });
 
-it('gives way to a transaction that reads for long, and lets nobody wait behind it', async () => {
+it('gives up its lock for a long-running reader, and does not block other readers', async () => {
   const old = await partitionsOf(database, DAYS + 2);
   const present = await partitions();
   await pastDeliveries(database, webhook, { daysAgo: DAYS + 2, count: 3 });
@@ -310,7 +310,7 @@ it('gives way to a transaction that reads for long, and lets nobody wait behind 
   going = false;
   await reading;
   expect(await partitions()).toEqual(present);
-  // The lock is waited for twice, a tenth of a second each time.
+  // It waits for the lock twice, a tenth of a second each time.
   expect(longest).toBeLessThan(1_000);
   await reader.end();
   await worker.run();
@@ -331,7 +331,7 @@ async function readerOf(table: string): Promise<pg.Client> {
   return reader;
 }
 
-it('disturbs neither accepting nor delivering, and records nothing of a delivery that is gone', async () => {
+it('delays neither accepting nor delivering, and records no attempt of a removed delivery', async () => {
   for (let daysAgo = DAYS + 9; daysAgo >= DAYS + 2; daysAgo -= 1) {
     await partitionsOf(database, daysAgo);
     await pastDeliveries(database, webhook, { daysAgo, count: 500 });
@@ -365,7 +365,7 @@ it('disturbs neither accepting nor delivering, and records nothing of a delivery
       occurredAt: [undefined],
       data: ['{}'],
       traceparents: undefined,
-      // It goes onto no queue here, so it is due.
+      // The delivery is not queued here, so it is due.
       hasRoom: false,
       leaseMs: LEASE_MS,
     });
@@ -388,7 +388,7 @@ it('disturbs neither accepting nor delivering, and records nothing of a delivery
     const outcome = { attempt, conclusion, afresh: conclusion, scheduleBase: 0 };
     await Promise.all([
       ...deliveries.map(({ id, lease }) => pending.record({ id, lease, ...outcome })),
-      // Beside them one that a slow worker has had for long.
+      // And an outcome of a removed delivery, from a slow worker.
       pending.record({ id: gone!.id, lease: 1, ...outcome }),
     ]);
   };
@@ -419,7 +419,7 @@ it('disturbs neither accepting nor delivering, and records nothing of a delivery
   expect((await partitions()).filter((name) => name.startsWith('events_'))).toHaveLength(8);
 });
 
-it('forgets replays that ended as long ago, and none that goes on', async () => {
+it('deletes replays that ended before the retention period, and none that is running', async () => {
   await database.query(
     `INSERT INTO replays (id, webhook_id, account_id, generation, since, until, states, total, after,
        state, completed_at)
@@ -434,7 +434,7 @@ it('forgets replays that ended as long ago, and none that goes on', async () => 
   expect(left).toEqual([{ state: 'completed' }, { state: 'running' }]);
 });
 
-it('forgets subscriptions that were deleted before all deliveries that are kept', async () => {
+it('deletes subscriptions that were deleted before all deliveries that are kept', async () => {
   const deletedFor = async (days: number, columns = {}) => {
     const deleted_at = new Date(Date.now() - days * 24 * 3_600_000).toISOString();
     return aSubscription(database, account, { deleted_at, ...columns });
@@ -445,13 +445,13 @@ it('forgets subscriptions that were deleted before all deliveries that are kept'
     await deletedFor(DAYS + 2.9),
     await deletedFor(DAYS + 3.1, { cancelling: true }),
   ];
-  // However few days a worker asks for.
+  // Even if a worker is configured with fewer days.
   for (const days of [DAYS, 1]) await (await aWorker(days)).run();
   const left = await database.query<{ id: string }>('SELECT id FROM webhooks ORDER BY id');
   expect(left.map(({ id }) => id)).toEqual(kept);
 });
 
-it('forgets idempotency keys after 24 hours, and none that is valid', async () => {
+it('deletes idempotency keys after 24 hours, and none that is still valid', async () => {
   await database.query(
     `INSERT INTO idempotency_keys (account_id, key, fingerprint, href, created_at)
      SELECT 1, n || ' hours', ''::bytea, '', now() - n * interval '1 hour' + interval '1 minute'

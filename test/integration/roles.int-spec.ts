@@ -26,12 +26,12 @@ afterAll(() => database.drop());
 
 type Role = Parameters<typeof asRole>[1];
 
-/** Runs statements on one connection as a process. */
+/** Runs statements on one connection with the role of a process. */
 function as(role: Role, ...statements: string[]): Promise<void> {
   return run(asRole(database.url, role), statements);
 }
 
-/** Runs them as the administrator of the server. */
+/** Runs statements as the administrator of the server. */
 function asAdmin(...statements: string[]): Promise<void> {
   const url = testDatabaseUrl();
   url.pathname = new URL(database.url).pathname;
@@ -51,11 +51,11 @@ async function run(connectionString: string, statements: string[]): Promise<void
 const names = async (sql: string) =>
   (await database.query<{ name: string }>(sql)).map(({ name }) => name);
 
-describe('what the schema of each context says', () => {
+describe('the schema of each context', () => {
   const why = 'what may API and worker do with each of these? Say it in the schema of its context';
   const schemas = [runtimeSchema, ...contextSchemas];
 
-  it('is a decision for every table', async () => {
+  it('decides the rights to every table', async () => {
     const tables = await names(
       `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace
          AND relkind IN ('r', 'p', 'v', 'm') AND NOT relispartition ORDER BY relname COLLATE "C"`,
@@ -63,7 +63,7 @@ describe('what the schema of each context says', () => {
     expect(tables, why).toEqual(schemas.flatMap(({ tables }) => Object.keys(tables)).sort());
   });
 
-  it('is a decision for every function that has its owner’s rights, which nobody else may call', async () => {
+  it('decides who may call each security-definer function, and no other role may', async () => {
     const functions = await database.query<{ name: string; path: string; open: boolean }>(
       `SELECT oid::regprocedure AS name, proconfig::text AS path,
          has_function_privilege('public', oid, 'EXECUTE') AS open
@@ -79,7 +79,7 @@ describe('what the schema of each context says', () => {
     }
   });
 
-  it('is what the roles have after each migrate, no more and no less', async () => {
+  it('grants the roles exactly these rights after each migrate', async () => {
     const rights = () =>
       names(
         `SELECT relname || ' ' || coalesce(relacl::text, '') || ' '
@@ -110,7 +110,7 @@ function migrateAs(variables: Record<string, string>): Promise<string[]> {
 
 describe('migrate', () => {
   it.each(['DATABASE_API_ROLE', 'DATABASE_WORKER_ROLE'])(
-    'refuses a %s that is not there, or owns the tables, and names the variable',
+    'refuses a %s that does not exist or owns the tables, and names the variable',
     async (variable) => {
       await expect(migrateAs({ [variable]: 'nobody' })).rejects.toThrow(
         `configuration: ${variable}: there is no such role`,
@@ -122,7 +122,7 @@ describe('migrate', () => {
     },
   );
 
-  it('gives a role that both processes share what either needs', async () => {
+  it('gives a shared role the rights of both processes', async () => {
     const role = new URL(asRole(database.url, 'api')).username;
     await migrateAs({ DATABASE_API_ROLE: role, DATABASE_WORKER_ROLE: role });
     await as('api', `DELETE FROM event_keys`, `SELECT FROM users`, 'SELECT forget_webhooks(1, 0)');
@@ -130,7 +130,7 @@ describe('migrate', () => {
     await expect(as('api', 'DELETE FROM event_keys')).rejects.toMatchObject({ code: REFUSED });
   });
 
-  it('takes temporary tables from everybody where it owns the database, and else leaves that as it is', async () => {
+  it('revokes temporary tables from everyone if it owns the database, and otherwise changes nothing', async () => {
     const { username: owner, pathname } = new URL(database.url);
     const name = pathname.slice(1);
     const role = new URL(asRole(database.url, 'worker')).username;
@@ -157,71 +157,77 @@ const ALIKE: [what: string, statement: () => string][] = [
   ['empty a table', () => 'TRUNCATE attempts'],
   ['add a column', () => 'ALTER TABLE webhooks ADD COLUMN mine text'],
   ['disable triggers', () => 'ALTER TABLE webhooks DISABLE TRIGGER ALL'],
-  ['do without triggers', () => `SET session_replication_role = 'replica'`],
-  ['take a table over', () => 'ALTER TABLE webhooks OWNER TO CURRENT_USER'],
-  ['make a table', () => 'CREATE TABLE mine ()'],
-  ['make a temporary table', () => 'CREATE TEMPORARY TABLE mine ()'],
-  ['make a function', () => 'CREATE FUNCTION mine() RETURNS integer LANGUAGE sql RETURN 1'],
+  ['bypass triggers', () => `SET session_replication_role = 'replica'`],
+  ['take ownership of a table', () => 'ALTER TABLE webhooks OWNER TO CURRENT_USER'],
+  ['create a table', () => 'CREATE TABLE mine ()'],
+  ['create a temporary table', () => 'CREATE TEMPORARY TABLE mine ()'],
+  ['create a function', () => 'CREATE FUNCTION mine() RETURNS integer LANGUAGE sql RETURN 1'],
   ['replace a function', () => FOREVER_YOUNG],
-  ['make a role', () => 'CREATE ROLE mine'],
+  ['create a role', () => 'CREATE ROLE mine'],
   ['become the owner', () => `SET ROLE ${new URL(database.url).username}`],
   ['read the passwords of roles', () => 'SELECT FROM pg_authid'],
   ['read files', () => `SELECT pg_read_file('postgresql.conf')`],
   ['run programs', () => `COPY (SELECT 1) TO PROGRAM 'true'`],
   ['read a partition by its name', () => `SELECT FROM attempts_${today}`],
-  ['change what was reported', () => `UPDATE events SET data = '{}'`],
+  ['change reported events', () => `UPDATE events SET data = '{}'`],
   ['delete events', () => 'DELETE FROM events'],
   ['delete deliveries', () => 'DELETE FROM deliveries'],
-  ['hand a delivery to another account', () => 'UPDATE deliveries SET account_id = 1'],
-  ['rewrite the record of attempts', () => 'UPDATE attempts SET status = 200'],
-  ['delete the record of attempts', () => 'DELETE FROM attempts'],
+  ['move a delivery to another account', () => 'UPDATE deliveries SET account_id = 1'],
+  ['change recorded attempts', () => 'UPDATE attempts SET status = 200'],
+  ['delete recorded attempts', () => 'DELETE FROM attempts'],
   ['make a user a platform user', () => `UPDATE users SET role = 'platform'`],
   ['change a password', () => `UPDATE credentials SET hash = ''`],
   ['delete users', () => 'DELETE FROM users'],
-  ['sign in the name of nobody', () => forged(`user_id`, `'-1'`)],
-  ['move the numbers of applications', () => `SELECT setval('applications_id_seq', 1)`],
-  ['forget a migration', () => 'DELETE FROM migrations'],
+  ['forge the user of an audit entry', () => forged(`user_id`, `'-1'`)],
+  ['reset the sequence of application ids', () => `SELECT setval('applications_id_seq', 1)`],
+  ['delete a migration record', () => 'DELETE FROM migrations'],
 ];
-/** An entry of the audit, with one more column. */
+/** An audit entry with one more column. */
 const forged = (column: string, value: string) =>
   `INSERT INTO audit (actor, action, resource_id, ${column}) VALUES ('demo', 'a.b', '1', ${value})`;
 const FOREVER_YOUNG = `CREATE OR REPLACE FUNCTION retention_days() RETURNS integer
   LANGUAGE sql STABLE RETURN -3`;
 
 const OF_API: typeof ALIKE = [
-  ['write the record of attempts', () => 'INSERT INTO attempts SELECT FROM attempts'],
-  ['hand a key to another account', () => 'UPDATE idempotency_keys SET account_id = 1'],
-  ['count attempts', () => 'UPDATE deliveries SET attempts = 0'],
-  ['set producers’ keys free', () => 'DELETE FROM event_keys'],
+  ['insert attempts', () => 'INSERT INTO attempts SELECT FROM attempts'],
+  [
+    'move an idempotency key to another account',
+    () => 'UPDATE idempotency_keys SET account_id = 1',
+  ],
+  ['change the number of attempts', () => 'UPDATE deliveries SET attempts = 0'],
+  ['delete the keys of producers', () => 'DELETE FROM event_keys'],
   ['remove partitions', () => `SELECT detach_partition('events_${today}')`],
-  ['drop what was detached', () => `SELECT drop_partition('events_${today}')`],
+  ['drop a detached partition', () => `SELECT drop_partition('events_${today}')`],
 ];
 
 const OF_WORKER: typeof ALIKE = [
-  ['record something in the name of a user', () => forged('user_id', `'1'`)],
+  ['forge an audit entry of a user', () => forged('user_id', `'1'`)],
   ['read users', () => 'SELECT FROM users'],
   ['read passwords', () => 'SELECT FROM credentials'],
   ['read applications', () => 'SELECT FROM applications'],
-  ['subscribe', () => 'INSERT INTO webhooks SELECT FROM webhooks'],
-  ['lead a subscription elsewhere', () => `UPDATE webhooks SET target_url = 'http://mine/'`],
+  ['create subscriptions', () => 'INSERT INTO webhooks SELECT FROM webhooks'],
+  ['change the target of a subscription', () => `UPDATE webhooks SET target_url = 'http://mine/'`],
   ['change a signing secret', () => `UPDATE webhooks SET secret = 'mine'`],
   ['give a subscription to another account', () => 'UPDATE webhooks SET account_id = 1'],
-  ['answer for a request that was made', () => `UPDATE idempotency_keys SET href = 'http://mine/'`],
+  [
+    'change the answer to a repeated request',
+    () => `UPDATE idempotency_keys SET href = 'http://mine/'`,
+  ],
   ['report events', () => 'INSERT INTO events SELECT FROM events'],
-  ['pass numbers of applications over', () => 'SELECT raise_application_ids()'],
-  ['make deliveries', () => 'INSERT INTO deliveries SELECT FROM deliveries'],
+  ['advance the sequence of application ids', () => 'SELECT raise_application_ids()'],
+  ['create deliveries', () => 'INSERT INTO deliveries SELECT FROM deliveries'],
 ];
 
 describe.each<[Role, typeof ALIKE]>([
   ['api', [...ALIKE, ...OF_API]],
   ['worker', [...ALIKE, ...OF_WORKER]],
-])('whoever has the role of the %s', (role, statements) => {
+])('the role of the %s', (role, statements) => {
   it.each(statements)('cannot %s', async (_what, statement) => {
     await expect(as(role, statement())).rejects.toMatchObject({ code: REFUSED });
   });
 });
 
-it('an entry of the audit has its author and its time from the database, whatever is claimed', async () => {
+it('the database sets author and time of an audit entry, whatever the statement claims', async () => {
   const account = await anAccount(database);
   const [user] = await database.query<{ name: string }>(
     'SELECT username AS name FROM users WHERE id = $1',
@@ -250,8 +256,8 @@ it('an entry of the audit has its author and its time from the database, whateve
   ]);
 });
 
-describe('the functions by which partitions are kept', () => {
-  it('make them, for a month ahead at the most', async () => {
+describe('the partition functions', () => {
+  it('create partitions for a month ahead at most', async () => {
     await as('api', 'SELECT ensure_partitions(100000)');
     const made = await names(
       `SELECT relname AS name FROM pg_class WHERE relname ~ '^events_2' AND relkind = 'r'`,
@@ -259,7 +265,7 @@ describe('the functions by which partitions are kept', () => {
     expect(made).toHaveLength(32);
   });
 
-  it('remove a partition that is old, and neither a younger one nor any other table', async () => {
+  it('remove an old partition, and neither a newer one nor any other table', async () => {
     const old = await partitionsOf(database, DAYS + 2);
     const younger = await partitionsOf(database, DAYS + 1);
     for (const name of [`events_${younger}`, `events_${today}`, 'users', 'events', 'none', '']) {
@@ -278,11 +284,11 @@ describe('the functions by which partitions are kept', () => {
     );
   });
 
-  it('take nothing that their caller made for what they look up', async () => {
+  it('are not misled by objects that their caller creates', async () => {
     const half = `CREATE TEMP TABLE pg_inherits AS
       SELECT inhrelid, inhparent, true AS inhdetachpending FROM pg_catalog.pg_inherits;
       GRANT SELECT ON pg_temp.pg_inherits TO PUBLIC`;
-    // Where migrate does not own the database, the right is there.
+    // If migrate does not own the database, the right is still granted.
     const [name, role] = [database.url, asRole(database.url, 'worker')].map(
       (url) => new URL(url).username,
     );

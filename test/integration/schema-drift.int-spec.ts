@@ -10,7 +10,7 @@ let source: DataSource;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  // It has all contexts.
+  // The API has all contexts.
   ({ app } = await apiInProcess(database));
   source = app.get(DataSource);
 });
@@ -24,7 +24,7 @@ async function changes(): Promise<string[]> {
   return upQueries.map(({ query }) => query);
 }
 
-it('maps every table that TypeORM is to know', () => {
+it('maps every table that TypeORM should know', () => {
   const mapped = source.entityMetadatas.map(({ tableName }) => tableName).sort();
   const known = ['applications', 'credentials', 'environments', 'users', 'webhooks'];
   expect(mapped).toEqual(expect.arrayContaining(known));
@@ -42,7 +42,7 @@ it.each([
   ['ALTER TABLE applications DROP CONSTRAINT applications_url_check', 'applications_url_check'],
   ['ALTER TABLE webhooks DROP CONSTRAINT webhooks_account_fkey', 'webhooks_account_fkey'],
   ['ALTER TABLE users DROP CONSTRAINT users_username_key', 'UNIQUE ("username")'],
-])('would notice: %s', async (drift, remedy) => {
+])('detects drift: %s', async (drift, remedy) => {
   await database.query(drift);
   try {
     expect((await changes()).join('\n')).toContain(remedy);

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-it('makes ids that order by time and by counter within a statement', async () => {
+it('generates ids that sort by time, and by counter within a statement', async () => {
   const rows = await database.query<{ id: string }>(
     'SELECT new_uuid(now(), n) AS id FROM generate_series(1, 5000) AS n ORDER BY n',
   );
@@ -21,7 +21,7 @@ it('makes ids that order by time and by counter within a statement', async () =>
   expect(Math.abs(at - Date.now())).toBeLessThan(60_000);
 });
 
-it('has partitions for a week ahead', async () => {
+it('creates partitions for a week ahead', async () => {
   const [row] = await database.query<{ count: number }>(
     `SELECT count(*)::int AS count FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhparent
      WHERE c.relname IN ('events', 'deliveries', 'attempts') AND c.relkind = 'p'`,

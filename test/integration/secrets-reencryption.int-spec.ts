@@ -54,7 +54,7 @@ async function processWith(...keys: SecretKey[]) {
   return {
     webhooks,
     reencryption: context.get(SecretsReencryption),
-    /** All that is secret of a subscription. */
+    /** All secrets of a subscription. */
     read: async (accountId: string, id: string) => {
       const webhook = await webhooks.get(accountId, id);
       return {
@@ -69,7 +69,7 @@ async function processWith(...keys: SecretKey[]) {
   };
 }
 
-/** The ids of the keys with which anything is sealed; '' for what is not. */
+/** The ids of the keys that any value is sealed with; '' stands for an unsealed value. */
 async function keysInUse(): Promise<string[]> {
   const rows = await database.query<{ id: string }>(
     `SELECT DISTINCT coalesce(substring(sealed FROM '^sealed:([^:]+):'), '') AS id FROM webhooks,
@@ -84,7 +84,7 @@ async function keysInUse(): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-it('brings every row to the first key while subscriptions are made and changed', async () => {
+it('seals every row with the first key while subscriptions are created and changed', async () => {
   const legacy = await anAccount(database);
   await database.query(
     `INSERT INTO webhooks (account_id, event, resource, target_url, enabled, secret, retired_secrets)
@@ -155,7 +155,7 @@ it('brings every row to the first key while subscriptions are made and changed',
   });
 });
 
-it('changes nothing that shows, and leaves the target what it is', async () => {
+it('changes no visible field, and does not make the target count as a new one', async () => {
   const accountId = await anAccount(database);
   const { webhooks } = await processWith(k1);
   await webhooks.create({ accountId }, content);
@@ -168,7 +168,7 @@ it('changes nothing that shows, and leaves the target what it is', async () => {
   expect(await stored()).toEqual(before);
 });
 
-it('goes on after what it cannot read, and says which key that is sealed with', async () => {
+it('continues after an unreadable secret, and names the key that it was sealed with', async () => {
   const [one, other] = [await anAccount(database), await anAccount(database)];
   const { webhooks } = await processWith(k1);
   const lost = await webhooks.create({ accountId: one }, content);
@@ -181,7 +181,7 @@ it('goes on after what it cannot read, and says which key that is sealed with', 
   expect(await keysInUse()).toEqual(['k1', 'k2']);
 });
 
-it('takes deleted subscriptions along, so that no row needs an old key', async () => {
+it('includes deleted subscriptions, so that no row needs an old key', async () => {
   const accountId = await anAccount(database);
   const { webhooks } = await processWith(k1);
   const id = await webhooks.create({ accountId }, content);
@@ -190,7 +190,7 @@ it('takes deleted subscriptions along, so that no row needs an old key', async (
   expect(await keysInUse()).toEqual(['k2']);
 });
 
-it('does not open for an account what was sealed for another', async () => {
+it('does not open a secret for another account than the one it was sealed for', async () => {
   const [victim, thief] = [await anAccount(database), await anAccount(database)];
   const { webhooks, read } = await processWith(k1);
   await webhooks.create({ accountId: victim }, content);

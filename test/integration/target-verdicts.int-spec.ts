@@ -59,7 +59,7 @@ beforeEach(async () => {
   [statements, changes] = [0, []];
 });
 
-/** The target of a subscription, as it comes with the claim of a delivery. */
+/** The target of a subscription, as a claim of a delivery returns it. */
 async function claimed(id = webhook) {
   const [row] = await database.query<{ version: number; health: HealthColumn }>(
     `SELECT target_version AS version, ${HEALTH} AS health FROM webhooks w WHERE id = $1`,
@@ -69,13 +69,13 @@ async function claimed(id = webhook) {
   return { webhookId: id, targetVersion: row!.version, known };
 }
 
-/** Attempts that were claimed before the first of them ended, and end at the same time. */
+/** Attempts that were claimed before the first of them ended, and that end at the same time. */
 async function tell(...verdicts: Verdict[]): Promise<void> {
   const target = await claimed();
   await Promise.all(verdicts.map((verdict) => worker.tell({ ...target, verdict })));
 }
 
-/** What is stored of the target's health, times as seconds from now. */
+/** The stored health of the target, with times in seconds from now. */
 async function health(id = webhook) {
   const [found] = await database.query(
     `SELECT enabled, disabled_reason AS reason, failures, openings, generation, version, backlog,
@@ -91,7 +91,7 @@ async function health(id = webhook) {
 
 const set = (what: string) =>
   database.query(`UPDATE webhooks SET ${what} WHERE id = $1`, [webhook]);
-/** As if it had failed ten times, the first time so long ago. */
+/** Sets ten failures, the first one this long ago. */
 const failed = (since: string) => set(`failures = 10, failing_since = now() - interval '${since}'`);
 const rowVersion = () => database.query('SELECT xmin FROM webhooks');
 
@@ -117,7 +117,7 @@ describe('the circuit', () => {
     expect(changes).toEqual(['opened']);
   });
 
-  it('begins to count anew with every success, also with one among failures', async () => {
+  it('starts counting again after every success, even one among failures', async () => {
     await tell(...failures(9));
     await set(`failing_since = now() - interval '1 day'`);
     await tell(FAILED, SUCCEEDED, FAILED, FAILED);
@@ -126,18 +126,18 @@ describe('the circuit', () => {
     expect(await health()).toMatchObject({ failures: 0, failing_for: null });
   });
 
-  it('opens for twice as long with each probe that fails, up to an hour', async () => {
+  it('doubles its open time with each failed probe, up to an hour', async () => {
     await failed('1 minute');
     for (const seconds of [30, 60, 120, 240, 480, 960, 1_920, 3_600, 3_600]) {
       await tell(FAILED);
-      // Too late: it is open.
+      // Too late: the circuit is open already.
       await tell(FAILED);
       expect(await health()).toMatchObject({ open_for: seconds, failing_for: 60 });
       await set('open_until = now()');
     }
   });
 
-  it('closes with the first success, and new deliveries wait behind what waited', async () => {
+  it('closes with the first success, and new deliveries queue behind the backlog', async () => {
     await failed('1 minute');
     await tell(FAILED);
     await set('backlog = false');
@@ -147,7 +147,7 @@ describe('the circuit', () => {
     expect(changes).toEqual(['opened', 'closed']);
   });
 
-  it('costs no statement when nothing changes', async () => {
+  it('needs no statement when nothing changes', async () => {
     await tell(SUCCEEDED);
     await set('failures = 10, failing_since = now()');
     await tell(FAILED, FAILED);
@@ -157,7 +157,7 @@ describe('the circuit', () => {
     expect([await rowVersion(), statements]).toEqual([before, 0]);
   });
 
-  it('costs one statement for all that fail together', async () => {
+  it('needs one statement for concurrent failures of many subscriptions', async () => {
     const others = await Promise.all(
       Array.from({ length: 20 }, async () => aSubscription(database, await anAccount(database))),
     );
@@ -168,13 +168,13 @@ describe('the circuit', () => {
   });
 });
 
-describe('switching off', () => {
+describe('the service switches a subscription off', () => {
   const AUDIT = `SELECT user_id, actor, action, fields FROM audit
     WHERE resource_id = $1 AND account_id = (SELECT account_id FROM webhooks WHERE id::text = $1)`;
   const ENTRY = { user_id: null, actor: 'system', action: 'webhook.disable', fields: ['enabled'] };
   const OFF = { enabled: false, dated: true, generation: 2, cancelling: true, version: 2 };
 
-  it('follows after five days of nothing but failures, when the next probe fails', async () => {
+  it('after five days of nothing but failures, when the next probe fails', async () => {
     await failed('5 days');
     await set(`failing_since = failing_since + interval '1 minute'`);
     await tell(FAILED);
@@ -186,13 +186,13 @@ describe('switching off', () => {
     expect(await database.query(AUDIT, [webhook])).toEqual([ENTRY]);
   });
 
-  it('does not follow before the circuit was open, however long ago the first failure was', async () => {
+  it('only after the circuit was open, however old the first failure is', async () => {
     await set(`failures = 1, failing_since = now() - interval '6 days'`);
     await tell(...failures(20));
     expect(await health()).toMatchObject({ enabled: true, open_for: 30 });
   });
 
-  it('follows from a 410, once', async () => {
+  it('after a 410, once', async () => {
     const target = await claimed();
     await Promise.all([GONE, GONE, FAILED].map((verdict) => worker.tell({ ...target, verdict })));
     await worker.tell({ ...target, verdict: GONE });
@@ -205,14 +205,14 @@ describe('switching off', () => {
 describe('a hold', () => {
   const asked = (retryAfterMs: number): Verdict => ({ kind: 'failed', retryAfterMs });
 
-  it('lasts as long as the longest that was asked for, and new deliveries wait', async () => {
+  it('lasts for the longest requested wait, and new deliveries wait', async () => {
     await tell(asked(60_000), asked(600_000), FAILED);
     expect(await health()).toMatchObject({ held_for: 600, failures: 3, backlog: true });
     await tell(asked(60_000));
     expect(await health()).toMatchObject({ held_for: 600, failures: 4 });
   });
 
-  it('may be asked for by a test, which counts for nothing else, unless it succeeds', async () => {
+  it('can start with a failed test, which counts for nothing else', async () => {
     await tell({ kind: 'failed', test: true, retryAfterMs: 60_000 });
     expect(await health()).toMatchObject({ held_for: 60, failures: 0, failing_for: null });
   });
@@ -225,7 +225,7 @@ describe('a hold', () => {
   });
 });
 
-it('lets no target that was replaced count, be held or switch off', async () => {
+it("a replaced target's failures neither count nor hold the subscription nor switch it off", async () => {
   const target = await claimed();
   await set('target_version = target_version + 1');
   await worker.tell({ ...target, verdict: { kind: 'failed', retryAfterMs: 60_000 } });
@@ -233,7 +233,7 @@ it('lets no target that was replaced count, be held or switch off', async () => 
   expect(await health()).toMatchObject({ enabled: true, held_for: null, failing_for: null });
 });
 
-it('changes nothing of a subscription that is off or deleted', async () => {
+it('verdicts change nothing for a subscription that is off or deleted', async () => {
   for (const [end, back] of [
     ['enabled = false', 'enabled = true'],
     ['deleted_at = now()', 'deleted_at = NULL'],
@@ -247,20 +247,20 @@ it('changes nothing of a subscription that is off or deleted', async () => {
   }
 });
 
-it('counts what several workers tell, each by the health that it knows', async () => {
+it('counts the failures that several workers report, each with its own view of the health', async () => {
   const target = await claimed();
   for (const each of [worker, other, worker]) await each.tell({ ...target, verdict: FAILED });
   expect(await health()).toMatchObject({ failures: 3 });
   await set(`failures = 9, failing_since = now() - interval '1 minute'`);
   const before = await claimed();
   await Promise.all([worker, other].map((each) => each.tell({ ...before, verdict: FAILED })));
-  // Of two at the same moment one may be put aside.
+  // Of two at the same moment, one may be postponed.
   await eventually(health, (found) => found?.['failures'] === 10);
   expect(await health()).toMatchObject({ openings: 1, open_for: 30 });
   expect(changes).toEqual(['opened']);
 });
 
-describe('while somebody has locked the subscription', () => {
+describe('while another transaction locks the subscription', () => {
   let holder: Client;
 
   beforeEach(async () => {
@@ -271,7 +271,7 @@ describe('while somebody has locked the subscription', () => {
   });
   afterEach(() => holder.end());
 
-  it('puts its verdicts aside, and carries them out in their order afterwards', async () => {
+  it('verdicts are postponed, then applied in their order', async () => {
     await tell(...failures(5));
     await tell(SUCCEEDED);
     await tell({ kind: 'failed', retryAfterMs: 60_000 });
@@ -283,14 +283,14 @@ describe('while somebody has locked the subscription', () => {
     expect(Number((await health())?.['held_for'])).toBeGreaterThan(50);
   });
 
-  it('switches it off afterwards', async () => {
+  it('a postponed 410 switches the subscription off afterwards', async () => {
     await tell(GONE);
     await holder.query('COMMIT');
     await eventually(health, (found) => found?.['enabled'] === false);
     expect(await health()).toMatchObject({ reason: 'gone', version: 3 });
   });
 
-  it('carries out the verdicts on others at once, without a connection that waits', async () => {
+  it('verdicts on other subscriptions are applied at once, and no connection waits for the lock', async () => {
     const free = await aSubscription(database, await anAccount(database));
     const [locked, target] = [await claimed(), await claimed(free)];
     await Promise.all([
@@ -305,13 +305,13 @@ describe('while somebody has locked the subscription', () => {
     await eventually(health, (found) => found?.['failures'] === 1);
   });
 
-  it('leaves to a new target nothing of what the old one did', async () => {
+  it('postponed verdicts on an old target do not affect a new one', async () => {
     await tell(GONE);
     await holder.query('UPDATE webhooks SET target_version = target_version + 1 WHERE id = $1', [
       webhook,
     ]);
     await holder.query('COMMIT');
-    // Told after it, and so carried out after it.
+    // Reported later, and so applied later.
     await tell(FAILED);
     await eventually(health, (found) => found?.['failures'] === 1);
     expect(await health()).toMatchObject({ enabled: true });

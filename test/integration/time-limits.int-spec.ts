@@ -57,7 +57,7 @@ describe('migrate', () => {
     expect(await limitsAt(api())).toEqual(none);
   });
 
-  it('says what an administrator has to do for roles that it may not change', async () => {
+  it('tells the administrator what to run for roles that it may not change', async () => {
     const variables = { DATABASE_API_ROLE: new URL(api()).username };
     const [line, ...others] = await migrateWith(variables);
     expect(others).toEqual([]);
@@ -67,7 +67,7 @@ describe('migrate', () => {
     expect(await migrateWith(variables)).toEqual([]);
   });
 
-  it('limits the role that it shares with the processes, in this database alone', async () => {
+  it('limits the role that it shares with the processes, in this database only', async () => {
     expect(await migrateWith({})).toEqual([]);
     expect(await limitsAt(database.url)).toEqual(TIME_LIMITS);
     const elsewhere = new URL(database.url);
@@ -75,16 +75,16 @@ describe('migrate', () => {
     expect(await limitsAt(elsewhere.toString())).toEqual(none);
   });
 
-  it('leaves limits that an administrator has set', async () => {
+  it('keeps limits that an administrator has set', async () => {
     await run(testDatabaseUrl().toString(), `${settingOfOwner()} statement_timeout = '20s'`);
     await migrateWith({});
     expect(await limitsAt(database.url)).toEqual({ ...TIME_LIMITS, statement_timeout: '20s' });
   });
 
-  it('has no limits itself', async () => {
+  it('is not subject to limits itself', async () => {
     const other = new pg.Client({ connectionString: database.url });
     await other.connect();
-    // As another migrate holds it.
+    // The lock that another migrate would hold.
     await other.query('SELECT pg_advisory_lock(7770000)');
     await run(database.url, `${settingOfOwner()} statement_timeout = '1s'`);
     await run(database.url, `${settingOfOwner()} lock_timeout = '1s'`);
@@ -107,7 +107,7 @@ describe('migrate', () => {
   }
 });
 
-describe('what PostgreSQL breaks off', () => {
+describe('a statement that PostgreSQL aborts', () => {
   let blocker: pg.Client;
   beforeEach(async () => {
     blocker = new pg.Client({ connectionString: database.url });
@@ -117,7 +117,7 @@ describe('what PostgreSQL breaks off', () => {
   afterEach(() => blocker.end());
 
   it.each(['statement_timeout', 'lock_timeout'])(
-    'because of its %s is answered with 503',
+    'because of %s is answered with 503',
     async (limit) => {
       const { id, auth } = await createUser(database, `customer-${limit.replace('_', '-')}`);
       const webhook = await aSubscription(database, id);
@@ -135,7 +135,7 @@ describe('what PostgreSQL breaks off', () => {
     },
   );
 
-  it('because a transaction did nothing for too long fails as unavailable', async () => {
+  it('because its transaction was idle for too long fails as unavailable', async () => {
     const source = new DataSource({
       type: 'postgres',
       url: database.url,

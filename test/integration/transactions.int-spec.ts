@@ -15,7 +15,7 @@ let transactions: TypeOrmTransactions;
 beforeAll(async () => {
   database = await createTestDatabase();
   await database.query('CREATE TABLE things (name text)');
-  // One connection: what is wrong with it, the next statement meets.
+  // One connection, so that the next statement meets whatever state is left on it.
   source = await new DataSource({
     type: 'postgres',
     url: database.url,
@@ -39,7 +39,7 @@ const FAIL = statement(`DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40P01'; END
 const names = async () =>
   (await database.query<{ name: string }>('SELECT name FROM things')).map(({ name }) => name);
 
-it('leaves no transaction open on a connection whose statement took too long', async () => {
+it('leaves no transaction open on a connection whose statement timed out', async () => {
   const other = new pg.Client({ connectionString: database.url });
   await other.connect();
   try {
@@ -54,7 +54,7 @@ it('leaves no transaction open on a connection whose statement took too long', a
   expect(await names()).toEqual(['next']);
 });
 
-it('leaves half of the connections to others, however many transactions one user begins', async () => {
+it('leaves half of the connections to others, however many transactions one user starts', async () => {
   const pool = await new DataSource({
     type: 'postgres',
     url: database.url,
@@ -83,8 +83,8 @@ it('leaves half of the connections to others, however many transactions one user
   }
 });
 
-describe('what is to be done after the commit', () => {
-  it('is done once others see the changes', async () => {
+describe('work after the commit', () => {
+  it('runs once others see the changes', async () => {
     let seen: Promise<string[]> | undefined;
     await transactions.run(async () => {
       transactions.afterCommit(() => {
@@ -96,7 +96,7 @@ describe('what is to be done after the commit', () => {
     expect(await seen).toEqual(['one']);
   });
 
-  it('is not done when there is none', async () => {
+  it('does not run without a commit', async () => {
     let done = 0;
     const work = async () => {
       transactions.afterCommit(() => (done += 1));
@@ -107,7 +107,7 @@ describe('what is to be done after the commit', () => {
     expect([done, await names()]).toEqual([0, []]);
   });
 
-  it('is done once, however often the work was repeated', async () => {
+  it('runs once, however often the transaction was retried', async () => {
     let tries = 0;
     let done = 0;
     await transactions.run(async () => {
@@ -119,7 +119,7 @@ describe('what is to be done after the commit', () => {
     expect([tries, done, await names()]).toEqual([3, 1, ['try 3']]);
   });
 
-  it('is done at once outside a transaction', () => {
+  it('runs at once outside a transaction', () => {
     let done = 0;
     transactions.afterCommit(() => (done += 1));
     expect(done).toBe(1);

@@ -67,7 +67,7 @@ async function rotated(id: string): Promise<string> {
 }
 
 describe('pending deliveries', () => {
-  it('are cancelled by switching off, once', async () => {
+  it('are cancelled once when their subscription is switched off', async () => {
     const id = await aSubscription();
     expect(await rowOf(id)).toMatchObject({ generation: 1, cancelling: false });
     await webhooks.update({ accountId, id }, { enabled: false }, anyVersion);
@@ -76,7 +76,7 @@ describe('pending deliveries', () => {
     expect(await rowOf(id)).toMatchObject({ generation: 2, version: 2 });
   });
 
-  it('are not revived by switching on again', async () => {
+  it('stay cancelled when their subscription is switched on again', async () => {
     const id = await aSubscription({ enabled: false });
     await webhooks.update({ accountId, id }, { enabled: true }, anyVersion);
     expect(await rowOf(id)).toMatchObject({ generation: 1, version: 2 });
@@ -85,14 +85,14 @@ describe('pending deliveries', () => {
     expect(await rowOf(id)).toMatchObject({ generation: 2, cancelling: true, version: 4 });
   });
 
-  it('are cancelled by deletion', async () => {
+  it('are cancelled when their subscription is deleted', async () => {
     const id = await aSubscription();
     await webhooks.delete({ accountId, id }, anyVersion);
     expect(await rowOf(id)).toMatchObject({ generation: 2, cancelling: true, deleted: true });
     await expect(webhooks.get(accountId, id)).rejects.toThrow(NotFoundError);
   });
 
-  it('are cancelled by deletion of their application, which leaves others alone', async () => {
+  it('are cancelled when their application is deleted, and no others are', async () => {
     const accountLevel = await aSubscription();
     const [applicationId, other] = [
       await anApplication(database, accountId),
@@ -121,7 +121,7 @@ describe('pending deliveries', () => {
 });
 
 describe('a hold', () => {
-  it('ends with the target that asked for it, and with nothing else', async () => {
+  it('ends only with the target that requested it', async () => {
     const id = await aSubscription();
     await database.query("UPDATE webhooks SET hold_until = now() + interval '1 h' WHERE id = $1", [
       id,
@@ -134,7 +134,7 @@ describe('a hold', () => {
 });
 
 describe('resuming', () => {
-  it('keeps a hold and an open circuit, and begins the days of failures anew', async () => {
+  it('keeps a hold and an open circuit, and restarts the five days of failures', async () => {
     const id = await aSubscription();
     const hour = new Date(Date.now() + 3_600_000);
     await database.query(
@@ -151,7 +151,7 @@ describe('resuming', () => {
 });
 
 describe('a subscription that the service switched off', () => {
-  it('forgets why when it is switched on', async () => {
+  it('loses its reason when it is switched on', async () => {
     const id = await aSubscription();
     await database.query(
       `UPDATE webhooks SET enabled = false, disabled_reason = 'gone', disabled_at = now()
@@ -169,7 +169,7 @@ describe('a subscription that the service switched off', () => {
 });
 
 describe('a secret', () => {
-  it('goes on signing for 24 h after it was replaced, also when others are', async () => {
+  it('keeps signing for 24 h after its replacement, even if it is replaced several times', async () => {
     const id = await aSubscription();
     const { secret: first, version, updatedAt } = await webhooks.get(accountId, id);
     const second = await rotated(id);
@@ -181,18 +181,18 @@ describe('a secret', () => {
     for (const { until } of present.retiredSecrets) {
       expect((Date.parse(until) - Date.now()) / 3_600_000).toBeCloseTo(24, 1);
     }
-    // It is nothing that a client writes.
+    // A rotation changes no field that a client writes.
     expect(await webhooks.get(accountId, id)).toMatchObject({ version, updatedAt });
   });
 
-  it('is one of the rotations when two meet', async () => {
+  it('comes from one of two concurrent rotations, and the other is kept as retired', async () => {
     const id = await aSubscription();
     const secrets = await Promise.all([rotated(id), rotated(id)]);
     const { secret, retiredSecrets } = await webhooks.get(accountId, id);
     expect([secret, retiredSecrets[0]?.secret].sort()).toEqual(secrets.sort());
   });
 
-  it('is forgotten when its time has come, and when ten later ones were replaced', async () => {
+  it('is deleted when its 24 h end, or after ten later ones were retired', async () => {
     const id = await aSubscription();
     await rotated(id);
     await database.query(
@@ -211,7 +211,7 @@ describe('a secret', () => {
 });
 
 describe('an update', () => {
-  it('is not lost among concurrent ones', async () => {
+  it('keeps the changes of all concurrent updates', async () => {
     const id = await aSubscription();
     const changes: Partial<WebhookContent>[] = [
       { name: 'label' },
@@ -230,7 +230,7 @@ describe('an update', () => {
     });
   });
 
-  it('of one version succeeds only once, however many meet', async () => {
+  it('of one version succeeds only once among concurrent ones', async () => {
     const id = await aSubscription();
     const firstVersion = (version: number): void => {
       if (version !== 1) throw new PreconditionFailedError();
