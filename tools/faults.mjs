@@ -1,9 +1,9 @@
 // `npm run test:faults`: does harm to a whole installation and counts what is lost (docs/reliability.md).
 import { spawnSync } from 'node:child_process';
-import { requirePgBouncer } from './lib/pgbouncer.mjs';
+import { requireProgram } from './lib/apt.mjs';
 import { runSuite } from './lib/suite.mjs';
 
-const needs = process.argv.includes('--pgbouncer') ? requirePgBouncer : undefined;
+const needs = process.argv.includes('--pgbouncer') ? () => requireProgram('pgbouncer') : undefined;
 runSuite('faults', {
   needs,
   within: ([command, args]) => {

@@ -40,6 +40,20 @@ export async function install(program) {
 }
 
 /**
+ * Installs a program unless it is there.
+ * @param {string} program
+ * @throws Problem when we have no way to install it
+ */
+export async function requireProgram(program) {
+  if (onPath(program)) return;
+  if (!canInstall()) {
+    const how = 'is missing and can be installed only by root on Debian or Ubuntu: install it.';
+    throw new Problem(`${program} ${how}`);
+  }
+  await install(program);
+}
+
+/**
  * apt waits for dpkg's lock when told so, but for the locks of its lists and archives never.
  * @param {string} program @param {string[]} args
  */

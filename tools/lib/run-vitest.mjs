@@ -1,3 +1,4 @@
+import { requireProgram } from './apt.mjs';
 import { inOwnDirectory, runTests } from './own-directory.mjs';
 import { prepare } from './prepare.mjs';
 import { requireNode } from './settings.mjs';
@@ -16,6 +17,8 @@ export function runVitest(args, env = {}) {
     async () => {
       requireNode();
       requireStores(given);
+      // It applies the patches of docs/extending.
+      await requireProgram('git');
       await prepare();
     },
     async (run) => {
