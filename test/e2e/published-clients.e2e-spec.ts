@@ -786,7 +786,7 @@ describe('the addresses in answers', () => {
 });
 
 it('has caused no error of the service', () => {
-  for (const { output } of [api, proxiedApi, publicApi]) {
-    expect(output()).not.toMatch(/"level":"(?:error|fatal)"/);
+  for (const running of [api, proxiedApi, publicApi]) {
+    expect(running.output()).not.toMatch(/"level":"(?:error|fatal)"/);
   }
 });
