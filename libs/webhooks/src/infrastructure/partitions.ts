@@ -8,11 +8,11 @@ const ENSURE = prepared<{ daysAhead: number }>(
   'SELECT ensure_partitions(@daysAhead)',
 );
 
-// An installation that was off for a week has none for today.
+// An installation that was off for a week has no partition for today.
 const OPTIONS = { everyMs: 300_000, beforeServing: true };
 
 /**
- * Keeps the partitions of events, deliveries and attempts a week ahead; runs in every process that serves.
+ * Creates the partitions of events, deliveries and attempts a week ahead. Runs in every serving process.
  */
 @Injectable()
 export class PartitionKeeper {

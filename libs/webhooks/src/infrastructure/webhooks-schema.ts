@@ -6,7 +6,7 @@ import { DAYS_AHEAD } from './partitions.js';
 export const webhooksSchema: DatabaseSchema = {
   migrations: [initial],
   tables: {
-    // What a customer decides is not the worker's to change: where to, with which secret, whose it is.
+    // The worker must not change what a customer decides: target, secret, owner.
     webhooks: {
       api: 'SELECT, INSERT, UPDATE',
       worker: `SELECT, UPDATE (enabled, disabled_reason, disabled_at, hold_until, failures,
@@ -14,7 +14,7 @@ export const webhooksSchema: DatabaseSchema = {
         updated_at)`,
     },
     event_keys: { api: 'SELECT, INSERT', worker: 'SELECT, DELETE' },
-    // What was reported is never changed.
+    // Events are never changed.
     events: { api: 'SELECT, INSERT', worker: 'SELECT' },
     deliveries: {
       api: `SELECT, INSERT, UPDATE (state, reason, generation, schedule_base, immediate, replayed,
@@ -22,7 +22,7 @@ export const webhooksSchema: DatabaseSchema = {
       worker: `SELECT, UPDATE (state, reason, generation, schedule_base, immediate, replayed,
         next_attempt_at, claimed_until, completed_at, takes, attempts)`,
     },
-    // The record of what was sent: whoever reads it does not write it, and nobody rewrites it.
+    // The log of attempts: its readers cannot write it, and no process can change it.
     attempts: { api: 'SELECT', worker: 'INSERT' },
     replays: {
       api: 'SELECT, INSERT, UPDATE (state, completed_at)',
@@ -38,7 +38,7 @@ export const webhooksSchema: DatabaseSchema = {
   configure,
 };
 
-/** For how long data is kept is for the owner of the database alone to decide. */
+/** Only the database owner can change how long data is kept. */
 async function configure(manager: EntityManager, { RETENTION_DAYS }: Config): Promise<void> {
   await manager.query('SELECT ensure_partitions($1)', [DAYS_AHEAD]);
   await manager.query(

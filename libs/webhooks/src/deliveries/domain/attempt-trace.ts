@@ -1,6 +1,6 @@
 import type { LeasedDelivery } from './pending-deliveries.js';
 
-/** Shows an attempt as a part of the trace that its event belongs to. */
+/** Records an attempt as part of its event's trace. */
 export abstract class AttemptTrace {
   abstract around<Result>(delivery: LeasedDelivery, work: () => Promise<Result>): Promise<Result>;
 }

@@ -14,21 +14,21 @@ import { type DeliveryFilter, DeliveryStore } from './delivery-store.js';
 import { sampleOf } from './event-samples.js';
 import { WebhooksService } from '../../subscriptions/domain/webhooks.service.js';
 
-/** Deliveries can no longer start: the subscription is off or deleted. */
+/** No delivery can start because the subscription is off or deleted. */
 export class SubscriptionInactiveError extends DomainError {
   constructor() {
     super('conflict', 'subscription_inactive', 'The webhook subscription is off or deleted.');
   }
 }
 
-/** A delivery that still has attempts to come cannot be sent again. */
+/** A delivery with attempts still to come cannot be redelivered. */
 export class DeliveryNotFinishedError extends DomainError {
   constructor() {
     super('conflict', 'delivery_not_finished', 'The delivery is not finished yet.');
   }
 }
 
-/** There is nothing left to cancel. */
+/** A finished delivery cannot be cancelled. */
 export class DeliveryFinishedError extends DomainError {
   constructor() {
     super('conflict', 'delivery_finished', 'The delivery is finished already.');
@@ -38,7 +38,7 @@ export class DeliveryFinishedError extends DomainError {
 /** How often a delivery may be redelivered. */
 const REDELIVERIES = { times: 20, withinMs: 3_600_000 };
 
-/** Shows customers what was delivered to them, sends it again, or no more. */
+/** Shows customers their deliveries, and redelivers, cancels and tests them. */
 @Injectable()
 export class DeliveriesService {
   constructor(
@@ -48,7 +48,7 @@ export class DeliveriesService {
     private readonly audit: AuditTrail,
   ) {}
 
-  /** Newest first. @throws NotFoundError for a subscription that is not the account's */
+  /** Newest first. @throws NotFoundError if the subscription does not belong to the account */
   async list(
     accountId: string,
     webhookId: string,
@@ -58,14 +58,14 @@ export class DeliveriesService {
     return (page) => this.store.list(webhook, filter, page);
   }
 
-  /** Readable after the subscription is gone. @throws NotFoundError */
+  /** Also works after the subscription was deleted. @throws NotFoundError */
   async get(accountId: string, id: string): Promise<Delivery> {
     const delivery = isUuid(id) ? await this.store.find(id, accountId) : undefined;
     if (!delivery) throw new NotFoundError('delivery');
     return delivery;
   }
 
-  /** In the order in which they were made. @param after the number of the one before; 0 for the first */
+  /** Oldest first. @param after the number of the previous attempt; 0 for the first page */
   attempts({ id }: Pick<Delivery, 'id'>, after: number, limit: number): Promise<Attempt[]> {
     return this.store.attemptsOf(id, after, limit);
   }
@@ -79,7 +79,7 @@ export class DeliveriesService {
       const { webhookId } = await this.get(accountId, id);
       if (!(await this.store.redeliver(id))) throw await this.refusal(accountId, webhookId);
       const change = { action: 'delivery.redeliver', resourceId: id, accountId } as const;
-      // Its row is locked, so every other redelivery is either recorded already or still waiting.
+      // The row is locked, so any other redelivery is either already recorded or still waiting.
       const waitMs = await this.audit.msUntilFewer(change, REDELIVERIES);
       if (waitMs > 0) {
         const message = `A delivery is sent again at most ${REDELIVERIES.times} times in an hour.`;
@@ -89,10 +89,10 @@ export class DeliveriesService {
     });
   }
 
-  /** Why a delivery was not sent again. */
+  /** Why a delivery cannot be redelivered. */
   private async refusal(accountId: string, webhookId: string): Promise<DomainError> {
-    // Not by the state that is shown: an attempt that is on its way may belong to a delivery that
-    // was cancelled while its subscription was off for a moment.
+    // The shown state cannot decide: a delivery may have been cancelled while its subscription was
+    // briefly off, and still have an attempt in flight.
     const isActive = await this.webhooks.get(accountId, webhookId).then(
       ({ enabled }) => enabled,
       (error: unknown) => {
@@ -104,7 +104,7 @@ export class DeliveriesService {
   }
 
   /**
-   * Gives a delivery up that is not finished; nothing happens when that was asked for before.
+   * Cancels an unfinished delivery. Repeating the request changes nothing.
    * @throws NotFoundError, DeliveryFinishedError
    */
   async cancel(accountId: string, id: string): Promise<void> {
@@ -120,7 +120,7 @@ export class DeliveriesService {
   }
 
   /**
-   * Sends a sample of the subscription's own event, once and at once.
+   * Sends a sample of the subscription's event kind at once, with a single attempt.
    * @returns the delivery's id
    * @throws NotFoundError, SubscriptionInactiveError
    */

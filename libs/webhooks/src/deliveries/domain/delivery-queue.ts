@@ -1,23 +1,23 @@
 import type { DeliveryJob } from './delivery.js';
 
-/** A job and the subscription that it is for, which decides on its queue. */
+/** A job and its subscription, which determines the shard. */
 export interface QueuedDelivery extends DeliveryJob {
   webhookId: string;
-  /** Goes before all others: a test. */
+  /** Goes to the front of the queue: a test. */
   immediate?: boolean;
 }
 
 /**
- * The short way of new deliveries to a worker. It may lose everything at any time: workers claim what it
- * loses from PostgreSQL when its lease has ended.
+ * The fast path of new deliveries to a worker. It may lose jobs at any time: workers claim lost
+ * deliveries from PostgreSQL after their leases end.
  */
 export abstract class DeliveryQueue {
   /**
-   * Whether jobs can be added now; asked before a delivery is leased to the queue.
-   * @param what an immediate one finds room where others have to wait
+   * Whether jobs can be added now. Call it before leasing a delivery to the queue.
+   * @param what immediate deliveries have a higher limit
    */
   abstract hasRoom(what?: { immediate: boolean }): boolean;
 
-  /** Adds jobs, as far as that works within its bounds. Never throws, never waits long. */
+  /** Adds jobs on a best-effort basis. Never throws and never blocks for long. */
   abstract add(jobs: readonly QueuedDelivery[]): Promise<void>;
 }

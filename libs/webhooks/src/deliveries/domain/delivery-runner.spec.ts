@@ -118,7 +118,7 @@ function runnerWith(change: Partial<typeof settings>): DeliveryRunner {
   return new DeliveryRunner(pending, target, verdicts, new NoTrace(), { ...settings, ...change });
 }
 
-/** What becomes of the job of a delivery. */
+/** Runs the job of a delivery. */
 async function run(): Promise<RunResult> {
   await runner.slots.enter();
   return runner.runJob(job);
@@ -128,16 +128,16 @@ const within = (ms: number): unknown =>
   expect.toSatisfy((delay: number) => delay >= ms * 0.8 && delay <= ms * 1.2);
 const conclusionOf = (place: number) => pending.recorded[place]?.conclusion;
 
-it('does nothing for a job whose delivery somebody else has, and gives its place back', async () => {
+it('releases its place when another worker has the delivery of a job', async () => {
   pending.leased = undefined;
   expect(await run()).toEqual({ outcome: 'idle' });
   expect(target.requests).toHaveLength(0);
   expect(runner.slots.free).toBe(settings.atOnce);
 });
 
-it('gives its place back when the delivery cannot be taken', async () => {
-  vi.spyOn(pending, 'take').mockRejectedValue(new Error('PostgreSQL is away'));
-  await expect(run()).rejects.toThrow('PostgreSQL is away');
+it('releases its place when taking the delivery fails', async () => {
+  vi.spyOn(pending, 'take').mockRejectedValue(new Error('PostgreSQL is down'));
+  await expect(run()).rejects.toThrow('PostgreSQL is down');
   expect(runner.slots.free).toBe(settings.atOnce);
 });
 
@@ -154,7 +154,7 @@ it.each([
   expect(pending.recorded[0]?.attempt).toMatchObject({ number: 1, status });
 });
 
-it('retries after no answer, by the schedule', async () => {
+it('retries by the schedule when there is no answer', async () => {
   target.answer = { error: 'refused' };
   await run();
   const { conclusion } = pending.recorded[0]!;
@@ -170,12 +170,12 @@ describe('when several accounts have deliveries', () => {
     aLeasedDelivery({ id: accountId, webhookId: accountId, event: { ...event, accountId } });
   beforeEach(async () => {
     runner = runnerWith({ atOnceOfOne: 50 });
-    // Each quick answer allows one call more at once.
+    // Each quick answer raises the cap by one.
     for (const accountId of ['lone', 'busy', 'busy', 'busy']) await runner.run(of(accountId));
     target.requests.length = 0;
   });
 
-  it('begins their calls in turns, however many of one may begin', async () => {
+  it('starts their calls round-robin, however many one account has', async () => {
     target.whilePosting = () => nextLoopTurn();
     const accounts = ['busy', 'busy', 'busy', 'busy', 'lone'];
     await Promise.all(accounts.map((accountId) => runner.run(of(accountId))));
@@ -183,7 +183,7 @@ describe('when several accounts have deliveries', () => {
     expect(ids).toEqual(['busy', 'lone', 'busy', 'busy', 'busy']);
   });
 
-  it('records outcomes together while calls still wait to begin', async () => {
+  it('starts waiting calls before it records outcomes', async () => {
     const requestsAtRecord: number[] = [];
     vi.spyOn(pending, 'record').mockImplementation(() => {
       requestsAtRecord.push(target.requests.length);
@@ -194,7 +194,7 @@ describe('when several accounts have deliveries', () => {
   });
 });
 
-it('is exhausted when the schedule is used up, counted from its last beginning', async () => {
+it('exhausts a delivery at the end of its schedule, counted from its last restart', async () => {
   target.answer = { status: 500 };
   pending.leased = aLeasedDelivery({ attempt: 3 });
   await run();
@@ -207,14 +207,14 @@ it('is exhausted when the schedule is used up, counted from its last beginning',
   expect(pending.recorded[1]?.conclusion.state).toBe('pending');
 });
 
-it('ends the delivery at 410, and tells of it', async () => {
+it('ends the delivery at 410, and reports the verdict', async () => {
   target.answer = { status: 410 };
   await run();
   expect(verdicts.told).toEqual([{ kind: 'gone' }]);
   expect(conclusionOf(0)).toEqual({ state: 'exhausted', reason: 'gone' });
 });
 
-it('tells of every failure, and of the success that follows', async () => {
+it('reports every failure, and the first success after failures', async () => {
   target.answer = { status: 500 };
   await run();
   target.answer = { status: 204 };
@@ -225,7 +225,7 @@ it('tells of every failure, and of the success that follows', async () => {
   expect(verdicts.told).toEqual([{ kind: 'failed', test: false }, { kind: 'succeeded' }]);
 });
 
-it('tells of a target before the outcome is recorded', async () => {
+it('reports the verdict before it records the outcome', async () => {
   target.answer = { status: 500 };
   vi.spyOn(verdicts, 'tell').mockImplementation(() => {
     expect(pending.recorded).toEqual([]);
@@ -235,27 +235,27 @@ it('tells of a target before the outcome is recorded', async () => {
   expect(pending.recorded).toHaveLength(1);
 });
 
-it.each([429, 503])('obeys a Retry-After that comes with %i', async (status) => {
+it.each([429, 503])('obeys Retry-After with status %i', async (status) => {
   target.answer = { status, responseHeaders: { 'retry-after': '60' } };
   await run();
   expect(verdicts.told).toEqual([{ kind: 'failed', test: false, retryAfterMs: 60_000 }]);
   expect(conclusionOf(0)).toEqual({ state: 'pending', delayMs: 60_000 });
 });
 
-it('ignores a Retry-After that comes with another status', async () => {
+it('ignores Retry-After with other statuses', async () => {
   target.answer = { status: 500, responseHeaders: { 'retry-after': '60' } };
   await run();
   expect(verdicts.told).toEqual([{ kind: 'failed', test: false }]);
 });
 
-it('sends a test once', async () => {
+it('does not retry a test', async () => {
   pending.leased = aLeasedDelivery({ immediate: true });
   target.answer = { status: 500 };
   await run();
   expect(conclusionOf(0)).toEqual({ state: 'exhausted', reason: 'no_attempts_left' });
 });
 
-it('knows what follows if the schedule began anew while the attempt was on its way', async () => {
+it('also records the conclusion for a schedule that was restarted during the attempt', async () => {
   target.answer = { status: 500 };
   pending.leased = aLeasedDelivery({ attempt: 3 });
   await run();
@@ -287,13 +287,13 @@ describe('a delivery that may not start', () => {
     await isReleased();
   });
 
-  it('is released when its call could not end within its lease', async () => {
+  it('is released when its call might outlast its lease', async () => {
     pending.leased = aLeasedDelivery({ leaseEnds: performance.now() + 18_000 });
     await isReleased();
   });
 });
 
-it('finishes what it sends while it is stopping', async () => {
+it('finishes calls in flight while it is stopping', async () => {
   target.whilePosting = () => {
     runner.stop();
     return Promise.resolve();
@@ -301,7 +301,7 @@ it('finishes what it sends while it is stopping', async () => {
   expect(await run()).toMatchObject({ outcome: 'succeeded' });
 });
 
-it('releases what its subscription has no place for, and gives places back after the call', async () => {
+it('releases a delivery without a place, and frees places after calls', async () => {
   let nested: RunResult | undefined;
   target.whilePosting = async () => {
     target.whilePosting = () => Promise.resolve();
@@ -312,7 +312,7 @@ it('releases what its subscription has no place for, and gives places back after
   expect(await run()).toMatchObject({ outcome: 'succeeded' });
 });
 
-it('releases a test of an account that has its share of them under way', async () => {
+it('releases a test when its account has reached its limit of tests', async () => {
   runner = runnerWith({ atOnce: 2 });
   pending.leased = aLeasedDelivery({ immediate: true });
   let nested: RunResult | undefined;
@@ -325,7 +325,7 @@ it('releases a test of an account that has its share of them under way', async (
   expect(await run()).toMatchObject({ outcome: 'succeeded' });
 });
 
-it('marks what is replayed, and nothing else', async () => {
+it('adds the header webhook-replayed only to replays', async () => {
   await run();
   pending.leased = aLeasedDelivery({ replayed: true });
   await run();
@@ -335,7 +335,7 @@ it('marks what is replayed, and nothing else', async () => {
   ]);
 });
 
-it('sends the signed body with our name', async () => {
+it('sends the signed body with our user agent', async () => {
   await run();
   expect(target.requests[0]).toMatchObject({
     url: 'http://target.example/',
@@ -349,7 +349,7 @@ it('sends the signed body with our name', async () => {
   });
 });
 
-it("sends the subscription's own headers, which are none of ours", async () => {
+it("sends the subscription's headers, which cannot replace ours", async () => {
   const { subscription } = aLeasedDelivery();
   const headers = { 'X-Api-Key': 'key', 'webhook-id': 'x' };
   const openTarget = () => ({ ...subscription.openTarget(), headers });
@@ -358,7 +358,7 @@ it("sends the subscription's own headers, which are none of ours", async () => {
   expect(target.requests[0]?.headers).toMatchObject({ 'X-Api-Key': 'key', 'webhook-id': job.id });
 });
 
-it('sends nothing, and keeps no slot, while the secrets of the target cannot be read', async () => {
+it('sends nothing and frees its slot when the secrets of the target are unreadable', async () => {
   const { subscription } = aLeasedDelivery();
   const openTarget = () => {
     throw new UnreadableSecretError('SECRETS_KEYS has no key');
@@ -370,7 +370,7 @@ it('sends nothing, and keeps no slot, while the secrets of the target cannot be 
   expect((await run()).outcome).toBe('succeeded');
 });
 
-it("makes the next attempt, or none, by the subscription's own policy", async () => {
+it("schedules the next attempt by the subscription's own policy", async () => {
   target.answer = { status: 500 };
   const { subscription } = aLeasedDelivery();
   const withPolicy = (retry: RetryPolicy, attempt: number) =>

@@ -11,7 +11,7 @@ import type { Verdict } from '../../subscriptions/domain/subscription-life.js';
 import { TargetClient } from './target-client.js';
 import { TargetVerdicts, verdictOf } from './target-verdicts.js';
 
-/** A delivery that was sent, and what follows. */
+/** A delivery that was sent, with its outcome. */
 export interface Sent {
   outcome: 'succeeded' | 'failed';
   delivery: LeasedDelivery;
@@ -19,31 +19,30 @@ export interface Sent {
   conclusion: Conclusion;
 }
 
-/** What became of a delivery in this worker: there was nothing to do any more, it is due again at once, or it was sent. */
+/** The result for a delivery: nothing was left to do, it is due again at once, or it was sent. */
 export type RunResult =
   { outcome: 'idle' } | { outcome: 'released'; delivery: LeasedDelivery } | Sent;
 
-/** What an attempt takes beyond its timeout: the body of the answer is read for a second. */
+/** Time of an attempt beyond its timeout: the response body is read for one second. */
 const BODY_MS = 1_000;
-/** What a delivery may wait here for its call, and some time to record the outcome. */
+/** Time that a delivery may wait here for its call, plus time to record the outcome. */
 const SPARE_MS = 3_000;
 
-/** What an operator sets of delivering. */
+/** The operator's settings for deliveries. */
 export abstract class DeliverySettings {
-  /** Calls of a worker at once, and those for one subscription. */
+  /** Limits of concurrent calls, for a worker and for one subscription. */
   abstract readonly atOnce: number;
   abstract readonly atOnceOfOne: number;
-  /** Until the answer of a target, in ms, and delays before the retries, where a subscription has none of its own. */
+  /** Defaults for subscriptions without a policy, in ms: response timeout and delays before retries. */
   abstract readonly timeoutMs: number;
   abstract readonly retrySchedule: readonly number[];
-  /** The name and version that receivers see. */
   abstract readonly userAgent: string;
 }
 
-/** Makes one attempt of a delivery: send, conclude, record. */
+/** Makes one attempt of a delivery: sends it, determines the outcome and records it. */
 @Injectable()
 export class DeliveryRunner {
-  /** The calls that this worker has in flight. */
+  /** Limits the calls that this worker has in flight. */
   readonly slots: DeliverySlots;
   private readonly pacer = new LoopPacer();
   private stopping = false;
@@ -58,43 +57,43 @@ export class DeliveryRunner {
     this.slots = new DeliverySlots(settings.atOnce, settings.atOnceOfOne);
   }
 
-  /** From now on nothing is sent any more; what is being sent is finished. */
+  /** Starts no more calls. Calls in flight continue. */
   stop(): void {
     this.stopping = true;
     this.slots.stop();
   }
 
-  /** Runs a job from the queue, which has {@link DeliverySlots.enter entered}. */
+  /** Runs a job from the queue, after {@link DeliverySlots.enter}. */
   async runJob(job: DeliveryJob): Promise<RunResult> {
     const delivery = await this.pending.take(job).catch((error: unknown) => {
       this.slots.entered(() => undefined);
       throw error;
     });
-    const holdsPlace = this.slots.entered(() => delivery !== undefined && this.holdFor(delivery));
+    const hasPlace = this.slots.entered(() => delivery !== undefined && this.acquire(delivery));
     if (!delivery) return { outcome: 'idle' };
-    return holdsPlace ? this.run(delivery) : this.release(delivery);
+    return hasPlace ? this.run(delivery) : this.release(delivery);
   }
 
-  /** Runs a delivery that holds a place. */
+  /** Runs a delivery that has a place. */
   async run(delivery: LeasedDelivery): Promise<RunResult> {
     if (!(await this.mayStart(delivery))) {
-      this.givePlaceBack(delivery);
+      this.releasePlace(delivery);
       return this.release(delivery);
     }
     return this.trace.around(delivery, () => this.attempt(delivery));
   }
 
-  private holdFor({ webhookId, event, immediate }: LeasedDelivery): boolean {
-    if (immediate) return this.slots.holdTest(webhookId, event.accountId);
-    return this.slots.hold(webhookId, event.accountId) > 0;
+  private acquire({ webhookId, event, immediate }: LeasedDelivery): boolean {
+    if (immediate) return this.slots.acquireTest(webhookId, event.accountId);
+    return this.slots.acquire(webhookId, event.accountId) > 0;
   }
 
-  private givePlaceBack({ webhookId, event, immediate }: LeasedDelivery): void {
+  private releasePlace({ webhookId, event, immediate }: LeasedDelivery): void {
     if (immediate) this.slots.releaseTest(webhookId, event.accountId);
     else this.slots.release(webhookId, event.accountId);
   }
 
-  /** A call that could not end within its lease might be made twice. */
+  /** Starts no call that might outlast its lease, because another worker might repeat it. */
   private async mayStart(delivery: LeasedDelivery): Promise<boolean> {
     const needed = this.timeoutOf(delivery) + BODY_MS + SPARE_MS;
     if (this.stopping || delivery.leaseEnds - performance.now() < needed) return false;
@@ -112,13 +111,13 @@ export class DeliveryRunner {
     await this.pacer.next(delivery.event.accountId);
     const attempt = await this.send(delivery);
     const verdict = verdictOf(attempt, delivery.immediate);
-    // Before the outcome is recorded: the next probe starts when it is.
+    // Before recording the outcome, because the next probe may start once it is recorded.
     await this.tell(delivery, verdict);
     const conclusion = this.conclude(delivery, verdict);
     const restarted = { ...delivery, scheduleBase: delivery.attempt - 1, immediate: false };
     const afresh = this.conclude(restarted, verdict);
     const { id, lease, scheduleBase } = delivery;
-    // Nobody waits for the record, and many outcomes cost little more than one.
+    // Nothing waits for the record, and a batch of outcomes costs little more than one.
     await this.pacer.rest();
     await this.pending.record({ id, lease, attempt, conclusion, scheduleBase, afresh });
     const outcome = verdict.kind === 'succeeded' ? 'succeeded' : 'failed';

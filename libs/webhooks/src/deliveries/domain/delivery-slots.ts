@@ -1,43 +1,42 @@
 import { LRUCache } from '#libs/kernel';
 import { Subscription } from './subscription-calls.js';
 
-/** What an account may hold, as a multiple of the slots that are free. */
+/** Limit of an account's places, as a multiple of the free slots. */
 const ACCOUNT_SHARE = 2;
-/** Slots for subscriptions that answer quickly and hold few: a call that hangs cannot be taken back. */
+/** Share of slots reserved for quick subscriptions with few places, since hanging calls cannot be undone. */
 const RESERVE = 1 / 8;
-/** Places that count as few. */
+/** How many places count as few. */
 const FEW = 4;
-/** What all slow subscriptions together may hold, as a part of all slots. */
+/** Limit for all slow subscriptions together, as a share of all slots. */
 const SLOW_SHARE = 1 / 2;
-/** What the tests of one account may hold, as a part of the slots that are free. */
+/** Limit for the tests of one account, as a share of the free slots. */
 const TEST_SHARE = 1 / 8;
-/** Subscriptions without a place that are remembered: the ones called last. */
+/** How many recently called subscriptions without a place are remembered. */
 const REMEMBERED = 10_000;
 
 /**
- * The calls that a worker may have in flight, shared out so that no party can hold up another.
+ * A semaphore for a worker's calls in flight, shared so that no account or subscription delays another.
  *
- * A delivery first holds a place, and then its call starts: at once, or when an earlier call to the
- * same subscription has ended. Places are limited four times: by the slots of the worker, by what a
- * subscription's cap allows, by the account's share (twice of what is free, as in a switch's shared
- * buffer), and, for subscriptions whose calls take long, by half of all slots. An eighth is kept for
- * subscriptions that answer quickly and hold few, whatever all others do.
+ * A delivery first acquires a place. Its call then starts at once, or when an earlier call to the same
+ * subscription ends. Four limits apply to places: the worker's slots, the subscription's cap, the
+ * account's share (twice the free slots, as in a network switch's shared buffer), and half of all slots
+ * for all slow subscriptions together. An eighth is always reserved for quick subscriptions with few places.
  */
 export class DeliverySlots {
-  /** Called whenever a place was given back. */
+  /** Called after each release of a place. */
   onRoom: () => void = () => undefined;
-  /** Those without a place. */
+  /** Subscriptions without a place. */
   private readonly others = new LRUCache<string, Subscription>({ max: REMEMBERED });
-  private readonly holding = new Map<string, Subscription>();
+  private readonly active = new Map<string, Subscription>();
   private readonly byAccount = new Map<string, number>();
   private readonly testsByAccount = new Map<string, number>();
   private readonly entering: (() => void)[] = [];
   private readonly reserve: number;
-  private held = 0;
+  private taken = 0;
 
   /**
-   * @param slots calls in flight in all
-   * @param bound calls in flight to one subscription
+   * @param slots maximum of calls in flight
+   * @param bound maximum of calls in flight to one subscription
    */
   constructor(
     private readonly slots: number,
@@ -48,25 +47,25 @@ export class DeliverySlots {
   }
 
   get free(): number {
-    return this.slots - this.held;
+    return this.slots - this.taken;
   }
 
-  /** Resolves when there is a place for a delivery of which nothing is known yet. */
+  /** Takes a place for a delivery whose subscription is not yet known. Waits until one is free. */
   async enter(): Promise<void> {
     if (this.free <= 0) await new Promise<void>((resolve) => this.entering.push(resolve));
-    else this.held += 1;
+    else this.taken += 1;
   }
 
-  /** Gives back the place of {@link enter}, for the one that `hold` takes now that more is known. */
-  entered<Held>(hold: () => Held): Held {
-    this.held -= 1;
-    const held = hold();
-    this.giveBack(0);
-    return held;
+  /** Exchanges the place from {@link enter} for the one that `acquire` takes for the known subscription. */
+  entered<Acquired>(acquire: () => Acquired): Acquired {
+    this.taken -= 1;
+    const acquired = acquire();
+    this.give(0);
+    return acquired;
   }
 
-  /** Takes up to `most` places, and for what is slow one at a time. @returns how many it got */
-  hold(webhookId: string, accountId: string, most = 1): number {
+  /** Takes up to `most` places; for a slow subscription, at most one. @returns how many it took */
+  acquire(webhookId: string, accountId: string, most = 1): number {
     const subscription = this.of(webhookId);
     const wanted = subscription.isSlow ? 1 : most;
     const places = Math.max(0, Math.min(wanted, this.roomFor(subscription, accountId)));
@@ -75,11 +74,11 @@ export class DeliverySlots {
   }
 
   /**
-   * Takes a place for a test, which is sent at once, whatever its subscription has in flight. Anyone
-   * may ask for any number of them, to targets that hang: an account has a share of them, and keeps its
-   * other calls.
+   * Takes a place for a test, which is sent at once, whatever its subscription has in flight. A customer
+   * may request many tests of hanging targets, so tests have a limit for each account that leaves room
+   * for its other calls.
    */
-  holdTest(webhookId: string, accountId: string): boolean {
+  acquireTest(webhookId: string, accountId: string): boolean {
     const tests = this.testsByAccount.get(accountId) ?? 0;
     if (tests >= Math.ceil(this.free * TEST_SHARE)) return false;
     count(this.testsByAccount, accountId, 1);
@@ -87,16 +86,16 @@ export class DeliverySlots {
     return true;
   }
 
-  /** Gives back places without having called. */
+  /** Releases places whose calls were not made. */
   release(webhookId: string, accountId: string, places = 1): void {
     const subscription = this.of(webhookId);
     subscription.places -= places;
     if (subscription.places === 0) {
-      this.holding.delete(webhookId);
+      this.active.delete(webhookId);
       this.others.set(webhookId, subscription);
     }
     count(this.byAccount, accountId, -places);
-    this.giveBack(places);
+    this.give(places);
   }
 
   releaseTest(webhookId: string, accountId: string): void {
@@ -105,25 +104,25 @@ export class DeliverySlots {
   }
 
   /**
-   * @param leasedAt when its lease was asked for, by the clock of the slots
-   * @returns whether the call may start; false after waiting too long for an earlier one to end, and
-   * when the subscription was blocked since
+   * @param leasedAt when the lease was requested, by this object's clock
+   * @returns whether the call may start; false after waiting too long for an earlier call to end, or
+   * if the subscription was blocked since `leasedAt`
    */
   start(webhookId: string, leasedAt: number): Promise<boolean> {
     return this.of(webhookId).start(leasedAt);
   }
 
-  /** Nothing that was leased until now starts any more. */
+  /** Prevents the start of deliveries leased up to now. */
   block(webhookId: string): void {
     this.of(webhookId).block();
   }
 
-  /** A test starts whatever the cap. */
+  /** Starts a test regardless of the cap. */
   startTest(webhookId: string): void {
     this.of(webhookId).startAtOnce();
   }
 
-  /** The call has ended, and its place is free. @param answered whether the target answered at all */
+  /** Ends a call and releases its place. @param call `answered`: whether the target answered at all */
   end(webhookId: string, accountId: string, call: { durationMs: number; answered: boolean }): void {
     this.of(webhookId).end(call);
     this.release(webhookId, accountId);
@@ -134,14 +133,14 @@ export class DeliverySlots {
     this.end(webhookId, accountId, call);
   }
 
-  /** What waits for its call does not start any more. */
+  /** Prevents the start of waiting deliveries. */
   stop(): void {
-    for (const subscription of this.holding.values()) subscription.stop();
+    for (const subscription of this.active.values()) subscription.stop();
   }
 
-  /** Whether it is worth looking for what waits of a subscription: half of what may wait here has started. */
-  isHungry(webhookId: string): boolean {
-    return this.of(webhookId).isHungry;
+  /** Whether to claim more of a subscription's deliveries: fewer wait here than half of its cap. */
+  wantsMore(webhookId: string): boolean {
+    return this.of(webhookId).wantsMore;
   }
 
   private roomFor(subscription: Subscription, accountId: string): number {
@@ -150,22 +149,22 @@ export class DeliverySlots {
     const ofAccount = this.byAccount.get(accountId) ?? 0;
     const shared = Math.min(
       free - this.reserve,
-      // As many as leave the account with less than its share of what is still free then.
+      // As many as keep the account within its share of the slots that are free afterwards.
       Math.ceil((free * ACCOUNT_SHARE - ofAccount) / (1 + ACCOUNT_SHARE)),
-      slow ? Math.ceil(this.slots * SLOW_SHARE) - this.heldBySlow() : Infinity,
+      slow ? Math.ceil(this.slots * SLOW_SHARE) - this.takenBySlow() : Infinity,
     );
     const few = subscription.isQuick ? Math.min(FEW - subscription.places, free) : 0;
     return Math.min(subscription.most - subscription.places, Math.max(shared, few));
   }
 
-  private heldBySlow(): number {
-    let held = 0;
-    for (const each of this.holding.values()) if (each.isSlow) held += each.places;
-    return held;
+  private takenBySlow(): number {
+    let taken = 0;
+    for (const each of this.active.values()) if (each.isSlow) taken += each.places;
+    return taken;
   }
 
   private of(webhookId: string): Subscription {
-    const known = this.holding.get(webhookId) ?? this.others.get(webhookId);
+    const known = this.active.get(webhookId) ?? this.others.get(webhookId);
     if (known) return known;
     const subscription = new Subscription(this.bound, this.now);
     this.others.set(webhookId, subscription);
@@ -175,15 +174,15 @@ export class DeliverySlots {
   private add(webhookId: string, accountId: string, places: number): void {
     const subscription = this.of(webhookId);
     subscription.places += places;
-    this.holding.set(webhookId, subscription);
+    this.active.set(webhookId, subscription);
     count(this.byAccount, accountId, places);
-    this.held += places;
+    this.taken += places;
   }
 
-  private giveBack(places: number): void {
-    this.held -= places;
+  private give(places: number): void {
+    this.taken -= places;
     while (this.free > 0 && this.entering.length > 0) {
-      this.held += 1;
+      this.taken += 1;
       this.entering.shift()!();
     }
     this.onRoom();

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { outcomesOf } from './delivery-statistics.js';
 
-it('counts outcomes, and measures the time of answers alone', () => {
+it('counts all outcomes, but measures only the time of answers', () => {
   const answers = [10, 20, 30, 40].map((durationMs) => ({ status: 200, durationMs }));
   const failed = [
     { status: 503, durationMs: 110 },
@@ -18,7 +18,7 @@ it('counts outcomes, and measures the time of answers alone', () => {
   expect(answerMs?.p95).toBeCloseTo(96);
 });
 
-it('tells no rate without attempts, and no time without answers', () => {
+it('omits the rate without attempts, and the time without answers', () => {
   expect(outcomesOf([])).toEqual({ attempts: 0, outcomes: {} });
   expect(outcomesOf([{ error: 'dns', durationMs: 1 }])).toEqual({
     attempts: 1,

@@ -3,24 +3,24 @@ import type { Attempt } from './delivery.js';
 import type { Webhook } from '../../subscriptions/domain/webhook.js';
 import { WebhooksService } from '../../subscriptions/domain/webhooks.service.js';
 
-/** How deliveries to a subscription went lately, and what waits. */
+/** Outcomes of a subscription's recent attempts, and its waiting deliveries. */
 export interface DeliveryStatistics {
-  /** How many attempts this is about: the newest, 1,000 at the most. */
+  /** How many attempts are counted: the newest, at most 1,000. */
   attempts: number;
-  /** Attempts by outcome: `2xx` to `5xx`, or the error of one that got no answer. */
+  /** Attempts by outcome: `2xx` to `5xx`, or the error if there was no answer. */
   outcomes: Record<string, number>;
-  /** Share of the attempts that succeeded, from 0 to 1; absent without attempts. */
+  /** Share of successful attempts, from 0 to 1; absent without attempts. */
   successRate?: number;
   /** Time until the answer's headers, in ms; absent without answers. */
   answerMs?: { p50: number; p95: number };
-  /** Deliveries that wait for an attempt, and when the oldest of them was made. */
+  /** Pending deliveries, and when the oldest was created. */
   waiting: { deliveries: number; since?: Date };
 }
 
-/** How an attempt went. */
+/** The parts of an attempt that statistics use. */
 export type AttemptOutcome = Pick<Attempt, 'status' | 'error' | 'durationMs'>;
 
-/** What attempts come to. */
+/** Sums up attempts. */
 export function outcomesOf(
   attempts: readonly AttemptOutcome[],
 ): Omit<DeliveryStatistics, 'waiting'> {
@@ -42,19 +42,19 @@ export function outcomesOf(
   };
 }
 
-/** Between the two nearest, as PostgreSQL's percentile_cont() has it. @param sorted at least one */
+/** Interpolates like PostgreSQL's percentile_cont(). @param sorted not empty */
 function percentile(sorted: readonly number[], share: number): number {
   const place = share * (sorted.length - 1);
   const [below, above] = [sorted[Math.floor(place)]!, sorted[Math.ceil(place)]!];
   return below + (place - Math.floor(place)) * (above - below);
 }
 
-/** Where the statistics come from. */
+/** Reads the data for statistics. */
 export abstract class DeliveryStatisticsStore {
   abstract of(webhook: Pick<Webhook, 'id' | 'createdAt'>): Promise<DeliveryStatistics>;
 }
 
-/** Tells customers how their web application does. */
+/** Shows customers the statistics of their subscriptions. */
 @Injectable()
 export class DeliveryStatisticsService {
   constructor(

@@ -2,7 +2,7 @@ import type { Found, Page } from '#libs/kernel';
 import type { Attempt, Delivery } from './delivery.js';
 import type { Webhook } from '../../subscriptions/domain/webhook.js';
 
-/** What a list of deliveries is narrowed down to. A value that nothing has finds nothing. */
+/** Filters of a list of deliveries. An unknown value finds nothing. */
 export interface DeliveryFilter {
   state?: string;
   event?: string;
@@ -23,23 +23,22 @@ export abstract class DeliveryStore {
 
   abstract find(id: string, accountId: string): Promise<Delivery | undefined>;
 
-  /** In the order in which they were made. @param after the number of the one before; 0 for the first */
+  /** Oldest first. @param after the number of the previous attempt; 0 for the first page */
   abstract attemptsOf(id: string, after: number, limit: number): Promise<Attempt[]>;
 
   /**
-   * Starts the schedule of a finished delivery anew.
-   * @returns false when it is not finished, or its subscription is off or deleted
+   * Restarts the schedule of a finished delivery.
+   * @returns false if it is not finished, or its subscription is off or deleted
    */
   abstract redeliver(id: string): Promise<boolean>;
 
   /**
-   * Cancels a delivery because its customer asks for it. An attempt that is on its way is recorded
-   * all the same.
-   * @returns false when it is finished
+   * Cancels a delivery at its customer's request. An attempt in flight is still recorded.
+   * @returns false if it is finished
    */
   abstract cancel(id: string): Promise<boolean>;
 
-  /** Stores a test event and its one delivery. @returns its id; undefined: the subscription is off */
+  /** Stores a test event and its delivery. @returns the delivery's id; undefined if switched off */
   abstract createTest(test: TestEvent): Promise<string | undefined>;
 }
 

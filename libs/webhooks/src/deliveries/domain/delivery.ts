@@ -1,9 +1,9 @@
 import type { EventKind, Resource } from '../../subscriptions/domain/event-kinds.js';
 
-/** What is stored of a delivery's state. */
+/** The stored states of a delivery. */
 export type StoredState = 'pending' | 'succeeded' | 'exhausted' | 'cancelled';
 
-/** What is shown of it: a pending delivery of a subscription that waits as a whole is `parked`. */
+/** The shown states: a pending delivery of a blocked subscription is shown as `parked`. */
 export type DeliveryState = StoredState | 'parked';
 
 /** Why a delivery ended without success. */
@@ -18,7 +18,7 @@ export interface Delivery {
   event: EventKind;
   resource: Resource;
   applicationId?: string;
-  /** As the subscription has it now. */
+  /** The subscription's present target. */
   targetUrl: string;
   state: DeliveryState;
   reason?: DeliveryReason;
@@ -42,7 +42,7 @@ export const ATTEMPT_ERRORS = [
 ] as const;
 export type AttemptError = (typeof ATTEMPT_ERRORS)[number];
 
-/** One request to a target, and what came of it. */
+/** One request to a target, and its outcome. */
 export interface Attempt {
   number: number;
   at: Date;
@@ -54,13 +54,13 @@ export interface Attempt {
   address?: string;
   responseHeaders?: Record<string, string | string[]>;
   responseBody?: string;
-  /** Whether there was more of the body than is kept. */
+  /** Whether the body was longer than what is kept. */
   truncated: boolean;
 }
 
-/** What a queue job says: which delivery, and under which lease. */
+/** A delivery in a queue job, with the number of its lease. */
 export interface DeliveryJob {
   id: string;
-  /** A worker takes it only if nobody has had it since. */
+  /** A worker takes the delivery only if no other has leased it since. */
   lease: number;
 }

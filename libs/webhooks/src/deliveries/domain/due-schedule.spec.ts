@@ -29,7 +29,7 @@ const claimOf = (webhookId: string, most: number): DueClaim => ({
   tests: false,
 });
 
-it('picks what is due, and nothing before its time', () => {
+it('picks only due work', () => {
   schedule.note(work('due'));
   schedule.note(work('later', { dueInMs: 500 }));
   expect(all()).toEqual(['due']);
@@ -39,34 +39,34 @@ it('picks what is due, and nothing before its time', () => {
   expect([schedule.dueInMs, all()]).toEqual([0, ['later']]);
 });
 
-it('serves accounts one after the other, then their subscriptions', () => {
+it('serves accounts round-robin, and then their subscriptions', () => {
   for (const id of ['1', '2', '3']) schedule.note(work(id, { accountId: 'many' }));
   schedule.note(work('one', { accountId: 'few' }));
   expect(all()).toEqual(['1', 'one', '2', '3']);
 });
 
-it('asks each subscription once for a claim', () => {
+it('checks each subscription once for a claim', () => {
   for (let id = 0; id < 9; id += 1) schedule.note(work(String(id), { accountId: String(id % 2) }));
   for (let claim = 0; claim < 5; claim += 1) {
     expect(all(1).toSorted()).toEqual(['0', '1', '2', '3', '4', '5', '6', '7', '8']);
   }
 });
 
-it('goes on with the next one where the last claim ended', () => {
+it('continues with the next subscription after the last claim', () => {
   for (let id = 0; id < 60; id += 1) schedule.note(work(String(id)));
   const first = all();
   expect(first).toHaveLength(50);
   expect(all().slice(0, 10)).toEqual(Array.from({ length: 10 }, (_, n) => String(50 + n)));
 });
 
-it('picks nothing of a subscription for which there is no room', () => {
+it('skips a subscription without free places', () => {
   schedule.note(work('full'));
   schedule.note(work('free'));
   const picked = schedule.pick(({ webhookId }, most) => (webhookId === 'full' ? 0 : most));
   expect(picked).toMatchObject([{ webhookId: 'free', most: 4 }]);
 });
 
-it('claims twice as many as long as there are more, and stops when there are fewer', () => {
+it('doubles the size of claims while they are filled, and stops when one is not', () => {
   schedule.note(work('1'));
   const sizes: number[] = [];
   for (let claims = 0; claims < 6; claims += 1) {
@@ -81,7 +81,7 @@ it('claims twice as many as long as there are more, and stops when there are few
   expect(all()).toEqual([]);
 });
 
-it('keeps what was noted while a claim was under way', () => {
+it('keeps work that was noted during a claim', () => {
   schedule.note(work('1'));
   const [claim] = schedule.pick((_, most) => most) as [DueClaim];
   const begunAt = now;
@@ -91,7 +91,7 @@ it('keeps what was noted while a claim was under way', () => {
   expect(all()).toEqual(['1']);
 });
 
-it('knows what looks have found, and what was noted', () => {
+it('combines work from scans with noted work', () => {
   schedule.note(work('of another day', { day: 2 }));
   schedule.found([work('found', { oldestInMs: -70 })], now);
   expect(schedule.days()).toEqual(new Set([1, 2]));
@@ -99,7 +99,7 @@ it('knows what looks have found, and what was noted', () => {
   expect(picked).toMatchObject([{ webhookId: 'of another day' }, { dueForMs: 70 }]);
 });
 
-it('follows a look that says that what was due is due later', () => {
+it('postpones work that a scan finds to be due later', () => {
   schedule.note(work('1'));
   now += 5;
   schedule.found([work('1', { dueInMs: 100 })], now);
@@ -108,7 +108,7 @@ it('follows a look that says that what was due is due later', () => {
   expect(all()).toEqual(['1']);
 });
 
-it('claims nothing before its time, however long a look took, and passes over nothing', () => {
+it('claims nothing early and skips nothing, however long a scan took', () => {
   now += 5;
   schedule.found([work('1', { dueInMs: 100, oldestInMs: 100 })], now - 5);
   now += 99;
@@ -117,7 +117,7 @@ it('claims nothing before its time, however long a look took, and passes over no
   expect(schedule.pick((_, most) => most)).toMatchObject([{ dueForMs: 5 }]);
 });
 
-it('follows no look as to what was noted since it began', () => {
+it('does not postpone work that was noted after the scan began', () => {
   const begunAt = now;
   now += 5;
   schedule.note(work('1'));
@@ -125,7 +125,7 @@ it('follows no look as to what was noted since it began', () => {
   expect(schedule.pick((_, most) => most)).toMatchObject([{ dueForMs: Infinity }]);
 });
 
-it('sees what becomes due 10 ms later at the most', () => {
+it('notices due work within 10 ms', () => {
   for (const dueInMs of [1, 3]) schedule.note(work(String(dueInMs), { dueInMs }));
   now += 1;
   expect(all()).toEqual(['1']);
@@ -133,7 +133,7 @@ it('sees what becomes due 10 ms later at the most', () => {
   expect(all().toSorted()).toEqual(['1', '3']);
 });
 
-it('knows for how long the oldest may have been due, also of what was blocked', () => {
+it('bounds how long the oldest has been due, including while it was blocked', () => {
   schedule.found([work('1', { dueInMs: 10, oldestInMs: -500 })], now);
   schedule.note(work('2', { dueInMs: 10, oldestInMs: 10 }));
   now += 10;
@@ -150,7 +150,7 @@ it('claims a single delivery as a probe', () => {
   expect(schedule.pick((_, most) => most)).toMatchObject([{ probe: true, most: 1 }]);
 });
 
-it('keeps tests apart, which nothing blocks', () => {
+it('keeps tests separate, which are never blocked', () => {
   schedule.found([work('1', { dueInMs: 9_000 }), work('1', { tests: true })], now);
   expect(schedule.pick((_, most) => most)).toMatchObject([{ tests: true }]);
 });

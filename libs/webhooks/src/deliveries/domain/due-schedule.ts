@@ -1,28 +1,28 @@
 import { RoundRobin } from '#libs/kernel';
 
-/** Something of a subscription waits in PostgreSQL, in one partition, and is due from a time on. */
+/** Waiting deliveries of a subscription in one partition of PostgreSQL, and when they are due. */
 export interface DueWork {
   webhookId: string;
   accountId: string;
-  /** Of the partition. */
+  /** The day of the partition. */
   day: number;
-  /** ms until something may be sent; not above 0 if it may be now. */
+  /** ms until a delivery may be sent; 0 or less if one may be sent now. */
   dueInMs: number;
-  /** ms until the oldest is due, whatever may keep it from being sent; by default not known. */
+  /** ms until the oldest is due, even if it is blocked; absent if unknown. */
   oldestInMs?: number;
-  /** Its circuit is open, and its time has come: one of them may go, as a probe. */
+  /** The circuit is half-open once this is due, so one delivery may be sent as a probe. */
   probe?: boolean;
-  /** Tests alone, which nothing blocks. */
+  /** Only tests, which are never blocked. */
   tests?: boolean;
 }
 
-/** What is to be claimed: up to `most` deliveries of a subscription, the oldest first. */
+/** A request to claim up to `most` deliveries of a subscription, oldest first. */
 export interface DueClaim {
   webhookId: string;
   accountId: string;
   day: number;
   most: number;
-  /** ms for which the oldest may have been due; Infinity if that is not known. */
+  /** Upper bound of the time in ms for which the oldest has been due; Infinity if unknown. */
   dueForMs: number;
   probe: boolean;
   tests: boolean;
@@ -31,60 +31,60 @@ export interface DueClaim {
 interface Entry extends Omit<DueClaim, 'dueForMs'> {
   key: string;
   dueAt: number;
-  /** Nothing is due before. */
+  /** No delivery is due before this time. */
   oldestAt: number;
-  /** When this was last heard of, other than by a look. */
+  /** When this was last noted other than by a scan. */
   notedAt: number;
 }
 
-/** Deliveries of a subscription that are claimed first, when it is not known how many are due. */
+/** Size of a subscription's first claim, when the number of due deliveries is unknown. */
 const FIRST_CLAIM = 4;
-/** Deliveries of one subscription in a claim. */
+/** Most deliveries of one subscription in a claim. */
 const LARGEST_CLAIM = 50;
-/** Deliveries in a claim. */
+/** Most deliveries in a claim. */
 const LARGEST_BATCH = 200;
-/** Subscriptions that are asked for room before a claim goes out. */
+/** Most subscriptions that are checked for free places before a claim is sent. */
 const EXAMINED = 1_000;
 
-/** What has become due is seen so much later, ms: to see it is to look at all that is not. */
+/** Delay in ms before due entries are noticed, because noticing them means visiting all waiting entries. */
 const PROMOTE_MS = 10;
 
 /**
- * What a worker knows of the deliveries that wait in PostgreSQL: which subscriptions have some, and when
- * the oldest is due. It comes from looks at the index and from what the worker itself did, so it may
- * be wrong at any time, in either direction: a look finds what it lacks, a claim what is gone.
+ * What a worker knows about deliveries waiting in PostgreSQL: which subscriptions have some, and when
+ * the oldest is due. It learns this from index scans and its own work, so entries may be missing or
+ * outdated. Scans add missing entries; claims remove outdated ones.
  *
- * Accounts are served one after the other, and the subscriptions of an account as well.
+ * Accounts are served round-robin, and so are the subscriptions of each account.
  */
 export class DueSchedule {
   private readonly entries = new Map<string, Entry>();
-  /** Those that are due, by account. */
+  /** Due entries by account. */
   private readonly due = new RoundRobin<string, RoundRobin<string, Entry>>();
   private readonly later = new Set<Entry>();
-  /** Nothing in `later` is due before. */
+  /** No entry of `later` is due before this time. */
   private nextDueAt = Infinity;
 
   constructor(private readonly now: () => number = () => performance.now()) {}
 
-  /** ms until there is something to claim; 0 if there is now, Infinity if nothing is known of. */
+  /** ms until there is something to claim; 0 if there is something now, Infinity without entries. */
   get dueInMs(): number {
     this.promote();
     return this.due.size > 0 ? 0 : Math.max(0, this.nextDueAt - this.now());
   }
 
-  /** The days of which something is known to wait. */
+  /** The days with known waiting deliveries. */
   days(): Set<number> {
     return new Set([...this.entries.values()].map(({ day }) => day));
   }
 
-  /** Something waits that no look has found yet. */
+  /** Adds work that no scan has found yet. */
   note(work: DueWork): void {
     const entry = this.entryOf(work);
     entry.notedAt = this.now();
     this.bringForward(entry, work, this.now());
   }
 
-  /** What a look that began then has found. */
+  /** Adds the results of a scan that began at `begunAt`. */
   found(works: readonly DueWork[], begunAt: number): void {
     for (const work of works) {
       const entry = this.entryOf(work);
@@ -96,15 +96,15 @@ export class DueSchedule {
   }
 
   /**
-   * What to claim next.
-   * @param hold takes up to so many places for deliveries of a subscription, and tells how many it got
+   * Chooses what to claim next.
+   * @param acquire takes up to `most` places for a subscription and returns how many it took
    */
-  pick(hold: (work: Omit<DueClaim, 'dueForMs'>, most: number) => number): DueClaim[] {
+  pick(acquire: (work: Omit<DueClaim, 'dueForMs'>, most: number) => number): DueClaim[] {
     this.promote();
     const claims: DueClaim[] = [];
     const asked = new Set<Entry>();
     let picked = 0;
-    /** Accounts in a row of which all have been asked. */
+    /** Consecutive accounts whose subscriptions were all checked. */
     let done = 0;
     while (done < this.due.size && asked.size < EXAMINED && picked < LARGEST_BATCH) {
       const entry = this.due.next()!.next()!;
@@ -115,7 +115,7 @@ export class DueSchedule {
       done = 0;
       asked.add(entry);
       const wanted = entry.probe ? 1 : Math.min(entry.most, LARGEST_BATCH - picked);
-      const most = hold(entry, wanted);
+      const most = acquire(entry, wanted);
       if (most === 0) continue;
       picked += most;
       const { webhookId, accountId, day, probe, tests } = entry;
@@ -125,7 +125,7 @@ export class DueSchedule {
     return claims;
   }
 
-  /** So many deliveries were found by a claim that began then: with fewer than asked for, there are no more. */
+  /** Records that a claim begun at `begunAt` found this many. Fewer than requested means no more are due. */
   claimed(claim: DueClaim, found: number, begunAt: number): void {
     const entry = this.entries.get(keyOf(claim));
     if (!entry) return;
@@ -154,7 +154,7 @@ export class DueSchedule {
     return entry;
   }
 
-  /** Of a look it is known that PostgreSQL answered between `askedAt` and now: the safe end of both. */
+  /** PostgreSQL answered between `askedAt` and now, so this uses the safe bound for each value. */
   private bringForward(
     entry: Entry,
     { dueInMs, oldestInMs = -Infinity }: DueWork,

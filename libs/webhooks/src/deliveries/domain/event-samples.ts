@@ -3,10 +3,10 @@ import type { EventKind, Resource } from '../../subscriptions/domain/event-kinds
 import { ALL_RESOURCES } from '../../subscriptions/domain/event-kinds.js';
 import type { Webhook } from '../../subscriptions/domain/webhook.js';
 
-/** What an event of a real platform tells, field by field. */
+/** The data of an event, as real platforms send it. */
 export type SampleData = Record<string, string | number | null>;
 
-/** What a sample is to be about. */
+/** The subject of a sample event. */
 export interface SampleSubject {
   callId: string;
   sessionId: string;
@@ -15,7 +15,7 @@ export interface SampleSubject {
   resource: Resource;
 }
 
-/** A subject, and when it happened; every event kind tells a part of it. */
+/** A subject and its times. Each event kind uses some of them. */
 interface Happening {
   ids: SampleSubject;
   resource: Resource;
@@ -24,10 +24,10 @@ interface Happening {
 }
 
 const CALL_MS = 33_258;
-/** Stands in for an application that was not given: a switch always knows one. */
+/** Used if no application is given, because a switch always sends one. */
 export const SAMPLE_APPLICATION = '5080983';
 
-/** What each event kind is usually about, and what it tells. */
+/** The usual resource and the data of each event kind. */
 const SAMPLES: Record<
   EventKind,
   { resource: Resource; dataOf: (happening: Happening) => SampleData }
@@ -37,24 +37,24 @@ const SAMPLES: Record<
   cdrRated: { resource: 'call', dataOf: ratedCallRecord },
 };
 
-/** What an event kind is usually about. */
+/** The usual resource of an event kind. */
 export function usualResource(event: EventKind): Resource {
   return SAMPLES[event].resource;
 }
 
-/** Sample data of an event kind, with the field set that real platforms send. */
+/** Sample data of an event kind, with the fields that real platforms send. */
 export function sampleData(event: EventKind, subject: SampleSubject, now: Date): SampleData {
   const { resource } = subject;
   const start = new Date(now.getTime() - (resource === 'sms' ? 0 : CALL_MS));
   return SAMPLES[event].dataOf({ ids: subject, resource, start, end: now });
 }
 
-/** An id as a switch gives it to a call or a session: 32 hexadecimal digits. */
+/** An id in a switch's format for calls and sessions: 32 hexadecimal digits. */
 export function sampleId(): string {
   return randomBytes(16).toString('hex');
 }
 
-/** A sample of the subscription's own event: what its test sends. `data` is JSON text. */
+/** A sample of the subscription's event kind, for a test. `data` is JSON text. */
 export function sampleOf(
   webhook: Pick<Webhook, 'event' | 'resource' | 'accountId' | 'applicationId'>,
 ): { resource: Resource; data: string } {

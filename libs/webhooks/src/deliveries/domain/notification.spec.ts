@@ -12,7 +12,7 @@ const notification = {
   data: '{"big": 12345678901234567890,"a":1,"a":2}',
 };
 
-it('puts data and payload into the body as they were sent', () => {
+it('copies data and payload into the body exactly as they were sent', () => {
   const payload = '{ "x" : 1.00 }';
   expect(notificationBody({ ...notification, name: 'prod', applicationId: '7', payload })).toBe(
     '{"id":"0192f0c1-0000-7000-8000-000000000001","name":"prod","event":"cdrCreated","resource":"call",' +
@@ -21,7 +21,7 @@ it('puts data and payload into the body as they were sent', () => {
   );
 });
 
-it('leaves out what is not set, and marks a test', () => {
+it('omits absent members, and marks a test', () => {
   const body = JSON.parse(notificationBody({ ...notification, test: true })) as object;
   expect(Object.keys(body)).toEqual([
     'id',

@@ -1,7 +1,7 @@
 import { jsonText, RawJson } from '#libs/kernel';
 import { signatureOf } from '../../subscriptions/domain/signing-key.js';
 
-/** What goes into the body of a notification. `data` and `payload` are JSON text. */
+/** The content of a notification's body. `data` and `payload` are JSON text. */
 export interface Notification {
   id: string;
   name?: string;
@@ -15,7 +15,7 @@ export interface Notification {
   payload?: string;
 }
 
-/** The body: `data` and `payload` stay byte for byte the text that was sent to us. */
+/** The body of a notification. `data` and `payload` are copied byte for byte as they were received. */
 export function notificationBody(notification: Notification): string {
   const { id, name, event, resource, accountId, applicationId, occurredAt, payload } = notification;
   return jsonText({
@@ -34,7 +34,7 @@ export function notificationBody(notification: Notification): string {
 
 /**
  * The headers of Standard Webhooks 1.0.0: one signature per secret, newest secret first.
- * @param secrets those of {@link SigningKey}s
+ * @param secrets the secrets of {@link SigningKey}s
  */
 export function signatureHeaders(
   id: string,

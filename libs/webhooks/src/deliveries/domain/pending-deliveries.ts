@@ -3,24 +3,24 @@ import type { DueClaim } from './due-schedule.js';
 import type { RetryPolicy } from '../../subscriptions/domain/retry-policy.js';
 import type { KnownHealth } from './target-verdicts.js';
 
-/** A delivery that this worker has under a lease, with its event, and its subscription as it is now. */
+/** A delivery that this worker has leased, with its event and the present state of its subscription. */
 export interface LeasedDelivery {
   id: string;
   /** The number of the attempt to make. */
   attempt: number;
-  /** The number of the lease: what comes back under an older one has lost the delivery. */
+  /** The number of the lease. A worker that returns with an older number has lost the delivery. */
   lease: number;
-  /** When the lease was asked for and when it ends, at the earliest, in ms of this process' monotonic clock. */
+  /** When the lease was requested, and its earliest end, in ms of this process's monotonic clock. */
   leasedAt: number;
   leaseEnds: number;
-  /** Attempts that were recorded when the schedule last began. */
+  /** How many attempts were recorded when the schedule last started. */
   scheduleBase: number;
-  /** One attempt at once, whatever blocks the subscription: a test. */
+  /** A test: one attempt at once, even if the subscription is blocked. */
   immediate: boolean;
-  /** It is sent again by a replay, of which its receiver is told. */
+  /** Sent again by a replay, which a header shows to the receiver. */
   replayed: boolean;
   createdAt: Date;
-  /** PostgreSQL's clock when the lease began: what is known of the subscription is from then. */
+  /** When the lease began, by PostgreSQL's clock. The subscription was read at this time. */
   takenAt: Date;
   event: {
     accountId: string;
@@ -29,7 +29,7 @@ export interface LeasedDelivery {
     resource: string;
     occurredAt: Date;
     test: boolean;
-    /** The span in which it was accepted (W3C Trace Context). */
+    /** The span in which the event was accepted (W3C Trace Context). */
     traceparent?: string;
     data: string;
   };
@@ -40,51 +40,51 @@ export interface LeasedDelivery {
     retry?: RetryPolicy;
     targetVersion: number;
     health: KnownHealth;
-    /** New deliveries do not go onto the queue, since others wait. */
+    /** New deliveries bypass the queue because others wait in PostgreSQL. */
     backlog: boolean;
     /** @throws UnreadableSecretError */
     openTarget: () => OpenTarget;
   };
 }
 
-/** Where a notification goes, and what goes with it: all that is secret. */
+/** The secrets of a target, opened for a call. */
 export interface OpenTarget {
-  /** With its user information. */
+  /** Includes its user information. */
   url: string;
   headers: Record<string, string>;
-  /** What it is signed with, the newest first. */
+  /** Secrets that sign the notification, newest first. */
   secrets: string[];
 }
 
-/** What becomes of a delivery after an attempt. */
+/** The state of a delivery after an attempt. */
 export type Conclusion =
   | { state: 'succeeded' }
   | { state: 'exhausted'; reason: DeliveryReason }
   | { state: 'pending'; delayMs: number };
 
-/** An attempt that was made, and what follows from it. */
+/** An attempt and its effect on the delivery. */
 export interface Outcome {
   id: string;
   lease: number;
   attempt: Attempt;
   conclusion: Conclusion;
-  /** The schedule that the conclusion follows, and what follows where it was begun anew meanwhile. */
+  /** The schedule of `conclusion`. If it was restarted during the attempt, `afresh` applies instead. */
   scheduleBase: number;
   afresh: Conclusion;
 }
 
-/** The deliveries that are not finished, as a worker needs them. Concurrent calls share statements. */
+/** A worker's access to unfinished deliveries. Concurrent calls share statements. */
 export abstract class PendingDeliveries {
   /**
-   * Takes over the delivery of a job from the queue.
-   * @returns undefined: finished, leased to another, locked, or not to be sent now
+   * Leases the delivery of a queue job.
+   * @returns undefined if it is finished, leased to another worker, locked or blocked
    */
   abstract take(job: DeliveryJob): Promise<LeasedDelivery | undefined>;
 
   /**
-   * Leases deliveries that are due, straight from PostgreSQL, the oldest first. Of a subscription that is
-   * off they are cancelled instead.
-   * @param claims all of that day
+   * Leases due deliveries directly from PostgreSQL, oldest first. Cancels them instead if their
+   * subscription is off.
+   * @param claims all for this day
    */
   abstract claim(
     day: number,
@@ -92,9 +92,9 @@ export abstract class PendingDeliveries {
     kind?: { tests: boolean },
   ): Promise<LeasedDelivery[]>;
 
-  /** Gives back what was not sent: it is due at once, for any worker. */
+  /** Ends the lease of an unsent delivery, which is then due at once for any worker. */
   abstract release(delivery: LeasedDelivery): Promise<void>;
 
-  /** An outcome that comes after a newer one is logged and changes nothing. */
+  /** Records an outcome. Under an outdated lease, it is only logged unless the attempt succeeded. */
   abstract record(outcome: Outcome): Promise<void>;
 }

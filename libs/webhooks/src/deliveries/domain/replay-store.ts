@@ -1,13 +1,13 @@
 import type { Replay, ReplayRange } from './replay.js';
 
-/** Where replays are kept. A worker carries them out. */
+/** Stores replays. Workers carry them out. */
 export abstract class ReplayStore {
-  /** How many deliveries of the subscription there are; tests do not count. Accounts take turns. */
+  /** How many deliveries are in the range, without tests. Concurrency is shared fairly by account. */
   abstract count(accountId: string, webhookId: string, range: ReplayRange): Promise<number>;
 
   /**
-   * Counts, as {@link count} does.
-   * @returns its id; undefined: the subscription is off or deleted, or has as many running as it may have
+   * Starts a replay, and counts like {@link count}.
+   * @returns its id; undefined if the subscription is off, deleted or at its limit of running replays
    */
   abstract start(
     accountId: string,
@@ -16,8 +16,8 @@ export abstract class ReplayStore {
   ): Promise<string | undefined>;
 
   /**
-   * Whether so many replays of the subscription were started in a time that has just passed.
-   * @returns ms until the oldest of them is past; 0 if there were fewer
+   * Whether the subscription has started at least `times` replays in the last `withinMs`.
+   * @returns ms until fewer count; 0 if there are fewer now
    */
   abstract msUntilFewer(
     webhookId: string,
@@ -26,6 +26,6 @@ export abstract class ReplayStore {
 
   abstract find(id: string, accountId: string): Promise<Replay | undefined>;
 
-  /** Ends it. @returns false when it has ended before */
+  /** @returns false if the replay had already ended */
   abstract cancel(id: string): Promise<boolean>;
 }

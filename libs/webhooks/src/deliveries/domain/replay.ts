@@ -1,6 +1,6 @@
 import { DomainError } from '#libs/kernel';
 
-/** The states that finished deliveries can be in. */
+/** The states of finished deliveries. */
 export const REPLAYABLE_STATES = ['succeeded', 'exhausted', 'cancelled'] as const;
 export type ReplayableState = (typeof REPLAYABLE_STATES)[number];
 
@@ -8,31 +8,30 @@ export type ReplayableState = (typeof REPLAYABLE_STATES)[number];
 export interface ReplayRange {
   /** Created at or after. */
   since: Date;
-  /** Created before; by default, and at the latest, now. */
+  /** Created before; at most, and by default, now. */
   until?: Date;
   states: readonly ReplayableState[];
 }
 
-/** How a replay stands. */
 export type ReplayState = 'running' | 'completed' | 'cancelled';
 
-/** The finished deliveries of a time, on their way to be sent again. */
+/** Sends the finished deliveries of a time range again. */
 export interface Replay extends Required<ReplayRange> {
   id: string;
   webhookId: string;
   state: ReplayState;
-  /** How many there were when it was asked for. */
+  /** How many deliveries the range had when the replay was requested. */
   total: number;
-  /** How many have begun anew. */
+  /** How many were restarted. */
   replayed: number;
   createdAt: Date;
   completedAt?: Date;
 }
 
-/** Replays of a subscription that may be running: all but the first of them wait. */
+/** Limit of running replays of a subscription. All except the first wait. */
 export const MAX_RUNNING = 10;
 
-/** Replays of a subscription that may be started in an hour: each sends all of its time again. */
+/** Limit of new replays of a subscription: each sends its whole time range again. */
 export const STARTED = { times: 20, withinMs: 3_600_000 };
 
 export class ReplayLimitError extends DomainError {
@@ -45,7 +44,7 @@ export class ReplayLimitError extends DomainError {
   }
 }
 
-/** What is done cannot be cancelled. */
+/** A completed replay cannot be cancelled. */
 export class ReplayFinishedError extends DomainError {
   constructor() {
     super('conflict', 'replay_finished', 'The replay is completed.');

@@ -11,7 +11,7 @@ import {
 import { ReplayStore } from './replay-store.js';
 import { WebhooksService } from '../../subscriptions/domain/webhooks.service.js';
 
-/** Sends a subscription's finished deliveries of a time again. */
+/** Replays a subscription's finished deliveries of a time range. */
 @Injectable()
 export class ReplaysService {
   constructor(
@@ -51,7 +51,7 @@ export class ReplaysService {
     });
   }
 
-  /** Readable after the subscription is gone. @throws NotFoundError */
+  /** Also works after the subscription was deleted. @throws NotFoundError */
   async show(accountId: string, id: string): Promise<Replay> {
     const replay = isUuid(id) ? await this.store.find(id, accountId) : undefined;
     if (!replay) throw new NotFoundError('replay');
@@ -59,8 +59,8 @@ export class ReplaysService {
   }
 
   /**
-   * Nothing more is sent again; what has begun goes on.
-   * @throws NotFoundError, ReplayFinishedError when all of it has begun
+   * Restarts no more deliveries. Those already restarted continue.
+   * @throws NotFoundError, ReplayFinishedError if all were restarted
    */
   async cancel(accountId: string, id: string): Promise<void> {
     await this.transactions.run(async () => {
@@ -74,7 +74,7 @@ export class ReplaysService {
     });
   }
 
-  /** @returns the subscription's id, which has no use for a count when it is off */
+  /** @returns the subscription's id @throws SubscriptionInactiveError if it is off */
   private async active(accountId: string, webhookId: string): Promise<string> {
     const { id, enabled } = await this.webhooks.get(accountId, webhookId);
     if (!enabled) throw new SubscriptionInactiveError();

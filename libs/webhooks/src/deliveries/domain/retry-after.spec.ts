@@ -15,7 +15,7 @@ it('reads the three forms of an HTTP date', () => {
   expect(retryAfter('Sat Nov 21 12:01:00 2026', now)).toBe(59_500);
 });
 
-it('reads dates in GMT, wherever it runs', () => {
+it('reads dates in GMT, whatever the local time zone', () => {
   vi.stubEnv('TZ', 'America/New_York');
   try {
     expect(retryAfter('Sat Nov 21 12:01:00 2026', now)).toBe(59_500);
@@ -24,7 +24,7 @@ it('reads dates in GMT, wherever it runs', () => {
   }
 });
 
-it('waits a day at the most', () => {
+it('waits at most a day', () => {
   expect(retryAfter('99999999999999999999', now)).toBe(86_400_000);
   expect(retryAfter('Sat, 21 Nov 2099 12:01:00 GMT', now)).toBe(86_400_000);
 });
@@ -40,13 +40,13 @@ it.each([
   'Sat, 21 Nov 2026 11:59:59 GMT',
   '0x10',
   'NaN',
-])('takes %s for none', (header) => {
+])('ignores %s', (header) => {
   expect(retryAfter(header, now)).toBeUndefined();
 });
 
 const DAY_MS = 86_400_000;
 
-it('is between a moment and a day, or none, whatever the header is', () => {
+it('returns a wait of up to a day, or none, for any header', () => {
   const header = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.string({ unit: fc.constantFrom(...Array.from('0123456789 ,:-+.eExMonFriJanDecGMTZ')) }),

@@ -2,8 +2,8 @@
 const JITTER = 0.2;
 
 /**
- * The delay in ms before the next attempt, or undefined when the schedule is used up.
- * @param failures failed attempts since the schedule began, at least 1
+ * The delay in ms before the next attempt, or undefined if the schedule has ended.
+ * @param failures failed attempts since the schedule started, at least 1
  * @param random a number from 0 to 1
  */
 export function retryDelay(

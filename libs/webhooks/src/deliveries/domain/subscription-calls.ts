@@ -1,25 +1,25 @@
-/** A call that takes longer is slow, ms. */
+/** Calls that take longer than this, in ms, are slow. */
 const QUICK_MS = 1_000;
-/** How much the latest call counts for the average. */
+/** Weight of the latest call in the average. */
 const LATEST = 1 / 8;
-/** How long a delivery waits in the worker for an earlier call of its subscription to end, ms. */
-const PATIENCE_MS = 500;
+/** How long a delivery waits in the worker for an earlier call of its subscription to end, in ms. */
+const MAX_WAIT_MS = 500;
 
 /**
- * What a worker knows of the calls to one subscription.
+ * A worker's view of the calls to one subscription.
  *
- * Its cap on calls in flight begins at one, so that hundreds of subscriptions that hang do not take all
- * slots before it is known. It grows by one with each quick answer, as a connection of TCP does, up to
- * its bound; it shrinks with the average time that its calls take beyond a second, and by
- * half with each slow call that gets no answer, down to one.
+ * The cap on calls in flight starts at one, so that hundreds of hanging subscriptions cannot take all
+ * slots before they are known to hang. It grows by one with each quick answer, like a TCP congestion
+ * window, up to its bound. It shrinks as the average duration exceeds one second, and is halved by each
+ * slow call without an answer, down to one.
  */
 export class Subscription {
-  /** Deliveries that wait for their call here, or are in flight. */
+  /** Deliveries that wait here for their call or are in flight. */
   places = 0;
   private calls = 0;
   private cap = 1;
   private averageMs: number | undefined;
-  /** When a call ended last, or began while there was no other. */
+  /** When a call last ended, or began while no other was in flight. */
   private progressAt = 0;
   private blockedAt = -Infinity;
   private readonly waiting: ((started: boolean) => void)[] = [];
@@ -29,23 +29,22 @@ export class Subscription {
     private readonly now: () => number,
   ) {}
 
-  /** Its calls take long, or one that is in flight does. */
+  /** Its calls are slow on average, or its calls in flight make no progress. */
   get isSlow(): boolean {
     const hangs = this.calls > 0 && this.now() - this.progressAt > QUICK_MS;
     return hangs || (this.averageMs ?? 0) > QUICK_MS;
   }
 
-  /** It is known to answer quickly. */
   get isQuick(): boolean {
     return this.averageMs !== undefined && !this.isSlow;
   }
 
-  /** Places that it may hold: as many waiting as in flight, so that it never runs dry, unless it is slow. */
+  /** Limit of places: as many waiting as in flight, to keep the calls busy; none waiting if it is slow. */
   get most(): number {
     return this.isSlow ? this.cap : 2 * this.cap;
   }
 
-  get isHungry(): boolean {
+  get wantsMore(): boolean {
     return this.places < this.most && 2 * (this.places - this.cap) < this.cap;
   }
 
@@ -56,7 +55,7 @@ export class Subscription {
     return true;
   }
 
-  /** Nothing that was leased until now starts any more. */
+  /** Prevents the start of deliveries leased up to now. */
   block(): void {
     this.blockedAt = this.now();
     this.stop();
@@ -80,12 +79,12 @@ export class Subscription {
     }
   }
 
-  /** Nothing that waits starts any more. */
+  /** Prevents the start of waiting deliveries. */
   stop(): void {
     for (const settle of this.waiting.splice(0)) settle(false);
   }
 
-  /** So many calls that a quick one would have had all its bound at one a second. */
+  /** The full bound for calls up to a second; beyond that, inversely proportional to the average. */
   private capByTime(averageMs: number): number {
     return Math.max(1, Math.floor(this.bound * Math.min(1, QUICK_MS / averageMs)));
   }
@@ -99,7 +98,7 @@ export class Subscription {
       const timer = setTimeout(() => {
         this.waiting.splice(this.waiting.indexOf(settle), 1);
         settle(false);
-      }, PATIENCE_MS);
+      }, MAX_WAIT_MS);
       this.waiting.push(settle);
     });
   }

@@ -1,19 +1,19 @@
 import type { Attempt } from './delivery.js';
 
-/** One POST to a customer's address. */
+/** One POST to a customer's target. */
 export interface TargetRequest {
   url: string;
   headers: Record<string, string>;
   body: string;
-  /** Until the status line and headers of the answer. */
+  /** Time limit for the status line and headers of the answer. */
   timeoutMs: number;
 }
 
-/** What an attempt shows of the exchange; its number and time are its caller's. */
+/** The part of an attempt that the client knows; the caller adds number and time. */
 export type TargetAnswer = Omit<Attempt, 'number' | 'at'>;
 
-/** Calls customers' addresses, guarded: never one that is not public. */
+/** Calls customers' targets, but never at an address that the outbound policy refuses. */
 export abstract class TargetClient {
-  /** An answer of any kind, or none, is an outcome: this never throws. */
+  /** Never throws: every answer, and a missing one, is an outcome. */
   abstract post(request: TargetRequest): Promise<TargetAnswer>;
 }

@@ -20,10 +20,10 @@ it.each([
   [answered(429), FAILED],
   [answered(429, '60'), { ...FAILED, retryAfterMs: 60_000 }],
   [answered(503, ['60', '90']), { ...FAILED, retryAfterMs: 60_000 }],
-  // Of the time when the answer came.
+  // Relative to the time of the answer.
   [answered(503, 'Sat, 21 Nov 2026 00:01:02 GMT'), { ...FAILED, retryAfterMs: 60_000 }],
   [answered(503, '0'), FAILED],
-])('judges %o', (made, verdict) => {
+])('gives the verdict on %o', (made, verdict) => {
   expect(verdictOf(made, false)).toEqual(verdict);
 });
 

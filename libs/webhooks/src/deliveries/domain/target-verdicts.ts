@@ -2,15 +2,15 @@ import type { Attempt } from './delivery.js';
 import { retryAfter } from './retry-after.js';
 import type { Health, Verdict } from '../../subscriptions/domain/subscription-life.js';
 
-/** The health of a target as it was read, with the claim of a delivery or later. */
+/** The health of a target as it was last read, with the claim of a delivery or later. */
 export interface KnownHealth extends Health {
-  /** What is stored, exactly: a decision counts only as long as just this is stored. */
+  /** The exact stored values: a decision applies only while these are unchanged. */
   stored: string;
   /** When it was read, in ms of `performance.now()`. */
   readAt: number;
 }
 
-/** A verdict of an attempt, on the target that was called: it may be the subscription's no more. */
+/** A verdict on the target that was called, which may have been replaced since. */
 export interface TargetVerdict {
   webhookId: string;
   targetVersion: number;
@@ -18,7 +18,7 @@ export interface TargetVerdict {
   known: KnownHealth;
 }
 
-/** What the end of an attempt tells of its target (contract, section 8). @param test it was a test */
+/** The verdict that an attempt gives (contract, section 8). @param test whether it was a test */
 export function verdictOf(
   attempt: Pick<Attempt, 'at' | 'durationMs' | 'status' | 'responseHeaders'>,
   test: boolean,
@@ -37,14 +37,13 @@ function retryAfterOf({ responseHeaders }: Pick<Attempt, 'responseHeaders'>): st
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** Carries out what follows from the verdicts on targets. */
+/** Applies verdicts to the health of targets. */
 export abstract class TargetVerdicts {
   /**
-   * Resolves when what follows is carried out, or nothing follows, or it is put aside for a while:
-   * because somebody has locked the subscription, or PostgreSQL is away. Never rejects, and waits for
-   * nobody's lock. Those of one target are carried out in the order in which they are told; a success
-   * of a target that was healthy need not be.
-   * @returns whether nothing more is to be sent to it now
+   * Resolves when the verdict is applied, changes nothing, or is deferred because the subscription is
+   * locked or PostgreSQL is down. Never rejects and never waits for a lock. Verdicts on one target are
+   * applied in the order of these calls. A success of a healthy target need not be reported.
+   * @returns whether the subscription is now blocked or off
    */
   abstract tell(verdict: TargetVerdict): Promise<boolean>;
 }

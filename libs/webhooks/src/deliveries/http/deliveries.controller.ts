@@ -22,10 +22,10 @@ import type { DeliveryFilter } from '../domain/delivery-store.js';
 import { attemptView, deliveryView, LOGGED } from './delivery.view.js';
 import { located } from '../../subscriptions/http/located.js';
 
-/** Each calls a target at once, whatever the target's state, and stays in the audit. */
+/** Limited because each test calls a target at once, even if it is blocked, and adds an audit entry. */
 const TESTS = { quota: 600, windowMs: 60_000, what: 'test' };
 
-/** What was delivered to a customer, and how it went. */
+/** A customer's deliveries, their attempts and statistics. */
 @Controller('v1')
 export class DeliveriesController {
   constructor(
@@ -140,7 +140,7 @@ export class DeliveriesController {
   }
 }
 
-/** The text of an object with one more member, the last. */
+/** Appends a member to the JSON text of an object. */
 async function* withMember(
   object: string,
   name: string,

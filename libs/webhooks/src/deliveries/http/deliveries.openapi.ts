@@ -35,7 +35,7 @@ const OF_SUBSCRIPTION = {
   },
 };
 
-/** The routes of deliveries in the API's description. */
+/** The deliveries' part of the API description. */
 export const deliveriesRoutes = describeRoutes(DeliveriesController, {
   tag: 'Deliveries',
   about: 'Notifications on their way to a subscription, and every attempt.',

@@ -11,7 +11,7 @@ import type {
 import { EVENT_KINDS, RESOURCES } from '../../subscriptions/domain/event-kinds.js';
 import { namesAddress } from '../../subscriptions/domain/target-url.js';
 
-/** Each with what it means; without a default, so that none is left out. */
+/** The meaning of each state. The type ensures that none is missing. */
 const STATES: Record<DeliveryState, string> = {
   pending: 'under way, or waiting for its next attempt',
   succeeded: 'the target answered 2xx',
@@ -40,7 +40,7 @@ const ATTEMPT_ERRORS: Record<AttemptError, string> = {
   protocol: 'the answer was not valid HTTP',
 };
 
-/** Attempts that are shown with their delivery. */
+/** Most attempts that are shown with their delivery. */
 export const LOGGED = 100;
 
 const delivery = {
@@ -103,7 +103,7 @@ export const AttemptSchema = schema.named(
   ),
 );
 
-/** A delivery as it is shown alone: {@link deliveryView} with its attempts. */
+/** A single delivery: {@link deliveryView} with its attempts. */
 export const DeliveryWithAttemptsSchema = schema.named(
   'DeliveryWithAttempts',
   schema.object(
@@ -118,7 +118,7 @@ export const DeliveryWithAttemptsSchema = schema.named(
   ),
 );
 
-/** A delivery as it is shown in lists. */
+/** A delivery in a list. */
 export function deliveryView(delivery: Delivery, href: HrefBuilder): object {
   const { id, eventId, webhookId, event, resource, applicationId, targetUrl } = delivery;
   return {
@@ -141,8 +141,8 @@ export function deliveryView(delivery: Delivery, href: HrefBuilder): object {
 }
 
 /**
- * An attempt as it is shown. Where a name led to an address that is not public, that address tells of
- * the operator's network: to the platform alone.
+ * An attempt as it is shown. If a name resolved to a non-public address, only the platform sees it,
+ * because it reveals the operator's network.
  */
 export function attemptView(
   attempt: Attempt,

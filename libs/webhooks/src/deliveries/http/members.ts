@@ -1,7 +1,7 @@
 import { parseTime, TIME_RULE } from '#libs/http';
 import type { FieldCode, FieldFault } from '#libs/kernel';
 
-/** Why a member is refused: its code, and what the member "must …". */
+/** Why a member is refused: a code, and text that begins with "must" or similar. */
 export class Problem {
   constructor(
     readonly code: FieldCode,
@@ -9,10 +9,10 @@ export class Problem {
   ) {}
 }
 
-/** Reads the value of a member, or says what is wrong with it. */
+/** Returns the value of a member, or its problem. */
 export type Rule<Value> = (given: unknown) => Value | Problem;
 
-/** Reads the members of a JSON object that no DTO fits, gathering every fault. */
+/** Reads the members of a JSON object without a DTO, and collects all faults. */
 export class MemberReader {
   readonly faults: FieldFault[] = [];
 
@@ -22,7 +22,7 @@ export class MemberReader {
     private readonly pointer = '',
   ) {}
 
-  /** null means "not given"; so does what only the prototype of the body answers to. */
+  /** Treats null as absent, and ignores members of the prototype. */
   given(name: string): unknown {
     return Object.hasOwn(this.members, name) ? (this.members[name] ?? undefined) : undefined;
   }

@@ -13,7 +13,7 @@ const smallest = {
 };
 const membersOf = (body: string): string[] => Object.keys(JSON.parse(body) as object).sort();
 
-it('describes exactly the members of a notification, and which are always there', () => {
+it('describes exactly the members of a notification, and which are always present', () => {
   const everything = { ...smallest, name: 'n', applicationId: '1', test: true, payload: '{}' };
   const { properties = {}, required = [] } = NotificationSchema;
   expect(membersOf(notificationBody(everything))).toEqual(Object.keys(properties).sort());

@@ -1,7 +1,7 @@
 import { type NotificationDescription, schema } from '#libs/http';
 import { EVENT_KINDS, RESOURCES } from '../../subscriptions/domain/event-kinds.js';
 
-/** The body of a notification: what `notificationBody` writes. */
+/** The body of a notification, as `notificationBody` writes it. */
 export const NotificationSchema = schema.named(
   'Notification',
   schema.object(
@@ -27,7 +27,7 @@ export const NotificationSchema = schema.named(
   ),
 );
 
-/** What we send, in the API's description. */
+/** The notifications' part of the API description. */
 export const notifications: readonly NotificationDescription[] = [
   {
     name: 'notification',

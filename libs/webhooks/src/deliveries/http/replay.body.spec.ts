@@ -15,7 +15,7 @@ function faultsIn(body: Record<string, unknown>): string[] {
   }
 }
 
-it('reads what is to be replayed: by default what did not succeed, until now', () => {
+it('reads a range and states, by default everything unsuccessful until now', () => {
   expect(readReplay({ since, until: null, states: null }, NOW)).toEqual({
     range: { since: new Date(since), states: ['exhausted', 'cancelled'] },
     dryRun: false,
@@ -43,7 +43,7 @@ it.each<[body: Record<string, unknown>, ...faults: string[]]>([
   [{ since, states: ['pending', 'exhausted', 7] }, '/states/0 choice', '/states/2 type'],
   [{ since, dryRun: 'true' }, 'dryRun type'],
   [{ until: 'soon', states: ['x'] }, 'since required', 'until format', '/states/0 choice'],
-])('names every fault of %j', (body, ...faults) => {
+])('reports every fault of %j', (body, ...faults) => {
   expect(faultsIn(body)).toEqual(faults);
 });
 

@@ -5,7 +5,7 @@ import { MemberReader, oneOf, Problem, time } from './members.js';
 
 const BY_DEFAULT: readonly ReplayableState[] = ['exhausted', 'cancelled'];
 
-/** What {@link readReplay} reads; a test holds the two together. */
+/** The input of {@link readReplay}. A test compares the two. */
 export const ReplayRequestSchema = schema.named('ReplayRequest', {
   type: 'object',
   properties: {
@@ -32,7 +32,7 @@ export const ReplayRequestSchema = schema.named('ReplayRequest', {
   required: ['since'],
 });
 
-/** What is asked of `POST /v1/webhooks/:id/replay`. @throws ValidationError with every fault */
+/** Reads the body of `POST /v1/webhooks/:id/replay`. @throws ValidationError with all faults */
 export function readReplay(
   body: Record<string, unknown>,
   now: Date,

@@ -14,7 +14,7 @@ import { ReplaysService } from '../domain/replays.service.js';
 import { readReplay } from './replay.body.js';
 import { replayView } from './replay.view.js';
 
-/** Sending a customer's finished deliveries of a time again. */
+/** Replays of a customer's finished deliveries. */
 @Controller('v1')
 export class ReplaysController {
   constructor(private readonly replays: ReplaysService) {}

@@ -14,7 +14,7 @@ const FINISHED = describeError(
   'The replay is completed: there is nothing left to cancel.',
 );
 
-/** Replays in the API's description. */
+/** The replays' part of the API description. */
 export const replaysRoutes = describeRoutes(ReplaysController, {
   tag: 'Deliveries',
   about: 'A replay sends finished deliveries of a time again, as fast as the target takes them.',

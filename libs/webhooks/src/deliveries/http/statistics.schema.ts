@@ -1,6 +1,6 @@
 import { schema } from '#libs/http';
 
-/** What is shown of the domain's `DeliveryStatistics`. */
+/** The domain's `DeliveryStatistics` as they are shown. */
 export const StatisticsSchema = schema.named(
   'DeliveryStatistics',
   schema.object(

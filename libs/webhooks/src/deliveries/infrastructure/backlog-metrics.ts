@@ -3,7 +3,7 @@ import { Database, Metrics } from '#libs/runtime';
 import { countPending, OLDEST_DUE } from './due-deliveries.statements.js';
 import { PendingDays } from './pending-days.js';
 
-/** What waits in PostgreSQL, as each worker tells it: workers are scaled by it. */
+/** Metrics of deliveries waiting in PostgreSQL. Every worker reports them; autoscaling uses them. */
 @Injectable()
 export class BacklogMetrics {
   constructor(
@@ -13,12 +13,12 @@ export class BacklogMetrics {
   ) {
     metrics.gauge(
       'switchhook_oldest_due_age_seconds',
-      'How long the delivery has been due that no worker and no queue has for longest; the same in all workers.',
+      'Age of the oldest due delivery that no worker and no queue has; the same in all workers.',
       () => this.oldestDueS(),
     );
     metrics.gauge(
       'switchhook_pending_deliveries',
-      'Deliveries that are not finished; the same in all workers.',
+      'Unfinished deliveries; the same in all workers.',
       () => this.pending(),
     );
   }

@@ -10,13 +10,13 @@ import {
   shardOf,
 } from './delivery-queues.js';
 
-/** Deliveries being added at once; beyond that, Redis is too slow to be given more. */
+/** Limit of deliveries being added at once: beyond it, Redis is too slow for more. */
 const MAX_UNDER_WAY = 20_000;
-/** Deliveries in the queues: more would make what comes next wait, and Redis grow. */
+/** Limit of deliveries in the queues: more would delay later ones and use more memory in Redis. */
 const MOST = 5_000;
-/** Tests find room where others do not: but they have a bound too. */
+/** Higher limit for tests. */
 const MOST_WITH_TESTS = 2 * MOST;
-/** How long the count that Redis told is used, in ms. */
+/** How long a count from Redis is used, in ms. */
 const FILL_AGE_MS = 200;
 
 const JOB_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: true };
@@ -24,12 +24,12 @@ const IMMEDIATE_JOB_OPTIONS = { ...JOB_OPTIONS, lifo: true };
 
 type Bulk = { name: string; data: DeliveriesJob; opts: JobOptions }[];
 
-/** The Bull queues, one a shard. */
+/** The Bull queues, one for each shard. */
 @Injectable()
 export class BullDeliveryQueue extends DeliveryQueue {
   /** Deliveries that are being added. */
   private underWay = 0;
-  /** Deliveries in the queues, if every job has as many as it may. */
+  /** Estimate of deliveries in the queues: every job counts as full. */
   private fill = 0;
   private fillAt = -Infinity;
   private asking = false;
@@ -41,13 +41,13 @@ export class BullDeliveryQueue extends DeliveryQueue {
     log: Log,
   ) {
     super();
-    // A queue reports its connection's errors; add() notices them by itself.
+    // Errors of a queue's connection are only counted here; add() handles its own.
     const errors = metrics.counter(
       'switchhook_redis_errors_total',
-      'Errors of the connections to Redis and of commands to the queues.',
+      'Errors of Redis connections and queue commands.',
     );
     for (const queue of queues) queue.on('error', () => errors.inc());
-    // Bull connects when its client is first asked for; the first event should find it connected.
+    // Bull connects on first access to its client. Connect now, before the first event arrives.
     this.clients = queues.map((queue) => queue.client);
     const outages = new OutageLog('Redis', log);
     for (const client of this.clients) {
@@ -75,13 +75,13 @@ export class BullDeliveryQueue extends DeliveryQueue {
       await Promise.all(bulks.map(([queue, bulk]) => addTo(queue, bulk)));
       for (const [, bulk] of bulks) this.fill += bulk.length * MAX_TOGETHER;
     } catch {
-      // They are due when their leases end.
+      // The deliveries are due when their leases end.
     } finally {
       this.underWay -= deliveries.length;
     }
   }
 
-  /** Jobs in all shards together, waiting and active. @throws when Redis is away */
+  /** Waiting and active jobs in all shards. @throws if Redis is down */
   async jobs(): Promise<number> {
     const counts = await Promise.all(this.queues.map((queue) => queue.getJobCounts()));
     const jobs = counts.reduce((sum, { waiting, active }) => sum + waiting + active, 0);
@@ -90,7 +90,7 @@ export class BullDeliveryQueue extends DeliveryQueue {
     return jobs;
   }
 
-  /** By queue, in the order in which they come, as many in a job as may be. */
+  /** Groups deliveries by queue, in the given order, into as few jobs as possible. */
   private bulksOf(deliveries: readonly QueuedDelivery[]): [Queue<DeliveriesJob>, Bulk][] {
     const bulks = new Map<Queue<DeliveriesJob>, Bulk>();
     for (const { id, lease, webhookId, immediate } of deliveries) {
@@ -116,14 +116,14 @@ export class BullDeliveryQueue extends DeliveryQueue {
     try {
       await this.jobs();
     } catch {
-      // isConnected() will tell; the age of the fill makes the next caller ask again.
+      // isConnected() covers outages, and the next caller retries because the count stays outdated.
     } finally {
       this.asking = false;
     }
   }
 }
 
-/** A single job, which is what comes at light load, needs no transaction. */
+/** A single job, which is usual under light load, needs no transaction. */
 async function addTo(queue: Queue<DeliveriesJob>, bulk: Bulk): Promise<void> {
   const [job] = bulk;
   if (job && bulk.length === 1) await queue.add(job.name, job.data, job.opts);

@@ -1,19 +1,19 @@
 import type { Queue } from 'bull';
 import type { RedisConnection } from '#libs/runtime';
 
-/** What Bull keeps to itself, and its types leave out; touched in this file alone. */
+/** Private members of Bull that its types omit. Only this file uses them. */
 interface QueueInternals {
   /** The blocking connection. */
   bclient: RedisConnection;
-  /** While it is set, a job that is completed brings no next one; loops go on when it resolves. */
+  /** While set, a completed job does not fetch the next one. Loops continue when it resolves. */
   paused?: Promise<void>;
-  /** Asks for the next job of a loop. */
+  /** Waits for the next job of a loop. */
   getNextJob: () => Promise<unknown>;
-  /** Fetches a job that the blocking connection was given, or else the next one that waits. */
+  /** Fetches the job that the blocking connection received, or else the next waiting one. */
   moveToActive: (jobId?: string) => Promise<unknown>;
-  /** Makes a job of what Redis has of it. */
+  /** Creates a job object from its data in Redis. */
   nextJobFromJobData: (data: object | undefined, jobId?: string) => unknown;
-  /** What it has subscribed to, by a connection of its own. */
+  /** Its subscriptions, which use a separate connection. */
   registeredEvents?: Record<string, Promise<void>>;
   /** Names the blocking connection. */
   setWorkerName: () => Promise<void>;
@@ -24,7 +24,7 @@ function internalsOf(queue: Queue): QueueInternals {
   return queue as unknown as QueueInternals;
 }
 
-/** To be awaited before a queue is consumed: Bull gives up a consumer that starts while Redis is away. */
+/** Await this before consuming a queue: Bull gives up a consumer that starts while Redis is down. */
 export async function prepareToConsume(queue: Queue): Promise<void> {
   await ready(queue.client);
   fetchWhenReady(queue);
@@ -33,10 +33,9 @@ export async function prepareToConsume(queue: Queue): Promise<void> {
 }
 
 /**
- * Takes no more jobs, and resolves when each loop has come to ask for the next: what Redis was about to
- * give it is handled by then, not left to the end of its lease. Not by Bull's
- * own pause(): that leaves such jobs, and connects anew, so without Redis it never ends, or ends the
- * process by an error that nobody listens to.
+ * Stops taking jobs. Resolves when every loop asks for its next job, so that a job which Redis was just
+ * handing over is handled instead of waiting for its lease to end. Bull's own pause() abandons such
+ * jobs. It also reconnects, so without Redis it hangs or crashes the process with an unhandled error.
  */
 export function stopAsking(queue: Queue, loops: number): Promise<void> {
   const internals = internalsOf(queue);
@@ -59,8 +58,8 @@ async function ready(redis: RedisConnection): Promise<void> {
 }
 
 /**
- * Of the two connections of a queue that is back, the one that waits for jobs may be the first. What it
- * is given then waits for the other one: Bull would fail, and the job lie about until its lease ends.
+ * After an outage, a queue's blocking connection may be back before the other one. A job that it receives
+ * then waits for the other connection. Bull would fail, and the job would wait until its lease ends.
  */
 function fetchWhenReady(queue: Queue): void {
   const internals = internalsOf(queue);
@@ -72,8 +71,8 @@ function fetchWhenReady(queue: Queue): void {
 }
 
 /**
- * Bull reads the stack traces of every job, by a JSON.parse that fails where there are none: ours never
- * have any, and that was 3 % of a worker's time.
+ * Bull parses the stack traces of every job with a JSON.parse that throws if there are none. Our jobs
+ * never have any, and this took 3 % of a worker's time.
  */
 function parseJobsCheaply(queue: Queue): void {
   const internals = internalsOf(queue);
@@ -83,10 +82,10 @@ function parseJobsCheaply(queue: Queue): void {
 }
 
 /**
- * Leaves out two preparations of Bull's that do harm while Redis is away. Bull would subscribe to what
- * is told of delayed jobs, of which there are none, and the connection for that is made anew to a Redis
- * Cluster without a pause. And it would name a connection, by a command whose failure nobody listens
- * to: a worker that stops meanwhile would end with an error.
+ * Skips two preparations of Bull that do harm while Redis is down. Bull would subscribe to events of
+ * delayed jobs, which we do not use, and with a Redis Cluster it reconnects for that without a pause. It
+ * would also name its connection with a command whose failure is not handled, so a worker that stops
+ * meanwhile would exit with an error.
  */
 function skipPreparations(queue: Queue): void {
   const internals = internalsOf(queue);
@@ -95,8 +94,8 @@ function skipPreparations(queue: Queue): void {
 }
 
 /**
- * Lets go of the connection, and of the queue: Nest closes it next, and without Redis, or while a
- * job will not end, Bull would wait there for ever.
+ * Disconnects a queue and marks it as closed. Nest closes queues next, where Bull would wait for ever
+ * without Redis or for a job that does not end.
  */
 export function letGo(queue: Queue): void {
   queue.client.disconnect();

@@ -5,7 +5,7 @@ import { DeliveryMetrics } from './delivery-metrics.js';
 
 const SUMMARY_MS = 1_000;
 
-/** What a worker has in hand, however it came by it: counted, measured and logged in one place. */
+/** Counts, measures and logs the deliveries that a worker handles, from the queue or from PostgreSQL. */
 @Injectable()
 export class DeliveriesUnderWay {
   private readonly underWay = new Set<Promise<unknown>>();
@@ -18,7 +18,7 @@ export class DeliveriesUnderWay {
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
-  /** @returns undefined when it failed: PostgreSQL has the delivery, and it is due when its lease ends */
+  /** @returns undefined if it failed; the delivery is then due when its lease ends */
   async run(id: string, work: () => Promise<RunResult>): Promise<RunResult | undefined> {
     const running = this.reported(id, work);
     this.underWay.add(running);
@@ -29,12 +29,12 @@ export class DeliveriesUnderWay {
     }
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no delivery is under way. */
   async idle(): Promise<void> {
     while (this.underWay.size > 0) await Promise.allSettled(this.underWay);
   }
 
-  /** Writes the line that sums up the last second. */
+  /** Logs a summary of the last second. */
   summarise(): void {
     clearTimeout(this.timer);
     this.timer = undefined;

@@ -7,15 +7,15 @@ export const IS_ANY_CANCELLING = prepared(
   'SELECT id FROM webhooks WHERE cancelling LIMIT 1',
 );
 
-/** How many days {@link cancelOutdated} and {@link findOutdated} may be about. */
+/** How many days {@link cancelOutdated} and {@link findOutdated} may cover. */
 export const DAYS_CANCELLED = daysAtOnce('deliveries', 'deliveries', 'deliveries');
 
-/** Neither a worker nor the queue has it. */
+/** Whether neither a worker nor the queue has leased the delivery. */
 const IS_FREE_TO_CHANGE = '(claimed_until IS NULL OR claimed_until <= now())';
 
 /**
- * Writes the cancelling of deliveries to their rows. What a worker or the queue has is left to a later
- * run: an attempt that is on its way ends and is recorded.
+ * Marks outdated deliveries as cancelled. Leased ones are left for a later run, so that an attempt in
+ * flight can end and be recorded.
  */
 export function cancelOutdated(span: Span) {
   return statement<{ limit: number }, { id: string }>(`
@@ -29,12 +29,12 @@ outdated AS (
     SELECT id FROM deliveries
     WHERE webhook_id = off.id AND state = 'pending' AND generation < off.generation
       AND ${IS_FREE_TO_CHANGE} AND ${within('id', span)}
-    -- The order of the index on what is pending: no other one may seem as good.
+    -- The order of the index on pending rows, so that the planner prefers no other index.
     ORDER BY next_attempt_at LIMIT @limit::integer
   ) d
   LIMIT @limit::integer
 ),
--- Judged again once locked: it may have been taken, or sent anew under the present generation.
+-- Checked again once locked: it may have been leased, or redelivered under the present generation.
 locked AS MATERIALIZED (
   SELECT d.id, o.reason FROM outdated o
   ${joinDeliveryByKey('o.id', { lock: 'FOR UPDATE SKIP LOCKED', span })}
@@ -47,8 +47,8 @@ RETURNING d.id`);
 }
 
 /**
- * Subscriptions whose cancelling is old enough to end. Not at once: an event that was being accepted
- * while the subscription was switched off may commit a little later.
+ * Subscriptions whose cancelling began more than a minute ago. It does not end earlier because an event
+ * that was being accepted during the switch-off may commit a little later.
  */
 const MAY_END = `w.cancelling AND greatest(w.updated_at, w.deleted_at) < now() - interval '1 minute'`;
 
@@ -57,7 +57,7 @@ export const MAY_END_CANCELLING = prepared<NoValues, { id: string }>(
   `SELECT id FROM webhooks w WHERE ${MAY_END}`,
 );
 
-/** Those subscriptions of which something is left. */
+/** Subscriptions that still have outdated deliveries. */
 export function findOutdated(span: Span) {
   return statement<{ webhookIds: string[] }, { id: string }>(`
 SELECT w.id FROM webhooks w CROSS JOIN LATERAL (
@@ -69,7 +69,7 @@ SELECT w.id FROM webhooks w CROSS JOIN LATERAL (
 WHERE w.id = ANY (@webhookIds::bigint[])`);
 }
 
-/** Ends the cancelling of subscriptions of which nothing is left. */
+/** Ends the cancelling of subscriptions without outdated deliveries. */
 export const END_CANCELLING = prepared<{ webhookIds: string[] }>(
   'canceller.end',
   `

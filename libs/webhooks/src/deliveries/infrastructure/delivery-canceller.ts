@@ -11,14 +11,14 @@ import {
 import { PendingDays } from './pending-days.js';
 import type { Span } from './partition-walk.js';
 
-/** Cancelling millions leaves half of the time to what is to be delivered. */
+/** Even while cancelling millions, leaves half of the time for deliveries. */
 const OPTIONS = { everyMs: 500, share: 0.5 };
 const RUN_MS = 500;
 const BATCH = 1_000;
 
 /**
- * Writes to the rows of deliveries that their subscription was switched off or deleted. Runs in
- * every worker, beside all else: nothing waits for it, however many rows there are.
+ * Marks the deliveries of switched-off and deleted subscriptions as cancelled. Runs in every worker, in
+ * the background: nothing waits for it, whatever the number of rows.
  */
 @Injectable()
 export class DeliveryCanceller {
@@ -48,8 +48,8 @@ export class DeliveryCanceller {
   }
 
   /**
-   * What became pending since the days were looked at is of a present generation: a subscription was
-   * switched off long before that.
+   * Deliveries that became pending after the days were read have the present generation, because their
+   * subscription was switched off long before.
    */
   private async endCancelling(spans: readonly Span[]): Promise<void> {
     const asked = await this.database.run(MAY_END_CANCELLING);

@@ -4,7 +4,7 @@ import { type Attempt, ATTEMPT_ERRORS } from '../domain/delivery.js';
 import { HEALTH_CHANGES, type HealthChange } from '../../subscriptions/domain/subscription-life.js';
 import { BullDeliveryQueue } from './bull-delivery.queue.js';
 
-/** What a worker tells of delivering. */
+/** A worker's metrics of deliveries. */
 @Injectable()
 export class DeliveryMetrics {
   private readonly attempts;
@@ -17,34 +17,34 @@ export class DeliveryMetrics {
   constructor(metrics: Metrics, queue: BullDeliveryQueue) {
     this.attempts = metrics.counter(
       'switchhook_attempts_total',
-      'Attempts by outcome: class of the status, or the error of one without an answer.',
+      'Attempts by outcome: class of the status, or the error if there was no answer.',
       { outcome: [...['2xx', '3xx', '4xx', '5xx'], ...ATTEMPT_ERRORS] },
     );
     this.durations = metrics.seconds(
       'switchhook_attempt_duration_seconds',
-      'Time until the headers of the answer, or until the attempt failed.',
+      'Time until the headers of the answer or the failure of the attempt.',
     );
     this.firstDelays = metrics.seconds(
       'switchhook_first_attempt_delay_seconds',
-      'Time from the acceptance of an event to the first attempt of a delivery.',
+      'Time from accepting an event to the first attempt of a delivery.',
     );
     this.finished = metrics.counter(
       'switchhook_deliveries_finished_total',
-      'Deliveries that succeeded or were given up.',
+      'Deliveries that succeeded or were exhausted.',
       { state: ['succeeded', 'exhausted'] },
     );
     this.expiredLeases = metrics.counter(
       'switchhook_expired_claims_total',
-      'Deliveries taken up again because a job or a worker was lost.',
+      'Deliveries claimed again because a job or a worker was lost.',
     );
     this.healthChanges = metrics.counter(
       'switchhook_target_health_changes_total',
-      'Circuits that opened, again at each probe that failed, and closed; subscriptions switched off.',
+      'Circuits opened (once more for each failed probe) and closed, and subscriptions switched off.',
       { change: HEALTH_CHANGES },
     );
     metrics.gauge(
       'switchhook_queue_jobs',
-      'Jobs of up to ten deliveries each on the queues, all shards together.',
+      'Jobs on the queues of all shards, of up to ten deliveries each.',
       () => queue.jobs(),
     );
   }

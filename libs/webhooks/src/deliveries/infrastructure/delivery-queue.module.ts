@@ -39,12 +39,12 @@ export class DeliveryQueueModule {
 function queueOptions(config: Config, shard: number) {
   return {
     prefix: queuePrefix(shard),
-    // Asks for INFO, which a queue that starts with Redis away would wait for.
+    // The check sends INFO, which would block a queue that starts while Redis is down.
     skipVersionCheck: true,
     settings: {
-      // How soon a consumer asks again after Redis went away, in ms.
+      // How soon a consumer retries after losing Redis, in ms.
       retryProcessDelay: 500,
-      // Bull's own repair of a lost worker's jobs; the claims in PostgreSQL do not need it.
+      // Bull's own recovery of a lost worker's jobs; leases in PostgreSQL make it unnecessary.
       maxStalledCount: 1,
     },
     createClient: (type: 'client' | 'subscriber' | 'bclient') => {

@@ -3,7 +3,7 @@ import { jobsOf } from './delivery-queues.js';
 
 const ID = '019a0b1c-2d3e-7f40-8a51-b26c73d84e95';
 
-it('takes of a job what has the shape of this version', () => {
+it('reads the deliveries of a job', () => {
   const jobs = [
     { id: ID, lease: 0 },
     { id: ID, lease: 3 },
@@ -12,13 +12,13 @@ it('takes of a job what has the shape of this version', () => {
 });
 
 it.each([undefined, null, 7, 'x', [], {}, { deliveries: null }, { deliveries: {} }])(
-  'counts %j as one that it cannot read',
+  'counts %j as one malformed delivery',
   (data) => {
     expect(jobsOf(data)).toEqual({ jobs: [], malformed: 1 });
   },
 );
 
-it('counts each delivery of a job that it cannot read, and takes the others', () => {
+it('counts each malformed delivery of a job, and reads the others', () => {
   const good = { id: ID, lease: 1 };
   const bad = [null, 1, 'x', [], {}, { id: ID }, { id: 'x', lease: 1 }, { id: ID, lease: 1.5 }];
   expect(jobsOf({ deliveries: [...bad, good] })).toEqual({ jobs: [good], malformed: bad.length });

@@ -2,18 +2,18 @@ import { isUuid } from '#libs/kernel';
 import type { SpanStart } from '#libs/runtime';
 import type { DeliveryJob } from '../domain/delivery.js';
 
-/** Injection token of the Bull queues, one a shard, in order. */
+/** Injection token of the Bull queues, one for each shard, in order. */
 export const DELIVERY_QUEUES = Symbol('DeliveryQueues');
 
-/** The one kind of job: attempts of deliveries, one of each. */
+/** The only kind of job: one attempt for each of its deliveries. */
 export const JOB_NAME = 'deliver';
 
-/** What a job carries. */
+/** The data of a job. */
 export interface DeliveriesJob {
   deliveries: DeliveryJob[];
 }
 
-/** The deliveries of a job, whatever it is: an older version, or somebody else, may have put it there. */
+/** The valid deliveries of a job. Another release or program may have added malformed ones. */
 export function jobsOf(data: unknown): { jobs: DeliveryJob[]; malformed: number } {
   const { deliveries } = (data ?? {}) as { deliveries?: unknown };
   if (!Array.isArray(deliveries)) return { jobs: [], malformed: 1 };
@@ -26,7 +26,7 @@ function isDeliveryJob(value: unknown): value is DeliveryJob {
   return typeof id === 'string' && isUuid(id) && Number.isInteger(lease);
 }
 
-/** Deliveries in a job at the most: so many share what a job costs Redis and Bull. */
+/** Most deliveries in a job. They share the job's cost in Redis and Bull. */
 export const MAX_TOGETHER = 10;
 
 const QUEUE = { 'messaging.system': 'bull', 'messaging.destination.name': 'deliveries' };
@@ -45,17 +45,16 @@ export const PROCESS_SPAN: SpanStart = {
   attributes: { ...QUEUE, 'messaging.operation.type': 'process' },
 };
 
-/** Name of the queue of a shard. */
 export function queueName(shard: number): string {
   return `deliveries-${String(shard)}`;
 }
 
-/** Prefix of a shard's keys: the braces keep them on one node of a Redis Cluster. */
+/** Prefix of a shard's keys. The braces keep them on one node of a Redis Cluster. */
 export function queuePrefix(shard: number): string {
   return `{switchhook:${String(shard)}}`;
 }
 
-/** The shard of a subscription. Ids are handed out one by one, so the remainder spreads them. */
+/** The shard of a subscription. Ids are sequential, so the remainder distributes them evenly. */
 export function shardOf(webhookId: string, shards: number): number {
   return shards === 1 ? 0 : Number(BigInt(webhookId) % BigInt(shards));
 }

@@ -7,14 +7,14 @@ import { READY_REPLAYS } from './replay.statements.js';
 const NOTHING_YET = '019a0b1c-2d3e-7f40-8a51-b26c73d84e95';
 const locked = new Error('canceling statement due to lock timeout');
 
-/** One run over the replays a, b and c; the rows of b are locked. @returns those that went on */
-async function run(signal: AbortSignal): Promise<{ wentOn: string[]; failure: unknown }> {
-  const wentOn: string[] = [];
+/** Runs once for the replays a, b and c; the rows of b are locked. @returns the replays that continued */
+async function run(signal: AbortSignal): Promise<{ continuedIds: string[]; failure: unknown }> {
+  const continuedIds: string[] = [];
   const of = { webhook_id: '1', states: [], after: NOTHING_YET, until: new Date() };
   const ready = ['a', 'b', 'c'].map((id) => ({ ...of, id }));
   const continued = (id: unknown) => {
     if (id === 'b') return Promise.reject(locked);
-    if (ready.some((replay) => replay.id === id)) wentOn.push(String(id));
+    if (ready.some((replay) => replay.id === id)) continuedIds.push(String(id));
     return Promise.resolve([]);
   };
   const database = {
@@ -30,15 +30,15 @@ async function run(signal: AbortSignal): Promise<{ wentOn: string[]; failure: un
   );
   const [, , work] = add.mock.calls[0]!;
   const failure: unknown = await work(signal).catch((error: unknown) => error);
-  return { wentOn, failure };
+  return { continuedIds, failure };
 }
 
-it('goes on with other replays when one fails, and reports the failure', async () => {
-  const { wentOn, failure } = await run(new AbortController().signal);
-  expect(wentOn).toEqual(['a', 'c']);
+it('continues other replays when one fails, and reports the failure', async () => {
+  const { continuedIds, failure } = await run(new AbortController().signal);
+  expect(continuedIds).toEqual(['a', 'c']);
   expect(failure).toBe(locked);
 });
 
-it('begins with no other replay when it is stopped', async () => {
-  expect((await run(AbortSignal.abort())).wentOn).toEqual([]);
+it('continues no replay once it is stopped', async () => {
+  expect((await run(AbortSignal.abort())).continuedIds).toEqual([]);
 });

@@ -15,13 +15,12 @@ import {
 } from './replay.statements.js';
 
 const OPTIONS = { everyMs: 500, share: 0.25 };
-/** So many begin anew at once, and so many of a subscription wait at the most before more do. */
+/** Most deliveries restarted at once. While a subscription has as many waiting, no more are restarted. */
 const BATCH = 500;
 
 /**
- * Carries out replays, a batch of each at a time, as fast as their targets take them. Runs in every
- * worker. How far a replay came is stored with what it did, so another worker goes on with just the
- * next delivery.
+ * Carries out replays in batches, as fast as their targets accept them. Runs in every worker. A replay's
+ * progress is stored together with its effect, so another worker can continue exactly after it.
  */
 @Injectable()
 export class DeliveryReplayer {
@@ -40,13 +39,13 @@ export class DeliveryReplayer {
     const oldest = (await daysOf(this.database.run, 'deliveries')).at(-1) ?? 0;
     const failures: unknown[] = [];
     for (const replay of ready) {
-      // One whose rows somebody has locked keeps no other from going on.
+      // A failure, for example because of locked rows, does not stop the other replays.
       await this.continue(replay, oldest, signal).catch((error: unknown) => failures.push(error));
     }
     if (failures.length > 0) throw failures[0];
   }
 
-  /** Whether fewer than a batch of its subscription wait, and nothing is about to be cancelled. */
+  /** Whether fewer than a batch of the subscription's deliveries wait, and none is about to be cancelled. */
   private async hasRoom({ webhook_id: webhookId }: ReadyReplay): Promise<boolean> {
     let waiting = 0;
     for (const span of await this.pendingDays.spans(DAYS_FOUND)) {
@@ -61,7 +60,7 @@ export class DeliveryReplayer {
     if (!(await this.hasRoom(replay))) return;
     const found = await this.next(replay, oldest);
     const days = byDay(found, (id) => id);
-    // Nothing is found of one that is at its end, which is written down all the same.
+    // At the end of a replay, no delivery is found, but its end still has to be stored.
     const spans = spansOf([...days.keys()].reverse(), DAYS_REPLAYED).reverse();
     if (spans.length === 0) spans.push({ first: oldest, last: oldest });
     let { after } = replay;
@@ -80,7 +79,7 @@ export class DeliveryReplayer {
     }
   }
 
-  /** The deliveries that a batch is made of, oldest first. */
+  /** The next batch of deliveries, oldest first. */
   private async next(replay: ReadyReplay, oldest: number): Promise<string[]> {
     const { webhook_id: webhookId, after, until, states } = replay;
     const range = { first: Math.max(dayOf(after), oldest), last: dayAt(until) };

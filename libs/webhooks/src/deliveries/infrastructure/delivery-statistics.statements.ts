@@ -2,9 +2,9 @@ import { statement } from '#libs/runtime';
 import type { AttemptError } from '../domain/delivery.js';
 import { daysAtOnce, type Span, within } from './partition-walk.js';
 
-/** How many days {@link findAttempted} and {@link countWaiting} may be about. */
+/** How many days {@link findAttempted} and {@link countWaiting} may cover. */
 export const DAYS_OF_DELIVERIES = daysAtOnce('deliveries');
-/** How many days {@link listAttemptsOf} may be about. */
+/** How many days {@link listAttemptsOf} may cover. */
 export const DAYS_OF_ATTEMPTS = daysAtOnce('attempts');
 
 export function findAttempted(span: Span) {
@@ -21,7 +21,7 @@ export interface AttemptOutcomeRow {
   duration_ms: number;
 }
 
-/** One delivery after the other: a join would read whole partitions. */
+/** Looks up each delivery separately, because a plain join would read whole partitions. */
 export function listAttemptsOf(span: Span) {
   return statement<{ ids: string[]; limit: number }, AttemptOutcomeRow>(`
 SELECT a.at, a.status, a.error, a.duration_ms

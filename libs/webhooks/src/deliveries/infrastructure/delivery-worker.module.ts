@@ -22,7 +22,7 @@ import { Retention } from './retention.js';
 import { TracedAttempts } from './traced-attempts.js';
 import { WORKER_ID } from './worker-id.js';
 
-/** Delivering: what comes from the queue, and what is due in PostgreSQL. */
+/** Sends deliveries, from the queue and from PostgreSQL. */
 @Module({})
 export class DeliveryWorkerModule implements OnApplicationBootstrap {
   constructor(private readonly log: Log) {}

@@ -14,18 +14,18 @@ import { DeliveriesUnderWay } from './deliveries-under-way.js';
 import { type DeliveriesJob, DELIVERY_QUEUES, JOB_NAME, jobsOf } from './delivery-queues.js';
 import { DueDeliveries } from './due-deliveries.js';
 
-/** What is still under way after that is left to the end of its lease. */
+/** Time limit of a shutdown. Deliveries still under way then are due when their leases end. */
 const DRAIN_MS = 23_000;
-/** How long a worker that stops, and has nothing under way, waits for what Redis still answers. */
+/** How long a stopping worker with nothing under way waits for last jobs from Redis. */
 const LAST_JOB_MS = 1_000;
 
 /**
- * Jobs of a queue that are taken in at once: enough to have the next ones while Redis is asked, and few,
- * since what a worker has taken in and has no slots for is what another could have sent.
+ * Jobs of a queue that a worker handles at once. Enough to hide the round trip to Redis, but few, because
+ * another worker could send the deliveries for which this one has no slots.
  */
 const LOOPS = 8;
 
-/** Consumes the Bull queues: one handler for the one kind of job, on every shard. */
+/** Consumes the Bull queues of all shards. */
 @Injectable()
 export class DeliveryConsumer implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly malformed;
@@ -40,7 +40,7 @@ export class DeliveryConsumer implements OnApplicationBootstrap, BeforeApplicati
   ) {
     this.malformed = metrics.counter(
       'switchhook_malformed_jobs_total',
-      'Deliveries in jobs of the queues that are not of the shape that this version reads.',
+      'Deliveries in queue jobs that have a format unknown to this version.',
     );
   }
 
@@ -48,7 +48,7 @@ export class DeliveryConsumer implements OnApplicationBootstrap, BeforeApplicati
     for (const queue of this.queues) void this.consume(queue);
   }
 
-  /** SIGTERM: sends nothing new, finishes what is under way, gives back what still comes in. */
+  /** On SIGTERM: starts no new calls, finishes those under way, releases deliveries that still arrive. */
   async beforeApplicationShutdown(): Promise<void> {
     this.runner.stop();
     let timer: NodeJS.Timeout | undefined;
@@ -67,9 +67,9 @@ export class DeliveryConsumer implements OnApplicationBootstrap, BeforeApplicati
 
   private async drain(queue: Queue<DeliveriesJob>): Promise<void> {
     const asked = stopAsking(queue, LOOPS);
-    // A loop that waits for a job waits for ever while Redis is away.
-    const patience = this.underWay.idle().then(() => sleep(LAST_JOB_MS, undefined, { ref: false }));
-    await Promise.race([asked, patience]);
+    // A loop that waits for a job never returns while Redis is down.
+    const givenUp = this.underWay.idle().then(() => sleep(LAST_JOB_MS, undefined, { ref: false }));
+    await Promise.race([asked, givenUp]);
     await this.underWay.idle();
   }
 
@@ -78,13 +78,13 @@ export class DeliveryConsumer implements OnApplicationBootstrap, BeforeApplicati
       await prepareToConsume(queue);
       await queue.process(JOB_NAME, LOOPS, (job) => this.begin(job.data));
     } catch (error) {
-      this.log.error({ err: error }, 'a queue is not consumed any more');
+      this.log.error({ err: error }, 'queue consumer stopped');
     }
   }
 
   /**
-   * Resolves when each has a slot. From then on they are no business of the queue: PostgreSQL has
-   * them, and one that is slow must not keep the job, and with it the others of its loop.
+   * Resolves when each delivery has a slot. From then on PostgreSQL tracks them, and the job can end: a
+   * slow delivery must not block its loop.
    */
   private async begin(data: unknown): Promise<void> {
     const { jobs, malformed } = jobsOf(data);

@@ -15,19 +15,19 @@ export interface AttemptRow {
   truncated: boolean;
 }
 
-/** `after`: the number of the attempt before. No lease has had a lower number than its attempt. */
+/** `after`: the number of the previous attempt. A lease's number is never lower than its attempt's. */
 export const LIST_ATTEMPTS = statement<{ id: string; after: number; limit: number }, AttemptRow>(`
 SELECT number, at, duration_ms, status, error, address, response_headers, response_body, truncated
 FROM attempts WHERE delivery_id = @id AND take >= @after AND number > @after
 ORDER BY take LIMIT @limit`);
 
-/** Whether a delivery may go onto the queue at once, and the lease that it is there under. */
+/** Whether a delivery may go onto the queue at once, and the length of its lease there. */
 interface Queueing {
   hasRoom: boolean;
   leaseMs: number;
 }
 
-/** A delivery that begins, anew or for the first time. */
+/** A delivery that was created or restarted. */
 export interface StartedRow {
   id: string;
   lease: number;
@@ -36,7 +36,7 @@ export interface StartedRow {
   queued: boolean;
 }
 
-/** Starts the schedule anew, under the subscription's present generation. */
+/** Restarts the schedule under the subscription's present generation. */
 export const REDELIVER = statement<Queueing & { id: string }, StartedRow>(`
 UPDATE deliveries d
 SET state = 'pending', reason = NULL, completed_at = NULL, schedule_base = d.attempts,
@@ -49,13 +49,13 @@ FROM webhooks w CROSS JOIN LATERAL (
 ) lease
 WHERE d.id = @id AND w.id = d.webhook_id AND w.enabled AND w.deleted_at IS NULL
   AND (d.state <> 'pending' OR d.generation < w.generation)
-  -- Cancelled, it may still be on its way.
+  -- A cancelled delivery may still have an attempt in flight.
   AND NOT ${IS_LEASED}
 RETURNING d.id, d.takes AS lease, d.webhook_id, d.immediate, d.claimed_until IS NOT NULL AS queued`);
 
 /**
- * One that a worker may have keeps its lease: its attempt ends and is recorded, and until then it is not
- * sent anew. One that was only ever on the queue loses it, and no job takes it.
+ * If a worker may have the delivery, it keeps its lease until the attempt is recorded, which prevents a
+ * redelivery meanwhile. If it was only on the queue, it loses its lease, and no worker takes it.
  */
 export const CANCEL_REQUESTED = statement<{ id: string }, { id: string }>(`
 UPDATE deliveries d
@@ -69,7 +69,7 @@ interface TestValues extends Queueing {
   webhookId: string;
   resource: string;
   data: string;
-  /** The span that it is made in. */
+  /** The span in which the test is created. */
   traceparent: string | undefined;
 }
 

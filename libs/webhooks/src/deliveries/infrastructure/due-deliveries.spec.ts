@@ -85,7 +85,7 @@ function take(webhookId: string, most: number): LeasedDelivery[] {
   return taken;
 }
 
-/** So many deliveries of a subscription wait. */
+/** Adds waiting deliveries of a subscription. */
 function store(webhookId: string, count: number, backlog = false): void {
   for (let n = 0; n < count; n += 1) {
     const event = { accountId: 'a' };
@@ -99,16 +99,16 @@ const looked = async () => {
   await vi.advanceTimersByTimeAsync(10);
 };
 
-it('claims what a look has found until there is no more', async () => {
+it('claims deliveries that a scan has found until none is left', async () => {
   store('1', 10);
   await looked();
   expect(stored).toEqual([]);
   expect(claims.map(({ most }) => most)).toEqual([2, 2, 2, 2, 2, 2]);
 });
 
-it('claims no more than it has places for, and goes on when one is given back', async () => {
+it('claims no more than it has places for, and continues when one is released', async () => {
   store('1', 10);
-  expect(slots.hold('1', 'a', 2)).toBe(2);
+  expect(slots.acquire('1', 'a', 2)).toBe(2);
   await looked();
   expect(claims).toEqual([]);
   slots.release('1', 'a', 2);
@@ -116,16 +116,16 @@ it('claims no more than it has places for, and goes on when one is given back', 
   expect(stored).toEqual([]);
 });
 
-it('asks for places ten times a second at the most while there are none', async () => {
+it('checks for places at most ten times a second while there are none', async () => {
   store('1', 10);
-  slots.hold('1', 'a', 2);
-  const hold = vi.spyOn(slots, 'isHungry');
+  slots.acquire('1', 'a', 2);
+  const checks = vi.spyOn(slots, 'wantsMore');
   await looked();
   await vi.advanceTimersByTimeAsync(1_000);
-  expect(hold.mock.calls.length).toBeLessThanOrEqual(12);
+  expect(checks.mock.calls.length).toBeLessThanOrEqual(12);
 });
 
-it('claims a retry when it is due, without a look', async () => {
+it('claims a retry when it is due, without a scan', async () => {
   outcome = (delivery) =>
     ({ outcome: 'failed', delivery, conclusion: { state: 'pending', delayMs: 300 } }) as RunResult;
   store('1', 1);
@@ -137,14 +137,14 @@ it('claims a retry when it is due, without a look', async () => {
   expect(stored).toHaveLength(0);
 });
 
-it('marks a subscription of which something was released', async () => {
+it('sets the backlog flag of a subscription when it releases a delivery', async () => {
   outcome = (delivery) => ({ outcome: 'released', delivery });
   store('1', 1);
   await looked();
   expect(flags).toContainEqual([MARK_BACKLOG, ['1']]);
 });
 
-it('lifts the mark when a claim has found all there was', async () => {
+it('clears the backlog flag when a claim has found all deliveries', async () => {
   store('1', 1, true);
   store('2', 0);
   store('3', 1);
@@ -152,7 +152,7 @@ it('lifts the mark when a claim has found all there was', async () => {
   expect(flags).toEqual([[CLEAR_BACKLOG, ['1', '2']]]);
 });
 
-it('asks once more for what was accepted until the mark was gone', async () => {
+it('claims deliveries that were accepted before the backlog flag was cleared', async () => {
   cleared = ['1'];
   store('1', 1, true);
   await looked();
@@ -161,7 +161,7 @@ it('asks once more for what was accepted until the mark was gone', async () => {
   expect(stored).toEqual([]);
 });
 
-it('goes on with a look where the one before has ended', async () => {
+it('continues a scan where the previous one ended', async () => {
   found = Array.from({ length: 500 }, (_, at) => ({ webhook_id: String(7 + at), due_in_ms: 1e6 }));
   await looked();
   found = found.slice(0, 20);
@@ -174,25 +174,25 @@ it('goes on with a look where the one before has ended', async () => {
   ]);
 });
 
-it('claims nothing for a subscription to which nothing is sent', async () => {
+it('claims nothing for a subscription that is off or paused', async () => {
   found.push({ webhook_id: '1', due_in_ms: 0, account_id: null } as never);
   await looked();
   expect(claims).toEqual([]);
 });
 
-it('claims the rest of a backlog when told of it by a queued delivery', async () => {
+it('claims the rest of a backlog after running one of its deliveries from the queue', async () => {
   store('1', 3);
   due.othersWait({ id: ID, webhookId: '1', event: { accountId: 'a' } } as LeasedDelivery);
   await vi.advanceTimersByTimeAsync(10);
   expect(stored).toEqual([]);
 });
 
-it('gives its places back and pauses when a claim fails', async () => {
+it('releases its places and pauses when a claim fails', async () => {
   store('1', 1);
-  const take4 = vi.spyOn(slots, 'hold');
+  const take4 = vi.spyOn(slots, 'acquire');
   stored = new Proxy([], {
     get: () => {
-      throw new Error('PostgreSQL is away');
+      throw new Error('PostgreSQL is down');
     },
   });
   await looked();
@@ -203,7 +203,7 @@ it('gives its places back and pauses when a claim fails', async () => {
   expect(take4.mock.calls.length).toBeGreaterThan(1);
 });
 
-it('claims nothing more once it is stopped', async () => {
+it('claims nothing once it is stopped', async () => {
   await due.stop();
   store('1', 1);
   await looked();

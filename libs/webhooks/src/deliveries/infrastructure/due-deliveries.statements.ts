@@ -1,11 +1,11 @@
 import { type NoValues, prepared, statement } from '#libs/runtime';
 import { type Day, ofDay, withinDays } from './partition-days.js';
 
-/** Which subscriptions have a backlog, so that what is accepted for them does not go onto the queue. */
+/** Mark subscriptions with a backlog, whose new deliveries must not go onto the queue. */
 export const MARK_BACKLOG = setBacklog('pending.mark-backlog', true);
 export const CLEAR_BACKLOG = setBacklog('pending.clear-backlog', false);
 
-/** A hint for accepting, so nobody waits for it to be written. */
+/** The flag is only a hint for accepting events, so this skips locked rows. */
 function setBacklog(name: string, backlog: boolean) {
   return prepared<{ webhookIds: string[] }, { id: string }>(
     name,
@@ -19,7 +19,7 @@ RETURNING id`,
   );
 }
 
-/** Steps in the index on what is pending of a day, one for each subscription. */
+/** Skips through the index on a day's pending rows, with one step for each subscription. */
 const steps = (day: Day, { from = '', until = '' }): string => `
 WITH RECURSIVE step AS (
   (SELECT webhook_id, next_attempt_at, 1 AS number FROM deliveries
@@ -42,7 +42,7 @@ const DUE_IN_MS = inMs('greatest(s.next_attempt_at, w.hold_until, w.open_until)'
 export interface LookRow {
   number: number;
   webhook_id: string;
-  /** Null of a subscription to which nothing is sent now. */
+  /** Null if the subscription is off or paused. */
   account_id: string | null;
   due_in_ms: number;
   oldest_in_ms: number;
@@ -51,8 +51,8 @@ export interface LookRow {
 }
 
 /**
- * Looks at a day for what is pending: so many subscriptions of it, and so many tests. Of a subscription
- * that is off or paused there is nothing but its id; one that is blocked until a time is due then.
+ * Scans a day for pending deliveries: up to `limit` subscriptions and `limit` tests. A subscription that
+ * is off or paused has only an id. One that is blocked until a certain time is due at that time.
  */
 export const LOOK = ofDay<{ after: string; limit: number }, LookRow>(
   'pending.look',
@@ -63,13 +63,13 @@ SELECT s.number, s.webhook_id, w.account_id, ${DUE_IN_MS} AS due_in_ms,
 FROM step s
 LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = s.webhook_id LIMIT 1) w ON ${IS_SENT_TO}
 UNION ALL
--- Tests, which nothing blocks.
+-- Tests, which are never blocked.
 (SELECT 0, d.webhook_id, d.account_id, 0, '-Infinity', false, true FROM deliveries d
  WHERE d.state = 'pending' AND d.immediate AND d.next_attempt_at <= now() AND ${withinDays('d.id', day)}
  LIMIT @limit::integer)`,
 );
 
-/** For how long the delivery of a day that is due for longest has been due. */
+/** How long the longest-due delivery of a day has been due. */
 export const OLDEST_DUE = ofDay<NoValues, { age_ms: number | null }>(
   'pending.oldest-due',
   (day) => `
@@ -87,8 +87,8 @@ WHERE state = 'pending' AND ${withinDays('id', day)}`);
 }
 
 /**
- * Which of the days hold anything pending. Asked in the order of the index on what is pending:
- * EXISTS would read whole partitions where statistics promise a quick find.
+ * The days with pending deliveries. ORDER BY makes it use the index on pending rows. EXISTS would read
+ * whole partitions if statistics promise an early match.
  */
 export function findPendingDays(days: readonly Day[]) {
   const ofEach = days.map(

@@ -8,25 +8,25 @@ import { type Day, dayOf } from './partition-days.js';
 import { CLEAR_BACKLOG, LOOK, type LookRow, MARK_BACKLOG } from './due-deliveries.statements.js';
 import { PendingDays } from './pending-days.js';
 
-/** How often a worker looks for what is due, and the part of the time that this may take. */
-const LOOKS = { everyMs: 500, share: 0.05 };
-/** Subscriptions that a look goes through; the next one goes on where it ended. */
-const LOOKED_AT = 500;
-/** Where looks begin once more when they have been everywhere. */
+/** How often a worker scans for due deliveries, and the share of its time that this may take. */
+const SCANS = { everyMs: 500, share: 0.05 };
+/** Subscriptions in one scan. The next scan continues where it ended. */
+const SCAN_LIMIT = 500;
+/** Where scans start again after reaching the end. */
 const NEWEST = { day: Infinity, after: '0' };
-/** Picking what to claim takes no more than this part of the time while it finds nothing. */
+/** Share of the time for choosing claims while none is found. */
 const PICK_SHARE = 0.1;
-/** How long it waits for a place to be given back before it tries once more, ms: what is slow may change by itself. */
+/** Wait for a free place before a retry, in ms: limits of slow subscriptions change over time. */
 const FULL_MS = 100;
-/** When a subscription whose mark is lifted is asked once more, ms. */
+/** When a subscription is claimed again after its backlog flag was cleared, in ms. */
 const SOON_MS = 20;
-/** The pause after a claim that failed, ms. */
+/** The pause after a failed claim, in ms. */
 const PAUSE_MS = 500;
 
 /**
- * The way of all deliveries that did not come from the queue: retries, backlogs, what a lost job or a
- * dead worker left. Each worker claims them from PostgreSQL when it has slots for them, and no more. It
- * knows by looks, and by what it did itself, which subscriptions have something due.
+ * Handles all deliveries that do not come from the queue: retries, backlogs, and deliveries of lost jobs
+ * or dead workers. Each worker claims from PostgreSQL only as many as it has slots for. It learns from
+ * scans and from its own work which subscriptions have due deliveries.
  */
 @Injectable()
 export class DueDeliveries {
@@ -34,8 +34,8 @@ export class DueDeliveries {
   private readonly marking: GroupCommit<string, undefined>;
   private timer: NodeJS.Timeout | undefined;
   private claiming: Promise<void> | undefined;
-  /** Where the next look begins. */
-  private place = NEWEST;
+  /** Where the next scan begins. */
+  private position = NEWEST;
   private restsUntil = 0;
   private fullUntil = 0;
   private stopping = false;
@@ -48,7 +48,7 @@ export class DueDeliveries {
     private readonly days: PendingDays,
     tasks: BackgroundTasks,
   ) {
-    tasks.add('due-deliveries', LOOKS, () => this.look());
+    tasks.add('due-deliveries', SCANS, () => this.scan());
     this.marking = new GroupCommit<string, undefined>(async (webhookIds) => {
       await this.database.run(MARK_BACKLOG, { webhookIds: [...new Set(webhookIds)] });
       return [];
@@ -59,14 +59,14 @@ export class DueDeliveries {
     };
   }
 
-  /** What is claimed while this ends is given back: the runner sends nothing any more. */
+  /** Claims no more. A claim still under way is released, because the runner has stopped sending. */
   async stop(): Promise<void> {
     this.stopping = true;
     clearTimeout(this.timer);
     await this.claiming;
   }
 
-  /** What follows from the end of a delivery in this worker: its retry, or that it is due again. */
+  /** Notes a delivery that this worker has run and that is due again, at once or for a retry. */
   follow(result: RunResult | undefined): void {
     if (result?.outcome === 'released') {
       this.note(result, { dueInMs: 0 });
@@ -77,7 +77,7 @@ export class DueDeliveries {
     }
   }
 
-  /** Others of its subscription wait in PostgreSQL: this came before them. */
+  /** Notes that other deliveries of the same subscription wait in PostgreSQL. */
   othersWait(delivery: LeasedDelivery): void {
     this.note({ delivery }, { dueInMs: 0 });
   }
@@ -91,15 +91,15 @@ export class DueDeliveries {
     this.wake();
   }
 
-  /** What is accepted from now on waits in PostgreSQL as well, until nothing else does. */
+  /** Makes new deliveries wait in PostgreSQL, too, until the backlog is empty. */
   private mark(webhookId: string): void {
     this.marking.one(webhookId).catch(() => undefined);
   }
 
-  private async look(): Promise<void> {
-    const { day: from, after } = this.place;
+  private async scan(): Promise<void> {
+    const { day: from, after } = this.position;
     const days = await this.days.all(this.schedule.days());
-    let left = LOOKED_AT;
+    let left = SCAN_LIMIT;
     for (const day of days.filter((each) => each <= from)) {
       const begunAt = performance.now();
       const begin = { after: day === from ? after : '0', limit: left };
@@ -111,15 +111,15 @@ export class DueDeliveries {
       this.wake();
       const last = rows.find(({ number }) => number === left);
       if (last) {
-        this.place = { day, after: last.webhook_id };
+        this.position = { day, after: last.webhook_id };
         return;
       }
       left -= rows.filter(({ tests }) => !tests).length;
     }
-    this.place = NEWEST;
+    this.position = NEWEST;
   }
 
-  /** Claims what it can start, unless that is under way; else sees to it that it is woken. */
+  /** Starts claiming if something is due and no claim is under way. Otherwise sets a timer. */
   private wake(): void {
     if (this.claiming || this.stopping) return;
     const waitsUntil = Math.max(this.restsUntil, this.fullUntil);
@@ -127,7 +127,7 @@ export class DueDeliveries {
     clearTimeout(this.timer);
     if (inMs === Infinity) return;
     if (inMs > 0) {
-      this.timer = setTimeout(() => this.wake(), Math.min(inMs, LOOKS.everyMs));
+      this.timer = setTimeout(() => this.wake(), Math.min(inMs, SCANS.everyMs));
       return;
     }
     this.claiming = this.claimAll().then(() => {
@@ -160,8 +160,8 @@ export class DueDeliveries {
     const { slots } = this.runner;
     if (slots.free <= 0) return [];
     return this.schedule.pick(({ webhookId, accountId, tests }, most) => {
-      if (tests) return slots.holdTest(webhookId, accountId) ? 1 : 0;
-      return slots.isHungry(webhookId) ? slots.hold(webhookId, accountId, most) : 0;
+      if (tests) return slots.acquireTest(webhookId, accountId) ? 1 : 0;
+      return slots.wantsMore(webhookId) ? slots.acquire(webhookId, accountId, most) : 0;
     });
   }
 
@@ -170,15 +170,15 @@ export class DueDeliveries {
     const [{ day, tests }] = claims as [DueClaim];
     const leased = await this.pending.claim(day, claims, { tests }).catch(() => undefined);
     if (!leased) {
-      // Looks report what is wrong. What was leased all the same is due when its lease ends.
-      for (const claim of claims) this.giveBack(claim, claim.most);
+      // Scans report errors. A delivery that was leased nevertheless is due when its lease ends.
+      for (const claim of claims) this.releasePlaces(claim, claim.most);
       this.restsUntil = performance.now() + PAUSE_MS;
       return;
     }
     const drained: DueClaim[] = [];
     for (const claim of claims) {
       const deliveries = leased.filter(({ webhookId }) => webhookId === claim.webhookId);
-      this.giveBack(claim, claim.most - deliveries.length);
+      this.releasePlaces(claim, claim.most - deliveries.length);
       this.schedule.claimed(claim, deliveries.length, begunAt);
       const isMarked = deliveries.every(({ subscription }) => subscription.backlog);
       if (isMarked && deliveries.length < claim.most) drained.push(claim);
@@ -191,19 +191,19 @@ export class DueDeliveries {
     this.follow(await this.underWay.run(delivery.id, () => this.runner.run(delivery)));
   }
 
-  private giveBack({ webhookId, accountId, tests }: DueClaim, places: number): void {
+  private releasePlaces({ webhookId, accountId, tests }: DueClaim, places: number): void {
     if (places === 0) return;
     if (tests) this.runner.slots.releaseTest(webhookId, accountId);
     else this.runner.slots.release(webhookId, accountId, places);
   }
 
-  /** Nothing of these waits any more: what is accepted for them may go onto the queue. */
+  /** Clears the backlog flags, so that new deliveries may go onto the queue. */
   private async clear(claims: readonly DueClaim[]): Promise<void> {
     if (claims.length === 0) return;
     const webhookIds = claims.map(({ webhookId }) => webhookId);
     const rows = await this.database.run(CLEAR_BACKLOG, { webhookIds });
     const cleared = new Set(rows.map(({ id }) => id));
-    // What was accepted until then waits as well.
+    // Deliveries accepted before the flag was cleared wait in PostgreSQL, too.
     for (const claim of claims) {
       if (cleared.has(claim.webhookId)) this.schedule.note({ ...claim, dueInMs: SOON_MS });
     }

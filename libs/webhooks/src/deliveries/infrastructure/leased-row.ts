@@ -5,7 +5,7 @@ import type { KnownHealth } from '../domain/target-verdicts.js';
 import type { WebhookSecrets } from '../../subscriptions/domain/webhook-secrets.js';
 import { type HealthColumn, knownHealth } from './target-verdict.statements.js';
 
-/** What leasing a delivery returns. */
+/** A row of a statement that leases deliveries. */
 export interface LeasedRow {
   id: string;
   webhook_id: string;
@@ -35,19 +35,19 @@ export interface LeasedRow {
   retry: RetryPolicy | null;
   secret: Sealed;
   health: HealthColumn;
-  /** It goes to see whether its circuit may close. */
+  /** Whether it is the probe of a half-open circuit. */
   is_probe?: boolean;
   retired_secrets: Sealed[] | null;
 }
 
-/** What it returns of a delivery whose event is gone. */
+/** Its row for a delivery whose event was removed. */
 export interface EventlessRow {
   id: string;
   event: null;
 }
 
 /**
- * A delivery that was leased; its secrets are opened when it is sent.
+ * A leased delivery. Its secrets are opened only when it is sent.
  * @param askedAt when the statement was sent, in ms of this process' monotonic clock
  */
 export function leasedOf(row: LeasedRow, secrets: WebhookSecrets, askedAt: number): LeasedDelivery {
@@ -85,7 +85,7 @@ export function leasedOf(row: LeasedRow, secrets: WebhookSecrets, askedAt: numbe
   };
 }
 
-/** A probe has put off the others: its circuit is half-open, though the row says open again. */
+/** A probe's circuit counts as half-open, although the row shows it open to hold off other probes. */
 function healthOf({ health, is_probe: isProbe }: LeasedRow, readAt: number): KnownHealth {
   const known = knownHealth(health, readAt);
   return isProbe === true ? { ...known, openMs: 0 } : known;

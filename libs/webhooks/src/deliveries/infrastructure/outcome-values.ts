@@ -2,7 +2,7 @@ import type { Conclusion, Outcome } from '../domain/pending-deliveries.js';
 
 export type OutcomeValues = ReturnType<typeof outcomeValues>;
 
-/** Outcomes as arrays, a column each. @param outcomes in the order of their ids */
+/** Converts outcomes to arrays, one for each column. @param outcomes sorted by id */
 export function outcomeValues(outcomes: readonly Outcome[]) {
   const attempts = outcomes.map((outcome) => outcome.attempt);
   const conclusions = outcomes.map((outcome) => outcome.conclusion);

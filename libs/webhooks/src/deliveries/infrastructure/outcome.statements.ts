@@ -2,7 +2,7 @@ import { atPlaceOfId, IS_ONE_OF_IDS } from './delivery-by-key.js';
 import type { OutcomeValues } from './outcome-values.js';
 import { ofDay, withinDays } from './partition-days.js';
 
-/** What the arrays of {@link RECORD} have of delivery `d`. */
+/** The elements for delivery `d` in the arrays of {@link RECORD}. */
 const OUTCOME = {
   lease: atPlaceOfId('@leases::integer[]'),
   number: atPlaceOfId('@numbers::integer[]'),
@@ -15,18 +15,17 @@ const OUTCOME = {
   afreshDelayMs: atPlaceOfId('@afreshDelaysMs::float8[]'),
 };
 
-/** Whether the schedule that the conclusion follows is still the present one. */
+/** Whether the conclusion's schedule is still the present one. */
 const IN_SCHEDULE = `d.schedule_base = ${OUTCOME.base}`;
 const STATE = `CASE WHEN ${IN_SCHEDULE} THEN ${OUTCOME.state} ELSE ${OUTCOME.afreshState} END`;
 const REASON = `CASE WHEN ${IN_SCHEDULE} THEN ${OUTCOME.reason} ELSE ${OUTCOME.afreshReason} END`;
 const DELAY_MS = `CASE WHEN ${IN_SCHEDULE} THEN ${OUTCOME.delayMs} ELSE ${OUTCOME.afreshDelayMs} END`;
 
 /**
- * What an outcome may change: the delivery under the very lease that it was sent under. An outcome
- * that comes after its delivery was given to another, or a second time, is logged and changes nothing,
- * except for a success of the present schedule: what was delivered is delivered, whoever says so. An
- * attempt that was on its way when its subscription was switched off still counts, so a row that was
- * cancelled meanwhile is found as well.
+ * Whether an outcome may change its delivery: it must have the delivery's present lease. An outcome that
+ * arrives under an older lease, or twice, is logged and changes nothing, except for a success in the
+ * present schedule, because the notification was delivered. Cancelled rows match as well, because an
+ * attempt that was in flight when its subscription was switched off still counts.
  */
 const IS_RECORDABLE = `(
     d.takes = ${OUTCOME.lease} AND d.attempts = ${OUTCOME.number} - 1
@@ -35,18 +34,18 @@ const IS_RECORDABLE = `(
       AND d.state <> 'succeeded'
   )`;
 
-/** An attempt that was on its way when its delivery was cancelled changes that only if it succeeded. */
+/** An attempt that was in flight when its delivery was cancelled changes the state only if it succeeded. */
 const STAYS_CANCELLED = `d.state = 'cancelled' AND ${OUTCOME.state} <> 'succeeded'`;
 
 /**
- * Records attempts and what follows from them, by the order of `@ids`.
+ * Records attempts and their effects. All arrays have the order of `@ids`.
  * @returns the deliveries that were not locked
  */
 export const RECORD = ofDay<OutcomeValues & { worker: string }, { id: string }>(
   'pending.record',
   (day) => `
 WITH
--- Rows that others have locked are passed over: the caller tries those again alone.
+-- Skips locked rows; the caller retries them separately.
 found AS MATERIALIZED (
   SELECT d.id FROM unnest(@ids::uuid[]) AS j(id)
   JOIN LATERAL (
@@ -54,7 +53,7 @@ found AS MATERIALIZED (
     FOR NO KEY UPDATE SKIP LOCKED
   ) d ON true
 ),
--- Each attempt is logged, even one that came too late to change its delivery.
+-- Logs every attempt, even if it is too late to change its delivery.
 logged AS (
   INSERT INTO attempts (delivery_id, take, number, at, duration_ms, status, error, address,
     response_headers, response_body, truncated, worker)
@@ -64,10 +63,10 @@ logged AS (
       @headers::text[], @bodies::text[], @truncated::boolean[])
     AS a(id, lease, number, at, duration_ms, status, error, address, headers, body, truncated)
   WHERE a.id = ANY (ARRAY(SELECT id FROM found))
-  -- Recorded before, in a statement whose answer did not reach us.
+  -- It was already recorded by a statement whose answer got lost.
   ON CONFLICT DO NOTHING
 ),
--- The delivery ends, or waits for its next attempt; either way the lease is over.
+-- Finishes the delivery or schedules its next attempt, and ends the lease.
 recorded AS (
   UPDATE deliveries d
   SET attempts = greatest(d.attempts, ${OUTCOME.number}),
@@ -83,7 +82,7 @@ recorded AS (
 SELECT id FROM found`,
 );
 
-/** Which of them there are, locked or not. */
+/** Which of the deliveries exist, locked or not. */
 export const EXISTING = ofDay<{ ids: string[] }, { id: string }>(
   'pending.existing',
   (day) => `SELECT id FROM deliveries d WHERE d.id ${IS_ONE_OF_IDS} AND ${withinDays('d.id', day)}`,

@@ -3,7 +3,7 @@ import { byDay, dayOf, withinDays } from './partition-days.js';
 
 const DAY = 20_779; // 2026-11-22
 
-it('tells the day of an id from its first 48 bits', () => {
+it('derives the day of an id from its first 48 bits', () => {
   expect(dayOf('019aa8b4-0000-7000-8000-000000000000')).toBe(20_413);
   const midnight = DAY * 86_400_000;
   const idAt = (ms: number) => {
@@ -14,7 +14,7 @@ it('tells the day of an id from its first 48 bits', () => {
   expect(dayOf(idAt(midnight - 1))).toBe(DAY - 1);
 });
 
-it('bounds an id by literals, so that the planner knows the partitions', () => {
+it('bounds an id with literals, so that the planner can prune partitions', () => {
   expect(withinDays('d.id', DAY)).toBe(
     `(d.id >= '${hexOf(DAY)}'::uuid AND d.id < '${hexOf(DAY + 1)}'::uuid)`,
   );

@@ -1,11 +1,11 @@
 import { keepNewest } from '#libs/kernel';
 import { prepared, type Statement } from '#libs/runtime';
 
-/** A day in UTC, counted from 1970-01-01: its events, deliveries and attempts share a partition each. */
+/** A day in UTC, counted from 1970-01-01. Each table has one partition for each day. */
 export type Day = number;
 
 export const DAY_MS = 86_400_000;
-/** Days of which something is kept in memory. */
+/** How many days {@link eachDay} keeps in memory. */
 const MAX_DAYS = 100;
 
 /** The day of a UUIDv7, whose first 48 bits are ms since 1970. */
@@ -14,20 +14,18 @@ export function dayOf(id: string): Day {
 }
 
 /**
- * Restricts an id to the partitions of some days. The bounds are literals, so PostgreSQL drops all
- * other partitions while it plans: a plan with parameters locks every partition and each of its
- * indexes, 6,751 locks with 1,100 days, however few it reads. Statements that are prepared carry the
- * day in their name.
+ * Restricts an id to the partitions of some days. The bounds are literals, so that PostgreSQL prunes all
+ * other partitions at planning time. A plan with parameters locks every partition and all its indexes,
+ * 6,751 locks with 1,100 days, however few it reads. Prepared statements have the day in their name.
  *
  * @param id an expression
- * @param first the first day
- * @param last the last day, by default the first
+ * @param last by default the first day
  */
 export function withinDays(id: string, first: Day, last: Day = first): string {
   return `(${id} >= '${leastIdOf(first)}'::uuid AND ${id} < '${leastIdOf(last + 1)}'::uuid)`;
 }
 
-/** The items by the day of their id, each day's in the order in which they came. */
+/** Groups items by the day of their id and keeps their order within each day. */
 export function byDay<Item>(items: Iterable<Item>, idOf: (item: Item) => string): Map<Day, Item[]> {
   const days = new Map<Day, Item[]>();
   for (const item of items) {
@@ -39,7 +37,7 @@ export function byDay<Item>(items: Iterable<Item>, idOf: (item: Item) => string)
   return days;
 }
 
-/** A statement about one day, prepared under a name of its own. */
+/** A statement for one day, prepared under a separate name for each day. */
 export function ofDay<Values extends object, Row extends object = object>(
   name: string,
   text: (day: Day) => string,
@@ -47,7 +45,7 @@ export function ofDay<Values extends object, Row extends object = object>(
   return eachDay((day) => prepared(`${name}.${String(day)}`, text(day)));
 }
 
-/** One of a kind for each day, made when it is first asked for. */
+/** Creates one object for each day on first use. */
 export function eachDay<Kind>(make: (day: Day) => Kind): (day: Day) => Kind {
   const known = new Map<Day, Kind>();
   return (day) => {
@@ -58,7 +56,7 @@ export function eachDay<Kind>(make: (day: Day) => Kind): (day: Day) => Kind {
   };
 }
 
-/** No id of the day is less. */
+/** The lower bound of a day's ids. */
 function leastIdOf(day: Day): string {
   const hex = (day * DAY_MS).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;

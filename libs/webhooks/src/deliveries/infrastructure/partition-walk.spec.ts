@@ -33,7 +33,7 @@ async function walked(range: Partial<Span>): Promise<Span[]> {
   return spans;
 }
 
-it('goes from the days that are made ahead, and all after them, to the oldest that there is', async () => {
+it('walks from an open-ended span of future days to the oldest day', async () => {
   const spans = await walked({});
   expect(spans[0]!.last).toBeGreaterThan(TODAY + 100_000);
   expect(spans[0]!.first).toBe(TODAY + 8 - DAYS);
@@ -43,7 +43,7 @@ it('goes from the days that are made ahead, and all after them, to the oldest th
   ]);
 });
 
-it('keeps to a range, and asks for the oldest day only beyond the first span', async () => {
+it('stays within a range, and queries the oldest day only after the first span', async () => {
   const last = TODAY - 5;
   expect(await walked({ first: TODAY - 10, last })).toEqual([{ first: TODAY - 10, last }]);
   expect(await walked({ first: TODAY - 24, last })).toEqual([{ first: last - DAYS + 1, last }]);
@@ -56,7 +56,7 @@ it('keeps to a range, and asks for the oldest day only beyond the first span', a
   expect(await walked({ first: 0, last })).toHaveLength(3);
 });
 
-it('narrows a page down to its days, which are days that an id can tell', () => {
+it('limits a page to its days, and to days that an id can express', () => {
   const all = daysListed({});
   const since = new Date((TODAY - 9) * 86_400_000);
   const until = new Date(TODAY * 86_400_000);
@@ -68,7 +68,7 @@ it('narrows a page down to its days, which are days that an id can tell', () => 
   expect(dayAt(new Date(-1))).toBe(0);
 });
 
-it('goes through a range from its oldest day', () => {
+it('splits a range into spans, oldest first', () => {
   expect(oldestFirst({ first: 30, last: 50 }, 20)).toEqual([
     { first: 30, last: 49 },
     { first: 50, last: 50 },
@@ -76,14 +76,14 @@ it('goes through a range from its oldest day', () => {
   expect(oldestFirst({ first: 3, last: 2 }, 20)).toEqual([]);
 });
 
-it('makes spans of days that are near each other', () => {
+it('combines nearby days into spans', () => {
   expect(spansOf([50, 49, 40, 31, 30], 20)).toEqual([
     { first: 31, last: 50 },
     { first: 30, last: 30 },
   ]);
 });
 
-it('reads no further than it must', async () => {
+it('stops reading when it has enough rows', async () => {
   const read: [Span, number][] = [];
   const rows = await readUpTo(5, spansOf([9, 6, 3], 1), (span, limit) => {
     read.push([span, limit]);

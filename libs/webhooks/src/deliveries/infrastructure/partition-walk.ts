@@ -1,7 +1,7 @@
 import { type Run, prepared } from '#libs/runtime';
 import { type Day, DAY_MS, dayOf, withinDays } from './partition-days.js';
 
-/** The days from the first to the last. */
+/** The days from the first to the last, inclusive. */
 export interface Span {
   first: Day;
   last: Day;
@@ -9,15 +9,15 @@ export interface Span {
 
 type Table = 'events' | 'deliveries' | 'attempts';
 
-/** What a statement locks of each day of a table: the partition and its indexes. */
+/** Locks of a statement for each day of a table: the partition and its indexes. */
 const RELATIONS: Record<Table, number> = { events: 3, deliveries: 6, attempts: 2 };
-/** Of partitions; with those of the tables and of what is joined, a statement takes fewer than 200. */
+/** Limit for partitions. Together with parent and joined tables, a statement takes fewer than 200 locks. */
 const MAX_LOCKS = 140;
-/** The last day that an id can tell, in 48 bits of ms. */
+/** The last day that an id can express with 48 bits of ms. */
 const END_OF_TIME: Day = Math.floor(2 ** 48 / DAY_MS) - 1;
-/** For so many days ahead partitions are made. */
+/** How many days ahead partitions are created. */
 const DAYS_AHEAD = 7;
-/** PostgreSQL's clock may have been that far ahead: partitions are made for no later day. */
+/** How far PostgreSQL's clock may have been ahead: no partition is created for a later day. */
 const CLOCK_DAYS = 31;
 
 const DAYS = prepared<{ table: Table }, { day: Day }>(
@@ -29,14 +29,14 @@ WHERE i.inhparent = @table::regclass AND NOT i.inhdetachpending AND part.relname
 ORDER BY day DESC`,
 );
 
-/** The days of which a table has partitions, the newest first. */
+/** The days for which a table has partitions, newest first. */
 export async function daysOf(run: Run, table: Table): Promise<Day[]> {
   return (await run(DAYS, { table })).map(({ day }) => day);
 }
 
 /**
- * How many days a statement may be about that opens these tables. One that it reads, locks rows of and
- * changes counts three times: each is a lock of its own.
+ * How many days a statement on these tables may cover. Name a table once for each use: reading it,
+ * locking its rows and changing it each takes a separate lock.
  */
 export function daysAtOnce(...tables: Table[]): number {
   const relations = tables.reduce((sum, table) => sum + RELATIONS[table], 0);
@@ -48,7 +48,7 @@ export function within(id: string, { first, last }: Span): string {
   return withinDays(id, first, last);
 }
 
-/** The days that a page of a list can be about. @param after the id that it begins after */
+/** The days that a page of a list may cover. @param after the id before the page */
 export function daysListed(filter: { since?: Date; until?: Date }, after?: string): Span {
   const { since, until } = filter;
   const ends = [until && dayAt(until), after === undefined ? undefined : dayOf(after)];
@@ -58,22 +58,22 @@ export function daysListed(filter: { since?: Date; until?: Date }, after?: strin
   };
 }
 
-/** The day of a time; of one that no id can tell, the nearest that one can. */
+/** The day of a time, or the nearest day that an id can express. */
 export function dayAt(time: Date): Day {
   return Math.min(Math.max(Math.floor(time.getTime() / DAY_MS), 0), END_OF_TIME);
 }
 
-/** No delivery of a subscription is older than that. */
+/** No delivery of the subscription is older than this day. */
 export function firstDayOf({ createdAt }: { createdAt: Date }): Day {
   return dayAt(createdAt) - CLOCK_DAYS;
 }
 
 /**
- * Goes through the partitions of a table from the newest day to the oldest, so many days at a time.
- * The first span has no end, so whatever the clock of this process says, no day is left out; which day
- * is the oldest is asked only of somebody who goes on.
+ * Walks through the partitions of a table from the newest day to the oldest, `days` at a time. The first
+ * span is open-ended, so that no day is missed if this process's clock is wrong. The oldest day is
+ * queried only if the walk continues.
  *
- * @param range narrows it down; its days need not exist
+ * @param range limits the walk; its days need not exist
  */
 export async function* newestFirst(
   run: Run,
@@ -93,7 +93,7 @@ export async function* newestFirst(
   }
 }
 
-/** The days of a range, the oldest first, so many at a time. */
+/** Splits a range into spans of `days`, oldest first. */
 export function oldestFirst({ first, last }: Span, days: number): Span[] {
   const spans: Span[] = [];
   for (let day = first; day <= last; day += days) {
@@ -103,8 +103,8 @@ export function oldestFirst({ first, last }: Span, days: number): Span[] {
 }
 
 /**
- * Spans of so many days at the most that hold all of these.
- * @param newest the newest first, without repeats
+ * Spans of at most `days` that contain all the given days.
+ * @param newest newest first, without duplicates
  */
 export function spansOf(newest: readonly Day[], days: number): Span[] {
   const spans: Span[] = [];
@@ -116,7 +116,7 @@ export function spansOf(newest: readonly Day[], days: number): Span[] {
   return spans;
 }
 
-/** Reads span after span until there are enough rows, or no more. */
+/** Reads span by span until there are enough rows or no more spans. */
 export async function readUpTo<Row>(
   limit: number,
   spans: AsyncIterable<Span> | Iterable<Span>,

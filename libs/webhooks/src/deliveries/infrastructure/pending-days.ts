@@ -4,20 +4,19 @@ import { findPendingDays } from './due-deliveries.statements.js';
 import type { Day } from './partition-days.js';
 import { dayAt, daysAtOnce, daysOf, type Span, spansOf } from './partition-walk.js';
 
-/** With 1,100 days a look takes 100 ms, so a hundredth of the time. */
-const LOOKS = { everyMs: 10_000, share: 0.01 };
+/** With 1,100 days, a scan takes 100 ms, 1 % of the time. */
+const SCANS = { everyMs: 10_000, share: 0.01 };
 
 const DAYS = daysAtOnce('deliveries');
 
 /**
- * The days that have pending deliveries: a few of hundreds, so whoever looks for something pending
- * passes over all others. An old day becomes one of them when something of it is sent again: that is
- * known here when it is noted, else ten seconds later.
+ * The days with pending deliveries. They are a few of hundreds, so queries for pending deliveries skip
+ * all others. A redelivery or replay adds an old day, at once if noted here, or else within ten seconds.
  */
 @Injectable()
 export class PendingDays {
   private found = new Set<Day>();
-  /** When each day was noted, as long as no look has begun since. */
+  /** When each day was noted; cleared by a scan that began later. */
   private readonly noted = new Map<Day, number>();
   private first: Promise<void> | undefined;
 
@@ -25,13 +24,13 @@ export class PendingDays {
     private readonly database: Database,
     tasks: BackgroundTasks,
   ) {
-    tasks.add('pending-days', LOOKS, () => this.look());
+    tasks.add('pending-days', SCANS, () => this.scan());
   }
 
-  /** The newest first. @param known further days */
+  /** Newest first. @param known further days to include */
   async all(known: Iterable<Day> = []): Promise<Day[]> {
-    await (this.first ?? this.look());
-    // What is accepted becomes pending today, by whichever clock.
+    await (this.first ?? this.scan());
+    // New deliveries are pending today; the neighbours allow for clock differences.
     const today = dayAt(new Date());
     const all = new Set([
       ...this.found,
@@ -44,26 +43,26 @@ export class PendingDays {
     return [...all].sort((one, other) => other - one);
   }
 
-  /** Spans of so many days at the most, the newest first. */
+  /** Spans of at most `days`, newest first. */
   async spans(days: number): Promise<Span[]> {
     return spansOf(await this.all(), days);
   }
 
-  /** Deliveries of these days became pending. */
+  /** Notes that deliveries of these days became pending. */
   note({ first, last }: Span): void {
     for (let day = first; day <= last; day += 1) this.noted.set(day, performance.now());
   }
 
-  private look(): Promise<void> {
-    const looking = this.lookAtAll();
-    this.first ??= looking.catch((error: unknown) => {
+  private scan(): Promise<void> {
+    const scanning = this.scanAll();
+    this.first ??= scanning.catch((error: unknown) => {
       this.first = undefined;
       throw error;
     });
-    return looking;
+    return scanning;
   }
 
-  private async lookAtAll(): Promise<void> {
+  private async scanAll(): Promise<void> {
     const begunAt = performance.now();
     const found = new Set<Day>();
     const all = await daysOf(this.database.run, 'deliveries');

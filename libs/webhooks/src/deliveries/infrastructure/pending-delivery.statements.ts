@@ -11,19 +11,19 @@ import {
   OFF_REASON,
 } from '../../subscriptions/infrastructure/webhook-flow.js';
 
-/** How long an attempt of delivery `d` may take, in ms; `@timeoutMs` where its subscription does not say. */
+/** The timeout of delivery `d` in ms: its subscription's, or else `@timeoutMs`. */
 const TIMEOUT_MS = `coalesce(
       (SELECT (retry ->> 'timeoutMs')::float8 FROM webhooks WHERE id = d.webhook_id), @timeoutMs::float8
     )`;
 
 /**
- * When a lease ends that lasts so much longer than an attempt. While it lasts, the index on what is pending shows the
- * delivery as due at its end, so whoever looks for what is due reads nothing that somebody has.
+ * The end of a lease that outlasts an attempt by `beyondMs`. The index on pending rows shows a leased
+ * delivery as due at that time, so queries for due deliveries read no leased rows.
  */
 const leaseEnd = (beyondMs: number): string =>
   `now() + make_interval(secs => (${TIMEOUT_MS} + ${String(beyondMs)}) / 1000)`;
 
-/** Ends a lease: the delivery is due since the lease began, so that it keeps its place among the others. */
+/** Ends a lease. The delivery is due from the time when the lease began, so that it keeps its order. */
 const END_LEASE = `claimed_until = NULL,
     next_attempt_at = least(now(), d.claimed_until
       - make_interval(secs => (${TIMEOUT_MS} + ${String(BEYOND_TIMEOUT_MS)}) / 1000))`;
@@ -31,9 +31,9 @@ const END_LEASE = `claimed_until = NULL,
 const LEASED = `d.id, d.event_id, d.webhook_id, d.attempts, d.takes, d.schedule_base, d.immediate,
     d.replayed, d.created_at, d.claimed_until`;
 
-/** A step that cancels those of `judged` whose subscription is off. */
+/** A step that cancels rows of `judged` whose subscription is off. */
 const cancelOff = (day: Day): string => `
--- Found on the way, so no other statement has to.
+-- Done here because these rows were found anyway.
 cancelled AS (
   UPDATE deliveries d
   SET state = 'cancelled', completed_at = now(), claimed_until = NULL,
@@ -41,7 +41,7 @@ cancelled AS (
   WHERE d.id = ANY (ARRAY(SELECT id FROM judged WHERE is_off)) AND ${withinDays('d.id', day)}
 )`;
 
-/** All that is needed to send `leased`. */
+/** Loads everything needed to send `leased`. */
 const loadLeased = (day: Day, others = ''): string => `
 SELECT l.id, l.webhook_id, l.attempts + 1 AS attempt, l.takes AS lease, l.schedule_base, l.immediate,
   l.replayed, l.created_at, now() AS leased_at,
@@ -59,23 +59,23 @@ LEFT JOIN LATERAL (
 ) e ON true
 JOIN LATERAL (SELECT * FROM webhooks WHERE id = l.webhook_id LIMIT 1) w ON true`;
 
-/** Deliveries and the numbers of their leases. */
+/** Deliveries with the numbers of their leases. */
 interface Leases {
   ids: string[];
   leases: number[];
-  /** Of an attempt, where the subscription does not say. */
+  /** The default for subscriptions without a timeout. */
   timeoutMs: number;
 }
 
 /**
- * Takes over deliveries from the queue, each once: the number of the lease is raised, so a second job of the
- * same delivery has an older one. A row that is locked is passed over; it is due when its lease ends.
+ * Leases deliveries of queue jobs, each once: this raises the lease's number, so a second job of the same
+ * delivery has an outdated one. Skips locked rows, which are due when their leases end.
  */
 export const TAKE = ofDay<Leases, LeasedRow | EventlessRow>(
   'pending.take',
   (day) => `
 WITH
--- Locks what still has that lease, and looks at its subscription as it is now.
+-- Locks deliveries that still have the given lease, and reads the present state of their subscriptions.
 judged AS MATERIALIZED (
   SELECT d.id, ${IS_OFF} AS is_off, NOT d.immediate AND ${IS_BLOCKED} AS is_blocked
   FROM unnest(@ids::uuid[], @leases::integer[]) AS j(id, lease)
@@ -86,13 +86,13 @@ judged AS MATERIALIZED (
   JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
 ),
 ${cancelOff(day)},
--- Goes back to those that wait in PostgreSQL.
+-- Blocked deliveries wait in PostgreSQL.
 blocked AS (
   UPDATE deliveries d SET ${END_LEASE}
   WHERE d.id = ANY (ARRAY(SELECT id FROM judged WHERE is_blocked AND NOT is_off))
     AND ${withinDays('d.id', day)}
 ),
--- The end of the lease mostly stays as it is, and with it the index.
+-- The end of the lease rarely changes, and so the index rarely changes.
 leased AS (
   UPDATE deliveries d
   SET takes = d.takes + 1,
@@ -105,7 +105,7 @@ leased AS (
 ${loadLeased(day)}`,
 );
 
-/** Puts off all other probes of open circuits whose time has come for as long as a lease may last. */
+/** Reserves the probes of half-open circuits by opening them again for the length of a lease. */
 export const PROBE = prepared<{ webhookIds: string[]; timeoutMs: number }, { id: string }>(
   'pending.probe',
   `
@@ -118,25 +118,25 @@ WHERE w.id = ANY (ARRAY(
 RETURNING w.id`,
 );
 
-/** What is claimed, a place of the first three arrays for each subscription. */
+/** What to claim; the first three arrays have one element for each subscription. */
 interface Claims {
   webhookIds: string[];
   most: number[];
   /**
-   * For how long the oldest may have been due: what was due before is passed over, since while a snapshot
-   * lasts, the index keeps all that is done.
+   * Upper bounds of how long deliveries have been due. Older index entries are skipped, because an open
+   * snapshot keeps the entries of finished deliveries in the index.
    */
   dueForMs: number[];
-  /** The subscriptions whose probe this is. */
+  /** Subscriptions whose probe is claimed. */
   probes: string[];
-  /** Of an attempt, where the subscription does not say. */
+  /** The default for subscriptions without a timeout. */
   timeoutMs: number;
 }
 
-/** `is_expired`: its last lease ended without an outcome. */
+/** `is_expired`: whether the last lease ended without an outcome. */
 type ClaimedRow = (LeasedRow | EventlessRow) & { is_expired: boolean };
 
-/** Leases what is due, straight to the worker that asks: of each subscription the oldest. */
+/** Leases the oldest due deliveries of each subscription, without the queue. */
 export const CLAIM = ofDay<Claims, ClaimedRow>('pending.claim', (day) =>
   claim(
     day,
@@ -145,7 +145,7 @@ export const CLAIM = ofDay<Claims, ClaimedRow>('pending.claim', (day) =>
   ),
 );
 
-/** The same of tests, which nothing blocks. */
+/** Like {@link CLAIM} for tests, which are never blocked. */
 export const CLAIM_TESTS = ofDay<Claims, ClaimedRow>('pending.claim-tests', (day) =>
   claim(day, 'immediate', '@probes::bigint[] IS NOT NULL'),
 );
@@ -153,10 +153,10 @@ export const CLAIM_TESTS = ofDay<Claims, ClaimedRow>('pending.claim-tests', (day
 function claim(day: Day, isAskedFor: string, mayBeSent: string): string {
   return `
 WITH
--- What is due and free; what others have locked is passed over.
+-- Due deliveries without a lease; skips locked rows.
 judged AS MATERIALIZED (
   SELECT d.id, ${IS_OFF} AS is_off, d.claimed_until IS NOT NULL AS is_expired
-  -- Subqueries: knowing the arrays while it plans, PostgreSQL would plan anew each time.
+  -- The subqueries hide the arrays from the planner, which would otherwise plan each execution again.
   FROM unnest((SELECT @webhookIds::bigint[]), (SELECT @most::integer[]), (SELECT @dueForMs::float8[]))
     AS a(webhook_id, most, due_for_ms)
   JOIN LATERAL (SELECT * FROM webhooks WHERE id = a.webhook_id LIMIT 1) w ON ${mayBeSent}
@@ -185,7 +185,7 @@ ${loadLeased(
 ORDER BY l.id`;
 }
 
-/** Ends leased deliveries whose event is gone: they would be leased for ever. */
+/** Ends leased deliveries whose event was removed, because they would be leased again for ever. */
 export const END_WITHOUT_EVENT = ofDay<{ ids: string[] }>(
   'pending.end-without-event',
   (day) => `
@@ -195,7 +195,7 @@ SET state = 'exhausted', reason = 'expired', claimed_until = NULL, next_attempt_
 WHERE d.id ${IS_ONE_OF_IDS} AND ${withinDays('d.id', day)} AND d.state = 'pending'`,
 );
 
-/** Gives back what was not sent. */
+/** Ends the leases of unsent deliveries. */
 export const RELEASE = ofDay<Leases>(
   'pending.release',
   (day) => `

@@ -25,7 +25,7 @@ import {
   spansOf,
 } from './partition-walk.js';
 
-/** The statistics are about so many attempts at the most, of so many deliveries. */
+/** Limit of counted attempts, and of the deliveries that they belong to. */
 const NEWEST = 1_000;
 
 /** Statistics from the delivery log in PostgreSQL. */
@@ -41,8 +41,8 @@ export class PostgresDeliveryStatisticsStore extends DeliveryStatisticsStore {
   }
 
   /**
-   * Attempts are found through their deliveries, so these are the newest attempts of the newest
-   * deliveries: a late retry of an old delivery does not count.
+   * Finds attempts through their deliveries, so these are the newest attempts of the newest deliveries. A
+   * late retry of an old delivery does not count.
    */
   private async newestAttempts(
     webhook: Pick<Webhook, 'id' | 'createdAt'>,

@@ -121,7 +121,7 @@ export class PostgresDeliveryStore extends DeliveryStore {
 
   private enqueue(rows: readonly StartedRow[]): void {
     const queued = rows.filter((row) => row.queued).map(queuedDelivery);
-    // A job that came before the commit would find nothing, and its lease would have to end first.
+    // Before the commit, a worker would not find the delivery, which would then wait for its lease to end.
     this.transactions.afterCommit(() => void this.queue.add(queued));
   }
 }

@@ -34,20 +34,20 @@ import {
 import { WORKER_ID } from './worker-id.js';
 
 const BATCH = { maxItems: 200 };
-/** How long an outcome is kept for a row that is locked, or a database that is away, ms. */
+/** How long recording is retried while the row is locked or the database is down, in ms. */
 const KEPT_MS = 120_000;
 const AGAIN_MS = 250;
-/** What was noted to be due then was due so much earlier at the most, as to record it took some time, ms. */
+/** Margin in ms, because recording takes time: a delivery may be due this much earlier than noted. */
 const DUE_SPARE_MS = 1_000;
 const AGES_MS = 1e12;
 
-/** Deliveries that are not finished, in PostgreSQL; statements are shared by what is of one day. */
+/** Unfinished deliveries in PostgreSQL. Concurrent calls for the same day share statements. */
 @Injectable()
 export class PostgresPendingDeliveries extends PendingDeliveries {
   private readonly taking = eachDay((day) => new GroupCommit(this.takeBatch(day), BATCH));
   private readonly releasing = eachDay((day) => new GroupCommit(this.releaseBatch(day), BATCH));
   private readonly recording = eachDay((day) => new GroupCommit(this.recordBatch(day), BATCH));
-  /** Outcomes of rows that somebody has locked: no other waits for them. */
+  /** Outcomes for locked rows are retried separately, so that others do not wait for them. */
   private readonly recordingAlone = eachDay((day) => new GroupCommit(this.recordBatch(day), BATCH));
   private readonly timeoutMs: number;
 
@@ -70,7 +70,7 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     await this.releasing(dayOf(delivery.id)).one(delivery);
   }
 
-  /** @throws when the row was locked, or PostgreSQL away, for two minutes */
+  /** @throws if the row stays locked, or PostgreSQL down, for two minutes */
   async record(outcome: Outcome): Promise<void> {
     const day = dayOf(outcome.id);
     const end = performance.now() + KEPT_MS;
@@ -97,7 +97,7 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
       const byId = await this.leased(day, rows, askedAt);
       return jobs.map((job) => {
         const delivery = byId.get(job.id);
-        // Of two jobs of one delivery, one has it.
+        // Only one of two jobs gets the same delivery.
         byId.delete(job.id);
         return delivery;
       });
@@ -122,7 +122,7 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     return [...(await this.leased(day, rows, askedAt)).values()];
   }
 
-  /** @returns the subscriptions of which no other worker is sending a probe now */
+  /** @returns the subscriptions whose probe this worker may send */
   private async probe(claims: readonly DueClaim[]): Promise<string[]> {
     if (claims.length === 0) return [];
     const webhookIds = claims.map(({ webhookId }) => webhookId);
@@ -130,7 +130,7 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     return rows.map(({ id }) => id);
   }
 
-  /** By id; ends those whose event is gone. */
+  /** Maps rows by id. Ends deliveries whose event was removed. */
   private async leased(
     day: Day,
     rows: readonly (LeasedRow | EventlessRow)[],
@@ -159,7 +159,7 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     };
   }
 
-  /** Of two outcomes of one delivery the second is judged by what the first has changed. */
+  /** A second outcome of the same delivery is recorded after the first has taken effect. */
   private recordBatch(day: Day) {
     const batch = async (outcomes: readonly Outcome[]): Promise<boolean[]> => {
       const first = new Map<string, Outcome>();
@@ -175,7 +175,7 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     return batch;
   }
 
-  /** @returns those with which nothing is left to do */
+  /** @returns the deliveries that need no retry */
   private async recordEach(day: Day, outcomes: readonly Outcome[]): Promise<Set<string>> {
     const values = { ...outcomeValues(outcomes), worker: WORKER_ID };
     const rows = await this.database.run(RECORD(day), values);
@@ -183,7 +183,7 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     if (done.size === outcomes.length) return done;
     const left = outcomes.flatMap(({ id }) => (done.has(id) ? [] : [id]));
     const locked = await this.database.run(EXISTING(day), { ids: left });
-    // What retention has dropped has no row to be recorded in.
+    // Retention may have dropped the row, so there is nothing to update.
     for (const id of left) if (!locked.some((row) => row.id === id)) done.add(id);
     return done;
   }

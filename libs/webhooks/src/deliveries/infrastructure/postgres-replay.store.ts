@@ -15,7 +15,7 @@ import {
   START_REPLAY,
 } from './replay.statements.js';
 
-/** Counting may read millions of rows: whoever asks for it again and again shall not have all connections. */
+/** Counting may read millions of rows. The limits keep one account from using all connections. */
 const COUNTS = { atOnce: 2, atOnceOfOne: 1, waitMs: 2_000 };
 
 /** Replays in PostgreSQL. */
@@ -45,7 +45,7 @@ export class PostgresReplayStore extends ReplayStore {
     return started?.id;
   }
 
-  /** @returns how many, and up to when they were counted */
+  /** @returns the number of deliveries, and the end of the counted range */
   private counted(
     accountId: string,
     webhookId: string,

@@ -7,7 +7,7 @@ import { knownHealth } from './target-verdict.statements.js';
 
 const FAILED: Verdict = { kind: 'failed' };
 
-/** How each statement ends, and the subscriptions that each one named. */
+/** The result of each statement, and the subscriptions in each one. */
 let answer: 'done' | 'locked' | Error;
 let asked: string[][];
 let logged: string[];
@@ -46,7 +46,7 @@ async function tell(verdict: Verdict, ...ids: string[]): Promise<void> {
 
 const seconds = (count: number) => vi.advanceTimersByTimeAsync(count * 1_000);
 
-it('tries what is locked once a second, for five minutes', async () => {
+it('retries a locked subscription once a second for five minutes', async () => {
   answer = 'locked';
   await tell(FAILED, '1');
   await seconds(3.5);
@@ -56,7 +56,7 @@ it('tries what is locked once a second, for five minutes', async () => {
   expect(asked.length).toBeLessThanOrEqual(301);
 });
 
-it('keeps what could not be told to PostgreSQL, and logs what nobody expects', async () => {
+it('keeps verdicts while PostgreSQL is down, and logs unexpected errors', async () => {
   answer = Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
   await tell(FAILED, '1');
   await seconds(2.5);
@@ -69,14 +69,14 @@ it('keeps what could not be told to PostgreSQL, and logs what nobody expects', a
   expect(asked).toHaveLength(6);
 });
 
-it('asks for a hold only for what is left of it', async () => {
+it('drops a deferred hold once its time is over', async () => {
   answer = 'locked';
   await tell({ kind: 'failed', test: true, retryAfterMs: 2_500 }, '1');
   await seconds(10);
   expect(asked).toHaveLength(3);
 });
 
-it('comes to all that is locked, a thousand at once, and to no more than ten thousand', async () => {
+it('retries locked subscriptions a thousand at a time, and keeps at most ten thousand', async () => {
   answer = 'locked';
   await tell(FAILED, ...Array.from({ length: 10_500 }, (_, id) => String(id)));
   answer = 'done';
@@ -86,7 +86,7 @@ it('comes to all that is locked, a thousand at once, and to no more than ten tho
   expect(new Set(asked.flat()).size).toBe(10_000);
 });
 
-it('tries once more when the worker stops', async () => {
+it('retries once when the worker stops', async () => {
   answer = 'locked';
   await tell(FAILED, '1');
   const stopped = verdicts.onApplicationShutdown();

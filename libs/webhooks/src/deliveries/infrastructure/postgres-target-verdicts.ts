@@ -15,17 +15,17 @@ import { type KnownHealth, type TargetVerdict, TargetVerdicts } from '../domain/
 import { DeliveryMetrics } from './delivery-metrics.js';
 import { CARRY_OUT, knownHealth } from './target-verdict.statements.js';
 
-/** Another worker may decide on the same health: so often the decision is made anew at once. */
+/** How often a decision is repeated at once if another worker has changed the same health. */
 const TRIES = 5;
-const AGAIN_MS = 1_000;
-/** The next attempts tell the same, so what is older is not worth it. */
+const RETRY_MS = 1_000;
+/** Older verdicts are dropped, because newer attempts show the same. */
 const KEPT_MS = 300_000;
-const MAX_ASIDE = 10_000;
-/** Of those put aside, so many are tried at once: whoever has just ended an attempt waits for it. */
-const MAX_AGAIN = 1_000;
+const MAX_DEFERRED = 10_000;
+/** Most deferred verdicts in one retry, because attempts that have just ended wait for it. */
+const MAX_RETRIED = 1_000;
 
-/** What was told of a target. `at`: when the last of it was, by `performance.now()`. */
-interface Told {
+/** Combined verdicts on a target. `at`: the time of the last one, by `performance.now()`. */
+interface Reported {
   webhookId: string;
   targetVersion: number;
   known: KnownHealth;
@@ -33,24 +33,24 @@ interface Told {
   at: number;
 }
 
-interface Decided extends Told {
+interface Decided extends Reported {
   decision: Decision;
 }
 
-/** Try what was put aside. */
-const AGAIN = Symbol('again');
+/** A request to retry deferred verdicts. */
+const RETRY = Symbol('retry');
 
 /**
- * Verdicts on targets, carried out in PostgreSQL. Those of attempts that end at the same time share a
- * statement; what it left for a lock, or for PostgreSQL being away, is put aside in memory, and shares
- * one about every second.
+ * Applies verdicts on targets in PostgreSQL. Attempts that end at the same time share a statement. If a
+ * row is locked or PostgreSQL is down, verdicts are deferred in memory and retried together about once a
+ * second.
  */
 @Injectable()
 export class PostgresTargetVerdicts extends TargetVerdicts implements OnApplicationShutdown {
-  /** One batch after the other keeps the order of what is told of a target. */
-  private readonly group: GroupCommit<Told | typeof AGAIN, boolean>;
-  /** By subscription. */
-  private readonly aside = new Map<string, Told>();
+  /** Batches run one at a time, which keeps the order of a target's verdicts. */
+  private readonly group: GroupCommit<Reported | typeof RETRY, boolean>;
+  /** Deferred verdicts by subscription. */
+  private readonly deferred = new Map<string, Reported>();
   private timer: NodeJS.Timeout | undefined;
   private stopped = false;
 
@@ -67,20 +67,20 @@ export class PostgresTargetVerdicts extends TargetVerdicts implements OnApplicat
     return this.group.one({ ...target, verdicts: verdictsOf(verdict), at: performance.now() });
   }
 
-  /** Tries once more what is put aside; what is left by then, the next attempts tell. */
+  /** Retries deferred verdicts once. If that fails, later attempts report the same. */
   async onApplicationShutdown(): Promise<void> {
     this.stopped = true;
     clearTimeout(this.timer);
-    if (this.aside.size > 0) await this.group.one(AGAIN);
+    if (this.deferred.size > 0) await this.group.one(RETRY);
   }
 
-  private async batch(items: readonly (Told | typeof AGAIN)[]): Promise<boolean[]> {
-    const again = items.includes(AGAIN);
-    const told = new Map(again ? this.takeAside() : []);
+  private async batch(items: readonly (Reported | typeof RETRY)[]): Promise<boolean[]> {
+    const isRetry = items.includes(RETRY);
+    const reported = new Map(isRetry ? this.takeDeferred() : []);
     for (const item of items) {
-      if (item !== AGAIN) merge(this.aside.has(item.webhookId) ? this.aside : told, item);
+      if (item !== RETRY) merge(this.deferred.has(item.webhookId) ? this.deferred : reported, item);
     }
-    let decided = decidedOf([...told.values()]);
+    let decided = decidedOf([...reported.values()]);
     const blocked = new Set<string>();
     try {
       for (let tries = TRIES; decided.length > 0 && tries > 0; tries -= 1) {
@@ -88,62 +88,62 @@ export class PostgresTargetVerdicts extends TargetVerdicts implements OnApplicat
         decided = decidedOf(await this.carryOut(decided));
       }
     } catch (error) {
-      // At most once a second; and a database that is away needs no line each time.
-      if (again && !(isUnavailable(error) || isTransient(error))) {
-        this.log.error({ err: error }, 'verdicts on targets were not carried out');
+      // Logs at most once a second, and not while the database is down.
+      if (isRetry && !(isUnavailable(error) || isTransient(error))) {
+        this.log.error({ err: error }, 'verdicts on targets were not applied');
       }
     }
-    this.putAside(decided);
-    return items.map((item) => item !== AGAIN && blocked.has(item.webhookId));
+    this.defer(decided);
+    return items.map((item) => item !== RETRY && blocked.has(item.webhookId));
   }
 
-  /** @returns those whose health is another one by now */
-  private async carryOut(all: readonly Decided[]): Promise<Told[]> {
+  /** @returns the verdicts on targets whose health has changed meanwhile */
+  private async carryOut(all: readonly Decided[]): Promise<Reported[]> {
     const rows = await this.database.run(CARRY_OUT, valuesOf(all));
     const readAt = performance.now();
     const byId = new Map(rows.map((row) => [row.id, row]));
-    const changed: Told[] = [];
-    const locked: Told[] = [];
+    const changed: Reported[] = [];
+    const locked: Reported[] = [];
     for (const each of all) {
       const row = byId.get(each.webhookId);
-      // Switched off or deleted since, or it has another target.
+      // It was switched off or deleted, or its target was replaced.
       if (!row) continue;
       const known = knownHealth(row.health, readAt);
       if (row.done) this.report(each);
       else if (known.stored === each.known.stored) locked.push(each);
       else changed.push({ ...each, known });
     }
-    this.putAside(locked);
+    this.defer(locked);
     return changed;
   }
 
   private report({ webhookId, decision: { change } }: Decided): void {
     if (change === undefined) return;
     this.metrics.healthChanged(change);
-    this.log.info({ webhook: webhookId, change }, 'health of a target');
+    this.log.info({ webhook: webhookId, change }, 'target health changed');
   }
 
-  private putAside(all: readonly Told[]): void {
-    for (const each of all) this.aside.set(each.webhookId, each);
-    keepNewest(this.aside, MAX_ASIDE);
-    if (this.stopped || this.aside.size === 0) return;
+  private defer(all: readonly Reported[]): void {
+    for (const each of all) this.deferred.set(each.webhookId, each);
+    keepNewest(this.deferred, MAX_DEFERRED);
+    if (this.stopped || this.deferred.size === 0) return;
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
-      void this.group.one(AGAIN);
-    }, AGAIN_MS).unref();
+      void this.group.one(RETRY);
+    }, RETRY_MS).unref();
   }
 
-  /** Those that wait longest. */
-  private takeAside(): [string, Told][] {
+  /** The verdicts that were deferred first. */
+  private takeDeferred(): [string, Reported][] {
     const oldest = performance.now() - KEPT_MS;
-    const taken = [...this.aside].slice(0, MAX_AGAIN);
-    for (const [id] of taken) this.aside.delete(id);
+    const taken = [...this.deferred].slice(0, MAX_RETRIED);
+    for (const [id] of taken) this.deferred.delete(id);
     return taken.filter(([, { at }]) => at > oldest);
   }
 }
 
-/** Adds what was told of a target to what was told before it. What a replaced target did is void. */
-function merge(all: Map<string, Told>, item: Told): void {
+/** Combines a verdict with earlier ones on the same target. Ignores verdicts on replaced targets. */
+function merge(all: Map<string, Reported>, item: Reported): void {
   const before = all.get(item.webhookId);
   if (before && before.targetVersion > item.targetVersion) return;
   if (before?.targetVersion !== item.targetVersion) {
@@ -157,18 +157,18 @@ function merge(all: Map<string, Told>, item: Told): void {
   });
 }
 
-/** What is to be done; where nothing changes, nothing. */
-function decidedOf(all: readonly Told[]): Decided[] {
+/** Decides on each target. Omits those whose health does not change. */
+function decidedOf(all: readonly Reported[]): Decided[] {
   const now = performance.now();
-  return all.flatMap((told) => {
-    const { known, at } = told;
-    const verdicts = { ...told.verdicts, holdMs: told.verdicts.holdMs - (now - at) };
+  return all.flatMap((reported) => {
+    const { known, at } = reported;
+    const verdicts = { ...reported.verdicts, holdMs: reported.verdicts.holdMs - (now - at) };
     const decision = decide(healthAfter(known, now - known.readAt), verdicts);
-    return decision ? [{ ...told, decision }] : [];
+    return decision ? [{ ...reported, decision }] : [];
   });
 }
 
-/** What was decided as arrays, a column each. */
+/** Converts decisions to arrays, one for each column. */
 function valuesOf(all: readonly Decided[]) {
   const health = all.map(({ decision }) => decision.health);
   return {

@@ -9,23 +9,23 @@ import { joinDeliveryByKey } from './delivery-by-key.js';
 import { daysAtOnce, type Span, within } from './partition-walk.js';
 import { IS_BLOCKED } from '../../subscriptions/infrastructure/webhook-flow.js';
 
-/** How many days {@link countReplayable} may be about. */
+/** How many days {@link countReplayable} may cover. */
 export const DAYS_COUNTED = daysAtOnce('deliveries', 'events');
 
-/** How many days {@link findWaiting} and {@link findReplayable} may be about. */
+/** How many days {@link findWaiting} and {@link findReplayable} may cover. */
 export const DAYS_FOUND = daysAtOnce('deliveries');
 
-/** How many days {@link continueReplay} may be about. */
+/** How many days {@link continueReplay} may cover. */
 export const DAYS_REPLAYED = daysAtOnce('deliveries', 'deliveries', 'events');
 
-/** A query for each state, so that each has an index of its own; it finds nothing where not asked for. */
+/** A query for each state, so that each can use its best index. Finds nothing for states not requested. */
 function inStates(each: (condition: string) => string): string {
   return REPLAYABLE_STATES.map(
     (state) => `(${each(`'${state}' = ANY (@states::text[]) AND state = '${state}'`)})`,
   ).join('\n    UNION ALL ');
 }
 
-/** It is a test, which is never replayed. One by one: a join would read all events of the days. */
+/** Excludes tests, which are never replayed. Looks up each event, because a plain join would read all. */
 function joinNoTest(span: Span): string {
   return `
   JOIN LATERAL (
@@ -33,12 +33,12 @@ function joinNoTest(span: Span): string {
   ) e ON NOT e.test`;
 }
 
-/** Nothing of the future can be sent again. */
+/** The end of the range is at most now. */
 export const END_OF_RANGE = statement<{ until: string | undefined }, { until: Date }>(
   `SELECT date_trunc('milliseconds', least(@until::timestamptz, now())) AS until`,
 );
 
-/** Which deliveries of a subscription; the times in ISO 8601. */
+/** Selects deliveries of a subscription. Times are in ISO 8601. */
 interface RangeValues {
   webhookId: string;
   since: string;
@@ -46,10 +46,7 @@ interface RangeValues {
   states: readonly ReplayableState[];
 }
 
-/**
- * What is about to be cancelled counts as cancelled. Not prepared: the best plan depends on the
- * times.
- */
+/** Outdated deliveries count as cancelled. Not prepared, because the best plan depends on the times. */
 export function countReplayable(span: Span) {
   const inRange = `id >= least_uuid(@since::timestamptz) AND id < least_uuid(@until::timestamptz)
        AND ${within('id', span)}`;
@@ -67,8 +64,8 @@ WHERE w.id = @webhookId`);
 }
 
 /**
- * It does not count the deliveries itself: what takes longer than its caller waits is carried out all
- * the same, and would be asked for again.
+ * Does not count the deliveries itself. If it took longer than the caller waits, the replay would still
+ * start, and the caller would request it again.
  */
 export const START_REPLAY = prepared<RangeValues & { total: number }, { id: string }>(
   'replays.start',
@@ -81,7 +78,7 @@ FROM webhooks w WHERE w.id = @webhookId AND w.enabled AND w.deleted_at IS NULL
 RETURNING id`,
 );
 
-/** How long ago the replay was started that is so many before the next. */
+/** Age of the `times`-th newest replay, if it is within `withinMs`. */
 export const EARLIER_REPLAY = prepared<
   { webhookId: string; times: number; withinMs: number },
   { ago_ms: number }
@@ -122,7 +119,7 @@ UPDATE replays SET state = 'cancelled', completed_at = now() WHERE id = @id AND 
 RETURNING id`,
 );
 
-/** Ends some of those of subscriptions that were switched off or deleted since they were asked for. */
+/** Ends some replays whose subscription was switched off or deleted after they were requested. */
 export const END_REPLAYS = prepared(
   'replays.end',
   `
@@ -135,7 +132,7 @@ WHERE id IN (
 )`,
 );
 
-/** Those that may go on: of each subscription the oldest, while it is on and not blocked. */
+/** Replays that may continue: the oldest of each subscription that is on and not blocked. */
 const READY = `
 FROM replays r JOIN webhooks w ON w.id = r.webhook_id
 WHERE r.state = 'running' AND w.enabled AND w.deleted_at IS NULL AND w.generation = r.generation
@@ -144,14 +141,14 @@ WHERE r.state = 'running' AND w.enabled AND w.deleted_at IS NULL AND w.generatio
     SELECT FROM replays o WHERE o.webhook_id = r.webhook_id AND o.state = 'running' AND o.id < r.id
   )`;
 
-/** So many of an account go on in one round, whichever: others do not wait for thousands. */
+/** How many replays of an account continue in one run, chosen at random, so that others need not wait. */
 const READY_OF_ONE = 10;
 
 export interface ReadyReplay {
   id: string;
   webhook_id: string;
   states: ReplayableState[];
-  /** The delivery that it came to. */
+  /** The last delivery that the replay has reached. */
   after: string;
   until: Date;
 }
@@ -166,8 +163,8 @@ SELECT id, webhook_id, states, after, until FROM (
 );
 
 /**
- * How many deliveries of a subscription are due and wait, up to a limit, and whether any is about to be
- * cancelled: that has to be so first, or a replay would pass it by.
+ * How many due deliveries of a subscription wait, up to a limit, and whether any is about to be
+ * cancelled. A replay waits for the cancelling, or it would miss these deliveries.
  */
 export function findWaiting(span: Span) {
   return statement<{ webhookId: string; limit: number }, { due: number; outdated: boolean }>(`
@@ -175,7 +172,7 @@ SELECT (SELECT count(*)::integer FROM (
     SELECT FROM deliveries
     WHERE webhook_id = w.id AND state = 'pending' AND next_attempt_at <= now()
       AND (claimed_until IS NULL OR claimed_until <= now()) AND ${within('id', span)}
-    -- The order of the index on what is pending: no other one may seem as good.
+    -- The order of the index on pending rows, so that the planner prefers no other index.
     ORDER BY next_attempt_at LIMIT @limit::integer
   ) due) AS due,
   w.cancelling AND 0 < (SELECT count(*) FROM (
@@ -203,7 +200,7 @@ SELECT id FROM (
 /** A batch of a replay. */
 interface ReplayBatch {
   id: string;
-  /** Where it stood, the last delivery of the batch, and whether that is the last of all. */
+  /** The position before the batch, its last delivery, and whether the replay ends with it. */
   after: string;
   to: string;
   isEnd: boolean;
@@ -211,36 +208,36 @@ interface ReplayBatch {
 }
 
 /**
- * Starts the schedules of a batch anew, and remembers how far the replay came.
+ * Restarts the schedules of a batch and stores the replay's progress.
  * @param span the days of the deliveries
- * @returns nothing when it was for somebody else to do
+ * @returns no row if the replay may not continue or another worker has continued it
  */
 export function continueReplay(span: Span) {
   return statement<ReplayBatch, { id: string }>(`
 WITH
--- If it may still go on, and nobody else got further.
+-- Only if the replay may still continue and no other worker has advanced it.
 job AS MATERIALIZED (
   SELECT r.*, w.generation AS present ${READY} AND r.id = @id AND r.after = @after
   FOR UPDATE OF r SKIP LOCKED
 ),
--- What has changed its state since it was found is left out.
+-- Skips deliveries whose state has changed since they were found.
 chosen AS MATERIALIZED (
   SELECT d.id, job.present FROM job CROSS JOIN unnest(@deliveryIds::uuid[]) AS n(id)
   ${joinDeliveryByKey('n.id', { lock: 'FOR UPDATE', span })} ${joinNoTest(span)}
   WHERE d.state = ANY (job.states)
 ),
--- Each begins its schedule anew, under the subscription's present generation.
+-- Restarts each schedule under the subscription's present generation.
 started AS (
   UPDATE deliveries d
   SET state = 'pending', reason = NULL, completed_at = NULL, schedule_base = d.attempts,
     immediate = false, replayed = true, generation = c.present,
-    -- An attempt that is still on its way, of one that was cancelled meanwhile, is its first.
+    -- If a cancelled delivery still has an attempt in flight, that one is its first.
     next_attempt_at = greatest(d.claimed_until, now()),
     claimed_until = CASE WHEN d.claimed_until > now() THEN d.claimed_until END
   FROM chosen c WHERE d.id = c.id AND ${within('d.id', span)}
   RETURNING d.id
 ),
--- What is accepted now comes after them.
+-- New deliveries are sent after the replayed ones.
 marked AS (
   UPDATE webhooks w SET backlog = true FROM job
   WHERE w.id = job.webhook_id AND NOT w.backlog AND EXISTS (SELECT FROM started)
@@ -254,7 +251,7 @@ FROM job WHERE r.id = job.id
 RETURNING r.id`);
 }
 
-/** Those that ended more days ago than data is kept for. */
+/** Deletes replays that ended before the retention period. */
 export const FORGET_REPLAYS = prepared<{ days: number }>(
   'replays.forget',
   `DELETE FROM replays WHERE id IN (

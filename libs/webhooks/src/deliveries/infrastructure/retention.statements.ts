@@ -1,19 +1,19 @@
 import { type NoValues, prepared, statement } from '#libs/runtime';
 
 /**
- * What every statement that removes something begins with: one worker at a time does. The lock lasts
- * for the statement alone, so neither PgBouncer nor a worker that freezes between two statements
- * matters. Any number, the same in every version.
+ * Begins every statement that removes data, so that only one worker at a time does. The lock lasts only
+ * for the statement, so it works with PgBouncer, and a frozen worker cannot keep it. The number is
+ * arbitrary but the same in every version.
  */
 const ALONE = `WITH alone AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(7770002) AS mine)`;
 
-/** The one row of such a statement. */
+/** The only row of such a statement. */
 export interface RemovalRow {
-  /** Otherwise another worker has the lock, and nothing was done. */
+  /** False if another worker has the lock, so nothing was done. */
   mine: boolean;
 }
 
-/** What detach_partition() says of a table: one that an operator detached to keep it has no such word. */
+/** The comment that detach_partition() sets. A table that an operator detached to keep it has none. */
 const MARK = 'what is older than it is kept';
 
 /** A partition of one day. */
@@ -22,12 +22,12 @@ export interface PartitionRow {
   name: string;
   /** YYYYMMDD, in UTC. */
   day: string;
-  /** Of its ids the least, and the least of the next day: with both, a statement reads it alone. */
+  /** Lower bounds of this day's and the next day's ids; with both, a statement reads only this partition. */
   first_id: string;
   end_id: string;
 }
 
-/** Subscriptions that were deleted before all deliveries that are kept. */
+/** Deletes subscriptions that were deleted before the oldest kept delivery was created. */
 export const FORGET_WEBHOOKS = prepared<{ days: number; limit: number }, { count: number }>(
   'webhooks.forget',
   'SELECT forget_webhooks(@days::integer, @limit::integer) AS count',
@@ -39,16 +39,16 @@ JOIN pg_class part ON part.oid = i.inhrelid
 JOIN pg_class parent ON parent.oid = i.inhparent
 WHERE i.inhparent IN ('events'::regclass, 'deliveries'::regclass, 'attempts'::regclass)`;
 
-/** For how many days data is kept: more than configured where migrate was told more, which alone could be removed. */
+/** How many days data is kept: the worker's setting, or the last migrate's if higher (it limits removal). */
 export const KEPT_DAYS = prepared<{ configured: number }, { days: number }>(
   'retention.days',
   'SELECT greatest(@configured::integer, retention_days()) AS days',
 );
 
 /**
- * The partitions of days that began so many days ago or earlier, the oldest first. Of a day that of the
- * deliveries goes before that of the attempts, so that no attempt is recorded of a delivery whose
- * attempts have no partition; the events go last, since deliveries show what their event was.
+ * Partitions of days that began at least `days` ago, oldest first. Within a day, deliveries go before
+ * attempts, so that no attempt is recorded without a partition for it. Events go last, because
+ * deliveries show data of their event.
  */
 export const OLD_PARTITIONS = statement<{ days: number }, PartitionRow>(`
 SELECT parent, name, day, least_uuid(midnight) AS first_id,
@@ -61,20 +61,20 @@ CROSS JOIN LATERAL (SELECT to_date(day, 'YYYYMMDD')::timestamp AT TIME ZONE 'UTC
 WHERE day <= to_char((now() AT TIME ZONE 'UTC')::date - @days::integer, 'YYYYMMDD')
 ORDER BY day, array_position(ARRAY['deliveries', 'attempts', 'events']::name[], parent)`);
 
-/** Those whose detaching was interrupted. */
+/** Partitions whose detaching was interrupted. */
 export const HALF_DETACHED = statement<NoValues, { name: string }>(
   `SELECT part.relname AS name ${PARTITIONS} AND i.inhdetachpending`,
 );
 
-/** The bounds of the ids of a partition. */
+/** Bounds of a partition's ids. */
 interface Bounds {
   firstId: string;
   endId: string;
 }
 
 /**
- * Ends deliveries of a partition that are older than so many days and not finished. What a worker or the
- * queue has is left its time to be recorded.
+ * Expires unfinished deliveries of a partition that are older than `days`. Leased ones are skipped, so
+ * that their outcome can be recorded.
  * @returns how many
  */
 export const EXPIRE = statement<
@@ -87,7 +87,7 @@ old AS MATERIALIZED (
   WHERE (SELECT mine FROM alone) AND id >= @firstId::uuid AND id < @endId::uuid
     AND state = 'pending' AND id < least_uuid(now() - @days::integer * interval '24 hours')
     AND (claimed_until IS NULL OR claimed_until <= now())
-  -- The order of the index on what is pending.
+  -- The order of the index on pending rows.
   ORDER BY webhook_id, next_attempt_at LIMIT @limit::integer
   FOR UPDATE SKIP LOCKED
 ),
@@ -99,15 +99,14 @@ expired AS (
 )
 SELECT mine, (SELECT count(*)::integer FROM expired) AS count FROM alone`);
 
-/** Whether anything of a partition waits. In the order of the index, which EXISTS would not use. */
+/** Whether a partition has pending deliveries. ORDER BY makes it use the index; EXISTS would not. */
 export const FIND_PENDING = statement<Bounds, { id: string }>(`
 SELECT id FROM deliveries WHERE id >= @firstId::uuid AND id < @endId::uuid AND state = 'pending'
 ORDER BY webhook_id, next_attempt_at LIMIT 1`);
 
 /**
- * Sets the keys of events free, in the order of their ids. A key that was free and is another event's by
- * now is left to that.
- * @returns the last event, null when there was none
+ * Deletes the keys of events, in order of event ids. A key that now belongs to another event stays.
+ * @returns the last event, or null if there was none
  */
 export const FREE_KEYS = statement<
   { after: string; endId: string; limit: number },
@@ -126,17 +125,14 @@ freed AS (
 )
 SELECT mine, (SELECT id FROM page ORDER BY id DESC LIMIT 1) AS last FROM alone`);
 
-/**
- * Takes a partition out of its table, or ends such a detaching that was interrupted; does nothing
- * where another worker was faster.
- */
+/** Detaches a partition, or finishes an interrupted detaching. Does nothing if another worker was faster. */
 export const DETACH = statement<{ name: string }, RemovalRow>(`${ALONE}
 SELECT mine, done FROM alone LEFT JOIN LATERAL (
   SELECT detach_partition(@name)::text AS done
   FROM pg_inherits WHERE mine AND inhrelid = to_regclass(quote_ident(@name))
 ) d ON true`);
 
-/** What is detached and to be dropped. */
+/** Detached partitions that are to be dropped. */
 export const DETACHED = statement<NoValues, { name: string }>(`
 SELECT relname AS name FROM pg_class
 WHERE relkind = 'r' AND NOT relispartition

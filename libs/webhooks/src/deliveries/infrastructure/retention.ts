@@ -29,23 +29,22 @@ import { FORGET_REPLAYS } from './replay.statements.js';
 
 const OPTIONS = { everyMs: 300_000 };
 const BATCH = 1_000;
-/** Days after which a day is gone: it has to be over, and its deliveries have had one to expire. */
+/** Days beyond the retention before a partition is detached: one to end, and one for deliveries to expire. */
 const DAYS_BEYOND = 2;
 
-/** Another worker is removing at this moment, and does what this one would have done. */
+/** Another worker is removing data at the moment and does all the work. */
 class OtherWorkerError extends Error {}
 
 /**
- * Removes what is older than `RETENTION_DAYS`, subscriptions that were deleted before that, and
- * idempotency keys that are no longer valid.
- * Deliveries that are not finished by then expire; a day later the partitions of their day go whole,
- * with the keys of its events. Runs in every worker. Each step finds out by itself what is left to
- * do, so a worker that meets another one at it leaves all of it to that one.
+ * Removes data older than `RETENTION_DAYS`, subscriptions deleted before that, and idempotency keys that
+ * are no longer valid. Deliveries unfinished by then expire. A day later, the partitions of their day are
+ * dropped, and the keys of its events are deleted. Runs in every worker. Each step determines what is left
+ * to do, so a worker that finds another one at work leaves everything to it.
  */
 @Injectable()
 export class Retention {
   private warned = false;
-  /** What was detached when the last run of this worker ended. */
+  /** Tables that were already detached when this worker's last run ended. */
   private seenDetached = new Set<string>();
   private signal: AbortSignal | undefined;
 
@@ -60,7 +59,6 @@ export class Retention {
     tasks.add('retention', OPTIONS, (signal) => this.run(signal));
   }
 
-  /** Does all that is to be done now. */
   async run(signal?: AbortSignal): Promise<void> {
     this.signal = signal;
     try {
@@ -77,12 +75,12 @@ export class Retention {
     }
     await this.database.run(FORGET_REPLAYS, { days });
     await this.inBatches(async () => (await this.idempotencyKeys.forgetOld(BATCH)) === BATCH);
-    // A statement that found it among the partitions just before it was detached has read it by now.
+    // Statements that still saw the partition before it was detached have ended by now.
     const gone = (await this.detached()).filter((name) => this.seenDetached.has(name));
     for (const name of gone) await this.remove(DROP, { name });
     await this.detachOld(days);
     this.seenDetached = new Set(await this.detached());
-    // Deliveries that could still be shown go before their subscriptions.
+    // After the deliveries, because they could still be shown.
     await this.inBatches(async () => {
       const [row] = await this.database.run(FORGET_WEBHOOKS, { days, limit: BATCH });
       return row?.count === BATCH;
@@ -133,7 +131,7 @@ export class Retention {
       partitions.find((partition) => partition.parent === parent);
     const deliveries = of('deliveries');
     const events = of('events');
-    // An attempt is on its way, or somebody sent one again: it has until the next run.
+    // An attempt is in flight, or a delivery was redelivered: wait for the next run.
     if (deliveries && (await this.hasPending(deliveries))) return;
     if (events) await this.freeKeys(events);
     for (const { name } of partitions) await this.remove(DETACH, { name });
@@ -145,7 +143,7 @@ export class Retention {
 
   private freeKeys(partition: PartitionRow): Promise<void> {
     const { firstId, endId } = boundsOf(partition);
-    // Nobody has the least id of a day: an id also tells its version.
+    // No event has the lower bound itself as its id, because ids contain a version.
     let after = firstId;
     return this.inBatches(async () => {
       const { last } = await this.remove(FREE_KEYS, { after, endId, limit: BATCH });
@@ -154,7 +152,7 @@ export class Retention {
     });
   }
 
-  /** @throws OtherWorkerError when that is removing: then nothing was done */
+  /** @throws OtherWorkerError if another worker is removing data; then nothing was done */
   private async remove<Values extends object, Row extends RemovalRow>(
     statement: Statement<Values, Row>,
     ...values: Given<Values>
@@ -165,7 +163,7 @@ export class Retention {
     return row;
   }
 
-  /** Leaves half of the time to others. */
+  /** Sleeps half of the time, to leave capacity for others. */
   private async inBatches(batch: () => Promise<boolean>): Promise<void> {
     for (;;) {
       this.signal?.throwIfAborted();

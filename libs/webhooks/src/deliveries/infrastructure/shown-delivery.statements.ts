@@ -23,13 +23,12 @@ export interface DeliveryRow {
   test: boolean;
 }
 
-/** Whether the subscription of a pending delivery was switched off, or deleted, since it was made. */
+/** Whether the subscription of a pending delivery was switched off or deleted after its creation. */
 const IS_OUTDATED = 'w.generation IS NULL OR d.generation < w.generation';
 
 /**
- * The state that is shown: a pending delivery counts as cancelled as soon as its subscription
- * was switched off, before its row says so, and as parked while its subscription is held, paused, or
- * behind an open circuit.
+ * The shown state. A pending delivery counts as cancelled as soon as its subscription is switched off,
+ * even before its row is updated, and as parked while its subscription is blocked.
  */
 const SHOWN_STATE = `CASE
     WHEN d.state <> 'pending' THEN d.state
@@ -38,19 +37,19 @@ const SHOWN_STATE = `CASE
     ELSE 'pending'
   END`;
 
-/** What is shown of a delivery's end: one that counts as cancelled is complete before its row says so. */
+/** The shown end of a delivery. One that counts as cancelled is complete before its row is updated. */
 const END = `CASE WHEN d.state = 'pending' AND (${IS_OUTDATED}) THEN ${OFF_REASON} ELSE d.reason END AS reason,
     CASE WHEN d.state = 'pending' AND (${IS_OUTDATED})
       THEN coalesce(w.deleted_at, w.disabled_at, w.updated_at, d.created_at) ELSE d.completed_at
     END AS completed_at`;
 
-/** Whether a worker has it, or the queue: until then nobody else may send it. */
+/** Whether a worker or the queue has leased the delivery, so that no other may send it. */
 export const IS_LEASED = `coalesce(d.claimed_until > now(), false)`;
 
 /**
- * @param ofEvent bounds of the event's id `e.id`: those of the delivery's do not keep other partitions shut
- * @param from what has the deliveries
- * @param columns of it that are told as well
+ * @param ofEvent bounds of the event's id `e.id`; the delivery's bounds do not prune event partitions
+ * @param from the source of deliveries
+ * @param columns further columns of `from` to select
  */
 function shown(ofEvent: string, from = 'deliveries', columns = ''): string {
   return `
@@ -66,10 +65,10 @@ function shown(ofEvent: string, from = 'deliveries', columns = ''): string {
   LEFT JOIN events e ON e.id = d.event_id AND ${ofEvent}`;
 }
 
-// Whatever finds a delivery by its id is not prepared: PostgreSQL plans it for that id, and opens the one
-// partition. A plan that is kept opens all of them (docs/decisions).
+// Statements that find a delivery by its id are not prepared, so that PostgreSQL plans for that id and opens
+// only its partition. A cached plan opens all partitions (docs/decisions).
 
-/** The bounds of the ids that a statement made, those of its events and of their deliveries. */
+/** Bounds of all ids created by the same statement: events and their deliveries. */
 interface MadeTogether {
   least: string;
   greatest: string;
@@ -87,7 +86,7 @@ export const FIND_DELIVERY = statement<
 >(`${shown('e.id BETWEEN @least::uuid AND @greatest::uuid')}
   WHERE d.id = @id AND d.account_id = @accountId`);
 
-/** What is stored of deliveries that are shown in a state, where indexes find it. */
+/** Conditions that let an index find the deliveries shown in a state. */
 const STORED_AS: Record<DeliveryState, string | undefined> = {
   pending: `d.state = 'pending'`,
   parked: `d.state = 'pending'`,
@@ -96,17 +95,17 @@ const STORED_AS: Record<DeliveryState, string | undefined> = {
   cancelled: `(d.state = 'cancelled' OR d.state = 'pending')`,
 };
 
-/** What these indexes hold, where it is in another order than a list and has to be sorted. */
+/** Contents of these indexes if they have to be sorted, because a list has another order. */
 const SORTED: Partial<Record<DeliveryState, string[]>> = {
   pending: [`state = 'pending'`],
   parked: [`state = 'pending'`],
   cancelled: [`state = 'pending'`, `state IN ('exhausted', 'cancelled')`],
 };
 
-/** How many days {@link listDeliveries} may be about. */
+/** How many days {@link listDeliveries} may cover. */
 export const DAYS_LISTED = daysAtOnce('deliveries', 'events');
 
-/** Whether so few have to be sorted that it can be done for a page; undefined: none have to be. */
+/** Whether few enough rows have to be sorted for a page; undefined if no sorting is needed. */
 export function areFew(state: DeliveryState, span: Span) {
   const counts = SORTED[state]?.map(
     (condition) => `(SELECT count(*) FROM (
@@ -131,12 +130,12 @@ interface DeliveriesPage {
 }
 
 /**
- * Not prepared: a plan for any limit and any filter sorts all deliveries of the subscription.
- * @param state as the value, for which indexes are used; undefined to look at all deliveries, one after the other
+ * Not prepared, because a generic plan sorts all deliveries of the subscription.
+ * @param state the state to find by index; undefined to read all deliveries in order
  */
 export function listDeliveries(state: DeliveryState | undefined, span: Span) {
   const stored = state && STORED_AS[state];
-  // Else it is planned for the order of the list, and reads all that is not in that state.
+  // OFFSET 0 keeps the planner from choosing the list's order, which reads rows of all other states.
   const isSorted = state !== undefined && SORTED[state] !== undefined;
   return statement<DeliveriesPage, DeliveryRow & LookedAt>(`${shown(
     within('e.id', span),
@@ -162,7 +161,7 @@ export function listDeliveries(state: DeliveryState | undefined, span: Span) {
   ORDER BY d.id DESC`);
 }
 
-/** Whether anything is ever shown in that state. */
+/** Whether the text is a state that deliveries are shown in. */
 export function isDeliveryState(text: string): text is DeliveryState {
   return Object.hasOwn(STORED_AS, text);
 }

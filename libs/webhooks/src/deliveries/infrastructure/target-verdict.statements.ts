@@ -4,12 +4,12 @@ import { type Health, switchedOff } from '../../subscriptions/domain/subscriptio
 import type { KnownHealth } from '../domain/target-verdicts.js';
 import { assignedWhere, REVISED } from '../../subscriptions/infrastructure/webhook-values.js';
 
-/** What is stored of the health of subscription `w`, as one text to compare; times in s, exactly. */
+/** The stored health of subscription `w` as one text for comparison, with exact times in seconds. */
 const STORED = `format('%s %s %s %s', w.failures, w.openings,
     extract(epoch FROM w.failing_since), extract(epoch FROM w.open_until))`;
 const STORED_OF_HEALTHY = '0 0  ';
 
-/** The {@link HealthColumn} of subscription `w`: of what claims deliveries, too. */
+/** The {@link HealthColumn} of subscription `w`, also for statements that lease deliveries. */
 export const HEALTH = `CASE WHEN w.failures > 0 OR w.openings > 0 OR w.failing_since IS NOT NULL
       OR w.open_until IS NOT NULL
     THEN json_build_object('failures', w.failures, 'openings', w.openings,
@@ -17,7 +17,7 @@ export const HEALTH = `CASE WHEN w.failures > 0 OR w.openings > 0 OR w.failing_s
       'openMs', 1000 * extract(epoch FROM w.open_until - now()), 'stored', ${STORED})
     END`;
 
-/** What a statement returns as {@link HEALTH}: of a healthy target nothing, since most are. */
+/** The value of {@link HEALTH}; null for a healthy target, because most are. */
 export type HealthColumn = Omit<KnownHealth, 'readAt'> | null;
 
 const HEALTHY: Health = { failures: 0, failingMs: null, openings: 0, openMs: null };
@@ -27,25 +27,25 @@ export function knownHealth(column: HealthColumn, readAt: number): KnownHealth {
   return { ...(column ?? { ...HEALTHY, stored: STORED_OF_HEALTHY }), readAt };
 }
 
-/** How it is recorded that the service switched a subscription off. */
+/** The audit entry for a subscription that the service switched off. */
 const SWITCHED_OFF = { action: 'webhook.disable', fields: ['enabled'] } as const;
 
-/** What was decided, as arrays: a subscription once. */
+/** Decisions as arrays, with one element for each subscription. */
 interface Decisions {
   webhookIds: string[];
-  /** Of the target that was called. */
+  /** The version of the target that was called. */
   targetVersions: number[];
-  /** The health that the decision was made on. */
+  /** The stored health on which the decision is based. */
   stored: string[];
-  /** New numbers of failures; absent where the health stays. */
+  /** New numbers of failures; absent if the health does not change. */
   failures: (number | undefined)[];
   openings: (number | undefined)[];
-  /** Since when it fails: 'kept', 'now', or not at all. */
+  /** New `failing_since`: 'kept', 'now' or null. */
   failing: (string | null | undefined)[];
-  /** Until the time of the circuit has come; absent where it is closed. */
+  /** Time until the circuit is half-open; absent if it is closed. */
   openMs: (number | null | undefined)[];
   holdMs: (number | undefined)[];
-  /** Why it is switched off. */
+  /** Reason for switching the subscription off. */
   off: (string | undefined)[];
   /** Whether new deliveries wait from now on. */
   backlog: boolean[];
@@ -54,13 +54,13 @@ interface Decisions {
 interface CarriedOut {
   id: string;
   done: boolean;
-  /** As it was before. */
+  /** The health before the change. */
   health: HealthColumn;
 }
 
 /**
- * Carries out what was decided.
- * @returns the subscriptions that are on and still have that target
+ * Applies decisions.
+ * @returns the subscriptions that are on and still have the same target
  */
 export const CARRY_OUT = prepared<Decisions, CarriedOut>(
   'verdicts.carry-out',
@@ -72,7 +72,7 @@ WITH decided AS MATERIALIZED (
     AS d(webhook_id, target_version, stored, failures, openings, failing, open_ms, hold_ms, off,
       backlog)
 ),
--- Where just that health is stored. Waits for nobody: what somebody else has locked is left as it is.
+-- Only subscriptions with unchanged health. Skips locked rows instead of waiting.
 locked AS MATERIALIZED (
   SELECT w.id FROM decided d JOIN webhooks w ON w.id = d.webhook_id
   WHERE w.target_version = d.target_version AND w.enabled AND w.deleted_at IS NULL

@@ -4,7 +4,7 @@ import { AttemptTrace } from '../domain/attempt-trace.js';
 import type { LeasedDelivery } from '../domain/pending-deliveries.js';
 import { PROCESS_SPAN } from './delivery-queues.js';
 
-/** A span for each attempt, below the one in which its event was accepted. */
+/** Creates a span for each attempt, as a child of the one in which its event was accepted. */
 @Injectable()
 export class TracedAttempts extends AttemptTrace {
   constructor(private readonly tracing: Tracing) {

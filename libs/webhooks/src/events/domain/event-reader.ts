@@ -2,7 +2,7 @@ import type { Found, Page } from '#libs/kernel';
 import type { Delivery } from '../../deliveries/domain/delivery.js';
 import type { EventFilter, EventHead, StoredEvent } from './event.js';
 
-/** The events that were accepted. */
+/** Reads accepted events. */
 export abstract class EventReader {
   /** @param accountId the owner; undefined for any account */
   abstract find(id: string, accountId: string | undefined): Promise<StoredEvent | undefined>;
@@ -14,6 +14,6 @@ export abstract class EventReader {
     page: Page,
   ): Promise<Found<EventHead>>;
 
-  /** The deliveries that were made when the event was accepted, oldest first. */
+  /** The deliveries that were created with the event, oldest first. */
   abstract deliveriesOf(eventId: string): Promise<Delivery[]>;
 }

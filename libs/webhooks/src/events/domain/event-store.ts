@@ -1,14 +1,13 @@
 import type { UnavailableError } from '#libs/kernel';
 import type { Acceptance, ReportedEvent } from './event.js';
 
-/** Where events are accepted. */
+/** Accepts events. */
 export abstract class EventStore {
   /**
-   * Stores events and one delivery for each matching subscription, durably, in statements that
-   * concurrent callers share; results in the order of the events. The result of an event is an error
-   * when it may not be stored though others are, or when it was reported before and it is not known
-   * what that report was answered with.
-   * @throws UnavailableError when it is not known that anything was stored
+   * Durably stores events and one delivery for each matching subscription. Concurrent callers share
+   * statements. Results have the order of the events. An event's result is an error if others are stored
+   * but this one may not be, or if it is a repeat and the result of its first report is unknown.
+   * @throws UnavailableError if possibly none of the events was stored
    */
   abstract accept(events: readonly ReportedEvent[]): Promise<(Acceptance | UnavailableError)[]>;
 }

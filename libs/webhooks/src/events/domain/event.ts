@@ -1,6 +1,6 @@
 import type { EventKind, Resource } from '../../subscriptions/domain/event-kinds.js';
 
-/** An event as its producer reports it. `data` is JSON text, byte for byte as it was sent. */
+/** An event as its producer reports it. `data` is JSON text, byte for byte as sent. */
 export interface ReportedEvent {
   event: EventKind;
   resource: Resource;
@@ -8,17 +8,17 @@ export interface ReportedEvent {
   accountId?: string | undefined;
   /** The producer's own key, unique per account and event kind. */
   producerId?: string | undefined;
-  /** Time of acceptance when absent. */
+  /** By default the time of acceptance. */
   occurredAt?: Date | undefined;
   data: string;
 }
 
-/** What became of a reported event; a refused one is stored nowhere. */
+/** The result of a reported event. A refused one is not stored. */
 export type Acceptance =
   | { accepted: true; id: string; duplicate: boolean; deliveries: number }
   | { accepted: false; refusal: Refusal };
 
-/** Why an event that is well-formed is refused all the same. */
+/** Why a well-formed event is refused. */
 export type Refusal = 'unknown_application' | 'unknown_account' | 'accounts_differ';
 
 /** A stored event, without its data. */
@@ -31,7 +31,7 @@ export interface EventHead {
   producerId?: string;
   occurredAt: Date;
   createdAt: Date;
-  /** A sample that a customer had sent to a subscription, not an event of the platform. */
+  /** Whether it is a sample for a customer's test, not an event of the platform. */
   test: boolean;
 }
 
@@ -41,7 +41,7 @@ export interface StoredEvent extends EventHead {
   data: string;
 }
 
-/** What a list of events is narrowed down to. A value that nothing has finds nothing. */
+/** Filters of a list of events. An unknown value finds nothing. */
 export interface EventFilter {
   event?: string;
   resource?: string;

@@ -7,15 +7,15 @@ import { EventStore } from './event-store.js';
 import { type Unmatched, unmatchedReason } from './unmatched.js';
 import { WebhooksService } from '../../subscriptions/domain/webhooks.service.js';
 
-/** An event, and who was told of it and who was not. */
+/** An event with its deliveries, and the subscriptions that it did not match. */
 export interface EventReport {
   event: StoredEvent;
   deliveries: Delivery[];
-  /** Of a test there are none: it is for one subscription alone. */
+  /** Empty for a test, which is for only one subscription. */
   unmatched: Unmatched[];
 }
 
-/** Takes in what happened on the platform and tells what became of it. */
+/** Accepts events of the platform and shows what happened to them. */
 @Injectable()
 export class EventsService {
   constructor(
@@ -24,18 +24,18 @@ export class EventsService {
     private readonly webhooks: WebhooksService,
   ) {}
 
-  /** Once this resolves, an accepted event cannot be lost. Results as {@link EventStore.accept} has them. */
+  /** Once this resolves, an accepted event cannot be lost. For results, see {@link EventStore.accept}. */
   accept(events: readonly ReportedEvent[]): Promise<(Acceptance | UnavailableError)[]> {
     return this.store.accept(events);
   }
 
-  /** Newest first. @param accountId whose events; undefined: everybody's */
+  /** Newest first. @param accountId the owner; undefined for any account */
   list(accountId: string | undefined, filter: EventFilter, page: Page): Promise<Found<EventHead>> {
     return this.reader.list(accountId, filter, page);
   }
 
   /**
-   * @param accountId whose event it must be; undefined: anybody's
+   * @param accountId the owner; undefined for any account
    * @throws NotFoundError
    */
   async show(id: string, accountId: string | undefined): Promise<EventReport> {
@@ -50,9 +50,9 @@ export class EventsService {
     event: StoredEvent,
     deliveries: readonly Delivery[],
   ): Promise<Unmatched[]> {
-    const told = new Set(deliveries.map((delivery) => delivery.webhookId));
+    const matched = new Set(deliveries.map((delivery) => delivery.webhookId));
     return (await this.webhooks.audienceOf(event))
-      .filter((webhook) => !told.has(webhook.id))
+      .filter((webhook) => !matched.has(webhook.id))
       .map((webhook) => ({ webhookId: webhook.id, reason: unmatchedReason(event, webhook) }));
   }
 }

@@ -20,6 +20,6 @@ it.each([
   ['other_resource', { resource: 'sms,transcription' }],
   ['changed_later', {}],
   ['changed_later', { resource: 'all' }],
-] as const)('%s: %o', (reason, change) => {
+] as const)('gives the reason %s for a subscription with %o', (reason, change) => {
   expect(unmatchedReason(event, { ...matching, ...change })).toBe(reason);
 });

@@ -3,19 +3,19 @@ import { ALL_RESOURCES } from '../../subscriptions/domain/event-kinds.js';
 import type { Webhook } from '../../subscriptions/domain/webhook.js';
 
 /**
- * Why a subscription was not told of an event, as far as it shows now: it came later, is off, is
- * for another event or resource; or it would match, and so was changed since.
+ * Why a subscription has no delivery of an event, judged by its present state: it was created later, is
+ * off, or is for another event or resource. If it matches now, it was changed since.
  */
 export type UnmatchedReason =
   'created_later' | 'disabled' | 'other_event' | 'other_resource' | 'changed_later';
 
-/** A subscription that was not told of an event. */
+/** A subscription without a delivery of an event. */
 export interface Unmatched {
   webhookId: string;
   reason: UnmatchedReason;
 }
 
-/** The reason for a subscription, of the event's account or application, without a delivery. */
+/** The reason for a subscription of the event's account or application. */
 export function unmatchedReason(
   event: Pick<EventHead, 'event' | 'resource' | 'createdAt'>,
   webhook: Pick<Webhook, 'event' | 'resource' | 'enabled' | 'createdAt'>,

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { ReportedEventSchema } from './event-body.schema.js';
 import { readEvent } from './event.body.js';
 
-it('describes exactly the members that are read of an event', () => {
+it('describes exactly the members that are read from an event', () => {
   const read = new Set<string>();
   const event = new Proxy(
     {},
@@ -17,7 +17,7 @@ it('describes exactly the members that are read of an event', () => {
   expect([...read].sort()).toEqual(Object.keys(ReportedEventSchema.properties ?? {}).sort());
 });
 
-it('describes as required exactly what a fault says is', () => {
+it('requires exactly the members whose absence is a fault', () => {
   const { faults } = readEvent({}, '{}') as { faults: { field: string; code: string }[] };
   const { required = [], allOf = [] } = ReportedEventSchema;
   const [oneOfThese] = allOf.flatMap(({ anyOf }) => anyOf?.[0]?.required ?? []);
@@ -26,7 +26,7 @@ it('describes as required exactly what a fault says is', () => {
   );
 });
 
-it('describes ids as integers no larger than JavaScript holds', () => {
+it('limits ids to the safe integers of JavaScript', () => {
   const { applicationId, accountId } = ReportedEventSchema.properties ?? {};
   for (const id of [applicationId, accountId]) expect(id?.maximum).toBe(Number.MAX_SAFE_INTEGER);
   const event = { event: 'smsdlr', resource: 'sms', data: {}, accountId: 2 ** 53 };

@@ -3,7 +3,7 @@ import { EVENT_KINDS, RESOURCES } from '../../subscriptions/domain/event-kinds.j
 import { MAX_DATA_BYTES, MAX_PRODUCER_ID } from './event.body.js';
 import { MAX_BATCH } from './events.controller.js';
 
-/** An id of a body, which may be an integer or its digits. */
+/** An id in a body: an integer or a string of digits. */
 const id = (description: string, example: string) => ({
   type: ['integer', 'string'],
   ...ID_SCHEMA,
@@ -11,7 +11,7 @@ const id = (description: string, example: string) => ({
   examples: [example],
 });
 
-/** What `readEvent` reads; a test holds the two together. */
+/** The input of `readEvent`. A test compares the two. */
 export const ReportedEventSchema = schema.named('ReportedEvent', {
   type: 'object',
   properties: {
@@ -36,7 +36,7 @@ export const ReportedEventSchema = schema.named('ReportedEvent', {
   ...schema.someOf(['applicationId', 'accountId']),
 });
 
-/** What `POST /v1/events/batch` takes. */
+/** The body of `POST /v1/events/batch`. */
 export const EventBatchSchema = schema.named('EventBatch', {
   type: 'object',
   properties: {

@@ -10,7 +10,7 @@ function faultsIn(text: string, pointer?: string): string[] {
   return 'faults' in result ? result.faults.map(({ field, code }) => `${field} ${code}`) : [];
 }
 
-it('reads an event, ids as integers or digits, data as it was written', () => {
+it('reads ids as integers or digits, and keeps data as it was written', () => {
   const text =
     '{"id":"k","event":"cdrCreated","resource":"call","applicationId":5080983,"accountId":"83346",' +
     '"occurredAt":"2026-11-21T12:00:00.5+01:00","data":{ "n": 1.0 },"unknown":1}';
@@ -27,7 +27,7 @@ it('reads an event, ids as integers or digits, data as it was written', () => {
   });
 });
 
-it('takes null for a member that is not given', () => {
+it('treats null as an absent member', () => {
   const text =
     '{"id":null,"event":"smsdlr","resource":"sms","applicationId":null,"accountId":1,"occurredAt":null,"data":{}}';
   expect(read(text)).toEqual({
@@ -35,7 +35,7 @@ it('takes null for a member that is not given', () => {
   });
 });
 
-it('names every fault', () => {
+it('reports every fault', () => {
   expect(faultsIn('{}')).toEqual([
     'event required',
     'resource required',
@@ -57,7 +57,7 @@ it('names every fault', () => {
   ]);
 });
 
-it('points to the event of a batch', () => {
+it('points to the faulty event of a batch', () => {
   expect(faultsIn('{"event":1,"resource":"sms","accountId":1,"data":{}}', '/events/3')).toEqual([
     '/events/3/event type',
   ]);
@@ -97,7 +97,7 @@ it.each([
   ['2016-12-31T23:59:60Z', '2017-01-01T00:00:00.000Z'],
   ['1990-12-31T15:59:60.5-08:00', '1991-01-01T00:00:00.500Z'],
   ['2026-01-01t00:00:00.1239567890z', '2026-01-01T00:00:00.123Z'],
-])('takes %s for %s', (time, iso) => {
+])('reads the time %s as %s', (time, iso) => {
   const body = `{"event":"smsdlr","resource":"sms","accountId":1,"data":{},"occurredAt":"${time}"}`;
   expect(read(body)).toMatchObject({ event: { occurredAt: new Date(iso) } });
 });
@@ -109,7 +109,7 @@ it('refuses data of more than 128 KiB of text', () => {
   expect(faultsIn(body(65_533))).toEqual(['data length']);
 });
 
-it('finds no member in the prototype of the body', () => {
+it('ignores members of the prototype', () => {
   const text = '{"__proto__":{"event":"smsdlr"},"resource":"sms","accountId":1,"data":{}}';
   expect(faultsIn(text)).toEqual(['event required']);
 });

@@ -16,12 +16,12 @@ import {
   time,
 } from '../../deliveries/http/members.js';
 
-/** Limits of a reported event: characters of its producer's key, bytes of the text of `data`. */
+/** Limits of a reported event: characters of the producer's key, bytes of the text of `data`. */
 export const MAX_PRODUCER_ID = 255;
 export const MAX_DATA_BYTES = 128 << 10;
 
 /**
- * Reads an event of a producer. By hand, not by a DTO: batches hold a thousand of them.
+ * Reads a producer's event. Uses no DTO, for speed: a batch may have a thousand events.
  * @param text the JSON text of `value`, of which `data` is kept as it was written
  * @param pointer where the event is in the body: empty, or `/events/<index>`
  */
@@ -80,7 +80,7 @@ function dataText(given: unknown, text: string): string | Problem {
   return new Problem('length', `must have at most ${MAX_DATA_BYTES} bytes of text`);
 }
 
-/** What is wrong with an event that names what does not exist. */
+/** The fault of a refused event. */
 export function refusalFault(refusal: Refusal, pointer = ''): FieldFault {
   const [name, problem] = REFUSALS[refusal];
   return faultOf(pointer, name, problem);

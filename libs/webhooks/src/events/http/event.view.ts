@@ -32,7 +32,7 @@ const UnavailableEventSchema = schema.named(
   }),
 );
 
-/** What became of each event of a batch. */
+/** The results of a batch. */
 export const BatchResultSchema = schema.named(
   'BatchResult',
   schema.object({
@@ -115,7 +115,7 @@ export function acceptanceView(
   return { id, href: href('events', id), duplicate, deliveries };
 }
 
-/** What a batch answers for a repeated event while its first report cannot be read. */
+/** The result in a batch of an event that was possibly not stored, or whose first report cannot be read. */
 export function unavailableView({ message, code }: UnavailableError): object {
   return { error: message, code };
 }
@@ -127,7 +127,7 @@ export function eventView(event: EventHead, href: HrefBuilder): object {
     href: href('events', event.id),
     event: event.event,
     resource: event.resource,
-    // A JSON integer in REST bodies: accounts are numbered far below 2^53.
+    // A JSON integer is safe because account numbers are far below 2^53.
     accountId: Number(event.accountId),
     applicationId: event.applicationId,
     producerId: event.producerId,
@@ -136,7 +136,7 @@ export function eventView(event: EventHead, href: HrefBuilder): object {
   };
 }
 
-/** An event with what became of it, as JSON text: `data` stays as it was sent. */
+/** The JSON text of an event and its deliveries. `data` is shown exactly as it was sent. */
 export function eventText(
   { event, deliveries, unmatched }: EventReport,
   href: HrefBuilder,

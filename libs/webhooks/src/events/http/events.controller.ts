@@ -30,10 +30,10 @@ import { EventsService } from '../domain/events.service.js';
 import { readEvent, refusalFault } from './event.body.js';
 import { acceptanceView, eventText, eventView, unavailableView } from './event.view.js';
 
-/** The most events that a batch can have. */
+/** Most events in a batch. */
 export const MAX_BATCH = 1_000;
 
-/** Where the platform reports what happened. */
+/** Accepts events from the platform, and shows them. */
 @Controller('v1/events')
 export class EventsController {
   constructor(private readonly events: EventsService) {}
@@ -63,8 +63,8 @@ export class EventsController {
     @Href() href: HrefBuilder,
   ): Promise<object> {
     const read = readBatch(body);
-    const sound = read.flatMap((item) => ('event' in item ? [item.event] : []));
-    const acceptances = (sound.length > 0 ? await this.events.accept(sound) : []).values();
+    const valid = read.flatMap((item) => ('event' in item ? [item.event] : []));
+    const acceptances = (valid.length > 0 ? await this.events.accept(valid) : []).values();
     const results = read.map((item, index) => {
       if ('faults' in item) return faultyResult(item.faults);
       const acceptance = acceptances.next().value;
@@ -99,13 +99,13 @@ export class EventsController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    // The router knows of one method at a time.
+    // The router matches each method separately, so GET /v1/events/batch arrives here.
     if (id === 'batch') refuseMethod(request, response);
     answerJson(response, eventText(await this.events.show(id, ownerOf(user)), href));
   }
 }
 
-/** The platform sees everybody's events. */
+/** The platform sees the events of all accounts. */
 function ownerOf({ role, userId }: Principal): string | undefined {
   return role === 'platform' ? undefined : userId;
 }
@@ -114,7 +114,7 @@ function filterOf(query: QueryReader): EventFilter {
   const applicationId = query.text('applicationId');
   return {
     ...textsOf(query, ['event', 'resource', 'producerId']),
-    // What is no id names no application: it finds nothing, as 0 does.
+    // A malformed id finds nothing, like the id 0.
     ...(applicationId !== undefined && {
       applicationId: isNumericId(applicationId) ? applicationId : '0',
     }),

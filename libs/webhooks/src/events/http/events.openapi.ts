@@ -21,7 +21,7 @@ const withEverything = {
   occurredAt: '2026-01-31T12:00:00Z',
 };
 
-/** The routes of events in the API's description. */
+/** The events' part of the API description. */
 export const eventsRoutes = describeRoutes(EventsController, {
   tag: 'Events',
   about: 'What the platform reports, and what became of it.',

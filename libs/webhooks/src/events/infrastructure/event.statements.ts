@@ -6,12 +6,12 @@ import { IS_FREE } from '../../subscriptions/infrastructure/webhook-flow.js';
 import type { Refusal } from '../domain/event.js';
 
 /**
- * Deliveries of one subscription that a statement puts onto the queue: as many as a worker has places
- * for. With more, what is accepted for others would wait behind them; the rest is claimed from PostgreSQL.
+ * Most deliveries of one subscription that a statement puts onto the queue: about as many as a worker has
+ * places for. More would delay other subscriptions. Workers claim the rest from PostgreSQL.
  */
 const MOST_AT_ONCE = 20;
 
-/** Reported events as arrays, a column each. */
+/** Reported events as arrays, one for each column. */
 interface ReportedEvents {
   events: string[];
   resources: string[];
@@ -20,7 +20,7 @@ interface ReportedEvents {
   producerIds: (string | undefined)[];
   occurredAt: (string | undefined)[];
   data: string[];
-  /** The spans that they are accepted in; undefined where there is no tracing. */
+  /** The spans in which the events are accepted; undefined without tracing. */
   traceparents: (string | undefined)[] | undefined;
   /** Whether deliveries may go onto the queue. */
   hasRoom: boolean;
@@ -28,7 +28,7 @@ interface ReportedEvents {
 }
 
 export interface EventResultRow {
-  /** Its place in the batch, from 1 on. */
+  /** Position in the batch, starting at 1. */
   ord: number;
   refusal: Refusal | null;
   event_id: string;
@@ -44,18 +44,17 @@ export interface ClaimedDeliveryRow {
 }
 
 /**
- * Accepts a batch of events in one statement: a row for each event, and one for each delivery that was
- * claimed for the queue.
+ * Accepts a batch of events in one statement. Returns a row for each event, and one for each delivery
+ * that was leased to the queue.
  *
- * Everything is made at one now(), so the ids of an event and of its deliveries share a prefix. Nothing
- * is joined to itself: PostgreSQL expects a row or ten of each step, and would compare all events of a
- * batch with all.
+ * All rows have the same now(), so the ids of an event and its deliveries share a prefix. There are no
+ * self-joins: PostgreSQL expects one to ten rows from each step, and would compare every pair of events.
  */
 export const ACCEPT_EVENTS = prepared<ReportedEvents, EventResultRow | ClaimedDeliveryRow>(
   'events.accept',
   `
 WITH
--- The batch, with the accounts that its events name.
+-- The batch, with the accounts of its events.
 given AS MATERIALIZED (
   SELECT g.*, a.user_id AS application_account, u.id AS named_account
   FROM unnest(@events::text[], @resources::text[], @applicationIds::bigint[],
@@ -66,7 +65,7 @@ given AS MATERIALIZED (
   LEFT JOIN applications a ON a.id = g.application_id
   LEFT JOIN users u ON u.id = g.account_id
 ),
--- Whose each is, or why it is refused.
+-- The owner of each event, or why it is refused.
 judged AS MATERIALIZED (
   SELECT new_uuid(now(), ord) AS id, ord, event, resource, application_id, producer_id, data,
     traceparent,
@@ -79,7 +78,7 @@ judged AS MATERIALIZED (
     END AS refusal
   FROM given
 ),
--- Reads the subscriptions as they are: there is no cache to be stale.
+-- Reads the subscriptions directly; there is no cache that could be stale.
 matched AS MATERIALIZED (
   SELECT j.*, m.webhooks, m.generations, m.are_free
   FROM judged j CROSS JOIN LATERAL (
@@ -96,8 +95,8 @@ matched AS MATERIALIZED (
       AND (w.resource = 'all' OR j.resource = ANY (string_to_array(w.resource, ',')))
   ) m
 ),
--- In key order, so two batches never wait for each other in a circle. A key of a concurrent batch
--- makes us wait for its commit.
+-- Inserts in key order, so that two batches cannot deadlock. Waits for the commit of a concurrent batch
+-- with the same key.
 new_keys AS (
   INSERT INTO event_keys (account_id, event, producer_id, event_id, deliveries)
   SELECT account_id, event, producer_id, id, cardinality(webhooks)
@@ -107,7 +106,7 @@ new_keys AS (
   ON CONFLICT DO NOTHING
   RETURNING event_id
 ),
--- An event is stored only if its key was new.
+-- Only events with a new key are stored.
 decided AS MATERIALIZED (
   SELECT *, refusal IS NULL
     AND (producer_id IS NULL OR id IN (SELECT event_id FROM new_keys)) AS fresh
@@ -120,7 +119,7 @@ stored AS (
     traceparent, data
   FROM decided WHERE fresh
 ),
--- A delivery for each match. The first of a subscription go onto the queue, if it is free.
+-- One delivery for each match. A subscription's first ones go onto the queue if it is free.
 fanned AS MATERIALIZED (
   SELECT d.id AS event_id, d.account_id, d.event, m.webhook_id, m.generation, m.is_free,
     m.is_free AND row_number() OVER (PARTITION BY m.webhook_id) <= ${MOST_AT_ONCE} AS at_once
@@ -128,7 +127,7 @@ fanned AS MATERIALIZED (
   CROSS JOIN LATERAL unnest(d.webhooks, d.generations, d.are_free) m(webhook_id, generation, is_free)
   WHERE d.fresh
 ),
--- Where others are left over, later events wait behind them in PostgreSQL.
+-- If some do not go onto the queue, later deliveries wait behind them in PostgreSQL.
 crowded AS (
   UPDATE webhooks SET backlog = true WHERE id = ANY (ARRAY(
     SELECT id FROM webhooks
@@ -136,7 +135,7 @@ crowded AS (
     FOR NO KEY UPDATE SKIP LOCKED
   ))
 ),
--- What goes onto the queue is leased to it: a lost job is due when its lease ends.
+-- Deliveries on the queue have a lease. If the job is lost, they are due when it ends.
 made AS (
   INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation,
     next_attempt_at, claimed_until, created_at)
@@ -163,7 +162,7 @@ export interface KeyRow {
   deliveries: number;
 }
 
-/** The events that keys stand for: a statement of its own, to see what a concurrent one committed. */
+/** Finds events by key. A separate statement, to see the commits of concurrent ones. */
 export const FIND_KEYS = prepared<
   { accountIds: string[]; events: string[]; producerIds: string[] },
   KeyRow
@@ -188,7 +187,7 @@ export interface EventHeadRow {
   created_at: Date;
 }
 
-/** Not prepared, as a plan that is kept opens the partitions of all days. */
+/** Not prepared, because a cached plan opens the partitions of all days. */
 export const FIND_EVENT = statement<
   { id: string; accountId: string | undefined },
   EventHeadRow & { data: string }
@@ -197,7 +196,7 @@ SELECT id, account_id, application_id, event, resource, producer_id, test, occur
   data
 FROM events WHERE id = @id AND (@accountId::bigint IS NULL OR account_id = @accountId)`);
 
-/** How many days {@link listEvents} may be about. */
+/** How many days {@link listEvents} may cover. */
 export const EVENT_DAYS_LISTED = daysAtOnce('events');
 
 interface EventsPage {
@@ -209,13 +208,13 @@ interface EventsPage {
   applicationId: string | undefined;
   since: string | undefined;
   until: string | undefined;
-  /** These alone may be listed; undefined: any. */
+  /** Limits the list to these events; undefined for no limit. */
   ids: string[] | undefined;
 }
 
 /**
- * A test is nothing that happened on the platform, so it is not listed. Not prepared, as a plan for
- * any limit and any filter sorts all events of the account.
+ * Omits tests, which are not events of the platform. Not prepared, because a generic plan sorts all events
+ * of the account.
  */
 export function listEvents(span: Span) {
   return statement<EventsPage, EventHeadRow & LookedAt>(`
@@ -241,7 +240,7 @@ WHERE matches OR place = ${LOOKED_AT}
 ORDER BY id DESC LIMIT @limit`);
 }
 
-/** The events of a producer's key, the newest first. */
+/** The events with a producer's key, newest first. */
 export const EVENTS_OF_KEY = prepared<
   { producerId: string; accountId: string | undefined },
   { id: string }

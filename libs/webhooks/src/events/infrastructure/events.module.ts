@@ -19,7 +19,7 @@ import { PostgresEventStore } from './postgres-event.store.js';
 import { PostgresReplayStore } from '../../deliveries/infrastructure/postgres-replay.store.js';
 import { WebhooksModule } from '../../subscriptions/infrastructure/webhooks.module.js';
 
-/** Accepting events, and the log of their deliveries. */
+/** Accepts events, and keeps the log of their deliveries. */
 @Module({})
 export class EventsModule {
   /** @param shards `QUEUE_SHARDS` of the configuration */

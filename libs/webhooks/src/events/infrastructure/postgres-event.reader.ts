@@ -65,7 +65,7 @@ export class PostgresEventReader extends EventReader {
     return { ...found, rows: found.rows.map(eventOf) };
   }
 
-  /** The events of a producer's key, the newest first; undefined where any will do. */
+  /** The events with a producer's key, newest first; undefined without a key. */
   private async idsOf(
     producerId: string | undefined,
     accountId: string | undefined,

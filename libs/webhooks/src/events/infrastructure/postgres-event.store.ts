@@ -23,12 +23,12 @@ import {
   type KeyRow,
 } from './event.statements.js';
 
-/** Events of a request that are many: others do not wait for their statement, which takes long. */
+/** Requests with this many events use a separate group, so that others do not wait for slow statements. */
 const MANY_EVENTS = 20;
-/** Events in a statement of such requests; a larger one would hold up others for longer. */
+/** Most events in a statement of such requests; larger ones would delay others for longer. */
 const MOST_EVENTS = 500;
 const MAX_BATCH_CHARACTERS = 4 << 20;
-/** The number of the lease under which a new delivery is on the queue: no worker has had it. */
+/** The lease number of a new delivery on the queue, which no worker has had yet. */
 const FIRST_LEASE = 0;
 
 /** An event and the span in which it is accepted. */
@@ -36,7 +36,7 @@ interface TracedEvent extends ReportedEvent {
   traceparent?: string;
 }
 
-/** Accepts events into PostgreSQL: concurrent acceptances share a statement, and a commit. */
+/** Stores events in PostgreSQL. Concurrent calls share a statement and a commit. */
 @Injectable()
 export class PostgresEventStore extends EventStore {
   private readonly few: GroupCommit<TracedEvent, Acceptance | UnavailableError>;
@@ -54,7 +54,7 @@ export class PostgresEventStore extends EventStore {
     super();
     this.results = metrics.counter(
       'switchhook_events_total',
-      'Reported events by what became of them: accepted, duplicate or refused.',
+      'Reported events by result: accepted, duplicate or refused.',
       { event: EVENT_KINDS, result: ['accepted', 'duplicate', 'refused'] },
     );
     this.leaseMs = leaseMs(config);
@@ -64,7 +64,7 @@ export class PostgresEventStore extends EventStore {
       weigh: (event: TracedEvent) => event.data.length,
     };
     this.few = new GroupCommit(accept, { ...limits, maxItems: 200, atOnce: 2 });
-    // One at once: two would take all of a small PostgreSQL.
+    // One statement at a time: two would saturate a small PostgreSQL.
     this.many = new GroupCommit(accept, { ...limits, maxItems: MOST_EVENTS });
   }
 
@@ -72,7 +72,7 @@ export class PostgresEventStore extends EventStore {
     const results = await this.acceptTogether(events.slice(0, MOST_EVENTS));
     const others = events.slice(MOST_EVENTS);
     if (others.length === 0) return results;
-    // The first are stored, whatever becomes of the others.
+    // The first events are already stored, even if the others fail.
     const later = await this.accept(others).catch((error: unknown) => {
       if (error instanceof UnavailableError) return others.map(() => error);
       throw error;
@@ -119,10 +119,10 @@ export class PostgresEventStore extends EventStore {
       hasRoom: this.queue.hasRoom(),
       leaseMs: this.leaseMs,
     });
-    // After the commit, and without waiting: what does not get there is due when its lease ends.
+    // After the commit, and without waiting. Deliveries that miss the queue are due when their leases end.
     void this.queue.add(rows.filter((row) => row.ord === null).map(queuedDelivery));
     const accepted = rows.filter((row) => row.ord !== null);
-    // The others are committed, whatever becomes of this statement.
+    // The other events are already committed, even if this statement fails.
     const repeated = await this.findRepeated(events, accepted).catch(
       (error: unknown) => new UnavailableError(error),
     );
@@ -131,7 +131,7 @@ export class PostgresEventStore extends EventStore {
     return results;
   }
 
-  /** The first acceptance of each event whose key was not new, by its place in the batch. */
+  /** The first acceptance of each repeated event, by position in the batch. */
   private async findRepeated(
     events: readonly ReportedEvent[],
     rows: readonly EventResultRow[],
@@ -177,7 +177,7 @@ function acceptanceOf(
   }
   if (repeated instanceof UnavailableError) return repeated;
   const first = repeated.get(row.ord);
-  // Its retention ended between the two statements: the producer repeats, and it is new then.
+  // Its retention ended between the two statements. The producer will repeat it, and it will be new.
   if (!first) return new UnavailableError(new Error('the key of a repeated event is gone'));
   return { accepted: true, id: first.event_id, duplicate: true, deliveries: first.deliveries };
 }

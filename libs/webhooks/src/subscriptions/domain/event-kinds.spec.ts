@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { ALL_RESOURCES, parseResources, RESOURCES } from './event-kinds.js';
 
-/** Characters that something may make something else of. */
+/** Characters that a parser or database may alter. */
 const characters = fc.constantFrom(
   ...Array.from('aZ09:=+/-_., "\\\t\n\0\u0085\u00a0é—😀\u{10ffff}'),
 );
@@ -38,7 +38,7 @@ it.each([
 const blanks = fc.constantFrom('', ' ', '\t ', '\u00a0');
 const items = fc.tuple(blanks, fc.constantFrom(...RESOURCES, ALL_RESOURCES), blanks);
 
-it('reads any list of known items as those items, once each, and reads that as itself', () => {
+it('removes duplicates from any list of known items, and its result parses to itself', () => {
   fc.assert(
     fc.property(fc.array(items, { minLength: 1, maxLength: 8 }), (parts) => {
       const read = parseResources(parts.map((part) => part.join('')).join(','));
@@ -50,16 +50,16 @@ it('reads any list of known items as those items, once each, and reads that as i
   );
 });
 
-it('refuses any list with an item that is none, wherever it stands', () => {
+it('refuses any list with an unknown item, at every position', () => {
   const known: readonly string[] = [...RESOURCES, ALL_RESOURCES];
-  const none = fc
+  const unknown = fc
     .oneof(
       fc.string({ unit: characters, maxLength: 8 }),
       fc.constantFrom('', 'CALL', 'calls', 'al'),
     )
     .filter((text) => text.split(',').some((item) => !known.includes(item.trim())));
   fc.assert(
-    fc.property(fc.array(items, { maxLength: 3 }), none, fc.nat(), (parts, wrong, at) => {
+    fc.property(fc.array(items, { maxLength: 3 }), unknown, fc.nat(), (parts, wrong, at) => {
       const list = parts.map((part) => part.join(''));
       list.splice(at % (list.length + 1), 0, wrong);
       expect(parseResources(list.join(','))).toBeUndefined();

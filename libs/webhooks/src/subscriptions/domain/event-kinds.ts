@@ -6,7 +6,7 @@ export type EventKind = (typeof EVENT_KINDS)[number];
 export const RESOURCES = ['call', 'sms', 'transcription'] as const;
 export type Resource = (typeof RESOURCES)[number];
 
-/** A subscription to this covers every resource, those of later versions too. */
+/** A subscription to this covers every resource, including those of later versions. */
 export const ALL_RESOURCES = 'all';
 
 export function isEventKind(text: string): text is EventKind {
@@ -18,8 +18,8 @@ export function isResource(text: string): text is Resource {
 }
 
 /**
- * The resources of a subscription as they are stored and shown: `all`, or the items in the order
- * given, once each, with commas and no blanks. Undefined when the text is no such list.
+ * The resources of a subscription as they are stored and shown: `all`, or the items in the given
+ * order, once each, with commas and no blanks. Undefined if the text is not such a list.
  */
 export function parseResources(text: string): string | undefined {
   const items = text.split(',').map((item) => item.trim());

@@ -2,7 +2,7 @@ import { createPublicKey, verify } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { newSigningKey, signatureOf, SIGNATURES } from './signing-key.js';
 
-it('makes secrets of 32 random bytes in the form of Standard Webhooks', () => {
+it('creates secrets of 32 random bytes in the format of Standard Webhooks', () => {
   const keys = Array.from({ length: 100 }, () => newSigningKey('hmac-sha256'));
   expect(new Set(keys.map(({ secret }) => secret)).size).toBe(100);
   for (const { secret, publicKey } of keys) {
@@ -13,7 +13,7 @@ it('makes secrets of 32 random bytes in the form of Standard Webhooks', () => {
   }
 });
 
-it('makes pairs of Ed25519 of which the public key verifies what the private one has signed', () => {
+it('creates Ed25519 pairs whose public key verifies signatures of the private key', () => {
   const [one, other] = [newSigningKey('ed25519'), newSigningKey('ed25519')];
   const content = 'id.1795262400.{"ä":1}';
   const [identifier, signature = ''] = signatureOf(content, one.secret).split(',');
@@ -29,7 +29,7 @@ it('makes pairs of Ed25519 of which the public key verifies what the private one
   expect(verifies(other.publicKey, content)).toBe(false);
 });
 
-it('signs as RFC 8032 does (section 7.1, test 2)', () => {
+it('signs like the example of RFC 8032 (section 7.1, test 2)', () => {
   const bytes = Buffer.from(
     '4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb' +
       '3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c',
@@ -44,7 +44,7 @@ it('signs as RFC 8032 does (section 7.1, test 2)', () => {
   expect(signatureOf('r', `whsk_${bytes.toString('base64')}`)).toBe(expected);
 });
 
-it('knows the kinds of keys apart by what they begin with', () => {
+it('selects the signature algorithm by the prefix of the secret', () => {
   const identifiers = SIGNATURES.map((kind) => signatureOf('', newSigningKey(kind).secret));
   expect(identifiers.map((text) => text.split(',')[0])).toEqual(['v1', 'v1a']);
 });

@@ -8,24 +8,23 @@ import {
   sign,
 } from 'node:crypto';
 
-/** How notifications can be signed, by the names of RFC 9421. */
+/** Signature algorithms of notifications, with their names from RFC 9421. */
 export const SIGNATURES = ['hmac-sha256', 'ed25519'] as const;
 export type Signature = (typeof SIGNATURES)[number];
 
-/** What notifications are signed with, in the form of Standard Webhooks 1.0.0. */
+/** A key that signs notifications, in the format of Standard Webhooks 1.0.0. */
 export interface SigningKey {
-  /** `whsec_<base64>`, which receivers know; or `whsk_<base64>`, which nobody is told. */
+  /** `whsec_<base64>`, which receivers know, or `whsk_<base64>`, which is never shown. */
   secret: string;
-  /** `whpk_<base64>`, by which receivers verify; null where they do so by the secret. */
+  /** `whpk_<base64>`, with which receivers verify; null if they verify with the secret. */
   publicKey: string | null;
 }
 
-/** Standard Webhooks 1.0.0 wants 24 to 64 bytes. */
+/** Standard Webhooks 1.0.0 requires 24 to 64 bytes. */
 const SECRET_BYTES = 32;
 const PRIVATE_KEY = 'whsk_';
 const SEED_BYTES = 32;
 
-/** A new key. */
 export function newSigningKey(signature: Signature): SigningKey {
   if (signature === 'hmac-sha256') {
     return { secret: `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`, publicKey: null };
@@ -38,7 +37,7 @@ export function newSigningKey(signature: Signature): SigningKey {
   };
 }
 
-/** The signature of a content with its identifier: `v1,…` or `v1a,…`. */
+/** The signature with its version identifier: `v1,…` or `v1a,…`. */
 export function signatureOf(content: string, secret: string): string {
   if (secret.startsWith(PRIVATE_KEY)) {
     return `v1a,${sign(null, Buffer.from(content), privateKeyOf(secret)).toString('base64')}`;
@@ -50,7 +49,7 @@ export function signatureOf(content: string, secret: string): string {
 const bytesOf = (secret: string): Buffer =>
   Buffer.from(secret.slice(secret.indexOf('_') + 1), 'base64');
 
-/** Making one of its text takes as long as a signature. */
+/** Cached because parsing a key takes as long as signing. */
 const privateKeys = new LRUCache<string, KeyObject>({ max: 1_000 });
 
 function privateKeyOf(secret: string): KeyObject {

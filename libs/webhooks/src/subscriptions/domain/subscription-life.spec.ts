@@ -39,11 +39,11 @@ const open = (openMs: number, columns: Partial<Health> = {}): Health => ({
   ...columns,
 });
 
-/** Every state that a target can be in, at its borders. */
+/** Every state of a target, at its boundary values. */
 const STATES = {
   healthy: closed(0, null),
-  'failing, new': closed(8, 0),
-  'failing, for long': closed(8, FAILING_MS),
+  'failing since just now': closed(8, 0),
+  'failing for five days': closed(8, FAILING_MS),
   'nine failures within 30 s': closed(9, 29_999),
   'nine failures over 30 s': closed(9, 30_000),
   'ten failures within 30 s': closed(10, 29_999),
@@ -52,9 +52,9 @@ const STATES = {
   open: open(1),
   'open, failing for five days': open(1, { failingMs: FAILING_MS }),
   'half-open': open(0),
-  'half-open for long': open(-HOUR),
-  'half-open, opened often': open(0, { openings: 7 }),
-  'half-open, opened very often': open(0, { openings: 5_000 }),
+  'half-open for an hour': open(-HOUR),
+  'half-open, opened seven times': open(0, { openings: 7 }),
+  'half-open, opened 5,000 times': open(0, { openings: 5_000 }),
   'half-open, failing for almost five days': open(0, { failingMs: FAILING_MS - 1 }),
   'half-open, failing for five days': open(0, { failingMs: FAILING_MS }),
   'half-open, resumed just now': open(0, { failingMs: 0 }),
@@ -82,14 +82,14 @@ const opened = (seconds: number, openings: number): Decision => ({
   backlog: true,
 });
 
-/** What a success and a failure change; what all other verdicts change follows from that. */
+/** Decisions after a success and after a failure; those after other verdicts derive from them. */
 const TRANSITIONS: Record<
   keyof typeof STATES,
   Record<'success' | 'failure', Decision | undefined>
 > = {
   healthy: { success: undefined, failure: counted(1, NOW) },
-  'failing, new': { success: RECOVERED, failure: counted(9) },
-  'failing, for long': { success: RECOVERED, failure: counted(9) },
+  'failing since just now': { success: RECOVERED, failure: counted(9) },
+  'failing for five days': { success: RECOVERED, failure: counted(9) },
   'nine failures within 30 s': { success: RECOVERED, failure: counted(10) },
   'nine failures over 30 s': { success: RECOVERED, failure: opened(30, 1) },
   'ten failures within 30 s': { success: RECOVERED, failure: undefined },
@@ -98,9 +98,9 @@ const TRANSITIONS: Record<
   open: { success: CLOSED, failure: undefined },
   'open, failing for five days': { success: CLOSED, failure: undefined },
   'half-open': { success: CLOSED, failure: opened(60, 2) },
-  'half-open for long': { success: CLOSED, failure: opened(60, 2) },
-  'half-open, opened often': { success: CLOSED, failure: opened(3_600, 8) },
-  'half-open, opened very often': { success: CLOSED, failure: opened(3_600, 5_001) },
+  'half-open for an hour': { success: CLOSED, failure: opened(60, 2) },
+  'half-open, opened seven times': { success: CLOSED, failure: opened(3_600, 8) },
+  'half-open, opened 5,000 times': { success: CLOSED, failure: opened(3_600, 5_001) },
   'half-open, failing for almost five days': { success: CLOSED, failure: opened(60, 2) },
   'half-open, failing for five days': { success: CLOSED, failure: FAILING_OFF },
   'half-open, resumed just now': { success: CLOSED, failure: opened(60, 2) },
@@ -122,14 +122,14 @@ function expected(state: keyof typeof STATES, verdict: keyof typeof VERDICTS) {
 
 const names = <Name extends string>(of: Record<Name, unknown>) => Object.keys(of) as Name[];
 
-describe.each(names(STATES))('a target that is: %s', (state) => {
-  it.each(names(VERDICTS))('after one %s', (verdict) => {
+describe.each(names(STATES))('decide for a target in state: %s', (state) => {
+  it.each(names(VERDICTS))('returns the expected decision after one %s', (verdict) => {
     const decision = decide(STATES[state], verdictsOf(VERDICTS[verdict]));
     expect(decision).toEqual(expected(state, verdict));
   });
 });
 
-/** The health that a decision leaves. */
+/** The health after a decision. */
 function applied(health: Health, decision: Decision | undefined): Health {
   if (!decision?.health) return health;
   const { failingSince, ...others } = decision.health;
@@ -146,8 +146,8 @@ const anyOf = (...verdicts: Verdict[]) =>
     .tuple(fc.constantFrom(...verdicts), fc.array(fc.constantFrom(...verdicts), { maxLength: 25 }))
     .map(([first, others]): [Verdict, ...Verdict[]] => [first, ...others]);
 
-describe('verdicts that are carried out together', () => {
-  it('change the same as one after the other, as long as none is a success', () => {
+describe('combined verdicts', () => {
+  it('have the same effect as single verdicts in sequence, if none is a success', () => {
     const others = Object.values<Verdict>(VERDICTS).filter(({ kind }) => kind !== 'succeeded');
     fc.assert(
       fc.property(aState, anyOf(...others), (state, verdicts) => {
@@ -160,14 +160,14 @@ describe('verdicts that are carried out together', () => {
           if (off !== undefined) break;
         }
         const decision = decide(state, folded(verdicts));
-        // A probe that fails for the last time, and a 410 beside it: off in any case.
+        // With both a last failed probe and a 410, the reason may differ, but it is off either way.
         expect(decision?.off === undefined).toBe(off === undefined);
         if (off === undefined) expect(applied(state, decision)).toEqual(health);
       }),
     );
   });
 
-  it('count from the last success on, without which the target would have been', () => {
+  it('count only the failures after the last success', () => {
     const { success, failure } = VERDICTS;
     fc.assert(
       fc.property(aState, anyOf(success, failure), (state, verdicts) => {
@@ -182,61 +182,61 @@ describe('verdicts that are carried out together', () => {
     );
   });
 
-  it('count no more than ten failures after a success', () => {
+  it('count at most ten failures after a success', () => {
     const { success, failure } = VERDICTS;
     const { failures } = folded([success, ...Array.from({ length: 12 }, () => failure)]);
     expect(failures).toBe(10);
   });
 
-  it('hold for the longest that was asked for, less the time since', () => {
+  it('hold for the longest time that the target asked for, minus the time since', () => {
     const asked = (retryAfterMs: number) => verdictsOf({ kind: 'failed', retryAfterMs });
     expect(followedBy(asked(MINUTE), asked(1_000), 10_000).holdMs).toBe(50_000);
     expect(followedBy(asked(MINUTE), asked(HOUR), 10_000).holdMs).toBe(HOUR);
     expect(followedBy(asked(MINUTE), verdictsOf(VERDICTS.failure), HOUR).holdMs).toBe(0);
   });
 
-  it('hold nobody whose time is over by the time they are carried out', () => {
-    const late = { ...verdictsOf(VERDICTS['failed test']), holdMs: -5 };
-    expect(decide(STATES.healthy, late)).toBeUndefined();
+  it('do not hold a target if the time it asked for is already over', () => {
+    const expired = { ...verdictsOf(VERDICTS['failed test']), holdMs: -5 };
+    expect(decide(STATES.healthy, expired)).toBeUndefined();
   });
 });
 
-it('walks from the first failure to the end by failures alone, an hour apart at last', () => {
+it('switches off after five days of failures, with probes finally an hour apart', () => {
   let health = STATES.healthy;
   let ms = 0;
-  const told: string[] = [];
+  const changes: string[] = [];
   for (let attempts = 1; attempts < 200; attempts += 1) {
     const decision = decide(health, verdictsOf(VERDICTS.failure));
-    if (decision?.change) told.push(decision.change);
+    if (decision?.change) changes.push(decision.change);
     if (decision?.off) break;
     health = applied(health, decision);
     const wait = circuitOf(health) === 'closed' ? 5_000 : health.openMs!;
     health = healthAfter(health, wait);
     ms += wait;
   }
-  expect(told.at(-1)).toBe('switched_off');
-  // 30 s, 1, 2, 4, 8, 16 and 32 minutes; then each hour of five days.
-  expect(told.filter((change) => change === 'opened')).toHaveLength(7 + 119);
+  expect(changes.at(-1)).toBe('switched_off');
+  // 30 s, 1, 2, 4, 8, 16 and 32 minutes; then every hour of five days.
+  expect(changes.filter((change) => change === 'opened')).toHaveLength(7 + 119);
   expect(ms).toBeGreaterThanOrEqual(FAILING_MS);
   expect(ms).toBeLessThan(FAILING_MS + HOUR);
 });
 
-it('tells the state of the circuit by its time', () => {
+it('derives the state of the circuit from the time until which it is open', () => {
   const circuits = [null, 1, 0, -1].map((openMs) => circuitOf({ openMs }));
   expect(circuits).toEqual(['closed', 'open', 'half_open', 'half_open']);
 });
 
-it('warns of the end five days after the first failure, and not before the next probe', () => {
+it('warns of switching off five days after the first failure, but not before the next probe', () => {
   const since = new Date(0);
   expect(disablesAt(since, new Date(1_000))).toEqual(new Date(FAILING_MS));
   expect(disablesAt(since, new Date(FAILING_MS + 1))).toEqual(new Date(FAILING_MS + 1));
 });
 
-describe('what its customer does', () => {
+describe('a request of the customer', () => {
   const healthy = { failures: 0, failingSince: null, openUntil: null, openings: 0 };
   const cancelled = { generation: NEXT, cancelling: true };
 
-  it('switches it off without a reason, and the service with one', () => {
+  it('switches a subscription off without a reason, and the service gives one', () => {
     const off = { enabled: false, disabledReason: null, disabledAt: null };
     expect(switchedOff(null)).toEqual({ ...off, ...cancelled });
     for (const reason of ['gone', 'failing'] as const) {
@@ -245,29 +245,29 @@ describe('what its customer does', () => {
     }
   });
 
-  it('deletes it, which cancels as switching off does', () => {
-    const forgotten = { payload: null, headers: null, userinfo: null };
-    expect(DELETED).toEqual({ deletedAt: NOW, ...forgotten, ...cancelled });
+  it('deletes a subscription with its secrets, and cancels its deliveries', () => {
+    const cleared = { payload: null, headers: null, userinfo: null };
+    expect(DELETED).toEqual({ deletedAt: NOW, ...cleared, ...cancelled });
   });
 
-  it('switches it on, with its health as at the beginning', () => {
+  it('switches a subscription on and resets its health', () => {
     const on = { enabled: true, disabledReason: null, disabledAt: null };
     expect(SWITCHED_ON).toEqual({ ...on, ...healthy });
   });
 
-  it('gives it a new target, of which nothing is known, and which asked for no hold', () => {
+  it('sets a new target, which resets the health and ends a hold', () => {
     expect(RETARGETED).toEqual({ targetVersion: NEXT, holdUntil: null, ...healthy });
   });
 
-  it('pauses it, and what is accepted afterwards waits behind what was', () => {
+  it('pauses a subscription, and later deliveries wait behind earlier ones', () => {
     expect(PAUSED).toEqual({ paused: true, backlog: true });
   });
 
-  it('resumes it, which lifts the pause alone', () => {
+  it('resumes a subscription, which ends only the pause', () => {
     expect(resumed({ failingSince: null })).toEqual({ paused: false });
   });
 
-  it('resumes it, and the days of failures begin anew', () => {
+  it('resumes a failing subscription, which restarts the five days', () => {
     expect(resumed({ failingSince: new Date() })).toEqual({ paused: false, failingSince: NOW });
   });
 });

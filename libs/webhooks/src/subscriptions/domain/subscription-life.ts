@@ -1,44 +1,44 @@
 /**
- * The life of a subscription: what its target's answers do to it, what its customer does, what keeps
- * its deliveries from being sent. All rules are here, as pure functions; adapters carry out what they
- * decide. docs/states.md draws them.
+ * The life of a subscription: what the target's answers and the customer's requests change, and what
+ * blocks its deliveries. All rules are pure functions in this file; adapters carry out their decisions.
+ * docs/states.md draws them.
  */
 
-/** Values that only the database can tell: its clock's time, and one more than what is stored. */
+/** Values that only the database knows: its current time, and the stored value plus one. */
 export const NOW = Symbol('now');
 export const NEXT = Symbol('next');
 
-/** Why the service switched a subscription off: its target answered 410, or failed for days. */
+/** Why the service switched a subscription off: the target answered 410, or failed for days. */
 export const DISABLED_REASONS = ['gone', 'failing'] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
-/** What an attempt did to the circuit, or to the whole subscription. */
+/** How an attempt changed the circuit or the whole subscription. */
 export const HEALTH_CHANGES = ['opened', 'closed', 'switched_off'] as const;
 export type HealthChange = (typeof HEALTH_CHANGES)[number];
 
-/** The circuit opens after so many failures in a row; more are not counted. */
+/** The circuit opens after this many failures in a row. Further failures are not counted. */
 export const OPENS_AFTER = 10;
-/** A burst of failures opens nothing: the first of them has to be so long ago. */
+/** A short burst does not open the circuit: the first failure must be at least this old. */
 export const OPENS_AFTER_MS = 30_000;
-/** For how long it opens. Each probe that fails doubles that, up to the longest. */
+/** How long the circuit stays open at first. Each failed probe doubles the time, up to the longest. */
 export const FIRST_OPENING_MS = 30_000;
 export const LONGEST_OPENING_MS = 3_600_000;
-/** A subscription that has only failed for so long is switched off. */
+/** A subscription is switched off after failing for this long without a success. */
 export const FAILING_MS = 5 * 24 * 3_600_000;
 
-/** The stored health of a target. Times are in ms from now, by PostgreSQL's clock. */
+/** The stored health of a target. Times are in ms relative to now, by PostgreSQL's clock. */
 export interface Health {
-  /** Failed attempts in a row, counted to {@link OPENS_AFTER}. */
+  /** Failed attempts in a row, up to {@link OPENS_AFTER}. */
   failures: number;
-  /** How long ago the first of them was; null: the last attempt succeeded, or there was none. */
+  /** Age of the first of these failures; null if the last attempt succeeded or none was made. */
   failingMs: number | null;
-  /** How often the circuit opened since it was last closed. */
+  /** How often the circuit has opened since it was last closed. */
   openings: number;
-  /** Until its time has come; null: it is closed. */
+  /** Time until the circuit is half-open; null while it is closed. */
   openMs: number | null;
 }
 
-/** Half-open: its time has come, and the next delivery that is due is the probe. */
+/** Half-open: the open time is over, and the next due delivery is the probe. */
 export type Circuit = 'closed' | 'open' | 'half_open';
 
 export function circuitOf({ openMs }: Pick<Health, 'openMs'>): Circuit {
@@ -46,7 +46,7 @@ export function circuitOf({ openMs }: Pick<Health, 'openMs'>): Circuit {
   return openMs > 0 ? 'open' : 'half_open';
 }
 
-/** The same health some time later. */
+/** The same health, `ms` later. */
 export function healthAfter(health: Health, ms: number): Health {
   const { failingMs, openMs } = health;
   return {
@@ -56,21 +56,21 @@ export function healthAfter(health: Health, ms: number): Health {
   };
 }
 
-/** How an attempt ended, as far as it tells of the target. */
+/** What an attempt shows about the target. */
 export type Verdict =
   | { kind: 'succeeded' }
-  /** A failed test says nothing of the target, but what it asks for counts. */
+  /** A failed test does not count as a failure, but its `Retry-After` does count. */
   | { kind: 'failed'; test?: boolean; retryAfterMs?: number }
   | { kind: 'gone' };
 
-/** Verdicts of one target in their order, as far as they matter: a success erases the failures before it. */
+/** Consecutive verdicts on one target, combined. A success erases the failures before it. */
 export interface Verdicts {
   succeeded: boolean;
-  /** After the success, if there was one. */
+  /** Failures after the last success, if there was one. */
   failures: number;
-  /** Nothing that comes after a 410 matters. */
+  /** The target answered 410; later verdicts do not matter. */
   gone: boolean;
-  /** The longest that the target asked for; 0: for none. */
+  /** The longest hold that the target asked for; 0 for none. */
   holdMs: number;
 }
 
@@ -83,7 +83,7 @@ export function verdictsOf(verdict: Verdict): Verdicts {
   };
 }
 
-/** @param ms how much later the second came */
+/** Combines two verdicts. @param ms time between them */
 export function followedBy(first: Verdicts, then: Verdicts, ms: number): Verdicts {
   const failures = then.succeeded ? then.failures : first.failures + then.failures;
   return {
@@ -94,27 +94,27 @@ export function followedBy(first: Verdicts, then: Verdicts, ms: number): Verdict
   };
 }
 
-/** What verdicts change. */
+/** What verdicts change about a subscription. */
 export interface Decision {
-  /** The new health; `failingSince` is kept, or is now, or none. */
+  /** The new health; `failingSince` stays, becomes now, or is cleared. */
   health?: Pick<Health, 'failures' | 'openings' | 'openMs'> & {
     failingSince: 'kept' | typeof NOW | null;
   };
-  /** Nothing is sent for so long, unless it is held for longer already. */
+  /** Send nothing for this long. A longer hold stays in force. */
   holdMs?: number;
   off?: DisabledReason;
-  /** What to tell of it. */
+  /** The change to log. */
   change?: HealthChange;
-  /** What is accepted from now on must not overtake what waits. */
+  /** Deliveries accepted from now on must not overtake waiting ones. */
   backlog?: true;
 }
 
-/** Whether nothing more is to be sent now. */
+/** Whether the decision stops sending for now. */
 export function blocks({ off, holdMs, health }: Decision): boolean {
   return off !== undefined || holdMs !== undefined || (health?.openMs ?? 0) > 0;
 }
 
-/** What verdicts change of a subscription that is on; undefined: nothing. */
+/** What verdicts change about a subscription that is on; undefined if nothing. */
 export function decide(health: Health, verdicts: Verdicts): Decision | undefined {
   if (verdicts.gone) return { off: 'gone', change: 'switched_off' };
   const { holdMs } = verdicts;
@@ -135,11 +135,11 @@ function afterSuccess(health: Health, failures: number): Decision | undefined {
 
 function afterFailures(health: Health, failures: number): Decision | undefined {
   const circuit = circuitOf(health);
-  // It began before the circuit opened, or is told for a second time.
+  // The attempt began before the circuit opened, or its verdict arrived twice.
   if (failures === 0 || circuit === 'open') return undefined;
   const { failingMs } = health;
   if (circuit === 'half_open') {
-    // Only by a probe: before, nobody was warned, and what fails may do so for a second.
+    // Only a failed probe switches off: before one, the customer had no warning and failures may be brief.
     const isOver = failingMs !== null && failingMs >= FAILING_MS;
     return isOver ? { off: 'failing', change: 'switched_off' } : opened(health);
   }
@@ -170,18 +170,18 @@ function since({ failingMs }: Health): 'kept' | typeof NOW {
   return failingMs === null ? NOW : 'kept';
 }
 
-/** When the next failure switches the subscription off: not before a probe, which is what fails then. */
+/** When the next failure switches the subscription off. Only a failed probe does, so never before one. */
 export function disablesAt(failingSince: Date, openUntil: Date): Date {
   return new Date(Math.max(failingSince.getTime() + FAILING_MS, openUntil.getTime()));
 }
 
-/** The health of a target that was not called yet, as it is stored. */
+/** The stored health of a target that has not been called yet. */
 export const HEALTHY = { failures: 0, failingSince: null, openUntil: null, openings: 0 } as const;
 
-/** Whatever is pending counts as cancelled from now on, and a worker writes that to its rows. */
+/** Pending deliveries count as cancelled from now on; a worker updates their rows later. */
 const CANCELLED = { generation: NEXT, cancelling: true } as const;
 
-/** What follows when a subscription is switched off. @param reason null: its customer did it */
+/** New values of a subscription that is switched off. @param reason null if its customer did it */
 export function switchedOff(reason: DisabledReason | null) {
   return {
     enabled: false,
@@ -191,7 +191,7 @@ export function switchedOff(reason: DisabledReason | null) {
   } as const;
 }
 
-/** What follows when its customer switches it on. */
+/** New values of a subscription that its customer switches on. */
 export const SWITCHED_ON = {
   enabled: true,
   disabledReason: null,
@@ -199,7 +199,7 @@ export const SWITCHED_ON = {
   ...HEALTHY,
 } as const;
 
-/** Its row stays while deliveries of it are kept, without what is large or of use to somebody else. */
+/** The row stays as long as its deliveries are kept, but without large or secret values. */
 export const DELETED = {
   deletedAt: NOW,
   payload: null,
@@ -208,16 +208,16 @@ export const DELETED = {
   ...CANCELLED,
 } as const;
 
-/** What is accepted after it was resumed must not overtake what waited. */
+/** Deliveries accepted after a resume must not overtake those that waited. */
 export const PAUSED = { paused: true, backlog: true } as const;
 
 /**
- * Resuming lifts the pause alone: a hold and an open circuit stay. But the time of the pause is none
- * in which its target failed, so the days after which it is switched off begin anew.
+ * Resuming ends only the pause: a hold or an open circuit stays. The target did not fail during the
+ * pause, so the five days before switching off restart.
  */
 export function resumed({ failingSince }: { failingSince: Date | null }) {
   return { paused: false, ...(failingSince && ({ failingSince: NOW } as const)) } as const;
 }
 
-/** What follows from a new target: it was the old one that failed, or asked for a hold. */
+/** New values for a new target: the failures and the hold belong to the old one. */
 export const RETARGETED = { targetVersion: NEXT, holdUntil: null, ...HEALTHY } as const;

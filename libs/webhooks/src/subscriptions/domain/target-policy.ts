@@ -1,4 +1,4 @@
-/** Which addresses and ports targets may have. */
+/** Decides which addresses and ports targets may have. */
 export abstract class TargetPolicy {
   abstract allowsPort(port: number): boolean;
 

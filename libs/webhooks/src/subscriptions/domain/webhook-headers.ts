@@ -1,19 +1,19 @@
 import { ValidationError } from '#libs/kernel';
 import { MASK, userinfoOf } from './target-url.js';
 
-/** Most headers that a subscription may have. */
+/** The limit for one subscription. */
 export const MAX_HEADERS = 10;
 export const MAX_HEADER_NAME = 64;
 export const MAX_HEADER_VALUE = 1_024;
 
 /** A token (RFC 9110, section 5.6.2). */
 export const HEADER_NAME = `^[!#$%&'*+.^_\`|~0-9A-Za-z-]{1,${MAX_HEADER_NAME}}$`;
-/** Visible ASCII, with blanks inside: what every server reads as it was meant. */
+/** Visible ASCII with inner blanks, which all servers read alike. */
 export const HEADER_VALUE = '^[!-~](?:[ -~]*[!-~])?$';
 
 /**
- * What we say ourselves, what belongs to the connection, what a proxy in front of a target may trust to
- * come from another proxy, and what makes a POST something else.
+ * Headers that we set, that belong to the connection, that a target's proxy may trust as set by another
+ * proxy, or that override the method POST.
  */
 const RESERVED =
   /^(?:connection|expect|forwarded|host|http2-settings|keep-alive|te|trace(?:parent|state)|trailer|transfer-encoding|true-client-ip|upgrade|user-agent|via|x-http-method(?:-override)?|x-method-override|x-real-ip|(?:content|proxy|webhook|x-forwarded)-.*)$/i;
@@ -21,30 +21,30 @@ const RESERVED =
 const name = new RegExp(HEADER_NAME);
 const value = new RegExp(HEADER_VALUE);
 
-/** Whether a header can have that name. */
+/** Whether the text is a valid header name. */
 export function isHeaderName(text: string): boolean {
   return name.test(text);
 }
 
-/** Whether a header can have that value, as far as its characters go. */
+/** Whether the text has only characters that a header value may have. */
 export function isHeaderValue(text: string): boolean {
   return value.test(text);
 }
 
-/** Whether a header of that name, as many servers read it, is not a customer's to set. */
+/** Whether customers may not set a header of this name, read as many servers read it. */
 export function isReservedHeader(text: string): boolean {
-  // CGI and all that came after it tell `X_Real_IP` and `X-Real-IP` apart no more.
+  // CGI and its successors do not distinguish `X_Real_IP` from `X-Real-IP`.
   return RESERVED.test(text.replaceAll('_', '-'));
 }
 
 /** Values by name, sealed or not. */
 type Headers = Readonly<Record<string, string>> | null;
 
-/** What is wrong with a header that is given as it is shown, and is not there, in words. */
+/** The fault of a masked header that the subscription does not have. */
 export const MASKED_HEADER = 'must be given: *** only stands for a value when shown';
 
 /**
- * Refuses masks of what is not there, so that `***` never becomes a value.
+ * Refuses masks for absent headers, so that `***` is never stored as a value.
  * @throws ValidationError
  */
 export function refuseMaskedHeaders(headers: Headers, present: Headers): void {
@@ -62,8 +62,8 @@ export function refuseMaskedHeaders(headers: Headers, present: Headers): void {
 }
 
 /**
- * Refuses a header `Authorization` beside user information, which is sent as one.
- * @param blamed the field that brings the second one
+ * Refuses an `Authorization` header beside user information, which is also sent as that header.
+ * @param blamed the field that adds the second one
  * @throws ValidationError
  */
 export function refuseTwoAuthorizations(

@@ -1,9 +1,9 @@
 import { DomainError } from '#libs/kernel';
 
-/** Specification, section 8: as many at account level, and as many for each application. */
+/** Limit at account level, and for each application (specification, section 8). */
 export const MAX_WEBHOOKS = 10;
 
-/** The account, or the application, has as many subscriptions as it may. */
+/** The account or the application has reached its limit of subscriptions. */
 export class WebhookLimitReached extends DomainError {
   constructor(level: 'account' | 'application') {
     super(

@@ -3,21 +3,21 @@ import { type Sealed, SecretBox, UnreadableSecretError } from '#libs/kernel';
 import { isReservedHeader } from './webhook-headers.js';
 import { isMaskedTargetUrl, MASK, shownTargetUrl, userinfoOf, withUserinfo } from './target-url.js';
 
-/** What of a subscription is secret. */
+/** The secret parts of a subscription. */
 export type SecretField = 'secret' | 'userinfo' | 'header';
 
-/** Where notifications go, and what goes with them, as it is stored. */
+/** A target and its headers as they are stored. */
 export interface SealedTarget {
   accountId: string;
-  /** User information is masked; in rows of the version before, it is there. */
+  /** User information is masked, except in rows that the previous release wrote. */
   targetUrl: string;
-  /** What the mask stands for. */
+  /** The user information behind the mask. */
   userinfo: Sealed | null;
   /** Values by name. */
   headers: Readonly<Record<string, Sealed>> | null;
 }
 
-/** Seals and opens the secrets of subscriptions, each for its account alone. */
+/** Seals and opens the secrets of subscriptions. Each secret is bound to its account. */
 @Injectable()
 export class WebhookSecrets {
   constructor(private readonly box: SecretBox) {}
@@ -41,19 +41,19 @@ export class WebhookSecrets {
 
   /** The address with its user information. @throws UnreadableSecretError */
   targetUrl({ accountId, targetUrl, userinfo }: SealedTarget): string {
-    // A process of the version before may have put another address beside the user information.
+    // A process of the previous release may have stored another address beside the user information.
     if (userinfo === null || !isMaskedTargetUrl(targetUrl)) return targetUrl;
     return withUserinfo(targetUrl, this.open(accountId, 'userinfo', userinfo));
   }
 
-  /** Whether the text means the target: itself, or itself as it is shown. */
+  /** Whether the URL is the stored target, in full or in its masked form. */
   hasTarget(target: SealedTarget, url: string): boolean {
     const shown = shownTargetUrl(target.targetUrl);
     if (url === shown || shownTargetUrl(url) !== shown) return url === shown;
     return readOf(() => this.targetUrl(target)) === url;
   }
 
-  /** @param headers a mask stands for the value that the header of the target has */
+  /** @param headers a masked value keeps the header's present value */
   sealHeaders(
     { accountId, headers: present }: Pick<SealedTarget, 'accountId' | 'headers'>,
     headers: Readonly<Record<string, string>> | null,
@@ -70,14 +70,14 @@ export class WebhookSecrets {
 
   /** The headers to send, with their values. @throws UnreadableSecretError */
   headers({ accountId, headers }: SealedTarget): Record<string, string> {
-    // One may have been stored before its name was reserved.
+    // A header may have been stored before its name was reserved.
     const sent = Object.entries(headers ?? {}).filter(([name]) => !isReservedHeader(name));
     return Object.fromEntries(
       sent.map(([name, sealed]) => [name, this.open(accountId, 'header', sealed)]),
     );
   }
 
-  /** Whether these are the target's headers, each as it is or as it is shown. */
+  /** Whether these are the target's headers, each in full or in its masked form. */
   hasHeaders(
     { accountId, headers: present }: SealedTarget,
     headers: Readonly<Record<string, string>> | null,
@@ -94,7 +94,7 @@ export class WebhookSecrets {
     );
   }
 
-  /** Those of them that cannot be read now. */
+  /** The secrets that cannot be opened with the present keys. */
   unreadable(accountId: string, secrets: readonly Sealed[]): Sealed[] {
     return secrets.filter(
       (sealed) => readOf(() => this.open(accountId, 'secret', sealed)) === null,
@@ -102,12 +102,12 @@ export class WebhookSecrets {
   }
 }
 
-/** An account cannot be given what was sealed for another one, not even by who writes its rows. */
+/** Binds a sealed value to its account, so that copying it into another account's row does not work. */
 function purpose(accountId: string, field: SecretField): string {
   return `webhook ${field} of account ${accountId}`;
 }
 
-/** Null where it cannot be read: what is given anew differs from that, and so replaces it. */
+/** Null if the value is unreadable, so that any given value differs from it and replaces it. */
 function readOf(read: () => string): string | null {
   try {
     return read();

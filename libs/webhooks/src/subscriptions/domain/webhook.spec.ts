@@ -33,7 +33,7 @@ const revised = (webhook: Webhook, changes: WebhookChanges): WebhookRevision =>
   webhook.revisedBy(changes, secrets);
 
 describe('Webhook.revisedBy', () => {
-  it('is empty for no changes and for the same values', () => {
+  it('is empty without changes and for equal values', () => {
     expect(revised(aWebhook(), {})).toEqual({});
     const same = {
       name: null,
@@ -46,27 +46,27 @@ describe('Webhook.revisedBy', () => {
     expect(revised(aWebhook(), same)).toEqual({});
   });
 
-  it('takes the target exactly as it is shown for unchanged', () => {
+  it('keeps the target when its masked form comes back', () => {
     expect(revised(aWebhook(), { targetUrl: 'https://***@target.example/hook' })).toEqual({});
   });
 
-  it('takes any other spelling of the target for a new one, of which nothing is known', () => {
+  it('treats any other spelling of the target as a new target and resets its health', () => {
     const targetUrl = 'https://user:secret@target.example/hook/';
     const { userinfo, ...revision } = revised(aWebhook(), { targetUrl });
     const shown = 'https://***@target.example/hook/';
-    const anew = { targetUrl: shown, targetVersion: NEXT, holdUntil: null, ...HEALTHY };
-    expect(revision).toEqual(anew);
+    const reset = { targetUrl: shown, targetVersion: NEXT, holdUntil: null, ...HEALTHY };
+    expect(revision).toEqual(reset);
     expect(secrets.open('1', 'userinfo', userinfo!)).toBe('user:secret');
   });
 
-  it('takes other user information for a new target, and none, too', () => {
+  it('treats changed or removed user information as a new target', () => {
     for (const userinfo of ['user:secreT@', 'user@', '']) {
       const targetUrl = `https://${userinfo}target.example/hook`;
       expect(revised(aWebhook(), { targetUrl })).toMatchObject({ targetVersion: NEXT });
     }
   });
 
-  it('takes user information that cannot be read for another one, and its mask for itself', () => {
+  it('replaces unreadable user information when given in full, and keeps it when masked', () => {
     const without = secretsWith('k2');
     const full = { targetUrl: 'https://user:secret@target.example/hook' };
     expect(aWebhook().revisedBy(full, without)).toMatchObject({ targetVersion: NEXT });
@@ -74,14 +74,14 @@ describe('Webhook.revisedBy', () => {
     expect(aWebhook().revisedBy(masked, without)).toEqual({});
   });
 
-  it('knows the target of a row in which user information is not encrypted yet', () => {
+  it('recognizes the target of a row whose user information is not encrypted yet', () => {
     const targetUrl = 'https://user:secret@target.example/hook';
     const old = aWebhook({ targetUrl, userinfo: null });
     expect(revised(old, { targetUrl })).toEqual({});
     expect(revised(old, { targetUrl: 'https://***@target.example/hook' })).toEqual({});
   });
 
-  it('keeps each header that comes back as it is shown, and replaces the others', () => {
+  it('keeps each header that comes back masked, and replaces the others', () => {
     const headers = secrets.sealHeaders({ accountId: '1', headers: null }, { A: 'a', 'X-B': 'b' });
     const webhook = aWebhook({ headers });
     const opened = ({ headers: sealed = null }: WebhookRevision) =>
@@ -96,7 +96,7 @@ describe('Webhook.revisedBy', () => {
       expect(revised(webhook, { headers: none })).toEqual({ headers: null });
   });
 
-  it('keeps headers that cannot be read, and replaces those that are given anew', () => {
+  it('keeps unreadable headers that come back masked, and replaces those given in full', () => {
     const headers = secrets.sealHeaders({ accountId: '1', headers: null }, { A: 'a', B: 'b' });
     const webhook = aWebhook({ headers });
     const without = secretsWith('k2');
@@ -107,7 +107,7 @@ describe('Webhook.revisedBy', () => {
     });
   });
 
-  it('compares retry policies by what they say', () => {
+  it('compares retry policies by value', () => {
     const retry = { schedule: [5, 60], timeoutMs: 5_000 };
     const webhook = aWebhook({ retry });
     expect(revised(webhook, { retry: { ...retry, schedule: [5, 60] } })).toEqual({});
@@ -123,7 +123,7 @@ describe('Webhook.revisedBy', () => {
     expect(revised(aWebhook(), { payload: null })).toEqual({ payload: null });
   });
 
-  it('cancels what is pending when it is switched off', () => {
+  it('cancels pending deliveries when the subscription is switched off', () => {
     expect(revised(aWebhook(), { enabled: false })).toEqual({
       enabled: false,
       disabledReason: null,
@@ -133,34 +133,34 @@ describe('Webhook.revisedBy', () => {
     });
   });
 
-  it('makes what comes after a pause wait behind what came before', () => {
+  it('queues deliveries accepted during a pause behind earlier ones', () => {
     expect(revised(aWebhook({ paused: false }), { paused: true })).toEqual({
       paused: true,
       backlog: true,
     });
   });
 
-  it('keeps a hold and an open circuit when it is resumed', () => {
+  it('keeps a hold and an open circuit when the subscription is resumed', () => {
     const blocked = { holdUntil: new Date(), openUntil: new Date() };
     const webhook = aWebhook({ paused: true, ...blocked });
     expect(revised(webhook, { paused: false })).toEqual({ paused: false });
   });
 
-  it('counts the time of a pause for none in which its target failed', () => {
+  it('restarts the five days of failures when the subscription is resumed', () => {
     const webhook = aWebhook({ paused: true, failingSince: new Date(0) });
     expect(revised(webhook, { paused: false })).toEqual({ paused: false, failingSince: NOW });
   });
 
-  it('changes nothing when it is paused, or goes on, already', () => {
+  it('changes nothing when a pause or resume repeats the present state', () => {
     for (const paused of [true, false])
       expect(revised(aWebhook({ paused }), { paused })).toEqual({});
   });
 
-  it('cancels nothing when it is off already', () => {
+  it('cancels nothing when the subscription is already off', () => {
     expect(revised(aWebhook({ enabled: false }), { enabled: false })).toEqual({});
   });
 
-  it('forgets why it was off, and its health, when it is switched on', () => {
+  it('clears the reason and resets the health when the subscription is switched on', () => {
     const gone = aWebhook({ enabled: false, disabledReason: 'gone', disabledAt: new Date() });
     expect(revised(gone, { enabled: true })).toEqual({
       enabled: true,
@@ -175,22 +175,22 @@ describe('Webhook.health', () => {
   const since = new Date('2026-11-01T00:00:00Z');
   const until = new Date('2026-11-02T00:00:30Z');
 
-  it('is ok before anything failed', () => {
+  it('is ok without failures', () => {
     expect(aWebhook().health).toEqual({ state: 'ok' });
   });
 
-  it('says since when everything fails', () => {
+  it('shows since when every attempt has failed', () => {
     const health = { state: 'failing', since };
     expect(aWebhook({ failingSince: since }).health).toEqual(health);
   });
 
-  it('says until when nothing is sent, and warns of the end', () => {
+  it('shows until when nothing is sent, and when the subscription is switched off', () => {
     const disablesAt = new Date('2026-11-06T00:00:00Z');
     const health = { state: 'open', since, until, disablesAt };
     expect(aWebhook({ failingSince: since, openUntil: until }).health).toEqual(health);
   });
 
-  it('warns of no end before the next probe', () => {
+  it('predicts no switching off before the next probe', () => {
     const openUntil = new Date('2026-11-07T00:00:00Z');
     const { health } = aWebhook({ failingSince: since, openUntil });
     expect(health).toMatchObject({ disablesAt: openUntil });

@@ -15,19 +15,19 @@ import {
 } from './subscription-life.js';
 import type { SealedTarget, WebhookSecrets } from './webhook-secrets.js';
 
-/** What a client says of a subscription (specification, section 2.2). */
+/** The fields of a subscription that a client sets (specification, section 2.2). */
 export interface WebhookContent {
-  /** A label for people; it goes into the notifications, too. */
+  /** A label for people, also sent in notifications. */
   name: string | null;
   event: EventKind;
-  /** As `parseResources` gives it. */
+  /** As `parseResources` returns it. */
   resource: string;
-  /** With its user information. */
+  /** Includes its user information. */
   targetUrl: string;
-  /** JSON text of an object, as it was sent. */
+  /** JSON text of an object, exactly as it was sent. */
   payload: string | null;
   enabled: boolean;
-  /** In place of the configured retry schedule and time-out. */
+  /** Overrides the configured retry schedule and timeout. */
   retry: RetryPolicy | null;
   /** Values by name, sent with every notification. */
   headers: Record<string, string> | null;
@@ -36,28 +36,28 @@ export interface WebhookContent {
 
 type OrUndefined<Type> = { [Key in keyof Type]?: Type[Key] | undefined };
 
-/** What an update says. What is undefined stays; null clears. */
+/** The changes of an update: undefined keeps a value, null clears it. */
 export type WebhookChanges = OrUndefined<WebhookContent & Pick<Webhook, 'paused'>>;
 
 export { FAILING_MS } from './subscription-life.js';
 
-/** How the target of a subscription does. */
+/** The health of a subscription's target. */
 export type TargetHealth =
   | { state: 'ok' }
-  /** Every attempt since then has failed. */
+  /** Every attempt since `since` has failed. */
   | { state: 'failing'; since: Date }
-  /** Nothing is sent until then; at `disablesAt` it is switched off, should it fail till then. */
+  /** Nothing is sent until `until`. If failures continue, it is switched off at `disablesAt`. */
   | { state: 'open'; since: Date; until: Date; disablesAt: Date };
 
-/** A secret that was replaced. `until` is a time as PostgreSQL writes it. */
+/** A replaced secret that still signs until `until`, a time as PostgreSQL writes it. */
 export interface RetiredSecret {
   secret: Sealed;
   until: string;
 }
 
-/** A subscription of an account, or of one of its applications, to a kind of events. */
+/** A subscription to one event kind, for an account or one of its applications. */
 export class Webhook implements SealedTarget {
-  /** A string of digits; set when it is stored. */
+  /** A string of digits, set when the row is inserted. */
   id!: string;
   accountId!: string;
   /** Null at account level. */
@@ -67,7 +67,7 @@ export class Webhook implements SealedTarget {
   resource!: string;
   targetUrl!: string;
   userinfo!: Sealed | null;
-  /** Raised with each new target: what one did says nothing of the next. */
+  /** Raised with each new target: the health of one does not apply to the next. */
   targetVersion!: number;
   headers!: Record<string, Sealed> | null;
   payload!: string | null;
@@ -75,32 +75,32 @@ export class Webhook implements SealedTarget {
   /** Set when the service, not the customer, switched it off. */
   disabledReason!: DisabledReason | null;
   disabledAt!: Date | null;
-  /** What notifications are signed with: that of a {@link SigningKey}. */
+  /** Signs notifications; the secret of a {@link SigningKey}. */
   secret!: Sealed;
   publicKey!: string | null;
-  /** They sign beside the secret until their time has come; the latest first. */
+  /** Latest first. Each signs beside the current secret until it expires. */
   retiredSecrets!: RetiredSecret[];
-  /** The target asked to be left alone until then. */
+  /** The target asked with `Retry-After` for no calls until then. */
   holdUntil!: Date | null;
   /** Its deliveries wait until the customer resumes it. */
   paused!: boolean;
   retry!: RetryPolicy | null;
-  /** Failed attempts in a row, as far as it matters how many; the first of them at `failingSince`. */
+  /** Failed attempts in a row, ten at most; the first of them was at `failingSince`. */
   failures!: number;
   failingSince!: Date | null;
-  /** The circuit is open; from then on, one delivery at a time finds out whether it may close. */
+  /** The circuit is open until then. Afterwards, one delivery at a time is a probe. */
   openUntil!: Date | null;
-  /** How often it opened since it was last closed. */
+  /** How often the circuit has opened since it was last closed. */
   openings!: number;
-  /** When the circuit last closed; only the version before reads and writes it. */
+  /** When the circuit last closed; only the previous release reads and writes it. */
   closedAt!: Date | null;
-  /** Its deliveries wait in PostgreSQL; the queue's business. */
+  /** Its deliveries wait in PostgreSQL instead of the queue. */
   backlog!: boolean;
-  /** A delivery that was made under an older generation counts as cancelled. */
+  /** A delivery of an older generation counts as cancelled. */
   generation!: number;
-  /** Rows of cancelled deliveries may still have to say so; the worker's business. */
+  /** A worker may still have to mark rows of cancelled deliveries. */
   cancelling!: boolean;
-  /** Raised whenever a field that a client can write changes. */
+  /** Raised whenever a client-writable field changes. */
   version!: number;
   createdAt!: Date;
   updatedAt!: Date;
@@ -117,7 +117,7 @@ export class Webhook implements SealedTarget {
     return this.publicKey === null ? 'hmac-sha256' : 'ed25519';
   }
 
-  /** The columns that the changes give another value, with what follows; may be empty. */
+  /** The columns whose values change, with the consequences; may be empty. */
   revisedBy(
     { targetUrl, headers, signature: _, ...others }: WebhookChanges,
     secrets: WebhookSecrets,
@@ -147,15 +147,15 @@ export class Webhook implements SealedTarget {
   }
 }
 
-/** A policy is an object of its own each time. */
+/** Compares objects by value: a policy is a new object each time. */
 function isSame(one: unknown, other: unknown): boolean {
   return one === other || JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** What notifications are signed with, as it is stored. */
+/** A signing key as it is stored. */
 export type SealedKey = Pick<Webhook, 'secret' | 'publicKey'>;
 
-/** What is stored of a subscription when it is made, but for its key. */
+/** The columns of a new subscription, except its key. */
 export type NewWebhook = Pick<
   Webhook,
   | 'name'
@@ -169,7 +169,7 @@ export type NewWebhook = Pick<
   | 'headers'
 >;
 
-/** Columns of a subscription that get new values; some only the database can tell. */
+/** New column values of a subscription; only the database knows some of them. */
 export type WebhookRevision = Partial<
   Pick<Webhook, keyof NewWebhook | 'paused' | 'backlog' | 'cancelling' | 'disabledReason'> &
     Pick<Webhook, 'holdUntil' | 'failures' | 'openUntil' | 'openings'> &

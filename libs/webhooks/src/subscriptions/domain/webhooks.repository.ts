@@ -2,14 +2,14 @@ import type { Page, Sealed } from '#libs/kernel';
 import type { EventKind, Resource } from './event-kinds.js';
 import type { NewWebhook, SealedKey, Webhook, WebhookRevision } from './webhook.js';
 
-/** Names one subscription of an account; with an application, only one of that application. */
+/** Identifies a subscription of an account. With an application, it must belong to that application. */
 export interface WebhookKey {
   accountId: string;
   id: string;
   applicationId?: string | undefined;
 }
 
-/** Where a subscription belongs: to the application, or else to the account. */
+/** The owner of a subscription: the application if given, else the account. */
 export interface WebhookLevel {
   accountId: string;
   applicationId?: string | undefined;
@@ -18,37 +18,37 @@ export interface WebhookLevel {
 /** Which subscriptions of an account a list shows. */
 export interface WebhookFilter {
   accountId: string;
-  /** Those of one application, those at account level, or all. */
+  /** One application's subscriptions, the account-level ones, or all. */
   scope: { applicationId: string } | 'account' | 'all';
   event?: EventKind | undefined;
-  /** `all` finds those to `all`; a resource those that cover it. */
+  /** `all` finds subscriptions to `all`; a resource finds those that cover it. */
   resource?: Resource | 'all' | undefined;
   enabled?: boolean | undefined;
 }
 
-/** Where subscriptions are kept. Deleted ones are found by none of these. */
+/** Stores subscriptions. No method finds deleted ones. */
 export abstract class WebhooksRepository {
-  /** @param hold keeps others from changing it until the transaction ends */
-  abstract find(key: WebhookKey, options?: { hold: boolean }): Promise<Webhook | undefined>;
+  /** @param options `lock`: locks the row until the transaction ends */
+  abstract find(key: WebhookKey, options?: { lock: boolean }): Promise<Webhook | undefined>;
 
   /** In ascending order of id. */
   abstract list(filter: WebhookFilter, page: Page): Promise<Webhook[]>;
 
   /**
-   * How many there are at a level. At account level nobody else is told until the transaction
-   * ends, so that the number stays true; an application must be held by the caller.
+   * How many subscriptions a level has. At account level, this locks the account until the transaction
+   * ends, so that the number stays valid; at application level, the caller must lock the application.
    */
   abstract count(level: WebhookLevel): Promise<number>;
 
-  /** @returns its id */
+  /** @returns the new id */
   abstract add(level: WebhookLevel, webhook: NewWebhook & SealedKey): Promise<string>;
 
   /** Stores new values and raises the version. */
   abstract revise(id: string, revision: WebhookRevision): Promise<void>;
 
   /**
-   * Puts a new key in place of the present one, which goes on signing for `overlapHours`, as those
-   * before it do until their time has come, except for some.
+   * Replaces the key. The old key keeps signing for `overlapHours`, and keys retired earlier keep
+   * signing until they expire. Keys in `except` stop at once.
    */
   abstract replaceKey(
     id: string,
@@ -57,8 +57,8 @@ export abstract class WebhooksRepository {
   ): Promise<void>;
 
   /**
-   * Removes a subscription, or all of an application; their deliveries count as cancelled.
-   * @returns those that it removed
+   * Removes a subscription, or all of an application. Their deliveries count as cancelled.
+   * @returns the removed subscriptions
    */
   abstract remove(
     which: { id: string } | { applicationId: string },

@@ -24,22 +24,22 @@ import {
   WebhooksRepository,
 } from './webhooks.repository.js';
 
-/** How long a key goes on signing after it was replaced. */
+/** How long a replaced key keeps signing. */
 const KEY_OVERLAP_HOURS = 24;
 
-/** A filter as it was asked for: a value that nothing has finds nothing. */
+/** A filter as the client gave it. An unknown value finds nothing. */
 export type WebhookQuery = Omit<WebhookFilter, 'event' | 'resource'> & {
   event?: string | undefined;
   resource?: string | undefined;
 };
 
-/** Throws unless the stored version is the one that the caller knows. */
+/** Throws unless the stored version matches the caller's. */
 type VersionCheck = (version: number) => void;
 
-/** What a receiver verifies signatures by: the secret that both know, or the public key. */
+/** The key with which a receiver verifies signatures: the shared secret or the public key. */
 export type VerificationKey = { secret: string } | { publicKey: string };
 
-/** The webhook subscriptions of the accounts. Another account's does not exist for a caller. */
+/** The accounts' webhook subscriptions. For a caller, other accounts' do not exist. */
 @Injectable()
 export class WebhooksService {
   constructor(
@@ -52,22 +52,22 @@ export class WebhooksService {
   ) {}
 
   /**
-   * The pages of a list, in ascending order of id.
-   * @throws NotFoundError when the application is not the account's
+   * Returns a function that reads pages in ascending order of id.
+   * @throws NotFoundError if the application does not belong to the account
    */
   async list(query: WebhookQuery): Promise<(page: Page) => Promise<Webhook[]>> {
     const { event, resource, ...others } = query;
     if (typeof others.scope === 'object') {
       await this.applications.get(others.accountId, others.scope.applicationId);
     }
-    if (event !== undefined && !isEventKind(event)) return nothing;
+    if (event !== undefined && !isEventKind(event)) return noPage;
     if (resource !== undefined && !isResource(resource) && resource !== ALL_RESOURCES) {
-      return nothing;
+      return noPage;
     }
     return (page) => this.webhooks.list({ ...others, event, resource }, page);
   }
 
-  /** Those that an event of the account, or of the application, can go to at all. */
+  /** All subscriptions that could receive an event of the account or the application. */
   async audienceOf({ accountId, applicationId }: WebhookLevel): Promise<Webhook[]> {
     const page = { limit: MAX_WEBHOOKS };
     const ofAccount = await this.webhooks.list({ accountId, scope: 'account' }, page);
@@ -77,11 +77,11 @@ export class WebhooksService {
   }
 
   /**
-   * @param applicationId only a subscription of that application
+   * @param applicationId if given, finds only subscriptions of this application
    * @throws NotFoundError
    */
   get(accountId: string, id: string, applicationId?: string): Promise<Webhook> {
-    return this.required({ accountId, id, applicationId }, { hold: false });
+    return this.required({ accountId, id, applicationId }, { lock: false });
   }
 
   /**
@@ -113,18 +113,18 @@ export class WebhooksService {
   }
 
   /**
-   * Changes what the changes name. When they change nothing, nothing is written. Another kind of
-   * signature comes with a new key, beside which the old one goes on signing for 24 h.
+   * Applies the changes; writes nothing if no value differs. A different signature algorithm creates
+   * a new key, and the old key keeps signing beside it for 24 h.
    * @throws NotFoundError, PreconditionFailedError, ValidationError
    */
   async update(key: WebhookKey, changes: WebhookChanges, check: VersionCheck): Promise<void> {
     await this.transactions.run(async () => {
-      const webhook = await this.find(key, { hold: true });
+      const webhook = await this.find(key, { lock: true });
       const { targetUrl, headers, signature } = changes;
       const newTarget =
         targetUrl !== undefined && !(webhook && this.secrets.hasTarget(webhook, targetUrl));
-      // Before 404 and 412: a target that is refused is so whatever is stored. The present one
-      // may come back, though, even if the operator has since taken its network away.
+      // Checked before 404 and 412 because the answer does not depend on stored data. The present
+      // target is always accepted, even if the operator has since denied its network.
       if (newTarget) this.refuseTarget(targetUrl);
       if (!webhook) throw new NotFoundError('webhook subscription');
       check(webhook.version);
@@ -140,7 +140,7 @@ export class WebhooksService {
       if (newKey) await this.replaceKey(webhook, signature);
       if (!newKey && Object.keys(revision).length === 0) return;
       await this.webhooks.revise(webhook.id, revision);
-      const { action, fields } = eventOf(changes, revision);
+      const { action, fields } = auditEntryOf(changes, revision);
       await this.audit.record({
         action,
         ...(fields && { fields: newKey ? [...fields, 'signature'] : fields }),
@@ -153,7 +153,7 @@ export class WebhooksService {
   /** @throws NotFoundError, PreconditionFailedError */
   async delete(key: WebhookKey, check: VersionCheck): Promise<void> {
     await this.transactions.run(async () => {
-      const webhook = await this.required(key, { hold: true });
+      const webhook = await this.required(key, { lock: true });
       check(webhook.version);
       await this.remove({ id: webhook.id });
     });
@@ -172,12 +172,12 @@ export class WebhooksService {
   }
 
   /**
-   * Replaces the key; the old one goes on signing beside the new one for 24 h.
+   * Replaces the key; the old one keeps signing beside the new one for 24 h.
    * @throws NotFoundError
    */
   async rotateKey(accountId: string, id: string): Promise<VerificationKey> {
     return this.transactions.run(async () => {
-      const webhook = await this.required({ accountId, id }, { hold: true });
+      const webhook = await this.required({ accountId, id }, { lock: true });
       await this.audit.record({
         action: 'webhook.rotate_secret',
         resourceId: webhook.id,
@@ -189,20 +189,20 @@ export class WebhooksService {
 
   private async replaceKey(webhook: Webhook, signature: Signature): Promise<VerificationKey> {
     const { id, accountId, secret, retiredSecrets } = webhook;
-    const { stored, told } = this.newKey(accountId, signature);
+    const { stored, shown } = this.newKey(accountId, signature);
     const before = [secret, ...retiredSecrets.map((retired) => retired.secret)];
     await this.webhooks.replaceKey(id, stored, {
       overlapHours: KEY_OVERLAP_HOURS,
-      // They will never sign again: whoever replaces one because its key is lost is helped at once.
+      // Unreadable secrets cannot sign. Dropping them now repairs deliveries as soon as a key is replaced.
       except: this.secrets.unreadable(accountId, before),
     });
-    return told;
+    return shown;
   }
 
   private newKey(accountId: string, signature: Signature) {
     const { secret, publicKey } = newSigningKey(signature);
-    const told: VerificationKey = publicKey === null ? { secret } : { publicKey };
-    return { stored: { secret: this.secrets.seal(accountId, 'secret', secret), publicKey }, told };
+    const shown: VerificationKey = publicKey === null ? { secret } : { publicKey };
+    return { stored: { secret: this.secrets.seal(accountId, 'secret', secret), publicKey }, shown };
   }
 
   private async remove(which: { id: string } | { applicationId: string }): Promise<void> {
@@ -216,13 +216,13 @@ export class WebhooksService {
     );
   }
 
-  private async required(key: WebhookKey, options: { hold: boolean }): Promise<Webhook> {
+  private async required(key: WebhookKey, options: { lock: boolean }): Promise<Webhook> {
     const found = await this.find(key, options);
     if (!found) throw new NotFoundError('webhook subscription');
     return found;
   }
 
-  private async find(key: WebhookKey, options: { hold: boolean }): Promise<Webhook | undefined> {
+  private async find(key: WebhookKey, options: { lock: boolean }): Promise<Webhook | undefined> {
     const { id, applicationId } = key;
     const wellFormed =
       isNumericId(id) && (applicationId === undefined || isNumericId(applicationId));
@@ -237,21 +237,21 @@ export class WebhooksService {
   }
 }
 
-/** What is wrong with a target whose port is another service's, in words. */
+/** The fault of a target whose port belongs to another service. */
 export const RESERVED_PORT =
   'must not have a port below 1024 other than 80, 443 and those that this installation allows';
-/** What is wrong with a target whose address is not public, in words. */
+/** The fault of a target whose address is not public. */
 export const PRIVATE_TARGET = 'must not name an address that is not public';
-/** What is wrong with a target in the form in which another one is shown, in words. */
+/** The fault of a masked target URL that is not the stored one. */
 export const MASKED_TARGET =
   'must carry its user information, for which *** only stands when shown';
 
-/** What a revision is to those who read of it; what follows from a change is no field of its own. */
-function eventOf(
+/** The audit entry of a revision. It names the fields that the client changed, not the consequences. */
+function auditEntryOf(
   changes: WebhookChanges,
   revision: WebhookRevision,
 ): Pick<AuditEntry, 'action' | 'fields'> {
-  // By pausing and resuming alone: in a body the field is not writable.
+  // Only pause and resume set this field; request bodies cannot.
   if (revision.paused !== undefined) {
     return { action: revision.paused ? 'webhook.pause' : 'webhook.resume' };
   }
@@ -259,7 +259,7 @@ function eventOf(
   return { action: 'webhook.update', fields };
 }
 
-const nothing = (): Promise<Webhook[]> => Promise.resolve([]);
+const noPage = (): Promise<Webhook[]> => Promise.resolve([]);
 
 function refuseMask(url: string): void {
   if (!isMaskedTargetUrl(url)) return;

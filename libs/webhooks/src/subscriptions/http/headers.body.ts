@@ -14,7 +14,7 @@ import {
   MAX_HEADERS,
 } from '../domain/webhook-headers.js';
 
-/** Headers in a body: what {@link readHeaders} reads. */
+/** Headers in a request body, for {@link readHeaders}. */
 export const GivenHeaders = {
   type: 'object',
   maxProperties: MAX_HEADERS,
@@ -51,7 +51,7 @@ export function readHeaders(given: Record<string, unknown>): ReadObject {
   return faults.length > 0 ? { faults } : { value: given };
 }
 
-/** Like {@link readHeaders}, where nothing can be unchanged. */
+/** Like {@link readHeaders}, but refuses masks: a new subscription has no values to keep. */
 export function readNewHeaders(given: Record<string, unknown>): ReadObject {
   const read = readHeaders(given);
   if ('faults' in read) return read;

@@ -27,8 +27,8 @@ const orNull = (member: schema.Schema & { type: string }): schema.Schema => ({
 });
 
 /**
- * A policy in a body: what {@link readRetryPolicy} reads. That one member must be there is said in
- * words: generators of clients make a type of such a rule that has no place for null.
+ * A policy in a request body, for {@link readRetryPolicy}. The schema does not say that one member is
+ * required, because client generators would then create a type that does not allow null.
  */
 export const GivenRetryPolicy = {
   type: 'object',
@@ -53,7 +53,7 @@ export function readRetryPolicy(given: Record<string, unknown>): ReadObject {
     ...(timeoutMs === undefined ? [] : integerFaults('/retry/timeoutMs', timeoutMs, TIMEOUT_MS)),
   ];
   if (faults.length > 0) return { faults };
-  // In the order in which PostgreSQL keeps them: policies are compared as text.
+  // In the order in which PostgreSQL stores them, because policies are compared as text.
   const value = {
     ...(schedule !== undefined && { schedule }),
     ...(timeoutMs !== undefined && { timeoutMs }),

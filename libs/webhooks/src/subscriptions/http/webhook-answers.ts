@@ -7,7 +7,7 @@ import { webhookText } from './webhook.view.js';
 
 type List = (query: WebhookQuery) => Promise<(page: Page) => Promise<Webhook[]>>;
 
-/** Answers with the subscriptions that the query parameters ask for. */
+/** Answers with the subscriptions that match the query parameters. */
 export async function answerWebhooks(
   request: Request,
   response: Response,
@@ -21,7 +21,7 @@ export async function answerWebhooks(
     resource: query.text('resource'),
     enabled: query.flag('enabled'),
   };
-  // An application's list has one scope, so there the parameter is one that we do not know.
+  // An application's list has only one scope, so `scope` is an unknown parameter there.
   const scope =
     applicationId === undefined ? (query.choice('scope', ['all']) ?? 'account') : { applicationId };
   const page = query.optionalPage();

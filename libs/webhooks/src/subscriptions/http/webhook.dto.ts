@@ -25,7 +25,7 @@ import { GivenRetryPolicy, readRetryPolicy } from './retry-policy.body.js';
 const MAX_NAME = 255;
 const MAX_PAYLOAD_BYTES = 16 << 10;
 
-/** A rule for what an earlier one found to be a URL. */
+/** Lets later checks skip values that an earlier check has already rejected. */
 const isUrl = (value: unknown): value is string => typeof value === 'string' && isTargetUrl(value);
 
 function IsTargetUrl(): PropertyDecorator {
@@ -51,7 +51,7 @@ function IsResourceList(): PropertyDecorator {
   );
 }
 
-/** For the JSON text of a member. */
+/** Checks the JSON text of a member. */
 function IsPayload(): PropertyDecorator {
   const isObject = (json: unknown): json is string =>
     typeof json === 'string' && json.startsWith('{');

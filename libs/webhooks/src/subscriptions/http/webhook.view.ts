@@ -102,7 +102,7 @@ export const WebhookSchema = schema.named(
   ),
 );
 
-/** What signatures are verified by: the one or the other. */
+/** The key with which signatures are verified: one of its two members. */
 export const VerificationKeySchema = schema.named('VerificationKey', {
   ...schema.object(
     { secret: SECRET, publicKey: PUBLIC_KEY },
@@ -111,7 +111,7 @@ export const VerificationKeySchema = schema.named('VerificationKey', {
   examples: [{ secret: SECRET.examples?.[0] }],
 });
 
-/** A subscription as it is shown, as JSON text: its payload stays as it was sent. */
+/** The JSON text of a subscription. Its payload is shown exactly as it was sent. */
 export function webhookText(webhook: Webhook, href: HrefBuilder): string {
   return jsonText({
     href: href('webhooks', webhook.id),

@@ -17,8 +17,8 @@ import { answerWebhook, answerWebhooks } from './webhook-answers.js';
 import { CreateWebhookDto, UpdateWebhookDto } from './webhook.dto.js';
 
 /**
- * Webhook subscriptions of the caller's account (specification, section 4.2): lists and creates
- * those at account level, and reaches those of its applications, too.
+ * Webhook subscriptions of the caller's account (specification, section 4.2). Lists and creates them at
+ * account level; single ones may also belong to an application.
  */
 @Controller('v1/webhooks')
 export class WebhooksController {

@@ -188,5 +188,5 @@ const applicationWebhooksRoutes = describeRoutes(ApplicationWebhooksController, 
   },
 });
 
-/** Subscriptions in the API's description. */
+/** The subscriptions' part of the API description. */
 export const subscriptionRoutes = [webhooksRoutes, applicationWebhooksRoutes];

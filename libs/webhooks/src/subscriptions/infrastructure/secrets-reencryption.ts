@@ -5,15 +5,15 @@ import { isMaskedTargetUrl } from '../domain/target-url.js';
 import { type SecretField, WebhookSecrets } from '../domain/webhook-secrets.js';
 import { FIND_SECRETS, type SecretsRow, WRITE_SECRETS } from './webhook.statements.js';
 
-/** What came of it. */
+/** The result of a re-encryption. */
 export interface Reencrypted {
-  /** In how many subscriptions, deleted ones included, something was encrypted anew. */
+  /** Subscriptions, including deleted ones, with at least one re-encrypted secret. */
   changed: number;
-  /** By subscription, why something cannot be read; that is as it was. */
+  /** By subscription id, why a secret is unreadable. Unreadable secrets are left as they are. */
   unreadable: Map<string, string>;
 }
 
-/** Brings the secrets of all subscriptions to the present key. */
+/** Re-encrypts the secrets of all subscriptions with the present key. */
 @Injectable()
 export class SecretsReencryption {
   constructor(
@@ -22,12 +22,12 @@ export class SecretsReencryption {
     private readonly transactions: TypeOrmTransactions,
   ) {}
 
-  /** The id of the key that it is done with; undefined where there is none, and nothing to do. */
+  /** The id of the present key; undefined if there is none and so nothing to do. */
   get keyId(): string | undefined {
     return this.box.keyId;
   }
 
-  /** Goes through all of them while everything runs. What is done already is passed over. */
+  /** Runs in batches while the service is in use. Skips secrets that already have the present key. */
   async run(): Promise<Reencrypted> {
     const result: Reencrypted = { changed: 0, unreadable: new Map() };
     for (let last: string | undefined = '0'; last !== undefined;) {

@@ -17,7 +17,7 @@ import {
   WebhooksRepository,
 } from '../domain/webhooks.repository.js';
 import { REVISED, typeOrmValues } from './webhook-values.js';
-import { HOLD_ACCOUNT, REPLACE_KEY } from './webhook.statements.js';
+import { LOCK_ACCOUNT, REPLACE_KEY } from './webhook.statements.js';
 
 /** Subscriptions in PostgreSQL. */
 @Injectable()
@@ -26,7 +26,7 @@ export class TypeOrmWebhooksRepository extends WebhooksRepository {
     super();
   }
 
-  async find(key: WebhookKey, { hold } = { hold: false }): Promise<Webhook | undefined> {
+  async find(key: WebhookKey, { lock } = { lock: false }): Promise<Webhook | undefined> {
     const { id, accountId, applicationId } = key;
     const found = await this.transactions.use((manager) =>
       manager.findOne(Webhook, {
@@ -36,7 +36,7 @@ export class TypeOrmWebhooksRepository extends WebhooksRepository {
           deletedAt: IsNull(),
           ...(applicationId !== undefined && { applicationId }),
         },
-        ...(hold && { lock: { mode: 'for_no_key_update' as const } }),
+        ...(lock && { lock: { mode: 'for_no_key_update' as const } }),
       }),
     );
     return found ?? undefined;
@@ -54,7 +54,7 @@ export class TypeOrmWebhooksRepository extends WebhooksRepository {
 
   async count({ accountId, applicationId }: WebhookLevel): Promise<number> {
     const scope = applicationId === undefined ? 'account' : { applicationId };
-    if (scope === 'account') await this.transactions.query(HOLD_ACCOUNT, { accountId });
+    if (scope === 'account') await this.transactions.query(LOCK_ACCOUNT, { accountId });
     return this.transactions.use((manager) =>
       manager.countBy(Webhook, conditionsOf({ accountId, scope })),
     );

@@ -3,13 +3,13 @@ import { NEXT, NOW } from '../domain/subscription-life.js';
 import type { Webhook } from '../domain/webhook.js';
 import { WebhookSchema } from './webhook.schema.js';
 
-/** What a change that a client may see, or that a client made, writes beside what it changes. */
+/** Written with every change that a client made or can see. */
 export const REVISED = { version: NEXT, updatedAt: NOW } as const;
 
-/** New values of columns, as the rules of a subscription's life give them. */
+/** New column values, as the functions in `subscription-life.ts` return them. */
 type Values = Partial<Record<keyof Webhook, unknown>>;
 
-/** The values as TypeORM takes them. */
+/** Converts the values for TypeORM. */
 export function typeOrmValues(values: Values): QueryDeepPartialEntity<Webhook> {
   const entries = Object.entries(values).map(([property, value]) => [
     property,
@@ -19,8 +19,8 @@ export function typeOrmValues(values: Values): QueryDeepPartialEntity<Webhook> {
 }
 
 /**
- * Assignments of an UPDATE of `webhooks w`: the values of the case that an expression names; what is
- * in no case, and all when it names none, stays. Every case has the same columns.
+ * Assignments for an UPDATE of `webhooks w`: the columns get the values of the case whose name the
+ * expression yields, or stay if no case matches. All cases have the same columns.
  */
 export function assignedWhere(expression: string, cases: Readonly<Record<string, Values>>): string {
   const columns = Object.keys(Object.values(cases)[0] ?? {}) as (keyof Webhook)[];
@@ -40,7 +40,7 @@ function columnOf(property: keyof Webhook): string {
   return COLUMNS[property]?.name ?? property;
 }
 
-/** SQL of a value that the rules give: none of them is a client's. */
+/** SQL for a value from `subscription-life.ts`. No client input reaches this function. */
 function sqlOf(property: keyof Webhook, value: unknown, row = ''): string {
   if (value === NOW) return 'now()';
   if (value === NEXT) return `${row}${columnOf(property)} + 1`;

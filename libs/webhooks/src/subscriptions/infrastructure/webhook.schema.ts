@@ -2,7 +2,7 @@ import { EntitySchema } from 'typeorm';
 import { identityColumn } from '#libs/runtime';
 import { Webhook } from '../domain/webhook.js';
 
-/** How {@link Webhook} is stored; the migrations make the table. */
+/** Maps {@link Webhook} to its table, which the migrations create. */
 export const WebhookSchema = new EntitySchema<Webhook>({
   name: 'Webhook',
   target: Webhook,

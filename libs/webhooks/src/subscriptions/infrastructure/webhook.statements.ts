@@ -2,24 +2,24 @@ import type { Sealed } from '#libs/kernel';
 import { statement } from '#libs/runtime';
 import type { RetiredSecret, SealedKey } from '../domain/webhook.js';
 
-/** Each is a signature more in the header of every notification. */
+/** Each adds a signature to a header of every notification. */
 const MAX_RETIRED_SECRETS = 10;
-/** How many subscriptions are locked at once to encrypt their secrets anew, for some milliseconds. */
+/** How many subscriptions re-encryption locks at once, for a few milliseconds. */
 const BATCH = 100;
 
-/** Whoever counts at account level waits here; foreign keys may go on referring to the row. */
-export const HOLD_ACCOUNT = statement<{ accountId: string }>(
+/** Serializes counts at account level. Inserts with a foreign key to the account are not blocked. */
+export const LOCK_ACCOUNT = statement<{ accountId: string }>(
   'SELECT FROM users WHERE id = @accountId FOR NO KEY UPDATE',
 );
 
 interface NewKey extends SealedKey {
   id: string;
   overlapHours: number;
-  /** Secrets that sign no more. */
+  /** Secrets that stop signing at once. */
   except: readonly Sealed[];
 }
 
-/** The present secret goes to the head of those that were retired before and still sign. */
+/** Puts the present secret in front of the retired ones that still sign. */
 export const REPLACE_KEY = statement<NewKey>(`
 UPDATE webhooks SET secret = @secret, public_key = @publicKey, retired_secrets = coalesce((
   SELECT jsonb_agg(retired ORDER BY place)
@@ -33,7 +33,7 @@ UPDATE webhooks SET secret = @secret, public_key = @publicKey, retired_secrets =
 ), '[]')
 WHERE id = @id`);
 
-/** What is secret of a subscription, as it is stored. */
+/** The secrets of a subscription as they are stored. */
 export interface SecretsRow {
   id: string;
   account_id: string;
@@ -45,8 +45,8 @@ export interface SecretsRow {
 }
 
 /**
- * Subscriptions that may hold something that is not sealed with the present key, whose seals begin with
- * a prefix, or user information that is not sealed at all.
+ * Subscriptions with a secret that does not start with the present key's prefix, or with unsealed user
+ * information.
  */
 export const FIND_SECRETS = statement<{ after: string; prefix: string }, SecretsRow>(`
 SELECT id, account_id, target_url, userinfo, headers, secret, retired_secrets FROM webhooks
@@ -71,7 +71,7 @@ interface NewSecrets {
   retiredSecrets: string[];
 }
 
-/** It is the same target, and nothing that a client sees has changed. */
+/** Does not raise `version` or `target_version`: nothing changes for clients. */
 export const WRITE_SECRETS = statement<NewSecrets>(`
 UPDATE webhooks w
 SET target_url = n.target_url, userinfo = n.userinfo, headers = n.headers::json,
