@@ -272,8 +272,8 @@ it('includes pending deliveries that are about to be cancelled', async () => {
   const webhook = await subscribe();
   const later = new Date(Date.now() + 3_600_000);
   const pending = await aPendingDelivery(database, webhook, { next_attempt_at: later });
-  const held = `taken = true, claimed_until = now() + interval '4 s'`;
-  await database.query(`UPDATE deliveries SET ${held} WHERE id = $1`, [pending]);
+  const lease = `UPDATE deliveries SET claimed_until = now() + interval '4 s' WHERE id = $1`;
+  await database.query(lease, [pending]);
   await customer.put(`/v1/webhooks/${webhook}`, { enabled: false });
   await customer.put(`/v1/webhooks/${webhook}`, { enabled: true });
   expect(await count(webhook)).toBe(1);

@@ -259,9 +259,9 @@ describe('every route', () => {
     ]);
     const { info } = JSON.parse(text) as { info: { description: string } };
     expect(info.description.replaceAll(/\s+/g, ' ')).toContain(
-      'A POST that makes an application, a subscription, a replay, a test or a redelivery can be ' +
-        'sent again without making it twice, if it has an `Idempotency-Key`; an event, if it has ' +
-        'an `id`.',
+      'A POST that creates an application, a subscription, a replay, a test or a redelivery ' +
+        'can be repeated safely if it has an `Idempotency-Key`; an event can, if it has an ' +
+        '`id`.',
     );
   });
 
