@@ -159,13 +159,13 @@ describe('events send', () => {
   });
 
   it.each([
-    [[], '--application or --account is needed'],
+    [[], '--application or --account is required'],
     [['--account', 'demo'], "error: option '--account <id>' argument 'demo' is invalid."],
     [['--account', '7', '--count', '1001'], 'It must be a whole number from 1 to 1000.'],
     [['--account', '7', '--event', 'sms'], `Allowed choices are ${EVENT_KINDS.join(', ')}.`],
     [['--account', '7', '--resource', 'all'], 'Allowed choices are call, sms, transcription.'],
-    [['--account', '7', '--user', 'demo'], '--password-stdin is needed'],
-    [['--account', '7', '--url', 'https://api.example.com'], '--password-stdin is needed'],
+    [['--account', '7', '--user', 'demo'], '--password-stdin is required'],
+    [['--account', '7', '--url', 'https://api.example.com'], '--password-stdin is required'],
     [['--account', '7', '--url', 'http://a:geheim@127.0.0.1'], 'must have no credentials'],
     [['--account', '7', '--url', 'http://:geheim@127.0.0.1'], 'must have no credentials'],
     [['--account', '7', '--url', 'http://127.0.0.1/?geheim'], 'no query and no fragment'],
