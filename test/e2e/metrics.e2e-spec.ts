@@ -113,7 +113,7 @@ it('reports pending deliveries, their age, and recovered leases', async () => {
   });
   await worker.kill();
   await database.query(`UPDATE deliveries SET next_attempt_at = now() - interval '1 hour',
-    claimed_until = now() - interval '1 minute', taken = true WHERE state = 'pending'`);
+    claimed_until = now() - interval '1 minute' WHERE state = 'pending'`);
   await database.query('UPDATE webhooks SET hold_until = NULL');
   const port = await freePort();
   workerMetrics = `http://127.0.0.1:${port}/metrics`;
