@@ -45,7 +45,7 @@ export interface paths {
         get: operations["applicationsShow"];
         /**
          * Update an application
-         * @description Changes the given fields. Afterwards the application must have a `voiceUrl` or a `messagingUrl`.
+         * @description Changes the given fields. Of what the application then has, `voiceUrl` or `messagingUrl` is required.
          */
         put: operations["applicationsUpdate"];
         post?: never;

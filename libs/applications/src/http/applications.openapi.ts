@@ -51,8 +51,8 @@ export const applicationsRoutes = [
       update: {
         summary: 'Update an application',
         about:
-          'Changes the given fields. Afterwards the application must have a `voiceUrl` or a ' +
-          '`messagingUrl`.',
+          'Changes the given fields. Of what the application then has, `voiceUrl` or `messagingUrl` ' +
+          'is required.',
         examples: {
           rename: { name: 'Shop 2' },
           onlyMessaging: { voiceUrl: null, messagingUrl: 'https://shop.example.com/sms' },
