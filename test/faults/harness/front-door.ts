@@ -5,10 +5,13 @@ import { answersOk } from '#tools/net';
 
 const ASK_EVERY_MS = 200;
 
+/** Connections that the kernel keeps for a busy test process. It loses bytes of those beyond. */
+const BACKLOG = 4_096;
+
 /**
- * The proxy in front of the API processes. It gives each connection to one that is ready by
- * `/health/ready`, in turn, and to the next one if that does not take it. When none is ready, any
- * will do: their 503 says more than a refused connection.
+ * The proxy in front of the API processes. It gives each connection, once a request comes in on it,
+ * to one that is ready by `/health/ready`, in turn, and to the next one if that does not take it. When
+ * none is ready, any will do: their 503 says more than a refused connection.
  */
 export class FrontDoor {
   private readonly ready = new Map<number, boolean>();
@@ -22,7 +25,7 @@ export class FrontDoor {
   constructor(private readonly ports: readonly number[]) {}
 
   async listen(): Promise<void> {
-    this.server = createServer((socket) => this.admit(socket)).listen(0, '127.0.0.1');
+    this.server = createServer((socket) => this.admit(socket)).listen(0, '127.0.0.1', BACKLOG);
     await once(this.server, 'listening');
     for (const port of this.ports) void this.watch(port);
   }
@@ -54,14 +57,17 @@ export class FrontDoor {
   }
 
   private admit(socket: Socket): void {
+    socket.on('error', () => undefined);
+    this.track(socket);
+    socket.once('readable', () => this.hand(socket, this.candidates()));
+  }
+
+  private candidates(): number[] {
     this.turn += 1;
     const turn = this.turn % this.ports.length;
     const inTurn = [...this.ports.slice(turn), ...this.ports.slice(0, turn)];
     const isReady = (port: number) => this.ready.get(port) === true && !this.withdrawn.has(port);
-    const candidates = [...inTurn.filter(isReady), ...inTurn.filter((port) => !isReady(port))];
-    socket.on('error', () => undefined);
-    this.track(socket);
-    this.hand(socket, candidates);
+    return [...inTurn.filter(isReady), ...inTurn.filter((port) => !isReady(port))];
   }
 
   private hand(socket: Socket, [port, ...others]: readonly number[]): void {
@@ -74,6 +80,7 @@ export class FrontDoor {
     api.on('connect', () => {
       connected = true;
       this.track(api);
+      if (socket.destroyed) api.destroy();
       socket.on('close', () => api.destroy());
       socket.pipe(api).pipe(socket);
     });
