@@ -102,7 +102,7 @@ function copyForAll(source, name) {
   throw new Problem('there is no room for a copy of PostgreSQL in /var/cache or /tmp.');
 }
 
-/** Whether nobody else can have put programs there for us to run. @param {string} dir */
+/** Whether only our user can write there, so that we can trust its programs. @param {string} dir */
 function isOurs(dir) {
   const found = lstatSync(dir, { throwIfNoEntry: false });
   return found?.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o022) === 0;

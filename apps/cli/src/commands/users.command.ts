@@ -84,7 +84,7 @@ async function create(username: string, options: CreateOptions): Promise<void> {
       console.log(`created ${user.username} (id ${user.id}, role ${user.role})`);
       if (password !== undefined) console.log(`password, shown only once: ${password}`);
     } catch (error) {
-      // Checked afterwards, so that of two concurrent commands one creates the user and both succeed.
+      // Of two concurrent commands, one creates the user and both succeed.
       if (!(options.ifMissing && error instanceof UsernameTaken)) throw error;
       console.log(`${username} already exists`);
     }

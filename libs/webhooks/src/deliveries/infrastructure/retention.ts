@@ -93,7 +93,7 @@ export class Retention {
     const days = row?.days ?? configured;
     if (days > configured && !this.warned) {
       this.warned = true;
-      this.log.warn({ configured, days }, 'data is kept for as long as migrate was told');
+      this.log.warn({ configured, days }, 'data is kept longer than RETENTION_DAYS: run migrate');
     }
     return days;
   }
