@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { EVENT_KINDS } from '#libs/webhooks';
+import { EVENT_KINDS } from '#libs/webhooks/domain';
 import { runCli } from '../support/command-line.js';
 
 /** A request as the API would receive it. */

@@ -315,6 +315,19 @@ describe('the command line', () => {
     expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
+  it('starts quickly: help loads neither the framework nor a store', async () => {
+    const hook = `export async function load(url, context, next) {
+      if (url.startsWith('file:')) console.error(url);
+      return next(url, context);
+    }`;
+    const register = `import { register } from 'node:module';
+      register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(hook)}));`;
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(register)}`;
+    const { stderr: loaded } = await runCli(['--help'], { env: { NODE_OPTIONS } });
+    expect(loaded).toContain('/commander/');
+    expect(loaded).not.toMatch(/\/node_modules\/(@nestjs|typeorm|pg|ioredis|bull)\//);
+  });
+
   it.each([
     [[], 'Usage: '],
     [['users'], 'Usage: '],

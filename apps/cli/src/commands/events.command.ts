@@ -1,8 +1,7 @@
 import { type Command, Option } from 'commander';
-import type { EventKind, Resource } from '#libs/webhooks';
 import { example, numericId, wholeNumber } from '../arguments.js';
 import { EventSender, type EventAnswer } from '../events/event-sender.js';
-import { EVENT_KINDS, RESOURCES } from '#libs/webhooks';
+import { EVENT_KINDS, type EventKind, type Resource, RESOURCES } from '#libs/webhooks/domain';
 import { type SampleEvent, sampleEvents } from '../events/samples.js';
 import { CommandFailure } from '../failure.js';
 import { readPassword } from '../password-input.js';

@@ -6,7 +6,7 @@ import {
   sampleData,
   sampleId,
   usualResource,
-} from '#libs/webhooks';
+} from '#libs/webhooks/domain';
 
 /** The body of `POST /v1/events`. */
 export interface SampleEvent {
