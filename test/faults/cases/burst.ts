@@ -19,8 +19,8 @@ const experience = (installation: Installation): Experience => experienceIn(span
 export const burst: FaultCase = {
   name: 'burst',
   about:
-    'one account reports 100,000 events in batches as fast as it can, another one event every ' +
-    '0.1 s: those are not delayed, until all are delivered',
+    'one account reports 100,000 events in batches as fast as it can, another account one event ' +
+    'every 0.1 s: its events are not delayed',
   rate: 10,
   producersNotice: 'nothing',
   duplicates: 'none',

@@ -17,7 +17,7 @@ const MOST_SECONDS_OFF = 20;
 export const clocksApart: FaultCase = {
   name: 'clocks-apart',
   about:
-    'clocks of the processes a minute off, two minutes apart; retries and signatures are in time',
+    'clocks of the processes a minute fast or slow; retries and signatures have the right time',
   producersNotice: 'nothing',
   duplicates: 'none',
   setup: {

@@ -31,8 +31,8 @@ let most: { offS: number; shown: number; truth: number; oldestS: number };
 export const oldestDueGauge: FaultCase = {
   name: 'oldest-due-gauge',
   about:
-    'a backlog of a target that is slower than its events, beside one that is paused: the gauge ' +
-    'of the oldest due delivery is within a second of the truth',
+    'a growing backlog of a slow target, beside a paused subscription: the gauge of the oldest due ' +
+    'delivery is within a second of the truth',
   rate: 5,
   producersNotice: 'nothing',
   duplicates: 'none',

@@ -27,7 +27,7 @@ export const linksCut: FaultCase = {
 
 export const linksHalfOpen: FaultCase = {
   name: 'links-half-open',
-  about: 'links of a worker to PostgreSQL and Redis: half open, so that nobody hears of the loss',
+  about: 'links of a worker to PostgreSQL and Redis: half open, so that neither end notices',
   producersNotice: 'nothing',
   duplicates: 'explained',
   harm: async (installation, random) => {

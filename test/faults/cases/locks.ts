@@ -40,7 +40,7 @@ export const lockedDelivery: FaultCase = {
   ...beside,
   name: 'locked-delivery',
   about:
-    'psql holds a lock on ten deliveries for a minute while their calls are on the way: nobody else waits',
+    'psql holds a lock on ten deliveries for a minute while their calls are in flight: nobody else waits',
   harm: async (installation) => {
     const { receiver, postgres } = installation;
     const account = await makeAccount(installation, 'locked', ['/locked']);

@@ -79,7 +79,7 @@ export const postgresAway: FaultCase = {
 
 export const postgresCrowded: FaultCase = {
   name: 'postgres-crowded',
-  about: 'PostgreSQL: out of connections, and those of the service are ended',
+  about: 'PostgreSQL: out of connections, and those of the service are terminated',
   producersNotice: 'unavailable',
   duplicates: 'explained',
   harm: async (installation) => {
@@ -113,8 +113,8 @@ let crossed = false;
 export const deadlocks: FaultCase = {
   name: 'postgres-deadlocks',
   about:
-    'PostgreSQL: somebody locks deliveries in the opposite order; ours wait for no row, so that ' +
-    'nothing is broken off',
+    'PostgreSQL: another session locks deliveries in the opposite order; ours wait for no row, ' +
+    'so no transaction is aborted',
   producersNotice: 'nothing',
   duplicates: 'none',
   harm: async ({ postgres, receiver }, random) => {

@@ -64,7 +64,7 @@ export const redisFlushed: FaultCase = {
   ...harmless,
   name: 'redis-flushed',
   rate: 15,
-  about: 'Redis: FLUSHALL while deliveries wait, are under way, and wait for a retry',
+  about: 'Redis: FLUSHALL while deliveries are queued, in flight and waiting for a retry',
   setup: narrow,
   harm: async (installation, random) => {
     occupy(installation, random);
@@ -82,7 +82,7 @@ export const redisKilled: FaultCase = {
   ...harmless,
   name: 'redis-killed',
   rate: 15,
-  about: 'Redis: kill -9 in the midst of work, and started empty',
+  about: 'Redis: kill -9 under load, then started empty',
   setup: narrow,
   harm: async (installation, random) => {
     occupy(installation, random);
@@ -95,7 +95,7 @@ export const redisKilled: FaultCase = {
 export const redisAway: FaultCase = {
   ...harmless,
   name: 'redis-away',
-  about: 'Redis: away for a minute, in which events are accepted',
+  about: 'Redis: away for a minute, during which events are accepted',
   rate: 25,
   harm: async ({ redis }) => {
     await redis.kill();

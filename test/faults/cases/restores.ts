@@ -24,7 +24,7 @@ function droppedSome(installation: Installation): Promise<string[]> {
 /** A backup of a minute ago, and a Redis that knows of what came after. */
 export const postgresRestored: FaultCase = {
   name: 'postgres-restored',
-  about: "an older backup of PostgreSQL with today's Redis; producers report again what came after",
+  about: "an older backup of PostgreSQL with today's Redis; producers report later events again",
   rate: RATE,
   producersNotice: 'either',
   duplicates: 'explained',

@@ -70,7 +70,7 @@ const slowdown = (): number => median(hang.disturbed) / median(hang.quiet);
 /** A tenth of all targets, one of each account. */
 export const targetsHang: FaultCase = {
   name: 'targets-hang',
-  about: '10 of 100 targets hang, in turn with rounds in which none does',
+  about: '10 of 100 targets hang, alternating with rounds in which none does',
   producersNotice: 'nothing',
   duplicates: 'none',
   rate: 1,
@@ -111,7 +111,7 @@ let dead: { most: number; whileOpen: number; tried: Set<string>; after: Arrival[
 /** Dead for long enough that its circuit opens, with very much to come. */
 export const targetDead: FaultCase = {
   name: 'target-dead',
-  about: '20,000 deliveries wait for a target that is dead until its circuit is open',
+  about: '20,000 deliveries wait for a dead target, which recovers once its circuit is open',
   producersNotice: 'nothing',
   duplicates: 'none',
   memory: BUSY_MEMORY,
@@ -188,8 +188,7 @@ const rate = (): number => median(huge.before) / median(huge.after);
 /** Half of it paused, half for targets that refuse connections. */
 export const backlogHuge: FaultCase = {
   name: 'backlog-huge',
-  about:
-    '1,000,000 deliveries wait, for subscriptions that are paused and for targets that are dead',
+  about: '1,000,000 deliveries wait for paused subscriptions and dead targets',
   producersNotice: 'nothing',
   duplicates: 'none',
   memory: BUSY_MEMORY,

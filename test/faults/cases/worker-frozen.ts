@@ -13,7 +13,8 @@ const FROZEN_MS = 22_000;
  */
 export const workerFrozen: FaultCase = {
   name: 'worker-frozen',
-  about: 'SIGSTOP of a worker past its claims, then SIGCONT: its late outcomes overwrite nothing',
+  about:
+    'SIGSTOP of a worker until its leases have ended, then SIGCONT: its late outcomes overwrite nothing',
   producersNotice: 'nothing',
   duplicates: 'explained',
   harm: async (installation, random) => {
