@@ -9,8 +9,9 @@ const LONGEST_RETRY_MS = 1_000;
 const SOCKET_TIMEOUT_MS = 12_000;
 
 /**
- * The purpose of a connection. `commands` fails at once while Redis is unavailable, so that commands do not
- * pile up in memory. `limits` also never resends a command. `blocking` waits for ever, as a consumer must.
+ * The purpose of a connection. Each fails at once while Redis is unavailable, so that commands do not pile up
+ * in memory. `limits` also never resends a command. `blocking` has no timeout, because its commands wait for
+ * jobs, and fails as soon as its connection breaks.
  */
 export type RedisUse = 'commands' | 'limits' | 'blocking';
 
@@ -37,11 +38,9 @@ export function connectRedis(config: Config, use: RedisUse): RedisConnection {
       ...(tls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
     });
   }
-  const { enableReadyCheck, enableOfflineQueue } = options;
   return new Cluster([...nodes], {
     redisOptions: secured,
-    enableReadyCheck,
-    enableOfflineQueue,
+    enableOfflineQueue: options.enableOfflineQueue,
     clusterRetryStrategy: retryDelay,
     // A node's certificate is issued for its name, not for its address.
     dnsLookup: (name, callback) => callback(null, name),
@@ -54,12 +53,10 @@ function optionsFor(use: RedisUse) {
   return {
     connectTimeout: CONNECT_TIMEOUT_MS,
     retryStrategy: retryDelay,
-    // Bull refuses blocking connections with a ready check or a retry limit.
-    enableReadyCheck: use !== 'blocking',
-    maxRetriesPerRequest: use === 'blocking' ? null : 1,
+    maxRetriesPerRequest: use === 'blocking' ? 0 : 1,
     // By then the caller of a limit has continued without the answer.
     autoResendUnfulfilledCommands: use !== 'limits',
-    enableOfflineQueue: use === 'blocking',
+    enableOfflineQueue: false,
     // Without it, a half-open connection would stay unnoticed for hours.
     socketTimeout: SOCKET_TIMEOUT_MS,
     // A network that drops all packets must not block callers that add to a queue.

@@ -41,14 +41,8 @@ function queueOptions(config: Config, shard: number) {
     prefix: queuePrefix(shard),
     // The check sends INFO, which would block a queue that starts while Redis is down.
     skipVersionCheck: true,
-    settings: {
-      // How soon a consumer retries after losing Redis, in ms.
-      retryProcessDelay: 500,
-      // Bull's own recovery of a lost worker's jobs; leases in PostgreSQL make it unnecessary.
-      maxStalledCount: 1,
-    },
-    createClient: (type: 'client' | 'subscriber' | 'bclient') => {
-      const redis = connectRedis(config, type === 'client' ? 'commands' : 'blocking');
+    createClient: () => {
+      const redis = connectRedis(config, 'commands');
       redis.on('error', () => undefined);
       return redis;
     },

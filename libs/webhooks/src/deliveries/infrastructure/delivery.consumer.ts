@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type BeforeApplicationShutdown,
   Inject,
@@ -6,46 +5,43 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import type { Queue } from 'bull';
-import { Log, Metrics } from '#libs/runtime';
+import { CONFIG, type Config, connectRedis, Metrics } from '#libs/runtime';
 import type { DeliveryJob } from '../domain/delivery.js';
 import { DeliveryRunner } from '../domain/delivery-runner.js';
-import { letGo, prepareToConsume, stopAsking } from './bull-internals.js';
 import { DeliveriesUnderWay } from './deliveries-under-way.js';
-import { type DeliveriesJob, DELIVERY_QUEUES, JOB_NAME, jobsOf } from './delivery-queues.js';
+import { type DeliveriesJob, DELIVERY_QUEUES, jobsOf } from './delivery-queues.js';
 import { DueDeliveries } from './due-deliveries.js';
+import { JobLoops } from './job-loops.js';
 
 /** Time limit of a shutdown. Deliveries still under way then are due when their leases end. */
 const DRAIN_MS = 23_000;
-/** How long a stopping worker with nothing under way waits for last jobs from Redis. */
-const LAST_JOB_MS = 1_000;
-
-/**
- * Jobs of a queue that a worker handles at once. Enough to hide the round trip to Redis, but few, because
- * another worker could send the deliveries for which this one has no slots.
- */
-const LOOPS = 8;
 
 /** Consumes the Bull queues of all shards. */
 @Injectable()
 export class DeliveryConsumer implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly malformed;
+  private readonly loops: readonly JobLoops[];
 
   constructor(
-    @Inject(DELIVERY_QUEUES) private readonly queues: readonly Queue<DeliveriesJob>[],
+    @Inject(DELIVERY_QUEUES) queues: readonly Queue<DeliveriesJob>[],
+    @Inject(CONFIG) config: Config,
     private readonly runner: DeliveryRunner,
     private readonly due: DueDeliveries,
     private readonly underWay: DeliveriesUnderWay,
-    private readonly log: Log,
     metrics: Metrics,
   ) {
     this.malformed = metrics.counter(
       'switchhook_malformed_jobs_total',
       'Deliveries in queue jobs that have a format unknown to this version.',
     );
+    const begin = (data: unknown) => this.begin(data);
+    this.loops = queues.map(
+      (queue) => new JobLoops(queue, connectRedis(config, 'blocking'), begin),
+    );
   }
 
   onApplicationBootstrap(): void {
-    for (const queue of this.queues) void this.consume(queue);
+    for (const loops of this.loops) loops.start();
   }
 
   /** On SIGTERM: starts no new calls, finishes those under way, releases deliveries that still arrive. */
@@ -55,31 +51,14 @@ export class DeliveryConsumer implements OnApplicationBootstrap, BeforeApplicati
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, DRAIN_MS);
     });
-    const stopped = Promise.allSettled([
-      this.due.stop(),
-      ...this.queues.map((queue) => this.drain(queue)),
-    ]);
-    await Promise.race([stopped, late]);
+    await Promise.race([this.drain(), late]);
     clearTimeout(timer);
-    for (const queue of this.queues) letGo(queue);
     this.underWay.summarise();
   }
 
-  private async drain(queue: Queue<DeliveriesJob>): Promise<void> {
-    const asked = stopAsking(queue, LOOPS);
-    // A loop that waits for a job never returns while Redis is down.
-    const givenUp = this.underWay.idle().then(() => sleep(LAST_JOB_MS, undefined, { ref: false }));
-    await Promise.race([asked, givenUp]);
+  private async drain(): Promise<void> {
+    await Promise.allSettled([this.due.stop(), ...this.loops.map((loops) => loops.stop())]);
     await this.underWay.idle();
-  }
-
-  private async consume(queue: Queue<DeliveriesJob>): Promise<void> {
-    try {
-      await prepareToConsume(queue);
-      await queue.process(JOB_NAME, LOOPS, (job) => this.begin(job.data));
-    } catch (error) {
-      this.log.error({ err: error }, 'queue consumer stopped');
-    }
   }
 
   /**
