@@ -9,6 +9,8 @@ import { startWorker } from '../support/processes.js';
 import type { ServiceProcess } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 
+const LOOPBACK = { DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8' };
+
 let database: TestDatabase;
 let app: NestExpressApplication;
 let worker: ServiceProcess;
@@ -18,21 +20,18 @@ let customer: Client;
 let accountId: string;
 
 beforeAll(async () => {
-  process.env.DELIVERY_ALLOWED_NETWORKS = '127.0.0.0/8';
   database = await createTestDatabase();
   receiver = await startReceiver();
   const operator = await createUser(database, 'switch', 'platform');
   const owner = await createUser(database, 'customer');
   accountId = owner.id;
   let base: string;
-  ({ app, base } = await apiInProcess(database));
+  ({ app, base } = await apiInProcess(database, LOOPBACK));
   platform = clientOf(base, operator.auth);
   customer = clientOf(base, owner.auth);
-  const { DELIVERY_ALLOWED_NETWORKS } = process.env;
-  worker = await startWorker({ DATABASE_URL: database.url, DELIVERY_ALLOWED_NETWORKS });
+  worker = await startWorker({ DATABASE_URL: database.url, ...LOOPBACK });
 });
 afterAll(async () => {
-  delete process.env.DELIVERY_ALLOWED_NETWORKS;
   await worker.stop();
   await app.close();
   await receiver.close();

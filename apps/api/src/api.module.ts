@@ -14,7 +14,7 @@ export class ApiModule {
     return {
       module: ApiModule,
       imports: [
-        RuntimeModule.forProcess('api'),
+        RuntimeModule.forProcess('api', config),
         HttpModule,
         // First, because the router tries routes in order, and events are the most frequent requests.
         EventsHttpModule.withShards(config.QUEUE_SHARDS),

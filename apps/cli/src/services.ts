@@ -4,40 +4,43 @@ import pg from 'pg';
 import { ApplicationsModule, ApplicationsService } from '#libs/applications';
 import { IdentityModule, UsersService } from '#libs/identity';
 import { actAs } from '#libs/kernel';
-import { configFromEnvironment, RuntimeModule } from '#libs/runtime';
+import { type Config, configFromEnvironment, RuntimeModule } from '#libs/runtime';
 
 const CONNECT_TIMEOUT_MS = 3_000;
-const DATABASE_POOL_SIZE = 2;
 
-// Silent, because standard output belongs to the command, and a failure is reported once, at the end.
-export const kernel = RuntimeModule.forProcess('cli', { LOG_LEVEL: 'silent', DATABASE_POOL_SIZE });
-
-@Module({ imports: [kernel, IdentityModule, ApplicationsModule] })
+@Module({})
 class CliModule {}
 
 /** Runs `use` with the users of this installation. */
 export function withUsers<Result>(use: (users: UsersService) => Promise<Result>): Promise<Result> {
-  return withService(UsersService, use);
+  return withService(IdentityModule, UsersService, use);
 }
 
 /** Runs `use` with the applications of this installation. */
 export function withApplications<Result>(
   use: (applications: ApplicationsService) => Promise<Result>,
 ): Promise<Result> {
-  return withService(ApplicationsService, use);
+  return withService(ApplicationsModule, ApplicationsService, use);
 }
 
-/** Runs `use` with a service of a module. */
+/** Runs `use` with a service of a module. Others are not started, so their settings are not required. */
 export async function withService<Service, Result>(
+  module: Type,
   service: Type<Service>,
   use: (service: Service) => Promise<Result>,
-  module: Type = CliModule,
 ): Promise<Result> {
-  await requireDatabase();
-  const context = await NestFactory.createApplicationContext(module, {
-    logger: false,
-    abortOnError: false,
-  });
+  const config: Config = {
+    ...configFromEnvironment(),
+    // Standard output belongs to the command, and a failure is reported once, at the end.
+    LOG_LEVEL: 'silent',
+    DATABASE_POOL_SIZE: 2,
+  };
+  await requireDatabase(config);
+  const imports = [RuntimeModule.forProcess('cli', config), module];
+  const context = await NestFactory.createApplicationContext(
+    { module: CliModule, imports },
+    { logger: false, abortOnError: false },
+  );
   try {
     return await actAs({ name: 'cli' }, () => use(context.get(service)));
   } finally {
@@ -46,9 +49,9 @@ export async function withService<Service, Result>(
 }
 
 /** Fails at once without a database. Nest would retry for half a minute, which suits only servers. */
-async function requireDatabase(): Promise<void> {
+async function requireDatabase({ DATABASE_URL }: Config): Promise<void> {
   const client = new pg.Client({
-    connectionString: configFromEnvironment().DATABASE_URL,
+    connectionString: DATABASE_URL,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   });
   // If the connection is lost later, the command itself fails.

@@ -10,7 +10,7 @@ export class WorkerModule {
     return {
       module: WorkerModule,
       imports: [
-        RuntimeModule.forProcess('worker'),
+        RuntimeModule.forProcess('worker', config),
         HttpModule,
         HealthModule.forProcess({ readyWithoutRedis: false, behindProxy: false }),
         DeliveryWorkerModule.withShards(config.QUEUE_SHARDS),

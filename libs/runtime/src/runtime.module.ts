@@ -9,12 +9,11 @@ import { TelemetryModule } from './telemetry/telemetry.module.js';
 /** Configuration, log, background tasks and PostgreSQL of a process. Users of Redis connect themselves. */
 @Module({})
 export class RuntimeModule {
-  /** @param fixed settings of this process that override the environment */
-  static forProcess(name: string, fixed: Partial<Config> = {}): DynamicModule {
+  static forProcess(name: string, config: Config): DynamicModule {
     return {
       module: RuntimeModule,
       imports: [
-        ConfigModule.forProcess(fixed),
+        ConfigModule.forProcess(config),
         LoggingModule.forProcess(name),
         TelemetryModule.forProcess(name),
         BackgroundModule,
