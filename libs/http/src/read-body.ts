@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import bodyParser from 'body-parser';
-import type { Request, RequestHandler, Response } from 'express';
+import type { Request, Response } from 'express';
 import { DomainError, tooDeepAt, tooManyValuesAt, ValidationError } from '#libs/kernel';
 import { isWaiting, sendContinue } from './continue.js';
 import { configOf } from './request.js';
@@ -37,8 +37,6 @@ export function breakBody(request: IncomingMessage, reason = unreadable()): void
   broken.set(request, reason);
   whenBroken.get(request)?.(reason);
 }
-
-const readers = new Map<number, RequestHandler>();
 
 /**
  * Reads the body of a request as a JSON object. Routes call this after the guards, so the body of an
@@ -162,14 +160,10 @@ function readPlain(request: Request, limit: number, resolve: Resolve, reject: Re
 }
 
 function readCompressed(request: Request, limit: number, resolve: Resolve, reject: Reject): void {
-  let read = readers.get(limit);
-  if (!read) {
-    read = bodyParser.raw({ limit, type: () => true });
-    readers.set(limit, read);
-  }
   // The decompressed size is not known in advance.
   request.inFlight?.hold(limit);
-  void read(request, {} as Response, (error?: unknown) => {
+  const read = bodyParser.raw({ limit, type: () => true });
+  read(request, {} as Response, (error?: unknown) => {
     if (error) {
       request.resume();
       reject(readError(error, limit));
