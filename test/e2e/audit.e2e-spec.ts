@@ -64,6 +64,13 @@ const recordedActions = async () =>
 
 const idIn = (path: string) => path.slice(path.lastIndexOf('/') + 1);
 
+/** How many statements wait for a lock. */
+async function waiting(): Promise<number> {
+  const waits = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'
+    AND datname = current_database()`;
+  return (await demo.database.query(waits)).length;
+}
+
 async function aPastDelivery(state: string): Promise<string> {
   const webhook = idIn(await demo.aSubscription());
   const columns = { state: `'${state}'` };
@@ -109,9 +116,6 @@ describe('an entry', () => {
       `PUT ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${basic(demo.auth)}\r\n` +
         `Content-Type: application/json\r\nContent-Length: ${String(body.length)}\r\n\r\n${body}`,
     );
-    const waits = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'
-      AND datname = current_database()`;
-    const waiting = async () => (await demo.database.query(waits)).length;
     await eventually(waiting, (count) => count > 0);
     leaving.destroy();
     // Once another request is answered, the process has noticed that the client disconnected.
@@ -122,6 +126,28 @@ describe('an entry', () => {
       entries.some(({ action }) => action === 'application.update');
     const entries = await eventually(recorded, isRecorded);
     expect(entries.at(-1)).toMatchObject({ action: 'application.update', actor: 'demo' });
+  });
+
+  it('has the address of a client that disconnected before its login was checked', async () => {
+    const path = await demo.anApplication();
+    // Once a second, the credential is looked at again.
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    const lock = new pg.Client({ connectionString: demo.database.url });
+    await lock.connect();
+    await lock.query('BEGIN');
+    await lock.query('LOCK TABLE credentials');
+    const leaving = await connectTo(demo.api.url);
+    const head = `Host: localhost\r\nAuthorization: ${basic(demo.auth)}\r\n`;
+    leaving.write(`DELETE ${path} HTTP/1.1\r\n${head}\r\n`);
+    await eventually(waiting, (count) => count > 0);
+    leaving.destroy();
+    expect((await demo.client.get('/health/live')).status).toBe(200);
+    await lock.query('COMMIT');
+    await lock.end();
+    const isRecorded = (entries: AuditEntry[]) =>
+      entries.some(({ action }) => action === 'application.delete');
+    const entries = await eventually(recorded, isRecorded);
+    expect(entries.at(-1)).toMatchObject({ actor: 'demo', address: '127.0.0.1' });
   });
 
   it('is written for every change of an application and its subscriptions', async () => {
@@ -200,6 +226,8 @@ describe('an entry', () => {
       'delivery.redeliver',
       'delivery.cancel',
     ]);
+    const users = (await recorded()).map(({ userId }) => userId);
+    expect(new Set(users)).toEqual(new Set([Number(demo.id)]));
   });
 
   it('is written for the command line, without a user and an address', async () => {

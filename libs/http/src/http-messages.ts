@@ -6,9 +6,6 @@ const SHORT_BYTES = 1_024;
 const MERGED_BYTES = 4_096;
 const FIRST_CHUNKS = 16;
 
-/** Emitted by a response when its last byte was written, even if the client has disconnected. */
-export const ANSWERED = Symbol('answered');
-
 /**
  * Classes for requests and responses that already have Express' prototypes. Express would set the prototype
  * of each object, which gives it a new shape, so that V8's compiled code does not apply: that took half of
@@ -70,13 +67,7 @@ export function messagesFor(app: Express) {
     }
   }
 
-  class ExpressResponse extends ServerResponse<ExpressRequest> {
-    override end(...last: unknown[]): this {
-      super.end(...(last as Parameters<ServerResponse['end']>));
-      this.emit(ANSWERED);
-      return this;
-    }
-  }
+  class ExpressResponse extends ServerResponse<ExpressRequest> {}
 
   Object.setPrototypeOf(ExpressRequest.prototype, app.request);
   Object.setPrototypeOf(ExpressResponse.prototype, app.response);

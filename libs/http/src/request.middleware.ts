@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { type Actor, beginAs, DomainError } from '#libs/kernel';
+import { DomainError } from '#libs/kernel';
 import type { Config } from '#libs/runtime';
 import { ambiguityIn } from './ambiguity.js';
 import { disconnectStalledReader } from './connection-limits.js';
-import { ANSWERED } from './http-messages.js';
 import { ignoreFurtherRequests } from './lingering-close.js';
 import { pathOf } from './request.js';
 import { setSecurityHeaders } from './security-headers.js';
@@ -20,8 +19,8 @@ export function saneRequestId(given: string | string[] | undefined): string {
 }
 
 /**
- * Runs first for every request: sets its id, the timeout for reading the answer, security headers and the
- * actor, and normalises its target.
+ * Runs first for every request: sets its id, the timeout for reading the answer and security headers, and
+ * normalises its target.
  */
 export function requestMiddleware(config: Config): RequestHandler {
   return (request: Request, response: Response, next: NextFunction) => {
@@ -42,7 +41,6 @@ export function requestMiddleware(config: Config): RequestHandler {
       ignoreFurtherRequests(request.socket);
       next(malformed(ambiguity));
     } else if (request.rawHeaders.length > 2 * MAX_HEADERS) next(malformed(TOO_MANY_HEADERS));
-    else if (mayChange(request)) actUntilAnswered(actorOf(request, requestId), response, next);
     else next();
   };
 }
@@ -51,28 +49,8 @@ function malformed(message: string): DomainError {
   return new DomainError('malformed', 'malformed_json', message);
 }
 
-/** The guard adds the user. */
-function actorOf({ ip }: Request, requestId: string): Actor {
-  return { name: '', requestId, ...(ip !== undefined && { address: ip }) };
-}
-
-/**
- * Sets the actor until the request is answered, even if the client disconnects earlier: that does not stop
- * the change.
- */
-function actUntilAnswered(actor: Actor, response: Response, next: NextFunction): void {
-  const done = beginAs(actor, next);
-  if (response.writableEnded) done();
-  else response.once(ANSWERED, done);
-}
-
 function isRead({ method }: Request): boolean {
   return method === 'GET' || method === 'HEAD';
-}
-
-/** Whether the request may be audited. Reporting an event is not, and happens thousands of times a second. */
-function mayChange(request: Request): boolean {
-  return !isRead(request) && !pathOf(request).startsWith('/v1/events');
 }
 
 /** `GET http://host/path` (RFC 9112, section 3.2.2) means `/path` on that host. */

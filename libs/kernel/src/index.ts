@@ -1,5 +1,5 @@
 export { LRUCache } from 'lru-cache';
-export { actAs, type Actor, beginAs, identifyActor, presentActor } from './actor/actor.js';
+export { actAs, type Actor, presentActor } from './actor/actor.js';
 export { AsyncContext } from './actor/async-context.js';
 export { keepNewest } from './collections/keep-newest.js';
 export { RoundRobin } from './collections/round-robin.js';

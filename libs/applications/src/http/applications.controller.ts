@@ -13,13 +13,14 @@ import {
   type VersionCheck,
 } from '#libs/http';
 import type { Principal } from '#libs/identity';
-import { CurrentUser } from '#libs/identity/http';
+import { ActAsUser, CurrentUser } from '#libs/identity/http';
 import { ApplicationsService } from '../domain/applications.service.js';
 import { CreateApplicationDto, UpdateApplicationDto } from './application.dto.js';
 import { showApplication } from './application.view.js';
 
 /** The applications of the caller's account (specification, section 4.1). */
 @Controller('v1/applications')
+@ActAsUser()
 export class ApplicationsController {
   constructor(private readonly applications: ApplicationsService) {}
 

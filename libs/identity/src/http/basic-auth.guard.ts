@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
 import { mayBeCsrf, OPEN_TO, type OpenTo, pathOf } from '#libs/http';
-import { addressGroup, BusyError, identifyActor, RateLimitedError } from '#libs/kernel';
+import { addressGroup, BusyError, RateLimitedError } from '#libs/kernel';
 import { Authenticator } from '../domain/authenticator.js';
 import { UnauthorizedError } from '../domain/identity-errors.js';
 import type { Principal } from '../domain/principal.js';
@@ -23,9 +23,7 @@ export class BasicAuthGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<Request>();
     if (this.isOpen(context, request)) return true;
-    const principal = await this.authenticate(request);
-    request.principal = principal;
-    identifyActor(principal.userId, principal.username);
+    request.principal = await this.authenticate(request);
     return true;
   }
 

@@ -3,11 +3,13 @@ import type { Request, Response } from 'express';
 import { answerList, Href, type HrefBuilder, JsonBody, QueryReader } from '#libs/http';
 import { numericIdOf } from '#libs/kernel';
 import { EnvironmentsService } from '../domain/environments.service.js';
+import { ActAsUser } from './actor.interceptor.js';
 import { PlatformOnly } from './decorators.js';
 import { CreateEnvironmentDto, showEnvironment } from './environments.dto.js';
 
 /** Environments. Every user may see them; only the platform adds some. */
 @Controller('v1/environments')
+@ActAsUser()
 export class EnvironmentsController {
   constructor(private readonly environments: EnvironmentsService) {}
 

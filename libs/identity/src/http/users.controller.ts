@@ -12,6 +12,7 @@ import {
 } from '#libs/http';
 import type { Principal } from '../domain/principal.js';
 import { UsersService } from '../domain/users.service.js';
+import { ActAsUser } from './actor.interceptor.js';
 import { CurrentUser, PlatformOnly } from './decorators.js';
 import {
   CreateCredentialDto,
@@ -24,6 +25,7 @@ import {
 
 /** Users and their credentials. In the paths, `:user` is an id or a username. */
 @Controller('v1/users')
+@ActAsUser()
 export class UsersController {
   constructor(private readonly users: UsersService) {}
 

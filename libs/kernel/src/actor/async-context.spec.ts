@@ -25,20 +25,6 @@ describe('AsyncContext', () => {
     expect(await context.run(3, () => nextLoop().then(() => context.present))).toBe(3);
   });
 
-  it('keeps its value for work that was begun, until the work is reported as done', async () => {
-    const context = new AsyncContext<string>();
-    let seen: Promise<string | undefined> | undefined;
-    const end = context.begin('begun', () => {
-      seen = nextLoop()
-        .then(nextLoop)
-        .then(() => context.present);
-    });
-    await context.run('other', nextLoop);
-    expect(await seen).toBe('begun');
-    end();
-    expect(context.present).toBeUndefined();
-  });
-
   it('ends when the work fails', async () => {
     const context = new AsyncContext<string>();
     const failure = new Error('of the work');

@@ -19,19 +19,8 @@ export class AsyncContext<Value> {
     try {
       return await this.storage.run(value, work);
     } finally {
-      this.leave();
+      this.running -= 1;
+      if (this.running === 0) this.storage.disable();
     }
-  }
-
-  /** Begins work that ends later. @returns a function to call once, when the work needs the value no more */
-  begin(value: Value, work: () => void): () => void {
-    this.running += 1;
-    this.storage.run(value, work);
-    return () => this.leave();
-  }
-
-  private leave(): void {
-    this.running -= 1;
-    if (this.running === 0) this.storage.disable();
   }
 }

@@ -13,7 +13,7 @@ import {
   timesOf,
 } from '#libs/http';
 import type { Principal } from '#libs/identity';
-import { CurrentUser, LimitedTo } from '#libs/identity/http';
+import { ActAsUser, CurrentUser, LimitedTo } from '#libs/identity/http';
 import type { Page } from '#libs/kernel';
 import { DeliveriesService } from '../domain/deliveries.service.js';
 import { DeliveryStatisticsService } from '../domain/delivery-statistics.js';
@@ -27,6 +27,7 @@ const TESTS = { quota: 600, windowMs: 60_000, what: 'test' };
 
 /** A customer's deliveries, their attempts and statistics. */
 @Controller('v1')
+@ActAsUser()
 export class DeliveriesController {
   constructor(
     private readonly deliveries: DeliveriesService,

@@ -9,13 +9,14 @@ import {
   RawJsonBody,
 } from '#libs/http';
 import type { Principal } from '#libs/identity';
-import { CurrentUser } from '#libs/identity/http';
+import { ActAsUser, CurrentUser } from '#libs/identity/http';
 import { ReplaysService } from '../domain/replays.service.js';
 import { readReplay } from './replay.body.js';
 import { replayView } from './replay.view.js';
 
 /** Replays of a customer's finished deliveries. */
 @Controller('v1')
+@ActAsUser()
 export class ReplaysController {
   constructor(private readonly replays: ReplaysService) {}
 

@@ -10,13 +10,14 @@ import {
   type VersionCheck,
 } from '#libs/http';
 import type { Principal } from '#libs/identity';
-import { CurrentUser } from '#libs/identity/http';
+import { ActAsUser, CurrentUser } from '#libs/identity/http';
 import { WebhooksService } from '../domain/webhooks.service.js';
 import { answerWebhook, answerWebhooks } from './webhook-answers.js';
 import { CreateWebhookDto, UpdateWebhookDto } from './webhook.dto.js';
 
 /** Webhook subscriptions of one application (specification, section 4.3). */
 @Controller('v1/applications/:applicationId/webhooks')
+@ActAsUser()
 export class ApplicationWebhooksController {
   constructor(private readonly webhooks: WebhooksService) {}
 

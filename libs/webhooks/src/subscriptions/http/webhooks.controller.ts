@@ -10,7 +10,7 @@ import {
   type VersionCheck,
 } from '#libs/http';
 import type { Principal } from '#libs/identity';
-import { CurrentUser } from '#libs/identity/http';
+import { ActAsUser, CurrentUser } from '#libs/identity/http';
 import { WebhooksService } from '../domain/webhooks.service.js';
 import { located } from './located.js';
 import { answerWebhook, answerWebhooks } from './webhook-answers.js';
@@ -21,6 +21,7 @@ import { CreateWebhookDto, UpdateWebhookDto } from './webhook.dto.js';
  * account level; single ones may also belong to an application.
  */
 @Controller('v1/webhooks')
+@ActAsUser()
 export class WebhooksController {
   constructor(private readonly webhooks: WebhooksService) {}
 
