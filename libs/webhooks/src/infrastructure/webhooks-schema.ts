@@ -10,8 +10,7 @@ export const webhooksSchema: DatabaseSchema = {
     webhooks: {
       api: 'SELECT, INSERT, UPDATE',
       worker: `SELECT, UPDATE (enabled, disabled_reason, disabled_at, hold_until, failures,
-        failing_since, open_until, openings, closed_at, backlog, generation, cancelling, version,
-        updated_at)`,
+        failing_since, open_until, openings, backlog, generation, cancelling, version, updated_at)`,
     },
     event_keys: { api: 'SELECT, INSERT', worker: 'SELECT, DELETE' },
     // Events are never changed.

@@ -92,8 +92,6 @@ export class Webhook implements SealedTarget {
   openUntil!: Date | null;
   /** How often the circuit has opened since it was last closed. */
   openings!: number;
-  /** When the circuit last closed; only the previous release reads and writes it. */
-  closedAt!: Date | null;
   /** Its deliveries wait in PostgreSQL instead of the queue. */
   backlog!: boolean;
   /** A delivery of an older generation counts as cancelled. */

@@ -33,7 +33,6 @@ export const WebhookSchema = new EntitySchema<Webhook>({
     failingSince: { name: 'failing_since', type: 'timestamptz', nullable: true },
     openUntil: { name: 'open_until', type: 'timestamptz', nullable: true },
     openings: { type: 'integer', default: 0 },
-    closedAt: { name: 'closed_at', type: 'timestamptz', nullable: true },
     backlog: { type: 'boolean', default: false },
     generation: { type: 'integer', default: 1 },
     cancelling: { type: 'boolean', default: false },
