@@ -25,10 +25,7 @@ export type TaskWork = (signal: AbortSignal) => Promise<void>;
 export class BackgroundTask {
   private readonly stopping = new AbortController();
   private loop: Promise<void> | undefined;
-  private isRequested = false;
-  /** Whether {@link soon} may end the current pause. */
-  private isIdle = false;
-  private endSleep: () => void = () => undefined;
+  private endPause: () => void = () => undefined;
 
   constructor(
     private readonly work: TaskWork,
@@ -43,20 +40,13 @@ export class BackgroundTask {
     if (this.options.beforeServing === true) await firstRun;
   }
 
-  /** Requests a run, which begins as soon as `share` allows. */
-  soon(): void {
-    this.isRequested = true;
-    if (this.isIdle) this.endSleep();
-  }
-
   /** Starts no more runs, and waits for the current one to end. */
   async stop(): Promise<void> {
     this.stopping.abort();
-    this.endSleep();
+    this.endPause();
     await this.loop;
   }
 
-  // Only this loop starts runs: a timer set in soon() would run them inside its caller's transaction.
   private async repeat(tookMs: number): Promise<void> {
     const { signal } = this.stopping;
     for (let lastMs = tookMs; ; lastMs = await this.run()) {
@@ -69,7 +59,6 @@ export class BackgroundTask {
   private async run(): Promise<number> {
     const { signal } = this.stopping;
     const start = performance.now();
-    this.isRequested = false;
     try {
       await this.work(signal);
       this.report.succeeded();
@@ -80,20 +69,12 @@ export class BackgroundTask {
   }
 
   private async pause(tookMs: number): Promise<void> {
-    const { everyMs, share = 0.5 } = this.options;
-    const leastMs = Math.min(tookMs / share - tookMs, LONGEST_PAUSE_MS);
-    await this.sleep(leastMs);
-    if (this.isRequested || everyMs <= leastMs) return;
-    this.isIdle = true;
-    await this.sleep(everyMs - leastMs);
-    this.isIdle = false;
-  }
-
-  private async sleep(ms: number): Promise<void> {
     if (this.stopping.signal.aborted) return;
+    const { everyMs, share = 0.5 } = this.options;
+    const neededMs = Math.min(tookMs / share - tookMs, LONGEST_PAUSE_MS);
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.endSleep = () => {
+      const timer = setTimeout(resolve, Math.max(everyMs, neededMs));
+      this.endPause = () => {
         clearTimeout(timer);
         resolve();
       };

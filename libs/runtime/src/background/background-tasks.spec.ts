@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { UnavailableError } from '#libs/kernel';
 import type { Log } from '../logging/log.js';
@@ -89,59 +88,6 @@ describe('pace', () => {
     await tasks.onApplicationBootstrap();
     await pass(1_100);
     expect(begun).toEqual([0, 510, 1_020]);
-  });
-});
-
-describe('soon', () => {
-  /** @returns when runs of 10 ms, every 500 ms with a share of 0.1, begin if soon() is called at these times */
-  async function requestedAt(...times: number[]): Promise<number[]> {
-    const { begun, work } = recorded(10);
-    const task = tasks.add('task', { everyMs: 500, share: 0.1 }, work);
-    await tasks.onApplicationBootstrap();
-    for (const time of times) setTimeout(() => task.soon(), time);
-    await pass(700);
-    return begun;
-  }
-
-  it('runs at once if the share allows', async () => {
-    expect(await requestedAt(200)).toEqual([0, 200]);
-  });
-
-  it('runs as soon as the share allows', async () => {
-    expect(await requestedAt(50)).toEqual([0, 100, 610]);
-  });
-
-  it('runs again after the current run', async () => {
-    expect(await requestedAt(5)).toEqual([0, 100, 610]);
-  });
-
-  it('runs once, however often it is called', async () => {
-    expect(await requestedAt(5, 6, 50, 60, 99)).toEqual([0, 100, 610]);
-  });
-
-  it('does not run within its caller’s context, such as a transaction', async () => {
-    const context = new AsyncLocalStorage<string>();
-    const found: unknown[] = [];
-    const task = tasks.add('task', { everyMs: MINUTE_MS }, async () => {
-      found.push(context.getStore());
-      await lasting(10);
-      found.push(context.getStore());
-    });
-    await tasks.onApplicationBootstrap();
-    await pass(100);
-    context.run('of the caller', () => task.soon());
-    await pass(100);
-    expect(found).toEqual([undefined, undefined, undefined, undefined]);
-  });
-
-  it('runs nothing after the process has stopped', async () => {
-    const { begun, work } = recorded(10);
-    const task = tasks.add('task', { everyMs: 500 }, work);
-    await tasks.onApplicationBootstrap();
-    await stop();
-    task.soon();
-    await pass(MINUTE_MS);
-    expect(begun).toEqual([0]);
   });
 });
 

@@ -32,12 +32,11 @@ export class BackgroundTasks
   }
 
   /** @param name for the log and the metric: lower case, words joined by hyphens */
-  add(name: string, options: TaskOptions, work: TaskWork): BackgroundTask {
+  add(name: string, options: TaskOptions, work: TaskWork): void {
     const setLastSuccess = (): void => this.lastSuccess.setToCurrentTime({ task: name });
     setLastSuccess();
-    const task = new BackgroundTask(work, options, new TaskReport(name, this.log, setLastSuccess));
-    this.tasks.push(task);
-    return task;
+    const report = new TaskReport(name, this.log, setLastSuccess);
+    this.tasks.push(new BackgroundTask(work, options, report));
   }
 
   async onApplicationBootstrap(): Promise<void> {
