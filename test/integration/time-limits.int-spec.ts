@@ -145,18 +145,19 @@ describe('a statement that PostgreSQL aborts', () => {
     const config = readConfig({ DATABASE_URL: database.url, LOG_LEVEL: 'silent' });
     const own = new Database(source, new Metrics(), new Log(config, 'test'), config);
     const transactions = new TypeOrmTransactions(source, own);
-    const attempt = transactions.run(async () => {
-      const { manager } = transactions;
-      const [row] = await manager.query<[{ pid: number }]>(
-        `SELECT pg_backend_pid() AS pid,
-           set_config('idle_in_transaction_session_timeout', '100ms', true)`,
-      );
-      await eventually(
-        () => database.query('SELECT FROM pg_stat_activity WHERE pid = $1', [row.pid]),
-        (found) => found.length === 0,
-      );
-      await manager.query('SELECT 1');
-    });
+    const attempt = transactions.run(() =>
+      transactions.use(async (manager) => {
+        const [row] = await manager.query<[{ pid: number }]>(
+          `SELECT pg_backend_pid() AS pid,
+             set_config('idle_in_transaction_session_timeout', '100ms', true)`,
+        );
+        await eventually(
+          () => database.query('SELECT FROM pg_stat_activity WHERE pid = $1', [row.pid]),
+          (found) => found.length === 0,
+        );
+        await manager.query('SELECT 1');
+      }),
+    );
     await expect(attempt).rejects.toThrow(UnavailableError);
     await source.destroy();
   });

@@ -47,7 +47,9 @@ export class TypeOrmApplicationImports extends ApplicationImports {
     const inserted: { id: string; userId: string }[] = [];
     for (let at = 0; at < applications.length; at += ROWS_PER_STATEMENT) {
       const rows = applications.slice(at, at + ROWS_PER_STATEMENT);
-      const { identifiers } = await this.transactions.manager.insert(Application, rows);
+      const { identifiers } = await this.transactions.use((manager) =>
+        manager.insert(Application, rows),
+      );
       rows.forEach(({ userId }, index) => {
         inserted.push({ id: (identifiers[index] as { id: string }).id, userId });
       });

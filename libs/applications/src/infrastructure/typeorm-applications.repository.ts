@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { IsNull, MoreThan } from 'typeorm';
+import { IsNull } from 'typeorm';
 import type { Page } from '#libs/kernel';
 import { TypeOrmTransactions } from '#libs/runtime';
 import { Application, type ApplicationContent } from '../domain/application.js';
@@ -27,18 +27,8 @@ export class TypeOrmApplicationsRepository extends ApplicationsRepository {
     return found ?? undefined;
   }
 
-  list(accountId: string, { after, limit }: Page): Promise<Application[]> {
-    return this.transactions.use((manager) =>
-      manager.find(Application, {
-        where: {
-          userId: accountId,
-          deletedAt: IsNull(),
-          ...(after !== undefined && { id: MoreThan(after) }),
-        },
-        order: { id: 'ASC' },
-        take: limit,
-      }),
-    );
+  list(accountId: string, page: Page): Promise<Application[]> {
+    return this.transactions.page(Application, page, { userId: accountId, deletedAt: IsNull() });
   }
 
   async add(accountId: string, content: ApplicationContent): Promise<string> {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { TypeOrmTransactions, translateDatabaseError } from '#libs/runtime';
+import { TypeOrmTransactions } from '#libs/runtime';
 import { Credential } from '../domain/credential.js';
 import { CredentialsRepository, type NewCredential } from '../domain/credentials.repository.js';
 
@@ -9,15 +9,10 @@ export class TypeOrmCredentialsRepository extends CredentialsRepository {
     super();
   }
 
-  override async ofUser(userId: string): Promise<Credential[]> {
-    try {
-      return await this.transactions.manager.find(Credential, {
-        where: { userId },
-        order: { id: 'ASC' },
-      });
-    } catch (error) {
-      throw translateDatabaseError(error);
-    }
+  override ofUser(userId: string): Promise<Credential[]> {
+    return this.transactions.use((manager) =>
+      manager.find(Credential, { where: { userId }, order: { id: 'ASC' } }),
+    );
   }
 
   override async insert(credential: NewCredential): Promise<Credential> {

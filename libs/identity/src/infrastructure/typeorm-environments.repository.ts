@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { MoreThan } from 'typeorm';
 import type { Page } from '#libs/kernel';
-import { TypeOrmTransactions, translateDatabaseError } from '#libs/runtime';
+import { TypeOrmTransactions } from '#libs/runtime';
 import { Environment } from '../domain/environment.js';
 import { EnvironmentsRepository, type NewEnvironment } from '../domain/environments.repository.js';
 import { EnvironmentIdTaken } from '../domain/identity-errors.js';
@@ -13,23 +12,12 @@ export class TypeOrmEnvironmentsRepository extends EnvironmentsRepository {
   }
 
   override async findById(id: string): Promise<Environment | undefined> {
-    try {
-      return (await this.transactions.manager.findOneBy(Environment, { id })) ?? undefined;
-    } catch (error) {
-      throw translateDatabaseError(error);
-    }
+    const found = await this.transactions.use((manager) => manager.findOneBy(Environment, { id }));
+    return found ?? undefined;
   }
 
-  override async page({ after, limit }: Page): Promise<Environment[]> {
-    try {
-      return await this.transactions.manager.find(Environment, {
-        ...(after !== undefined && { where: { id: MoreThan(after) } }),
-        order: { id: 'ASC' },
-        take: limit,
-      });
-    } catch (error) {
-      throw translateDatabaseError(error);
-    }
+  override page(page: Page): Promise<Environment[]> {
+    return this.transactions.page(Environment, page);
   }
 
   override async insert(environment: NewEnvironment): Promise<Environment> {

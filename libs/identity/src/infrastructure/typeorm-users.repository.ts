@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { MoreThan, Not } from 'typeorm';
+import { Not } from 'typeorm';
 import type { Page } from '#libs/kernel';
-import { codeOf, TypeOrmTransactions, translateDatabaseError } from '#libs/runtime';
+import { codeOf, TypeOrmTransactions } from '#libs/runtime';
 import { UsernameTaken } from '../domain/identity-errors.js';
 import { User } from '../domain/user.js';
 import { type NewUser, UsersRepository } from '../domain/users.repository.js';
@@ -23,16 +23,8 @@ export class TypeOrmUsersRepository extends UsersRepository {
     return this.findOne({ username });
   }
 
-  override async page({ after, limit }: Page): Promise<User[]> {
-    try {
-      return await this.transactions.manager.find(User, {
-        ...(after !== undefined && { where: { id: MoreThan(after) } }),
-        order: { id: 'ASC' },
-        take: limit,
-      });
-    } catch (error) {
-      throw translateDatabaseError(error);
-    }
+  override page(page: Page): Promise<User[]> {
+    return this.transactions.page(User, page);
   }
 
   override async insert(user: NewUser): Promise<User> {
@@ -58,10 +50,7 @@ export class TypeOrmUsersRepository extends UsersRepository {
   }
 
   private async findOne(where: { id: string } | { username: string }): Promise<User | undefined> {
-    try {
-      return (await this.transactions.manager.findOneBy(User, where)) ?? undefined;
-    } catch (error) {
-      throw translateDatabaseError(error);
-    }
+    const found = await this.transactions.use((manager) => manager.findOneBy(User, where));
+    return found ?? undefined;
   }
 }

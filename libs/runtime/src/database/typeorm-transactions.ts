@@ -1,8 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import type { Client } from 'pg';
-import { DataSource, type EntityManager, type QueryRunner } from 'typeorm';
+import {
+  DataSource,
+  type EntityManager,
+  type EntityTarget,
+  type FindOptionsOrder,
+  type FindOptionsWhere,
+  MoreThan,
+  type QueryRunner,
+} from 'typeorm';
 import {
   AsyncContext,
+  type Page,
   presentActor,
   Transactions,
   FairSemaphore,
@@ -46,23 +55,34 @@ export class TypeOrmTransactions extends Transactions {
     return this.current.present !== undefined;
   }
 
-  /** The entity manager of the current transaction, or one that commits at once. */
-  get manager(): EntityManager {
-    return this.current.present?.runner.manager ?? this.dataSource.manager;
-  }
-
   /**
-   * Calls `work` with the {@link manager}.
+   * Calls `work` with the entity manager of the current transaction, or with one that commits at once.
    * @throws UnavailableError when PostgreSQL cannot be reached; inside a transaction, the driver's error
    * unchanged, because {@link run} decides by it whether to repeat
    */
   async use<Result>(work: (manager: EntityManager) => Promise<Result>): Promise<Result> {
-    if (this.underWay) return work(this.manager);
+    const { runner } = this.current.present ?? {};
+    if (runner) return work(runner.manager);
     try {
       return await work(this.dataSource.manager);
     } catch (error) {
       throw translateDatabaseError(error);
     }
+  }
+
+  /** The rows of a page, in ascending order of id. @throws like {@link use} */
+  page<Row extends { id: string }>(
+    entity: EntityTarget<Row>,
+    { after, limit }: Page,
+    where: FindOptionsWhere<Row> = {},
+  ): Promise<Row[]> {
+    return this.use((manager) =>
+      manager.find(entity, {
+        where: { ...where, ...(after !== undefined && { id: MoreThan(after) }) },
+        order: { id: 'ASC' } as FindOptionsOrder<Row>,
+        take: limit,
+      }),
+    );
   }
 
   /**

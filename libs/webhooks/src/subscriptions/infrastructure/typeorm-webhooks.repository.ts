@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type FindOptionsWhere, IsNull, MoreThan, Raw } from 'typeorm';
+import { type FindOptionsWhere, IsNull, Raw } from 'typeorm';
 import type { Page, Sealed } from '#libs/kernel';
 import { TypeOrmTransactions } from '#libs/runtime';
 import { ALL_RESOURCES } from '../domain/event-kinds.js';
@@ -42,14 +42,8 @@ export class TypeOrmWebhooksRepository extends WebhooksRepository {
     return found ?? undefined;
   }
 
-  list(filter: WebhookFilter, { after, limit }: Page): Promise<Webhook[]> {
-    const where = {
-      ...conditionsOf(filter),
-      ...(after !== undefined && { id: MoreThan(after) }),
-    };
-    return this.transactions.use((manager) =>
-      manager.find(Webhook, { where, order: { id: 'ASC' }, take: limit }),
-    );
+  list(filter: WebhookFilter, page: Page): Promise<Webhook[]> {
+    return this.transactions.page(Webhook, page, conditionsOf(filter));
   }
 
   async count({ accountId, applicationId }: WebhookLevel): Promise<number> {
