@@ -339,18 +339,15 @@ describe('due deliveries', () => {
 
   it('are found by a look, which also tells when others are due', async () => {
     const look = () => database.run(LOOK(dayOf(id)), { after: '0', limit: 500 });
-    expect(await look()).toMatchObject([{ webhook_id: webhook, probe: false }]);
-    expect((await look())[0]!.due_in_ms).toBeLessThanOrEqual(0);
+    expect(await look()).toMatchObject([{ webhookId: webhook, probe: false }]);
+    expect((await look())[0]!.dueInMs).toBeLessThanOrEqual(0);
     await enqueue();
-    expect((await look())[0]!.due_in_ms).toBeGreaterThan(25_000);
+    expect((await look())[0]!.dueInMs).toBeGreaterThan(25_000);
     await inWebhook('paused = true');
-    expect(await look()).toMatchObject([{ webhook_id: webhook, account_id: null }]);
+    expect(await look()).toMatchObject([{ webhookId: webhook, accountId: null }]);
     await endLeases();
     await database.query('UPDATE deliveries SET immediate = true');
-    expect(await look()).toMatchObject([
-      { account_id: null },
-      { webhook_id: webhook, tests: true },
-    ]);
+    expect(await look()).toMatchObject([{ accountId: null }, { webhookId: webhook, tests: true }]);
     expect(await claim({ tests: true })).toHaveLength(1);
   });
 
@@ -363,7 +360,7 @@ describe('due deliveries', () => {
     }
     const look = async (after: string) => {
       const rows = await database.run(LOOK(dayOf(id)), { after, limit: 3 });
-      return rows.map(({ number, webhook_id }) => [number, webhook_id]);
+      return rows.map(({ number, webhookId }) => [number, webhookId]);
     };
     expect(await look('0')).toEqual(others.slice(0, 3).map((other, at) => [at + 1, other]));
     expect(await look(others[2]!)).toEqual([[1, others[3]]]);

@@ -100,8 +100,8 @@ it('advances at most ten replays of an account per step, chosen at random, and t
   const advanced = new Set<string>();
   const round = async () => {
     const rows = await database.run(READY_REPLAYS);
-    for (const { webhook_id } of rows) advanced.add(webhook_id);
-    return rows.map(({ webhook_id }) => webhook_id);
+    for (const { webhookId } of rows) advanced.add(webhookId);
+    return rows.map(({ webhookId }) => webhookId);
   };
   const first = await round();
   expect(first).toHaveLength(11);

@@ -15,6 +15,7 @@ export { type DatabaseSchema, type Migration, migrationOf } from './database/dat
 export { GroupCommit } from './database/group-commit.js';
 export { identityColumn } from './database/identity-column.js';
 export { migrate } from './database/migrate.js';
+export { type RowOf, withoutNulls } from './database/row.js';
 export {
   type Given,
   type NoValues,

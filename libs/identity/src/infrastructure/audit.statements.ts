@@ -1,5 +1,6 @@
 import { LOOKED_AT, type LookedAt } from '#libs/kernel';
-import { statement } from '#libs/runtime';
+import { type RowOf, statement } from '#libs/runtime';
+import type { AuditRecord } from '../domain/audit-log.js';
 
 interface AuditPage {
   /** The requesting customer; undefined for the platform. */
@@ -14,29 +15,16 @@ interface AuditPage {
   until: string | undefined;
 }
 
-export interface AuditRow extends LookedAt {
-  created_at: Date;
-  account_id: string | null;
-  user_id: string | null;
-  actor: string;
-  address: string | null;
-  request_id: string | null;
-  action: string;
-  resource: string;
-  resource_id: string;
-  fields: string[];
-}
-
 /** Not prepared, because the best plan depends on which values are given. */
-export const LIST_AUDIT = statement<AuditPage, AuditRow>(`
+export const LIST_AUDIT = statement<AuditPage, RowOf<AuditRecord> & LookedAt>(`
 SELECT * FROM (
-  SELECT id, created_at, account_id, request_id, action,
+  SELECT id, created_at AS "createdAt", account_id AS "accountId", request_id AS "requestId", action,
     -- A customer is not told who the operators of the service are, nor where they sit.
-    CASE WHEN @viewer::bigint IS NULL OR user_id = @viewer THEN user_id END AS user_id,
+    CASE WHEN @viewer::bigint IS NULL OR user_id = @viewer THEN user_id END AS "userId",
     CASE WHEN @viewer::bigint IS NULL OR user_id = @viewer OR user_id IS NULL THEN actor
       ELSE 'platform' END AS actor,
     CASE WHEN @viewer::bigint IS NULL OR user_id = @viewer THEN address END AS address,
-    split_part(action, '.', 1) AS resource, resource_id, fields,
+    split_part(action, '.', 1) AS resource, resource_id AS "resourceId", fields,
     row_number() OVER (ORDER BY id DESC)::integer AS place,
     (@action::text IS NULL OR action = @action)
       AND (@resource::text IS NULL OR split_part(action, '.', 1) = @resource) AS matches

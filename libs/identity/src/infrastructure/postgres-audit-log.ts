@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { type Found, lookUpTo, type Page } from '#libs/kernel';
-import { TypeOrmTransactions } from '#libs/runtime';
+import { TypeOrmTransactions, withoutNulls } from '#libs/runtime';
 import { type AuditFilter, AuditLog, type AuditRecord } from '../domain/audit-log.js';
-import { type AuditRow, LIST_AUDIT } from './audit.statements.js';
+import { LIST_AUDIT } from './audit.statements.js';
 
 /** Reads the audit from PostgreSQL. The kernel's `AuditTrail` writes it. */
 @Injectable()
@@ -29,22 +29,6 @@ export class PostgresAuditLog extends AuditLog {
         until: filter.until?.toISOString(),
       }),
     );
-    return { ...found, rows: found.rows.map(recordOf) };
+    return { ...found, rows: found.rows.map(withoutNulls<AuditRecord>) };
   }
-}
-
-function recordOf(row: AuditRow): AuditRecord {
-  return {
-    id: row.id,
-    createdAt: row.created_at,
-    ...(row.account_id !== null && { accountId: row.account_id }),
-    ...(row.user_id !== null && { userId: row.user_id }),
-    actor: row.actor,
-    ...(row.address !== null && { address: row.address }),
-    ...(row.request_id !== null && { requestId: row.request_id }),
-    action: row.action,
-    resource: row.resource,
-    resourceId: row.resource_id,
-    fields: row.fields,
-  };
 }

@@ -42,18 +42,18 @@ export class PostgresAuditTrail extends AuditTrail {
   ): Promise<number> {
     const values = { action, resourceId, times, withinMs };
     const [oldest] = await this.transactions.query(OLDEST_OF, values);
-    return oldest ? Math.max(withinMs - oldest.ago_ms, 1) : 0;
+    return oldest ? Math.max(withinMs - oldest.agoMs, 1) : 0;
   }
 }
 
 /** Returns the age in ms of the oldest of the last @times changes, if the window contains that many. */
 const OLDEST_OF = prepared<
   { action: string; resourceId: string; times: number; withinMs: number },
-  { ago_ms: number }
+  { agoMs: number }
 >(
   'audit.oldest-of',
   `
-SELECT (extract(epoch FROM clock_timestamp() - created_at) * 1000)::float8 AS ago_ms
+SELECT (extract(epoch FROM clock_timestamp() - created_at) * 1000)::float8 AS "agoMs"
 FROM audit
 WHERE resource_id = @resourceId AND action = @action
   AND id >= least_uuid(clock_timestamp() - make_interval(secs => @withinMs::float8 / 1000))

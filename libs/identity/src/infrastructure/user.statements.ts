@@ -1,13 +1,8 @@
 import { prepared, statement } from '#libs/runtime';
-import type { Role, Status } from '../domain/user.js';
+import type { Principal } from '../domain/principal.js';
+import type { Status } from '../domain/user.js';
 
-export interface PrincipalRow {
-  user_id: string;
-  username: string;
-  role: Role;
-}
-
-interface LoginRow extends PrincipalRow {
+interface LoginRow extends Principal {
   status: Status;
   salt: Buffer;
   id: string | null;
@@ -18,16 +13,16 @@ interface LoginRow extends PrincipalRow {
 export const FIND_LOGIN = prepared<{ username: string }, LoginRow>(
   'logins.find',
   `
-SELECT u.id AS user_id, u.username, u.role, u.status, u.salt, c.id, c.hash
+SELECT u.id AS "userId", u.username, u.role, u.status, u.salt, c.id, c.hash
 FROM users u LEFT JOIN credentials c
   ON c.user_id = u.id AND (c.expires_at IS NULL OR c.expires_at > now())
 WHERE u.username = @username ORDER BY c.id`,
 );
 
-export const PRINCIPAL_OF = prepared<{ credentialId: string }, PrincipalRow>(
+export const PRINCIPAL_OF = prepared<{ credentialId: string }, Principal>(
   'logins.principal-of',
   `
-SELECT u.id AS user_id, u.username, u.role
+SELECT u.id AS "userId", u.username, u.role
 FROM credentials c JOIN users u ON u.id = c.user_id
 WHERE c.id = @credentialId AND u.status = 'active'
   AND (c.expires_at IS NULL OR c.expires_at > now())`,

@@ -4,7 +4,8 @@ export type Given<Values extends object> = keyof Values extends never ? [] : [va
 
 /**
  * An SQL statement with named parameters: `@webhookId` in its text stands for the value `webhookId`. Create
- * it with {@link statement} or {@link prepared}.
+ * it with {@link statement} or {@link prepared}. Columns are named like the members of our types, in quotes:
+ * `account_id AS "accountId"`.
  */
 export interface Statement<Values extends object = NoValues, Row extends object = object> {
   /** The key of the server's prepared plan. */

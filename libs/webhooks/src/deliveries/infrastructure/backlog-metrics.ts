@@ -27,7 +27,7 @@ export class BacklogMetrics {
     let oldestMs = 0;
     for (const day of await this.days.all()) {
       const [row] = await this.database.run(OLDEST_DUE(day));
-      oldestMs = Math.max(oldestMs, row?.age_ms ?? 0);
+      oldestMs = Math.max(oldestMs, row?.ageMs ?? 0);
     }
     return oldestMs / 1_000;
   }

@@ -10,7 +10,7 @@ const locked = new Error('canceling statement due to lock timeout');
 /** Runs once for the replays a, b and c; the rows of b are locked. @returns the replays that continued */
 async function run(signal: AbortSignal): Promise<{ continuedIds: string[]; failure: unknown }> {
   const continuedIds: string[] = [];
-  const of = { webhook_id: '1', states: [], after: NOTHING_YET, until: new Date() };
+  const of = { webhookId: '1', states: [], after: NOTHING_YET, until: new Date() };
   const ready = ['a', 'b', 'c'].map((id) => ({ ...of, id }));
   const continued = (id: unknown) => {
     if (id === 'b') return Promise.reject(locked);

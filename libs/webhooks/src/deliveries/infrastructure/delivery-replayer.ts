@@ -46,7 +46,7 @@ export class DeliveryReplayer {
   }
 
   /** Whether fewer than a batch of the subscription's deliveries wait, and none is about to be cancelled. */
-  private async hasRoom({ webhook_id: webhookId }: ReadyReplay): Promise<boolean> {
+  private async hasRoom({ webhookId }: ReadyReplay): Promise<boolean> {
     let waiting = 0;
     for (const span of await this.pendingDays.spans(DAYS_FOUND)) {
       const [row] = await this.database.run(findWaiting(span), { webhookId, limit: BATCH });
@@ -81,7 +81,7 @@ export class DeliveryReplayer {
 
   /** The next batch of deliveries, oldest first. */
   private async next(replay: ReadyReplay, oldest: number): Promise<string[]> {
-    const { webhook_id: webhookId, after, until, states } = replay;
+    const { webhookId, after, until, states } = replay;
     const range = { first: Math.max(dayOf(after), oldest), last: dayAt(until) };
     const rows = await readUpTo(BATCH, oldestFirst(range, DAYS_FOUND), (span, limit) =>
       this.database.run(findReplayable(span), {

@@ -1,5 +1,5 @@
-import { statement } from '#libs/runtime';
-import type { AttemptError } from '../domain/delivery.js';
+import { type RowOf, statement } from '#libs/runtime';
+import type { AttemptOutcome } from '../domain/delivery-statistics.js';
 import { daysAtOnce, type Span, within } from './partition-walk.js';
 
 /** How many days {@link findAttempted} and {@link countWaiting} may cover. */
@@ -14,17 +14,12 @@ WHERE webhook_id = @webhookId AND attempts > 0 AND ${within('id', span)}
 ORDER BY id DESC LIMIT @limit`);
 }
 
-export interface AttemptOutcomeRow {
-  at: Date;
-  status: number | null;
-  error: AttemptError | null;
-  duration_ms: number;
-}
+export type AttemptOutcomeRow = RowOf<AttemptOutcome> & { at: Date };
 
 /** Looks up each delivery separately, because a plain join would read whole partitions. */
 export function listAttemptsOf(span: Span) {
   return statement<{ ids: string[]; limit: number }, AttemptOutcomeRow>(`
-SELECT a.at, a.status, a.error, a.duration_ms
+SELECT a.at, a.status, a.error, a.duration_ms AS "durationMs"
 FROM unnest(@ids::uuid[]) AS d(id) CROSS JOIN LATERAL (
   SELECT * FROM attempts WHERE delivery_id = d.id AND ${within('delivery_id', span)} LIMIT @limit
 ) a

@@ -1,23 +1,16 @@
-import { prepared, statement } from '#libs/runtime';
-import type { AttemptError } from '../domain/delivery.js';
+import { prepared, type RowOf, statement } from '#libs/runtime';
+import type { Attempt } from '../domain/delivery.js';
+import type { QueuedDelivery } from '../domain/delivery-queue.js';
 import { IS_FREE } from '../../subscriptions/infrastructure/webhook-flow.js';
 import { IS_LEASED } from './shown-delivery.statements.js';
 
-export interface AttemptRow {
-  number: number;
-  at: Date;
-  duration_ms: number;
-  status: number | null;
-  error: AttemptError | null;
-  address: string | null;
-  response_headers: string | null;
-  response_body: string | null;
-  truncated: boolean;
-}
-
 /** `after`: the number of the previous attempt. A lease's number is never lower than its attempt's. */
-export const LIST_ATTEMPTS = statement<{ id: string; after: number; limit: number }, AttemptRow>(`
-SELECT number, at, duration_ms, status, error, address, response_headers, response_body, truncated
+export const LIST_ATTEMPTS = statement<
+  { id: string; after: number; limit: number },
+  RowOf<Attempt>
+>(`
+SELECT number, at, duration_ms AS "durationMs", status, error, address,
+  response_headers::json AS "responseHeaders", response_body AS "responseBody", truncated
 FROM attempts WHERE delivery_id = @id AND take >= @after AND number > @after
 ORDER BY take LIMIT @limit`);
 
@@ -27,14 +20,8 @@ interface Queueing {
   leaseMs: number;
 }
 
-/** A delivery that was created or restarted. */
-export interface StartedRow {
-  id: string;
-  lease: number;
-  webhook_id: string;
-  immediate: boolean;
-  queued: boolean;
-}
+/** A delivery that was created or restarted, and whether it may go onto the queue. */
+export type StartedRow = QueuedDelivery & { queued: boolean };
 
 /** Restarts the schedule under the subscription's present generation. */
 export const REDELIVER = statement<Queueing & { id: string }, StartedRow>(`
@@ -51,7 +38,8 @@ WHERE d.id = @id AND w.id = d.webhook_id AND w.enabled AND w.deleted_at IS NULL
   AND (d.state <> 'pending' OR d.generation < w.generation)
   -- A cancelled delivery may still have an attempt in flight.
   AND NOT ${IS_LEASED}
-RETURNING d.id, d.takes AS lease, d.webhook_id, d.immediate, d.claimed_until IS NOT NULL AS queued`);
+RETURNING d.id, d.takes AS lease, d.webhook_id AS "webhookId", d.immediate,
+  d.claimed_until IS NOT NULL AS queued`);
 
 /**
  * If a worker may have the delivery, it keeps its lease until the attempt is recorded, which prevents a
@@ -95,5 +83,6 @@ FROM w, sample, (
   SELECT CASE WHEN @hasRoom::boolean THEN now() + make_interval(secs => @leaseMs::float8 / 1000) END
     AS ends
 ) lease
-RETURNING id, takes AS lease, webhook_id, immediate, claimed_until IS NOT NULL AS queued`,
+RETURNING id, takes AS lease, webhook_id AS "webhookId", immediate,
+  claimed_until IS NOT NULL AS queued`,
 );

@@ -12,7 +12,7 @@ import type { PendingDays } from './pending-days.js';
 const DAY = 20_779;
 const ID = '01a2026e-4c4d-77bc-8000-02138ca9fcd1';
 
-let found: { webhook_id: string; due_in_ms: number }[];
+let found: { webhookId: string; dueInMs: number }[];
 let stored: LeasedDelivery[];
 let claims: DueClaim[];
 let flags: [what: unknown, webhooks: string[]][];
@@ -72,8 +72,8 @@ afterEach(async () => {
 
 const aRow = (row: object, at: number) => ({
   number: at + 1,
-  account_id: 'a',
-  oldest_in_ms: 0,
+  accountId: 'a',
+  oldestInMs: 0,
   probe: false,
   tests: false,
   ...row,
@@ -91,7 +91,7 @@ function store(webhookId: string, count: number, backlog = false): void {
     const event = { accountId: 'a' };
     stored.push({ id: ID, webhookId, event, subscription: { backlog } } as LeasedDelivery);
   }
-  found.push({ webhook_id: webhookId, due_in_ms: 0 });
+  found.push({ webhookId, dueInMs: 0 });
 }
 
 const looked = async () => {
@@ -162,7 +162,7 @@ it('claims deliveries that were accepted before the backlog flag was cleared', a
 });
 
 it('continues a scan where the previous one ended', async () => {
-  found = Array.from({ length: 500 }, (_, at) => ({ webhook_id: String(7 + at), due_in_ms: 1e6 }));
+  found = Array.from({ length: 500 }, (_, at) => ({ webhookId: String(7 + at), dueInMs: 1e6 }));
   await looked();
   found = found.slice(0, 20);
   await looked();
@@ -175,7 +175,7 @@ it('continues a scan where the previous one ended', async () => {
 });
 
 it('claims nothing for a subscription that is off or paused', async () => {
-  found.push({ webhook_id: '1', due_in_ms: 0, account_id: null } as never);
+  found.push({ webhookId: '1', dueInMs: 0, accountId: null } as never);
   await looked();
   expect(claims).toEqual([]);
 });

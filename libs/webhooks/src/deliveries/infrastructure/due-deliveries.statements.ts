@@ -1,4 +1,5 @@
 import { type NoValues, prepared, statement } from '#libs/runtime';
+import type { DueWork } from '../domain/due-schedule.js';
 import { type Day, ofDay, withinDays } from './partition-days.js';
 
 /** Mark subscriptions with a backlog, whose new deliveries must not go onto the queue. */
@@ -39,15 +40,10 @@ const IS_SENT_TO = 'w.enabled AND w.deleted_at IS NULL AND NOT w.paused';
 const inMs = (time: string): string => `(extract(epoch FROM ${time} - now()) * 1000)::float8`;
 const DUE_IN_MS = inMs('greatest(s.next_attempt_at, w.hold_until, w.open_until)');
 
-export interface LookRow {
+/** `accountId` is null if the subscription is off or paused. */
+export interface LookRow extends Omit<Required<DueWork>, 'accountId' | 'day'> {
   number: number;
-  webhook_id: string;
-  /** Null if the subscription is off or paused. */
-  account_id: string | null;
-  due_in_ms: number;
-  oldest_in_ms: number;
-  probe: boolean;
-  tests: boolean;
+  accountId: string | null;
 }
 
 /**
@@ -58,8 +54,8 @@ export const LOOK = ofDay<{ after: string; limit: number }, LookRow>(
   'pending.look',
   (day) => `
 ${steps(day, { from: 'AND webhook_id > @after::bigint', until: 'WHERE step.number < @limit::integer' })}
-SELECT s.number, s.webhook_id, w.account_id, ${DUE_IN_MS} AS due_in_ms,
-  ${inMs('s.next_attempt_at')} AS oldest_in_ms, w.open_until IS NOT NULL AS probe, false AS tests
+SELECT s.number, s.webhook_id AS "webhookId", w.account_id AS "accountId", ${DUE_IN_MS} AS "dueInMs",
+  ${inMs('s.next_attempt_at')} AS "oldestInMs", w.open_until IS NOT NULL AS probe, false AS tests
 FROM step s
 LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = s.webhook_id LIMIT 1) w ON ${IS_SENT_TO}
 UNION ALL
@@ -70,11 +66,11 @@ UNION ALL
 );
 
 /** How long the longest-due delivery of a day has been due. */
-export const OLDEST_DUE = ofDay<NoValues, { age_ms: number | null }>(
+export const OLDEST_DUE = ofDay<NoValues, { ageMs: number | null }>(
   'pending.oldest-due',
   (day) => `
 ${steps(day, {})}
-SELECT max(-${DUE_IN_MS}) AS age_ms
+SELECT max(-${DUE_IN_MS}) AS "ageMs"
 FROM step s JOIN LATERAL (SELECT * FROM webhooks WHERE id = s.webhook_id LIMIT 1) w ON ${IS_SENT_TO}`,
 );
 

@@ -111,7 +111,7 @@ export class DueDeliveries {
       this.wake();
       const last = rows.find(({ number }) => number === left);
       if (last) {
-        this.position = { day, after: last.webhook_id };
+        this.position = { day, after: last.webhookId };
         return;
       }
       left -= rows.filter(({ tests }) => !tests).length;
@@ -211,9 +211,6 @@ export class DueDeliveries {
   }
 }
 
-function workOf(day: Day, row: LookRow): DueWork[] {
-  const { webhook_id: webhookId, account_id: accountId, probe, tests } = row;
-  if (accountId === null) return [];
-  const { due_in_ms: dueInMs, oldest_in_ms: oldestInMs } = row;
-  return [{ webhookId, accountId, day, dueInMs, oldestInMs, probe, tests }];
+function workOf(day: Day, { accountId, ...work }: LookRow): DueWork[] {
+  return accountId === null ? [] : [{ ...work, accountId, day }];
 }

@@ -1,44 +1,22 @@
 import type { Sealed } from '#libs/kernel';
+import type { RowOf } from '#libs/runtime';
 import type { LeasedDelivery, OpenTarget } from '../domain/pending-deliveries.js';
-import type { RetryPolicy } from '../../subscriptions/domain/retry-policy.js';
 import type { KnownHealth } from '../domain/target-verdicts.js';
-import type { WebhookSecrets } from '../../subscriptions/domain/webhook-secrets.js';
+import type { Webhook } from '../../subscriptions/domain/webhook.js';
+import type { SealedTarget, WebhookSecrets } from '../../subscriptions/domain/webhook-secrets.js';
 import { type HealthColumn, knownHealth } from './target-verdict.statements.js';
 
 /** A row of a statement that leases deliveries. */
-export interface LeasedRow {
-  id: string;
-  webhook_id: string;
-  attempt: number;
-  lease: number;
-  lease_ms: number;
-  schedule_base: number;
-  immediate: boolean;
-  replayed: boolean;
-  created_at: Date;
-  leased_at: Date;
-  account_id: string;
-  application_id: string | null;
-  event: string;
-  resource: string;
-  occurred_at: Date;
-  test: boolean;
-  traceparent: string | null;
-  data: string;
-  backlog: boolean;
-  name: string | null;
-  target_url: string;
-  userinfo: Sealed | null;
-  target_version: number;
-  headers: Record<string, Sealed> | null;
-  payload: string | null;
-  retry: RetryPolicy | null;
-  secret: Sealed;
-  health: HealthColumn;
-  /** Whether it is the probe of a half-open circuit. */
-  is_probe?: boolean;
-  retired_secrets: Sealed[] | null;
-}
+export type LeasedRow = Omit<LeasedDelivery, 'leasedAt' | 'leaseEnds' | 'event' | 'subscription'> &
+  RowOf<LeasedDelivery['event']> &
+  Pick<Webhook, 'backlog' | 'name' | 'payload' | 'retry' | 'secret' | 'targetVersion'> &
+  SealedTarget & {
+    leaseMs: number;
+    health: HealthColumn;
+    retiredSecrets: Sealed[] | null;
+    /** Whether it is the probe of a half-open circuit. */
+    isProbe?: boolean;
+  };
 
 /** Its row for a delivery whose event was removed. */
 export interface EventlessRow {
@@ -56,26 +34,26 @@ export function leasedOf(row: LeasedRow, secrets: WebhookSecrets, askedAt: numbe
     attempt: row.attempt,
     lease: row.lease,
     leasedAt: askedAt,
-    leaseEnds: askedAt + row.lease_ms,
-    scheduleBase: row.schedule_base,
+    leaseEnds: askedAt + row.leaseMs,
+    scheduleBase: row.scheduleBase,
     immediate: row.immediate,
     replayed: row.replayed,
-    createdAt: row.created_at,
-    takenAt: row.leased_at,
+    createdAt: row.createdAt,
+    takenAt: row.takenAt,
     event: {
-      accountId: row.account_id,
-      ...(row.application_id !== null && { applicationId: row.application_id }),
+      accountId: row.accountId,
+      ...(row.applicationId !== null && { applicationId: row.applicationId }),
       event: row.event,
       resource: row.resource,
-      occurredAt: row.occurred_at,
+      occurredAt: row.occurredAt,
       test: row.test,
       ...(row.traceparent !== null && { traceparent: row.traceparent }),
       data: row.data,
     },
-    webhookId: row.webhook_id,
+    webhookId: row.webhookId,
     subscription: {
       ...(row.name !== null && { name: row.name }),
-      targetVersion: row.target_version,
+      targetVersion: row.targetVersion,
       health: healthOf(row, askedAt),
       backlog: row.backlog,
       openTarget: () => openTarget(row, secrets),
@@ -86,19 +64,17 @@ export function leasedOf(row: LeasedRow, secrets: WebhookSecrets, askedAt: numbe
 }
 
 /** A probe's circuit counts as half-open, although the row shows it open to hold off other probes. */
-function healthOf({ health, is_probe: isProbe }: LeasedRow, readAt: number): KnownHealth {
+function healthOf({ health, isProbe }: LeasedRow, readAt: number): KnownHealth {
   const known = knownHealth(health, readAt);
   return isProbe === true ? { ...known, openMs: 0 } : known;
 }
 
 function openTarget(row: LeasedRow, secrets: WebhookSecrets): OpenTarget {
-  const { account_id: accountId, userinfo, headers } = row;
-  const target = { accountId, targetUrl: row.target_url, userinfo, headers };
   return {
-    url: secrets.targetUrl(target),
-    headers: secrets.headers(target),
-    secrets: [row.secret, ...(row.retired_secrets ?? [])].map((sealed) =>
-      secrets.open(accountId, 'secret', sealed),
+    url: secrets.targetUrl(row),
+    headers: secrets.headers(row),
+    secrets: [row.secret, ...(row.retiredSecrets ?? [])].map((sealed) =>
+      secrets.open(row.accountId, 'secret', sealed),
     ),
   };
 }

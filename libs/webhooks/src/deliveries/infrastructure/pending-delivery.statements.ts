@@ -43,15 +43,17 @@ cancelled AS (
 
 /** Loads everything needed to send `leased`. */
 const loadLeased = (day: Day, others = ''): string => `
-SELECT l.id, l.webhook_id, l.attempts + 1 AS attempt, l.takes AS lease, l.schedule_base, l.immediate,
-  l.replayed, l.created_at, now() AS leased_at,
-  (extract(epoch FROM l.claimed_until - now()) * 1000)::float8 AS lease_ms,
-  e.account_id, e.application_id, e.event, e.resource, e.occurred_at, e.test, e.traceparent, e.data,
-  w.backlog, w.name, w.target_url, w.userinfo, w.target_version, w.headers, w.payload, w.retry, w.secret,
+SELECT l.id, l.webhook_id AS "webhookId", l.attempts + 1 AS attempt, l.takes AS lease,
+  l.schedule_base AS "scheduleBase", l.immediate, l.replayed, l.created_at AS "createdAt",
+  now() AS "takenAt", (extract(epoch FROM l.claimed_until - now()) * 1000)::float8 AS "leaseMs",
+  e.account_id AS "accountId", e.application_id AS "applicationId", e.event, e.resource,
+  e.occurred_at AS "occurredAt", e.test, e.traceparent, e.data, w.backlog, w.name,
+  w.target_url AS "targetUrl", w.userinfo, w.target_version AS "targetVersion", w.headers, w.payload,
+  w.retry, w.secret,
   CASE WHEN w.retired_secrets <> '[]' THEN ARRAY(
     SELECT retired ->> 'secret' FROM jsonb_array_elements(w.retired_secrets) AS r(retired)
     WHERE (retired ->> 'until')::timestamptz > now()
-  ) END AS retired_secrets,
+  ) END AS "retiredSecrets",
   ${HEALTH} AS health${others}
 FROM leased l
 LEFT JOIN LATERAL (
@@ -133,8 +135,8 @@ interface Claims {
   timeoutMs: number;
 }
 
-/** `is_expired`: whether the last lease ended without an outcome. */
-type ClaimedRow = (LeasedRow | EventlessRow) & { is_expired: boolean };
+/** `isExpired`: whether the last lease ended without an outcome. */
+type ClaimedRow = (LeasedRow | EventlessRow) & { isExpired: boolean };
 
 /** Leases the oldest due deliveries of each subscription, without the queue. */
 export const CLAIM = ofDay<Claims, ClaimedRow>('pending.claim', (day) =>
@@ -179,8 +181,8 @@ leased AS (
 )
 ${loadLeased(
   day,
-  `, w.id = ANY (@probes::bigint[]) AS is_probe,
-  l.id = ANY (ARRAY(SELECT id FROM judged WHERE is_expired)) AS is_expired`,
+  `, w.id = ANY (@probes::bigint[]) AS "isProbe",
+  l.id = ANY (ARRAY(SELECT id FROM judged WHERE is_expired)) AS "isExpired"`,
 )}
 ORDER BY l.id`;
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { TypeOrmTransactions } from '#libs/runtime';
+import { TypeOrmTransactions, withoutNulls } from '#libs/runtime';
 import {
   type AttemptOutcome,
   type DeliveryStatistics,
@@ -60,7 +60,7 @@ export class PostgresDeliveryStatisticsStore extends DeliveryStatisticsStore {
       rows.push(...(await this.transactions.query(listAttemptsOf(span), values)));
     }
     rows.sort((one, other) => other.at.getTime() - one.at.getTime());
-    return rows.slice(0, NEWEST).map(outcomeOf);
+    return rows.slice(0, NEWEST).map(withoutNulls<AttemptOutcome>);
   }
 
   private async waiting(
@@ -79,8 +79,4 @@ export class PostgresDeliveryStatisticsStore extends DeliveryStatisticsStore {
     const range = { ...daysListed({}), first: firstDayOf(webhook) };
     return newestFirst(this.transactions.query, 'deliveries', DAYS_OF_DELIVERIES, range);
   }
-}
-
-function outcomeOf({ status, error, duration_ms: durationMs }: AttemptOutcomeRow): AttemptOutcome {
-  return { durationMs, ...(status !== null && { status }), ...(error !== null && { error }) };
 }

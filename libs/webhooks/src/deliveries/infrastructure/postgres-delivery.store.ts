@@ -1,15 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Found, lookUpTo, type Page } from '#libs/kernel';
-import { CONFIG, type Config, Tracing, TypeOrmTransactions } from '#libs/runtime';
+import { CONFIG, type Config, Tracing, TypeOrmTransactions, withoutNulls } from '#libs/runtime';
 import type { Attempt, Delivery, DeliveryState } from '../domain/delivery.js';
-import { DeliveryQueue, type QueuedDelivery } from '../domain/delivery-queue.js';
+import { DeliveryQueue } from '../domain/delivery-queue.js';
 import { type DeliveryFilter, DeliveryStore, type TestEvent } from '../domain/delivery-store.js';
 import type { Webhook } from '../../subscriptions/domain/webhook.js';
 import { boundsOf } from './delivery-by-key.js';
 import { leaseMs } from './delivery-lease.js';
 import { PUBLISH_SPAN } from './delivery-queues.js';
 import {
-  type AttemptRow,
   CANCEL_REQUESTED,
   CREATE_TEST,
   LIST_ATTEMPTS,
@@ -87,7 +86,7 @@ export class PostgresDeliveryStore extends DeliveryStore {
 
   async attemptsOf(id: string, after: number, limit: number): Promise<Attempt[]> {
     const rows = await this.transactions.query(LIST_ATTEMPTS, { id, after, limit });
-    return rows.map(attemptOf);
+    return rows.map(withoutNulls<Attempt>);
   }
 
   async redeliver(id: string): Promise<boolean> {
@@ -120,29 +119,8 @@ export class PostgresDeliveryStore extends DeliveryStore {
   }
 
   private enqueue(rows: readonly StartedRow[]): void {
-    const queued = rows.filter((row) => row.queued).map(queuedDelivery);
+    const queued = rows.filter((row) => row.queued);
     // Before the commit, a worker would not find the delivery, which would then wait for its lease to end.
     this.transactions.afterCommit(() => void this.queue.add(queued));
   }
-}
-
-function queuedDelivery(row: StartedRow): QueuedDelivery {
-  const { id, lease, webhook_id: webhookId, immediate } = row;
-  return { id, lease, webhookId, immediate };
-}
-
-function attemptOf(row: AttemptRow): Attempt {
-  return {
-    number: row.number,
-    at: row.at,
-    durationMs: row.duration_ms,
-    ...(row.status !== null && { status: row.status }),
-    ...(row.error !== null && { error: row.error }),
-    ...(row.address !== null && { address: row.address }),
-    ...(row.response_headers !== null && {
-      responseHeaders: JSON.parse(row.response_headers) as Record<string, string | string[]>,
-    }),
-    ...(row.response_body !== null && { responseBody: row.response_body }),
-    truncated: row.truncated,
-  };
 }

@@ -118,7 +118,7 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
       probes,
       timeoutMs: this.timeoutMs,
     });
-    this.metrics.leasesExpired(rows.filter((row) => row.is_expired).length);
+    this.metrics.leasesExpired(rows.filter((row) => row.isExpired).length);
     return [...(await this.leased(day, rows, askedAt)).values()];
   }
 

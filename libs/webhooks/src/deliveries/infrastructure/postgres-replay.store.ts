@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { BusyError, FairSemaphore } from '#libs/kernel';
-import { TypeOrmTransactions } from '#libs/runtime';
+import { TypeOrmTransactions, withoutNulls } from '#libs/runtime';
 import type { Replay, ReplayRange } from '../domain/replay.js';
 import { ReplayStore } from '../domain/replay-store.js';
 import { dayAt, newestFirst } from './partition-walk.js';
@@ -11,7 +11,6 @@ import {
   FIND_REPLAY,
   DAYS_COUNTED,
   EARLIER_REPLAY,
-  type ReplayRow,
   START_REPLAY,
 } from './replay.statements.js';
 
@@ -76,12 +75,12 @@ export class PostgresReplayStore extends ReplayStore {
   ): Promise<number> {
     const values = { webhookId, times, withinMs };
     const [oldest] = await this.transactions.query(EARLIER_REPLAY, values);
-    return oldest ? Math.max(withinMs - oldest.ago_ms, 1) : 0;
+    return oldest ? Math.max(withinMs - oldest.agoMs, 1) : 0;
   }
 
   async find(id: string, accountId: string): Promise<Replay | undefined> {
     const [row] = await this.transactions.query(FIND_REPLAY, { id, accountId });
-    return row && replayOf(row);
+    return row && withoutNulls<Replay>(row);
   }
 
   async cancel(id: string): Promise<boolean> {
@@ -91,19 +90,4 @@ export class PostgresReplayStore extends ReplayStore {
 
 function valuesOf(webhookId: string, { since, until, states }: Required<ReplayRange>) {
   return { webhookId, since: since.toISOString(), until: until.toISOString(), states };
-}
-
-function replayOf(row: ReplayRow): Replay {
-  return {
-    id: row.id,
-    webhookId: row.webhook_id,
-    since: row.since,
-    until: row.until,
-    states: row.states,
-    state: row.state,
-    total: row.total,
-    replayed: row.replayed,
-    createdAt: row.created_at,
-    ...(row.completed_at !== null && { completedAt: row.completed_at }),
-  };
 }

@@ -1,9 +1,9 @@
-import { type NoValues, prepared, statement } from '#libs/runtime';
+import { type NoValues, prepared, type RowOf, statement } from '#libs/runtime';
 import {
   MAX_RUNNING,
+  type Replay,
   REPLAYABLE_STATES,
   type ReplayableState,
-  type ReplayState,
 } from '../domain/replay.js';
 import { joinDeliveryByKey } from './delivery-by-key.js';
 import { daysAtOnce, type Span, within } from './partition-walk.js';
@@ -81,34 +81,22 @@ RETURNING id`,
 /** Age of the `times`-th newest replay, if it is within `withinMs`. */
 export const EARLIER_REPLAY = prepared<
   { webhookId: string; times: number; withinMs: number },
-  { ago_ms: number }
+  { agoMs: number }
 >(
   'replays.earlier',
   `
-SELECT (extract(epoch FROM now() - created_at) * 1000)::float8 AS ago_ms
+SELECT (extract(epoch FROM now() - created_at) * 1000)::float8 AS "agoMs"
 FROM replays
 WHERE webhook_id = @webhookId
   AND id >= least_uuid(now() - make_interval(secs => @withinMs::float8 / 1000))
 ORDER BY id DESC OFFSET @times::integer - 1 LIMIT 1`,
 );
 
-export interface ReplayRow {
-  id: string;
-  webhook_id: string;
-  since: Date;
-  until: Date;
-  states: ReplayableState[];
-  state: ReplayState;
-  total: number;
-  replayed: number;
-  created_at: Date;
-  completed_at: Date | null;
-}
-
-export const FIND_REPLAY = prepared<{ id: string; accountId: string }, ReplayRow>(
+export const FIND_REPLAY = prepared<{ id: string; accountId: string }, RowOf<Replay>>(
   'replays.find',
   `
-SELECT id, webhook_id, since, until, states, state, total, replayed, created_at, completed_at
+SELECT id, webhook_id AS "webhookId", since, until, states, state, total, replayed,
+  created_at AS "createdAt", completed_at AS "completedAt"
 FROM replays WHERE id = @id AND account_id = @accountId`,
 );
 
@@ -144,20 +132,16 @@ WHERE r.state = 'running' AND w.enabled AND w.deleted_at IS NULL AND w.generatio
 /** How many replays of an account continue in one run, chosen at random, so that others need not wait. */
 const READY_OF_ONE = 10;
 
-export interface ReadyReplay {
-  id: string;
-  webhook_id: string;
-  states: ReplayableState[];
+export interface ReadyReplay extends Pick<Replay, 'id' | 'webhookId' | 'states' | 'until'> {
   /** The last delivery that the replay has reached. */
   after: string;
-  until: Date;
 }
 
 export const READY_REPLAYS = prepared<NoValues, ReadyReplay>(
   'replays.ready',
   `
-SELECT id, webhook_id, states, after, until FROM (
-  SELECT r.id, r.webhook_id, r.states, r.after, r.until,
+SELECT id, "webhookId", states, after, until FROM (
+  SELECT r.id, r.webhook_id AS "webhookId", r.states, r.after, r.until,
     row_number() OVER (PARTITION BY r.account_id ORDER BY random()) AS place ${READY}
 ) ready WHERE place <= ${READY_OF_ONE} ORDER BY id`,
 );

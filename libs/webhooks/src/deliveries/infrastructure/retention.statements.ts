@@ -23,8 +23,8 @@ export interface PartitionRow {
   /** YYYYMMDD, in UTC. */
   day: string;
   /** Lower bounds of this day's and the next day's ids; with both, a statement reads only this partition. */
-  first_id: string;
-  end_id: string;
+  firstId: string;
+  endId: string;
 }
 
 /** Deletes subscriptions that were deleted before the oldest kept delivery was created. */
@@ -51,8 +51,8 @@ export const KEPT_DAYS = prepared<{ configured: number }, { days: number }>(
  * deliveries show data of their event.
  */
 export const OLD_PARTITIONS = statement<{ days: number }, PartitionRow>(`
-SELECT parent, name, day, least_uuid(midnight) AS first_id,
-  least_uuid(midnight + interval '24 hours') AS end_id
+SELECT parent, name, day, least_uuid(midnight) AS "firstId",
+  least_uuid(midnight + interval '24 hours') AS "endId"
 FROM (
   SELECT parent.relname AS parent, part.relname AS name, right(part.relname, 8) AS day ${PARTITIONS}
     AND NOT i.inhdetachpending AND part.relname ~ ('^' || parent.relname || '_[0-9]{8}$')

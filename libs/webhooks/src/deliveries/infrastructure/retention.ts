@@ -174,6 +174,6 @@ export class Retention {
   }
 }
 
-function boundsOf({ first_id: firstId, end_id: endId }: PartitionRow) {
+function boundsOf({ firstId, endId }: PartitionRow) {
   return { firstId, endId };
 }

@@ -1,27 +1,9 @@
 import { LOOKED_AT, type LookedAt } from '#libs/kernel';
-import { statement } from '#libs/runtime';
-import type { Delivery, DeliveryReason, DeliveryState } from '../domain/delivery.js';
-import type { EventKind, Resource } from '../../subscriptions/domain/event-kinds.js';
+import { type RowOf, statement, withoutNulls } from '#libs/runtime';
+import type { Delivery, DeliveryState } from '../domain/delivery.js';
 import { shownTargetUrl } from '../../subscriptions/domain/target-url.js';
 import { daysAtOnce, type Span, within } from './partition-walk.js';
 import { IS_BLOCKED, OFF_REASON } from '../../subscriptions/infrastructure/webhook-flow.js';
-
-export interface DeliveryRow {
-  id: string;
-  event_id: string;
-  webhook_id: string;
-  event: EventKind;
-  resource: Resource;
-  application_id: string | null;
-  target_url: string;
-  state: DeliveryState;
-  reason: DeliveryReason | null;
-  attempts: number;
-  next_attempt_at: Date | null;
-  created_at: Date;
-  completed_at: Date | null;
-  test: boolean;
-}
 
 /** Whether the subscription of a pending delivery was switched off or deleted after its creation. */
 const IS_OUTDATED = 'w.generation IS NULL OR d.generation < w.generation';
@@ -41,7 +23,7 @@ const SHOWN_STATE = `CASE
 const END = `CASE WHEN d.state = 'pending' AND (${IS_OUTDATED}) THEN ${OFF_REASON} ELSE d.reason END AS reason,
     CASE WHEN d.state = 'pending' AND (${IS_OUTDATED})
       THEN coalesce(w.deleted_at, w.disabled_at, w.updated_at, d.created_at) ELSE d.completed_at
-    END AS completed_at`;
+    END AS "completedAt"`;
 
 /** Whether a worker or the queue has leased the delivery, so that no other may send it. */
 export const IS_LEASED = `coalesce(d.claimed_until > now(), false)`;
@@ -53,13 +35,13 @@ export const IS_LEASED = `coalesce(d.claimed_until > now(), false)`;
  */
 function shown(ofEvent: string, from = 'deliveries', columns = ''): string {
   return `
-  SELECT ${columns} d.id, d.event_id, d.webhook_id, d.account_id, d.event, e.resource, e.application_id,
-    w.target_url, ${SHOWN_STATE} AS state, d.attempts,
-    CASE WHEN ${IS_LEASED} THEN NULL
+  SELECT ${columns} d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
+    e.application_id AS "applicationId", w.target_url AS "targetUrl", ${SHOWN_STATE} AS state, d.attempts,
+    CASE WHEN d.state <> 'pending' OR ${IS_OUTDATED} OR ${IS_LEASED} THEN NULL
       WHEN d.immediate THEN d.next_attempt_at
       WHEN NOT w.paused THEN greatest(d.next_attempt_at, w.hold_until, w.open_until)
-    END AS next_attempt_at,
-    d.created_at, ${END}, coalesce(e.test, false) AS test
+    END AS "nextAttemptAt",
+    d.created_at AS "createdAt", ${END}, coalesce(e.test, false) AS test
   FROM ${from} d
   LEFT JOIN webhooks w ON w.id = d.webhook_id
   LEFT JOIN events e ON e.id = d.event_id AND ${ofEvent}`;
@@ -76,13 +58,13 @@ interface MadeTogether {
 
 export const DELIVERIES_OF_EVENT = statement<
   MadeTogether & { eventId: string },
-  DeliveryRow
+  RowOf<Delivery>
 >(`${shown('e.id = @eventId')}
   WHERE d.id BETWEEN @least::uuid AND @greatest::uuid AND d.event_id = @eventId ORDER BY d.id`);
 
 export const FIND_DELIVERY = statement<
   MadeTogether & { id: string; accountId: string },
-  DeliveryRow
+  RowOf<Delivery>
 >(`${shown('e.id BETWEEN @least::uuid AND @greatest::uuid')}
   WHERE d.id = @id AND d.account_id = @accountId`);
 
@@ -137,7 +119,7 @@ export function listDeliveries(state: DeliveryState | undefined, span: Span) {
   const stored = state && STORED_AS[state];
   // OFFSET 0 keeps the planner from choosing the list's order, which reads rows of all other states.
   const isSorted = state !== undefined && SORTED[state] !== undefined;
-  return statement<DeliveriesPage, DeliveryRow & LookedAt>(`${shown(
+  return statement<DeliveriesPage, RowOf<Delivery> & LookedAt>(`${shown(
     within('e.id', span),
     `(
     SELECT * FROM (
@@ -166,22 +148,6 @@ export function isDeliveryState(text: string): text is DeliveryState {
   return Object.hasOwn(STORED_AS, text);
 }
 
-export function deliveryOf(row: DeliveryRow): Delivery {
-  const waits = row.state === 'pending' || row.state === 'parked';
-  return {
-    id: row.id,
-    eventId: row.event_id,
-    webhookId: row.webhook_id,
-    event: row.event,
-    resource: row.resource,
-    ...(row.application_id !== null && { applicationId: row.application_id }),
-    targetUrl: shownTargetUrl(row.target_url),
-    state: row.state,
-    ...(row.reason !== null && { reason: row.reason }),
-    attempts: row.attempts,
-    ...(waits && row.next_attempt_at !== null && { nextAttemptAt: row.next_attempt_at }),
-    createdAt: row.created_at,
-    ...(row.completed_at !== null && { completedAt: row.completed_at }),
-    test: row.test,
-  };
+export function deliveryOf(row: RowOf<Delivery>): Delivery {
+  return { ...withoutNulls<Delivery>(row), targetUrl: shownTargetUrl(row.targetUrl) };
 }

@@ -1,9 +1,8 @@
 import { LOOKED_AT, type LookedAt } from '#libs/kernel';
-import { prepared, statement } from '#libs/runtime';
+import { prepared, type RowOf, statement } from '#libs/runtime';
 import { daysAtOnce, type Span, within } from '../../deliveries/infrastructure/partition-walk.js';
-import type { EventKind, Resource } from '../../subscriptions/domain/event-kinds.js';
 import { IS_FREE } from '../../subscriptions/infrastructure/webhook-flow.js';
-import type { Refusal } from '../domain/event.js';
+import type { EventHead, Refusal, StoredEvent } from '../domain/event.js';
 
 /**
  * Most deliveries of one subscription that a statement puts onto the queue: about as many as a worker has
@@ -31,16 +30,16 @@ export interface EventResultRow {
   /** Position in the batch, starting at 1. */
   ord: number;
   refusal: Refusal | null;
-  event_id: string;
-  account_id: string;
+  eventId: string;
+  accountId: string;
   fresh: boolean;
   deliveries: number;
 }
 
 export interface ClaimedDeliveryRow {
   ord: null;
-  delivery_id: string;
-  webhook_id: string;
+  deliveryId: string;
+  webhookId: string;
 }
 
 /**
@@ -147,18 +146,18 @@ made AS (
   ) l
   RETURNING id, webhook_id, claimed_until IS NOT NULL AS claimed
 )
-SELECT ord::integer AS ord, refusal, id AS event_id, account_id, fresh,
-  cardinality(webhooks) AS deliveries, NULL::uuid AS delivery_id, NULL::bigint AS webhook_id
+SELECT ord::integer AS ord, refusal, id AS "eventId", account_id AS "accountId", fresh,
+  cardinality(webhooks) AS deliveries, NULL::uuid AS "deliveryId", NULL::bigint AS "webhookId"
 FROM decided
 UNION ALL
 SELECT NULL, NULL, NULL, NULL, NULL, NULL, id, webhook_id FROM made WHERE claimed`,
 );
 
 export interface KeyRow {
-  account_id: string;
+  accountId: string;
   event: string;
-  producer_id: string;
-  event_id: string;
+  producerId: string;
+  eventId: string;
   deliveries: number;
 }
 
@@ -169,31 +168,22 @@ export const FIND_KEYS = prepared<
 >(
   'events.keys',
   `
-SELECT k.account_id, k.event, k.producer_id, k.event_id, k.deliveries
+SELECT k.account_id AS "accountId", k.event, k.producer_id AS "producerId", k.event_id AS "eventId",
+  k.deliveries
 FROM unnest(@accountIds::bigint[], @events::text[], @producerIds::text[])
   AS g(account_id, event, producer_id)
 JOIN event_keys k USING (account_id, event, producer_id)`,
 );
 
-export interface EventHeadRow {
-  id: string;
-  account_id: string;
-  application_id: string | null;
-  event: EventKind;
-  resource: Resource;
-  producer_id: string | null;
-  test: boolean;
-  occurred_at: Date;
-  created_at: Date;
-}
+const HEAD = `id, account_id AS "accountId", application_id AS "applicationId", event, resource,
+    producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt"`;
 
 /** Not prepared, because a cached plan opens the partitions of all days. */
 export const FIND_EVENT = statement<
   { id: string; accountId: string | undefined },
-  EventHeadRow & { data: string }
+  RowOf<StoredEvent>
 >(`
-SELECT id, account_id, application_id, event, resource, producer_id, test, occurred_at, created_at,
-  data
+SELECT ${HEAD}, data
 FROM events WHERE id = @id AND (@accountId::bigint IS NULL OR account_id = @accountId)`);
 
 /** How many days {@link listEvents} may cover. */
@@ -217,9 +207,9 @@ interface EventsPage {
  * of the account.
  */
 export function listEvents(span: Span) {
-  return statement<EventsPage, EventHeadRow & LookedAt>(`
+  return statement<EventsPage, RowOf<EventHead> & LookedAt>(`
 SELECT * FROM (
-  SELECT id, account_id, application_id, event, resource, producer_id, test, occurred_at, created_at,
+  SELECT ${HEAD},
     row_number() OVER (ORDER BY id DESC)::integer AS place,
     NOT test
       AND (@event::text IS NULL OR event = @event)

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Found, lookUpTo, type Page } from '#libs/kernel';
-import { TypeOrmTransactions } from '#libs/runtime';
+import { TypeOrmTransactions, withoutNulls } from '#libs/runtime';
 import type { Delivery } from '../../deliveries/domain/delivery.js';
 import type { EventFilter, EventHead, StoredEvent } from '../domain/event.js';
 import { EventReader } from '../domain/event-reader.js';
@@ -9,13 +9,7 @@ import {
   DELIVERIES_OF_EVENT,
   deliveryOf,
 } from '../../deliveries/infrastructure/shown-delivery.statements.js';
-import {
-  EVENT_DAYS_LISTED,
-  type EventHeadRow,
-  EVENTS_OF_KEY,
-  FIND_EVENT,
-  listEvents,
-} from './event.statements.js';
+import { EVENT_DAYS_LISTED, EVENTS_OF_KEY, FIND_EVENT, listEvents } from './event.statements.js';
 import { byDay } from '../../deliveries/infrastructure/partition-days.js';
 import {
   daysListed,
@@ -32,7 +26,7 @@ export class PostgresEventReader extends EventReader {
 
   async find(id: string, accountId: string | undefined): Promise<StoredEvent | undefined> {
     const [row] = await this.transactions.query(FIND_EVENT, { id, accountId });
-    return row && { ...eventOf(row), data: row.data };
+    return row && withoutNulls<StoredEvent>(row);
   }
 
   async list(
@@ -62,7 +56,7 @@ export class PostgresEventReader extends EventReader {
         ids,
       }),
     );
-    return { ...found, rows: found.rows.map(eventOf) };
+    return { ...found, rows: found.rows.map(withoutNulls<EventHead>) };
   }
 
   /** The events with a producer's key, newest first; undefined without a key. */
@@ -79,18 +73,4 @@ export class PostgresEventReader extends EventReader {
     const values = { eventId, ...boundsOf(eventId) };
     return (await this.transactions.query(DELIVERIES_OF_EVENT, values)).map(deliveryOf);
   }
-}
-
-function eventOf(row: EventHeadRow): EventHead {
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    ...(row.application_id !== null && { applicationId: row.application_id }),
-    event: row.event,
-    resource: row.resource,
-    ...(row.producer_id !== null && { producerId: row.producer_id }),
-    occurredAt: row.occurred_at,
-    createdAt: row.created_at,
-    test: row.test,
-  };
 }

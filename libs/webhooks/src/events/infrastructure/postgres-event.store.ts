@@ -140,7 +140,7 @@ export class PostgresEventStore extends EventStore {
     if (repeated.length === 0) return new Map();
     const keyOf = (row: EventResultRow) => {
       const { event, producerId = '' } = events[row.ord - 1] as ReportedEvent;
-      return [row.account_id, event, producerId] as const;
+      return [row.accountId, event, producerId] as const;
     };
     const keys = repeated.map(keyOf);
     const found = await this.database.run(FIND_KEYS, {
@@ -149,7 +149,7 @@ export class PostgresEventStore extends EventStore {
       producerIds: keys.map(([, , producerId]) => producerId),
     });
     const byKey = new Map(
-      found.map((row) => [`${row.account_id} ${row.event} ${row.producer_id}`, row]),
+      found.map((row) => [`${row.accountId} ${row.event} ${row.producerId}`, row]),
     );
     return new Map(
       repeated.flatMap((row) => {
@@ -160,10 +160,7 @@ export class PostgresEventStore extends EventStore {
   }
 }
 
-function queuedDelivery({
-  delivery_id: id,
-  webhook_id: webhookId,
-}: ClaimedDeliveryRow): QueuedDelivery {
+function queuedDelivery({ deliveryId: id, webhookId }: ClaimedDeliveryRow): QueuedDelivery {
   return { id, lease: FIRST_LEASE, webhookId };
 }
 
@@ -173,11 +170,11 @@ function acceptanceOf(
 ): Acceptance | UnavailableError {
   if (row.refusal !== null) return { accepted: false, refusal: row.refusal };
   if (row.fresh) {
-    return { accepted: true, id: row.event_id, duplicate: false, deliveries: row.deliveries };
+    return { accepted: true, id: row.eventId, duplicate: false, deliveries: row.deliveries };
   }
   if (repeated instanceof UnavailableError) return repeated;
   const first = repeated.get(row.ord);
   // Its retention ended between the two statements. The producer will repeat it, and it will be new.
   if (!first) return new UnavailableError(new Error('the key of a repeated event is gone'));
-  return { accepted: true, id: first.event_id, duplicate: true, deliveries: first.deliveries };
+  return { accepted: true, id: first.eventId, duplicate: true, deliveries: first.deliveries };
 }

@@ -51,11 +51,11 @@ export class SecretsReencryption {
       if (changed.length > 0) {
         await this.transactions.query(WRITE_SECRETS, {
           ids: changed.map((row) => row.id),
-          targetUrls: changed.map((row) => row.target_url),
+          targetUrls: changed.map((row) => row.targetUrl),
           userinfo: changed.map((row) => row.userinfo),
           headers: changed.map(({ headers }) => headers && JSON.stringify(headers)),
           secrets: changed.map((row) => row.secret),
-          retiredSecrets: changed.map((row) => JSON.stringify(row.retired_secrets)),
+          retiredSecrets: changed.map((row) => JSON.stringify(row.retiredSecrets)),
         });
       }
       return { changed: changed.length, unreadable, last: rows.at(-1)?.id };
@@ -63,7 +63,7 @@ export class SecretsReencryption {
   }
 
   private renewed(row: SecretsRow, onUnreadable: (reason: string) => void): SecretsRow {
-    const { account_id: accountId, target_url: targetUrl, userinfo, headers, secret } = row;
+    const { accountId, targetUrl, userinfo, headers, secret } = row;
     const renew = (field: SecretField, sealed: Sealed): Sealed => {
       if (sealed.startsWith(this.box.prefix)) return sealed;
       try {
@@ -83,11 +83,10 @@ export class SecretsReencryption {
     ]);
     return {
       ...row,
-      target_url: target.targetUrl,
-      userinfo: target.userinfo,
+      ...target,
       headers: headers && (Object.fromEntries(values) as Record<string, Sealed>),
       secret: renew('secret', secret),
-      retired_secrets: row.retired_secrets.map((retired) => ({
+      retiredSecrets: row.retiredSecrets.map((retired) => ({
         ...retired,
         secret: renew('secret', retired.secret),
       })),

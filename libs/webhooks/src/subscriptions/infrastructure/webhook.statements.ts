@@ -1,6 +1,6 @@
 import type { Sealed } from '#libs/kernel';
 import { statement } from '#libs/runtime';
-import type { RetiredSecret, SealedKey } from '../domain/webhook.js';
+import type { SealedKey, Webhook } from '../domain/webhook.js';
 
 /** Each adds a signature to a header of every notification. */
 const MAX_RETIRED_SECRETS = 10;
@@ -34,22 +34,19 @@ UPDATE webhooks SET secret = @secret, public_key = @publicKey, retired_secrets =
 WHERE id = @id`);
 
 /** The secrets of a subscription as they are stored. */
-export interface SecretsRow {
-  id: string;
-  account_id: string;
-  target_url: string;
-  userinfo: Sealed | null;
-  headers: Record<string, Sealed> | null;
-  secret: Sealed;
-  retired_secrets: RetiredSecret[];
-}
+export type SecretsRow = Pick<
+  Webhook,
+  'id' | 'accountId' | 'targetUrl' | 'userinfo' | 'headers' | 'secret' | 'retiredSecrets'
+>;
 
 /**
  * Subscriptions with a secret that does not start with the present key's prefix, or with unsealed user
  * information.
  */
 export const FIND_SECRETS = statement<{ after: string; prefix: string }, SecretsRow>(`
-SELECT id, account_id, target_url, userinfo, headers, secret, retired_secrets FROM webhooks
+SELECT id, account_id AS "accountId", target_url AS "targetUrl", userinfo, headers, secret,
+  retired_secrets AS "retiredSecrets"
+FROM webhooks
 WHERE id > @after AND (
   NOT starts_with(secret, @prefix) OR NOT starts_with(userinfo, @prefix)
   OR EXISTS (SELECT FROM json_each_text(headers) WHERE NOT starts_with(value, @prefix))
