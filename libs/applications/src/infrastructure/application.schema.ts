@@ -2,7 +2,7 @@ import { EntitySchema } from 'typeorm';
 import { identityColumn } from '#libs/runtime';
 import { Application } from '../domain/application.js';
 
-/** Maps {@link Application} to its table, which the migrations create. */
+/** Maps {@link Application} to its table. Indexes and checks are only in the migrations. */
 export const ApplicationSchema = new EntitySchema<Application>({
   name: 'Application',
   target: Application,
@@ -34,18 +34,5 @@ export const ApplicationSchema = new EntitySchema<Application>({
       columnNames: ['environmentId'],
       referencedColumnNames: ['id'],
     },
-  ],
-  checks: [
-    {
-      name: 'applications_api_type_check',
-      expression: "api_type IN ('scripting', 'webapi')",
-    },
-    {
-      name: 'applications_url_check',
-      expression: 'voice_url IS NOT NULL OR messaging_url IS NOT NULL',
-    },
-  ],
-  indices: [
-    { name: 'applications_user_idx', columns: ['userId', 'id'], where: '(deleted_at IS NULL)' },
   ],
 });

@@ -2,7 +2,7 @@ import { EntitySchema } from 'typeorm';
 import { identityColumn } from '#libs/runtime';
 import { Credential } from '../domain/credential.js';
 
-/** Maps {@link Credential} to its table, which the migrations create. */
+/** Maps {@link Credential} to its table. Indexes and checks are only in the migrations. */
 export const CredentialSchema = new EntitySchema<Credential>({
   name: 'Credential',
   target: Credential,
@@ -24,5 +24,4 @@ export const CredentialSchema = new EntitySchema<Credential>({
       referencedColumnNames: ['id'],
     },
   ],
-  indices: [{ name: 'credentials_user_idx', columns: ['userId'] }],
 });

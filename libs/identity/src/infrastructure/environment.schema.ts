@@ -2,7 +2,7 @@ import { EntitySchema } from 'typeorm';
 import { identityColumn } from '#libs/runtime';
 import { Environment } from '../domain/environment.js';
 
-/** Maps {@link Environment} to its table, which the migrations create. */
+/** Maps {@link Environment} to its table. Indexes and checks are only in the migrations. */
 export const EnvironmentSchema = new EntitySchema<Environment>({
   name: 'Environment',
   target: Environment,
@@ -13,10 +13,4 @@ export const EnvironmentSchema = new EntitySchema<Environment>({
     type: { type: 'text' },
     billable: { type: 'boolean' },
   },
-  checks: [
-    {
-      name: 'environments_type_check',
-      expression: "type IN ('development', 'production', 'special')",
-    },
-  ],
 });

@@ -2,7 +2,7 @@ import { EntitySchema } from 'typeorm';
 import { identityColumn } from '#libs/runtime';
 import { User } from '../domain/user.js';
 
-/** Maps {@link User} to its table, which the migrations create. */
+/** Maps {@link User} to its table. Indexes and checks are only in the migrations. */
 export const UserSchema = new EntitySchema<User>({
   name: 'User',
   target: User,
@@ -16,8 +16,4 @@ export const UserSchema = new EntitySchema<User>({
     joinDate: { name: 'join_date', type: 'timestamptz', default: () => 'now()' },
   },
   uniques: [{ name: 'users_username_key', columns: ['username'] }],
-  checks: [
-    { name: 'users_role_check', expression: "role IN ('account', 'platform')" },
-    { name: 'users_status_check', expression: "status IN ('active', 'locked')" },
-  ],
 });

@@ -2,7 +2,7 @@ import { EntitySchema } from 'typeorm';
 import { identityColumn } from '#libs/runtime';
 import { Webhook } from '../domain/webhook.js';
 
-/** Maps {@link Webhook} to its table, which the migrations create. */
+/** Maps {@link Webhook} to its table. Indexes and checks are only in the migrations. */
 export const WebhookSchema = new EntitySchema<Webhook>({
   name: 'Webhook',
   target: Webhook,
@@ -53,30 +53,6 @@ export const WebhookSchema = new EntitySchema<Webhook>({
       target: 'Application',
       columnNames: ['applicationId'],
       referencedColumnNames: ['id'],
-    },
-  ],
-  indices: [
-    {
-      name: 'webhooks_account_idx',
-      columns: ['accountId', 'id'],
-      where: '(deleted_at IS NULL)',
-    },
-    {
-      name: 'webhooks_account_level_idx',
-      columns: ['accountId'],
-      where: '((application_id IS NULL) AND (deleted_at IS NULL))',
-    },
-    {
-      name: 'webhooks_application_level_idx',
-      columns: ['applicationId'],
-      where: '(deleted_at IS NULL)',
-    },
-    { name: 'webhooks_cancelling_idx', columns: ['id'], where: 'cancelling' },
-    { name: 'webhooks_backlog_idx', columns: ['id'], where: 'backlog' },
-    {
-      name: 'webhooks_deleted_idx',
-      columns: ['deletedAt'],
-      where: '(deleted_at IS NOT NULL)',
     },
   ],
 });
