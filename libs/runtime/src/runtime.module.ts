@@ -1,24 +1,72 @@
-import { type DynamicModule, Module } from '@nestjs/common';
-import type { Config } from './config/config.js';
-import { BackgroundModule } from './background/background.module.js';
-import { ConfigModule } from './config/config.module.js';
-import { DatabaseModule } from './database/database.module.js';
-import { LoggingModule } from './logging/logging.module.js';
-import { TelemetryModule } from './telemetry/telemetry.module.js';
+import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { Transactions } from '#libs/kernel';
+import { BackgroundTasks } from './background/background-tasks.js';
+import { CONFIG, type Config } from './config/config.js';
+import { dataSourceOptions } from './database/data-source-options.js';
+import { isUnavailable } from './database/database-errors.js';
+import { Database } from './database/database.js';
+import { TypeOrmTransactions } from './database/typeorm-transactions.js';
+import { IdempotencyKeys } from './idempotency/idempotency-keys.js';
+import { Log, NestLog, PROCESS_NAME } from './logging/log.js';
+import { Metrics } from './telemetry/metrics.js';
+import { Tracing } from './telemetry/tracing.js';
 
-/** Configuration, log, background tasks and PostgreSQL of a process. Users of Redis connect themselves. */
+/**
+ * A statement without an answer for this long has lost its server, which would have cancelled it earlier
+ * (time-limits.ts), so its connection is dropped.
+ */
+const QUERY_TIMEOUT_MS = 15_000;
+
+const SERVICES = [
+  Log,
+  NestLog,
+  Metrics,
+  BackgroundTasks,
+  Database,
+  TypeOrmTransactions,
+  IdempotencyKeys,
+];
+
+/**
+ * Provides every module of a process with configuration, log, metrics, tracing, background tasks and
+ * PostgreSQL, with one connection pool. Users of Redis connect themselves.
+ */
+@Global()
 @Module({})
 export class RuntimeModule {
   static forProcess(name: string, config: Config): DynamicModule {
     return {
       module: RuntimeModule,
-      imports: [
-        ConfigModule.forProcess(config),
-        LoggingModule.forProcess(name),
-        TelemetryModule.forProcess(name),
-        BackgroundModule,
-        DatabaseModule,
+      imports: [TypeOrmModule.forRoot(connectionOptions(config))],
+      providers: [
+        { provide: CONFIG, useValue: config },
+        { provide: PROCESS_NAME, useValue: name },
+        { provide: Tracing, inject: [CONFIG, PROCESS_NAME, Log], useFactory: tracingFor },
+        { provide: Transactions, useExisting: TypeOrmTransactions },
+        ...SERVICES,
       ],
+      exports: [CONFIG, Tracing, Transactions, ...SERVICES],
     };
   }
+}
+
+function connectionOptions(config: Config) {
+  return {
+    ...dataSourceOptions(config, { query_timeout: QUERY_TIMEOUT_MS }),
+    autoLoadEntities: true,
+    retryAttempts: 30,
+    retryDelay: 1_000,
+    verboseRetryLog: true,
+    // A retry does not help against a wrong password or a missing database.
+    toRetry: isUnavailable,
+  };
+}
+
+async function tracingFor(config: Config, processName: string, log: Log): Promise<Tracing> {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint } = config;
+  if (endpoint === undefined) return new Tracing();
+  // Loaded only if needed, because it costs memory and 0.1 s.
+  const { OpenTelemetryTracing } = await import('./telemetry/open-telemetry-tracing.js');
+  return new OpenTelemetryTracing(endpoint, processName, log);
 }

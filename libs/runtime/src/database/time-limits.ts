@@ -9,7 +9,7 @@ const INSUFFICIENT_PRIVILEGE = '42501';
  * tools/database/roles.sql has the same values.
  */
 export const TIME_LIMITS = {
-  // The driver gives up after 15 s (database.module.ts); the server must have stopped by then.
+  // The driver gives up after 15 s (runtime.module.ts); the server must have stopped by then.
   statement_timeout: '14s',
   lock_timeout: '5s',
   idle_in_transaction_session_timeout: '10s',
