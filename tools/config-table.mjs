@@ -2,10 +2,11 @@
 // `npm run config:table`. A test fails when the two differ.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { configTable } from './lib/config-table.mjs';
 import { ROOT } from './lib/settings.mjs';
 
-/** @type {typeof import('../libs/runtime/src/config/config-table.js')} */
-const { configTable } = await import(join(ROOT, 'dist/libs/runtime/src/config/config-table.js'));
+/** @type {typeof import('../libs/runtime/src/config/config.js')} */
+const { configJsonSchema } = await import(join(ROOT, 'dist/libs/runtime/src/config/config.js'));
 
 const file = join(ROOT, 'docs/configuration.md');
 const marked = /(<!-- configuration -->\n)[^]*?(<!-- \/configuration -->)/;
@@ -16,6 +17,6 @@ writeFileSync(
   text.replace(
     marked,
     (_, /** @type {string} */ before, /** @type {string} */ after) =>
-      `${before}\n${configTable()}\n\n${after}`,
+      `${before}\n${configTable(configJsonSchema())}\n\n${after}`,
   ),
 );

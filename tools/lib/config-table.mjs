@@ -1,0 +1,63 @@
+/**
+ * A variable's properties in the schema.
+ * @typedef {{ description?: string, default?: unknown, minimum?: number, maximum?: number, enum?: unknown[] }} Variable
+ * @typedef {[variable: string, byDefault: string, values: string, meaning: string]} Row
+ */
+
+/** @type {Row} */
+const HEAD = ['variable', 'default', 'values', 'what it is'];
+
+/**
+ * The table of docs/configuration.md in Markdown.
+ * @param {{ properties?: object, required?: string[] }} schema the JSON Schema of the configuration
+ */
+export function configTable({ properties = {}, required = [] }) {
+  /** @type {[string, Variable][]} */
+  const variables = Object.entries(properties);
+  const rows = variables.map(([name, variable]) => rowOf(name, variable, required.includes(name)));
+  return table([HEAD, ...rows]);
+}
+
+/** @type {(name: string, variable: Variable, isRequired: boolean) => Row} */
+function rowOf(name, variable, isRequired) {
+  const { description } = variable;
+  if (description === undefined) throw new Error(`${name} has no description`);
+  return [code(name), defaultOf(variable, isRequired), valuesOf(variable), description];
+}
+
+/** @type {(variable: Variable, isRequired: boolean) => string} */
+function defaultOf(variable, isRequired) {
+  if (isRequired) return 'required';
+  return variable.default === undefined || variable.default === '' ? '' : code(variable.default);
+}
+
+/** @type {(variable: Variable) => string} */
+function valuesOf({ enum: choices, minimum, maximum }) {
+  if (choices) return choices.map(code).join(', ');
+  return minimum !== undefined && maximum !== undefined ? `${minimum} to ${maximum}` : '';
+}
+
+/** @type {(value: unknown) => string} */
+function code(value) {
+  return `\`${String(value)}\``;
+}
+
+/**
+ * Pads columns like prettier, so that formatting changes nothing.
+ * @param {Row[]} rows
+ */
+function table(rows) {
+  const widths = HEAD.map((_, column) =>
+    Math.max(...rows.map((row) => /** @type {string} */ (row[column]).length)),
+  );
+  const lines = rows.map((row) =>
+    line(row.map((cell, column) => cell.padEnd(/** @type {number} */ (widths[column])))),
+  );
+  lines.splice(1, 0, line(widths.map((width) => '-'.repeat(width))));
+  return lines.join('\n');
+}
+
+/** @type {(cells: string[]) => string} */
+function line(cells) {
+  return `| ${cells.join(' | ')} |`;
+}
