@@ -204,9 +204,9 @@ describe('tools/database/roles.sql', () => {
       DATABASE_WORKER_ROLE: `${name}_worker`,
     };
     const told: string[] = [];
-    const tell = (line: string) => told.push(line);
+    const print = (line: string) => told.push(line);
     await migrate(readConfig({ DATABASE_URL: urlOf('migrate'), ...roles }), contextSchemas, {
-      tell,
+      print,
     });
     expect(told).toEqual([]);
     for (const process of ['api', 'worker'] as const) {

@@ -186,7 +186,7 @@ const outcome = (): Outcome => ({
   attempt: { number: 1, at: new Date(), durationMs: 1, status: 200, truncated: false },
   conclusion: { state: 'succeeded' },
   scheduleBase: 0,
-  afresh: { state: 'succeeded' },
+  ifRestarted: { state: 'succeeded' },
 });
 const outcomes = () => outcomeValues(waiting.map((id) => ({ ...outcome(), id })));
 const claims = () => ({

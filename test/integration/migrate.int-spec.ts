@@ -40,7 +40,7 @@ it('blocks others for at most two seconds while a table is locked, and tries aga
   const told: string[] = [];
   let isDone = false as boolean;
   const migrating = migrate(readConfig({ DATABASE_URL: database.url }), schemas, {
-    tell: (line) => {
+    print: (line) => {
       told.push(line);
       if (told.length === 2) void dump.query('COMMIT');
     },

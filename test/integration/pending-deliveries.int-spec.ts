@@ -99,10 +99,10 @@ async function leasedTwice(): Promise<[stopped: LeasedDelivery, present: LeasedD
   return [stopped, await claimedOne()];
 }
 
-async function record(delivery: LeasedDelivery, conclusion: Conclusion, afresh = conclusion) {
+async function record(delivery: LeasedDelivery, conclusion: Conclusion, ifRestarted = conclusion) {
   const { lease, attempt: number, scheduleBase } = delivery;
   const attempt = { number, at: delivery.takenAt, durationMs: 5, truncated: false };
-  await pending.record({ id: delivery.id, lease, attempt, conclusion, scheduleBase, afresh });
+  await pending.record({ id: delivery.id, lease, attempt, conclusion, scheduleBase, ifRestarted });
 }
 
 /** Records the outcomes in one statement: they gather while the first is being recorded. */

@@ -385,7 +385,7 @@ it('delays neither accepting nor delivering, and records no attempt of a removed
     };
     const conclusion = { state: 'succeeded' } as const;
     recorded += deliveries.length;
-    const outcome = { attempt, conclusion, afresh: conclusion, scheduleBase: 0 };
+    const outcome = { attempt, conclusion, ifRestarted: conclusion, scheduleBase: 0 };
     await Promise.all([
       ...deliveries.map(({ id, lease }) => pending.record({ id, lease, ...outcome })),
       // And an outcome of a removed delivery, from a slow worker.

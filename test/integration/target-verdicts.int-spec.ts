@@ -70,9 +70,9 @@ async function claimed(id = webhook) {
 }
 
 /** Attempts that were claimed before the first of them ended, and that end at the same time. */
-async function tell(...verdicts: Verdict[]): Promise<void> {
+async function report(...verdicts: Verdict[]): Promise<void> {
   const target = await claimed();
-  await Promise.all(verdicts.map((verdict) => worker.tell({ ...target, verdict })));
+  await Promise.all(verdicts.map((verdict) => worker.report({ ...target, verdict })));
 }
 
 /** The stored health of the target, with times in seconds from now. */
@@ -97,41 +97,41 @@ const rowVersion = () => database.query('SELECT xmin FROM webhooks');
 
 describe('the circuit', () => {
   it('stays closed after many failures in a short time', async () => {
-    await tell(...failures(50));
+    await report(...failures(50));
     expect(await health()).toMatchObject({ failures: 10, failing_for: 0, open_for: null });
   });
 
   it('stays closed after few failures over a long time', async () => {
-    await tell(...failures(5));
+    await report(...failures(5));
     await set(`failing_since = now() - interval '1 day'`);
-    await tell(...failures(4));
+    await report(...failures(4));
     expect(await health()).toMatchObject({ failures: 9, failing_for: 86_400, open_for: null });
   });
 
   it('opens after ten failures in a row over 30 s, and new deliveries wait', async () => {
-    await tell(...failures(9));
+    await report(...failures(9));
     await set(`failing_since = now() - interval '30 s'`);
-    await tell(FAILED);
+    await report(FAILED);
     expect(await health()).toMatchObject({ failures: 10, openings: 1, open_for: 30 });
     expect(await health()).toMatchObject({ failing_for: 30, backlog: true });
     expect(changes).toEqual(['opened']);
   });
 
   it('starts counting again after every success, even one among failures', async () => {
-    await tell(...failures(9));
+    await report(...failures(9));
     await set(`failing_since = now() - interval '1 day'`);
-    await tell(FAILED, SUCCEEDED, FAILED, FAILED);
+    await report(FAILED, SUCCEEDED, FAILED, FAILED);
     expect(await health()).toMatchObject({ failures: 2, failing_for: 0, open_for: null });
-    await tell(SUCCEEDED);
+    await report(SUCCEEDED);
     expect(await health()).toMatchObject({ failures: 0, failing_for: null });
   });
 
   it('doubles its open time with each failed probe, up to an hour', async () => {
     await failed('1 minute');
     for (const seconds of [30, 60, 120, 240, 480, 960, 1_920, 3_600, 3_600]) {
-      await tell(FAILED);
+      await report(FAILED);
       // Too late: the circuit is open already.
-      await tell(FAILED);
+      await report(FAILED);
       expect(await health()).toMatchObject({ open_for: seconds, failing_for: 60 });
       await set('open_until = now()');
     }
@@ -139,21 +139,21 @@ describe('the circuit', () => {
 
   it('closes with the first success, and new deliveries queue behind the backlog', async () => {
     await failed('1 minute');
-    await tell(FAILED);
+    await report(FAILED);
     await set('backlog = false');
-    await tell(SUCCEEDED);
+    await report(SUCCEEDED);
     expect(await health()).toMatchObject({ failures: 0, openings: 0, open_for: null });
     expect(await health()).toMatchObject({ failing_for: null, backlog: true });
     expect(changes).toEqual(['opened', 'closed']);
   });
 
   it('needs no statement when nothing changes', async () => {
-    await tell(SUCCEEDED);
+    await report(SUCCEEDED);
     await set('failures = 10, failing_since = now()');
-    await tell(FAILED, FAILED);
+    await report(FAILED, FAILED);
     await set(`failing_since = now() - interval '1 h', open_until = now() + interval '1 minute'`);
     const before = await rowVersion();
-    await tell(FAILED, FAILED);
+    await report(FAILED, FAILED);
     expect([await rowVersion(), statements]).toEqual([before, 0]);
   });
 
@@ -162,7 +162,7 @@ describe('the circuit', () => {
       Array.from({ length: 20 }, async () => aSubscription(database, await anAccount(database))),
     );
     const targets = await Promise.all(others.map((id) => claimed(id)));
-    await Promise.all(targets.map((target) => worker.tell({ ...target, verdict: FAILED })));
+    await Promise.all(targets.map((target) => worker.report({ ...target, verdict: FAILED })));
     expect(statements).toBe(1);
     for (const id of others) expect(await health(id)).toMatchObject({ failures: 1 });
   });
@@ -177,10 +177,10 @@ describe('the service switches a subscription off', () => {
   it('after five days of nothing but failures, when the next probe fails', async () => {
     await failed('5 days');
     await set(`failing_since = failing_since + interval '1 minute'`);
-    await tell(FAILED);
+    await report(FAILED);
     expect(await health()).toMatchObject({ enabled: true, open_for: 30 });
     await set(`failing_since = now() - interval '5 days', open_until = now()`);
-    await tell(FAILED);
+    await report(FAILED);
     expect(await health()).toMatchObject({ ...OFF, reason: 'failing' });
     expect(changes).toEqual(['opened', 'switched_off']);
     expect(await database.query(AUDIT, [webhook])).toEqual([ENTRY]);
@@ -188,14 +188,14 @@ describe('the service switches a subscription off', () => {
 
   it('only after the circuit was open, however old the first failure is', async () => {
     await set(`failures = 1, failing_since = now() - interval '6 days'`);
-    await tell(...failures(20));
+    await report(...failures(20));
     expect(await health()).toMatchObject({ enabled: true, open_for: 30 });
   });
 
   it('after a 410, once', async () => {
     const target = await claimed();
-    await Promise.all([GONE, GONE, FAILED].map((verdict) => worker.tell({ ...target, verdict })));
-    await worker.tell({ ...target, verdict: GONE });
+    await Promise.all([GONE, GONE, FAILED].map((verdict) => worker.report({ ...target, verdict })));
+    await worker.report({ ...target, verdict: GONE });
     expect(await health()).toMatchObject({ ...OFF, reason: 'gone', failures: 0 });
     expect(changes).toEqual(['switched_off']);
     expect(await database.query(AUDIT, [webhook])).toEqual([ENTRY]);
@@ -206,21 +206,21 @@ describe('a hold', () => {
   const asked = (retryAfterMs: number): Verdict => ({ kind: 'failed', retryAfterMs });
 
   it('lasts for the longest requested wait, and new deliveries wait', async () => {
-    await tell(asked(60_000), asked(600_000), FAILED);
+    await report(asked(60_000), asked(600_000), FAILED);
     expect(await health()).toMatchObject({ held_for: 600, failures: 3, backlog: true });
-    await tell(asked(60_000));
+    await report(asked(60_000));
     expect(await health()).toMatchObject({ held_for: 600, failures: 4 });
   });
 
   it('can start with a failed test, which counts for nothing else', async () => {
-    await tell({ kind: 'failed', test: true, retryAfterMs: 60_000 });
+    await report({ kind: 'failed', test: true, retryAfterMs: 60_000 });
     expect(await health()).toMatchObject({ held_for: 60, failures: 0, failing_for: null });
   });
 
   it('leaves an open circuit as it is', async () => {
     await failed('1 minute');
-    await tell(FAILED);
-    await tell(asked(60_000));
+    await report(FAILED);
+    await report(asked(60_000));
     expect(await health()).toMatchObject({ held_for: 60, open_for: 30, openings: 1 });
   });
 });
@@ -228,8 +228,8 @@ describe('a hold', () => {
 it("a replaced target's failures neither count nor hold the subscription nor switch it off", async () => {
   const target = await claimed();
   await set('target_version = target_version + 1');
-  await worker.tell({ ...target, verdict: { kind: 'failed', retryAfterMs: 60_000 } });
-  await worker.tell({ ...target, verdict: GONE });
+  await worker.report({ ...target, verdict: { kind: 'failed', retryAfterMs: 60_000 } });
+  await worker.report({ ...target, verdict: GONE });
   expect(await health()).toMatchObject({ enabled: true, held_for: null, failing_for: null });
 });
 
@@ -241,7 +241,7 @@ it('verdicts change nothing for a subscription that is off or deleted', async ()
     const target = await claimed();
     await set(end);
     const before = await rowVersion();
-    await worker.tell({ ...target, verdict: GONE });
+    await worker.report({ ...target, verdict: GONE });
     expect(await rowVersion()).toEqual(before);
     await set(back);
   }
@@ -249,11 +249,11 @@ it('verdicts change nothing for a subscription that is off or deleted', async ()
 
 it('counts the failures that several workers report, each with its own view of the health', async () => {
   const target = await claimed();
-  for (const each of [worker, other, worker]) await each.tell({ ...target, verdict: FAILED });
+  for (const each of [worker, other, worker]) await each.report({ ...target, verdict: FAILED });
   expect(await health()).toMatchObject({ failures: 3 });
   await set(`failures = 9, failing_since = now() - interval '1 minute'`);
   const before = await claimed();
-  await Promise.all([worker, other].map((each) => each.tell({ ...before, verdict: FAILED })));
+  await Promise.all([worker, other].map((each) => each.report({ ...before, verdict: FAILED })));
   // Of two at the same moment, one may be postponed.
   await eventually(health, (found) => found?.['failures'] === 10);
   expect(await health()).toMatchObject({ openings: 1, open_for: 30 });
@@ -272,10 +272,10 @@ describe('while another transaction locks the subscription', () => {
   afterEach(() => holder.end());
 
   it('verdicts are postponed, then applied in their order', async () => {
-    await tell(...failures(5));
-    await tell(SUCCEEDED);
-    await tell({ kind: 'failed', retryAfterMs: 60_000 });
-    await tell(FAILED);
+    await report(...failures(5));
+    await report(SUCCEEDED);
+    await report({ kind: 'failed', retryAfterMs: 60_000 });
+    await report(FAILED);
     expect(await health()).toMatchObject({ failures: 0 });
     await holder.query('COMMIT');
     await eventually(health, (found) => found?.['failures'] === 2);
@@ -284,7 +284,7 @@ describe('while another transaction locks the subscription', () => {
   });
 
   it('a postponed 410 switches the subscription off afterwards', async () => {
-    await tell(GONE);
+    await report(GONE);
     await holder.query('COMMIT');
     await eventually(health, (found) => found?.['enabled'] === false);
     expect(await health()).toMatchObject({ reason: 'gone', version: 3 });
@@ -294,8 +294,8 @@ describe('while another transaction locks the subscription', () => {
     const free = await aSubscription(database, await anAccount(database));
     const [locked, target] = [await claimed(), await claimed(free)];
     await Promise.all([
-      worker.tell({ ...locked, verdict: FAILED }),
-      worker.tell({ ...target, verdict: FAILED }),
+      worker.report({ ...locked, verdict: FAILED }),
+      worker.report({ ...target, verdict: FAILED }),
     ]);
     expect(await health(free)).toMatchObject({ failures: 1 });
     expect(statements).toBe(1);
@@ -306,13 +306,13 @@ describe('while another transaction locks the subscription', () => {
   });
 
   it('postponed verdicts on an old target do not affect a new one', async () => {
-    await tell(GONE);
+    await report(GONE);
     await holder.query('UPDATE webhooks SET target_version = target_version + 1 WHERE id = $1', [
       webhook,
     ]);
     await holder.query('COMMIT');
     // Reported later, and so applied later.
-    await tell(FAILED);
+    await report(FAILED);
     await eventually(health, (found) => found?.['failures'] === 1);
     expect(await health()).toMatchObject({ enabled: true });
   });

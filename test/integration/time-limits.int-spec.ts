@@ -44,7 +44,7 @@ describe('migrate', () => {
   const migrateWith = async (variables: Record<string, string>): Promise<string[]> => {
     const told: string[] = [];
     const config = readConfig({ DATABASE_URL: database.url, ...variables });
-    await migrate(config, contextSchemas, { tell: (line) => told.push(line) });
+    await migrate(config, contextSchemas, { print: (line) => told.push(line) });
     return told;
   };
 

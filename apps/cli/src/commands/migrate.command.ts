@@ -15,8 +15,8 @@ async function run(): Promise<void> {
     import('#libs/runtime'),
     import('../context-schemas.js'),
   ]);
-  const tell = (line: string): void => console.error(line);
-  const done = await migrate(configFromEnvironment(), contextSchemas, { tell });
+  const print = (line: string): void => console.error(line);
+  const done = await migrate(configFromEnvironment(), contextSchemas, { print });
   for (const name of done) console.log(`migrated ${name}`);
   console.log('The database is up to date.');
 }

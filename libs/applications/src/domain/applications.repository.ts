@@ -3,11 +3,11 @@ import type { Application, ApplicationContent } from './application.js';
 
 /** Stores applications. No method finds deleted ones. */
 export abstract class ApplicationsRepository {
-  /** @param hold locks the application until the transaction ends */
+  /** @param options `lock`: locks the application until the transaction ends */
   abstract find(
     accountId: string,
     id: string,
-    options?: { hold: boolean },
+    options?: { lock: boolean },
   ): Promise<Application | undefined>;
 
   /** In ascending order of id. */

@@ -46,15 +46,15 @@ export class ApplicationsService {
 
   /** @throws NotFoundError */
   get(accountId: string, id: string): Promise<Application> {
-    return this.required(accountId, id, { hold: false });
+    return this.required(accountId, id, { lock: false });
   }
 
   /**
    * Gets an application and prevents its change or deletion until the caller's transaction ends.
    * @throws NotFoundError
    */
-  hold(accountId: string, id: string): Promise<Application> {
-    return this.required(accountId, id, { hold: true });
+  getLocked(accountId: string, id: string): Promise<Application> {
+    return this.required(accountId, id, { lock: true });
   }
 
   /**
@@ -82,7 +82,7 @@ export class ApplicationsService {
     check: VersionCheck,
   ): Promise<void> {
     await this.transactions.run(async () => {
-      const application = await this.hold(accountId, id);
+      const application = await this.getLocked(accountId, id);
       check(application.version);
       const revision = application.revisedBy(changes);
       refuseFaults([
@@ -102,7 +102,7 @@ export class ApplicationsService {
    */
   async delete(accountId: string, id: string, check: VersionCheck): Promise<void> {
     await this.transactions.run(async () => {
-      const application = await this.hold(accountId, id);
+      const application = await this.getLocked(accountId, id);
       check(application.version);
       await this.applications.remove(id);
       await this.audit.record({ action: 'application.delete', resourceId: id, accountId });
@@ -164,7 +164,7 @@ export class ApplicationsService {
   private async required(
     accountId: string,
     id: string,
-    options: { hold: boolean },
+    options: { lock: boolean },
   ): Promise<Application> {
     const found = isNumericId(id)
       ? await this.applications.find(accountId, id, options)

@@ -15,13 +15,13 @@ export class TypeOrmApplicationsRepository extends ApplicationsRepository {
   async find(
     accountId: string,
     id: string,
-    { hold } = { hold: false },
+    { lock } = { lock: false },
   ): Promise<Application | undefined> {
     const found = await this.transactions.use((manager) =>
       manager.findOne(Application, {
         where: { id, userId: accountId, deletedAt: IsNull() },
         // This lock still allows foreign keys to refer to the row.
-        ...(hold && { lock: { mode: 'for_no_key_update' as const } }),
+        ...(lock && { lock: { mode: 'for_no_key_update' as const } }),
       }),
     );
     return found ?? undefined;

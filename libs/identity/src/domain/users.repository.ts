@@ -13,7 +13,7 @@ export abstract class UsersRepository {
   /** @throws UsernameTaken */
   abstract insert(user: NewUser): Promise<User>;
   /** Locks the user's row until the transaction ends. */
-  abstract hold(id: string): Promise<void>;
+  abstract lock(id: string): Promise<void>;
   /** @returns whether the status changed */
   abstract setStatus(id: string, status: User['status']): Promise<boolean>;
 }

@@ -140,7 +140,7 @@ export class UsersService {
     const isOwn = by?.userId === id;
     await this.transactions.run(async () => {
       // Without the lock, two concurrent removals could each count on the other credential.
-      if (isOwn) await this.users.hold(id);
+      if (isOwn) await this.users.lock(id);
       const removed =
         isNumericId(credentialId) && (await this.credentials.remove(id, credentialId));
       if (!removed) throw new NotFoundError('credential');

@@ -5,7 +5,7 @@ import { codeOf, TypeOrmTransactions } from '#libs/runtime';
 import { UsernameTaken } from '../domain/identity-errors.js';
 import { User } from '../domain/user.js';
 import { type NewUser, UsersRepository } from '../domain/users.repository.js';
-import { HOLD_USER } from './user.statements.js';
+import { LOCK_USER } from './user.statements.js';
 
 const UNIQUE_VIOLATION = '23505';
 
@@ -38,8 +38,8 @@ export class TypeOrmUsersRepository extends UsersRepository {
     }
   }
 
-  override async hold(id: string): Promise<void> {
-    await this.transactions.query(HOLD_USER, { id });
+  override async lock(id: string): Promise<void> {
+    await this.transactions.query(LOCK_USER, { id });
   }
 
   override async setStatus(id: string, status: User['status']): Promise<boolean> {

@@ -45,6 +45,6 @@ UPDATE credentials c SET last_used_at = now() FROM used WHERE c.id = used.id`,
 );
 
 /** Serialises changes of what belongs to a user. This lock still allows foreign keys to refer to the row. */
-export const HOLD_USER = statement<{ id: string }>(
+export const LOCK_USER = statement<{ id: string }>(
   'SELECT FROM users WHERE id = @id FOR NO KEY UPDATE',
 );

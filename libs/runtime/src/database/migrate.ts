@@ -22,7 +22,7 @@ const GIVE_UP_AFTER_MS = 300_000;
 
 export interface MigrateOptions {
   /** Called with a line when migrate has to wait, or when an administrator has to do something. */
-  tell?: (line: string) => void;
+  print?: (line: string) => void;
   /** How long to retry a step while others hold locks that it needs, in ms. */
   giveUpAfterMs?: number;
 }
@@ -37,7 +37,7 @@ export interface MigrateOptions {
 export async function migrate(
   config: Config,
   contexts: readonly DatabaseSchema[],
-  { tell = () => undefined, giveUpAfterMs = GIVE_UP_AFTER_MS }: MigrateOptions = {},
+  { print = () => undefined, giveUpAfterMs = GIVE_UP_AFTER_MS }: MigrateOptions = {},
 ): Promise<string[]> {
   const url = config.MIGRATION_DATABASE_URL ?? config.DATABASE_URL;
   // One connection, because the lock and the settings belong to its session.
@@ -49,7 +49,7 @@ export async function migrate(
   await source.initialize();
   const runner = source.createQueryRunner();
   const whenUnlocked = <Result>(step: () => Promise<Result>) =>
-    retryWhileLocked(step, tell, giveUpAfterMs);
+    retryWhileLocked(step, print, giveUpAfterMs);
   try {
     // The timeouts of the processes may apply here, because they may use the same role.
     await runner.query(NO_TIME_LIMITS);
@@ -59,7 +59,7 @@ export async function migrate(
     await whenUnlocked(() =>
       runner.manager.transaction((manager) => configure(manager, schemas, config)),
     );
-    await limitTimes(runner, await rolesOf(runner, config), tell);
+    await limitTimes(runner, await rolesOf(runner, config), print);
     return done;
   } finally {
     // The lock must not outlive this function in a pooled connection.
@@ -92,7 +92,7 @@ async function runMigrations(
 
 async function retryWhileLocked<Result>(
   step: () => Promise<Result>,
-  tell: (line: string) => void,
+  print: (line: string) => void,
   giveUpAfterMs: number,
 ): Promise<Result> {
   const start = performance.now();
@@ -107,7 +107,9 @@ async function retryWhileLocked<Result>(
           'then run migrate again.';
         throw new Error(message, { cause });
       }
-      tell(`Another transaction holds a lock that migrate needs; retrying in ${waitMs / 1_000} s.`);
+      print(
+        `Another transaction holds a lock that migrate needs; retrying in ${waitMs / 1_000} s.`,
+      );
       await sleep(waitMs);
     }
   }

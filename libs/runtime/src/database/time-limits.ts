@@ -57,12 +57,12 @@ async function missingLimits(runner: QueryRunner, role: string): Promise<string[
 
 /**
  * Sets the roles' timeouts, and keeps their plans from scanning whole tables.
- * @param tell called with a line about what an administrator has to do if this role may not
+ * @param print called with a line about what an administrator has to do if this role may not
  */
 export async function limitTimes(
   runner: QueryRunner,
   roles: ReadonlySet<string>,
-  tell: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<void> {
   for (const role of roles) {
     const missing = await missingLimits(runner, role);
@@ -71,7 +71,7 @@ export async function limitTimes(
     } catch (error) {
       if (codeOf(error) !== INSUFFICIENT_PRIVILEGE) throw error;
       const what = `The role ${role} lacks settings that migrate is not allowed to change.`;
-      tell(`${what} Ask an administrator to run: ${missing.join('; ')};`);
+      print(`${what} Ask an administrator to run: ${missing.join('; ')};`);
     }
   }
 }

@@ -50,7 +50,7 @@ class FakeTarget extends TargetClient {
 class FakeVerdicts extends TargetVerdicts {
   readonly told: TargetVerdict['verdict'][] = [];
   blocking = false;
-  tell({ verdict }: TargetVerdict): Promise<boolean> {
+  report({ verdict }: TargetVerdict): Promise<boolean> {
     this.told.push(verdict);
     return Promise.resolve(this.blocking);
   }
@@ -227,7 +227,7 @@ it('reports every failure, and the first success after failures', async () => {
 
 it('reports the verdict before it records the outcome', async () => {
   target.answer = { status: 500 };
-  vi.spyOn(verdicts, 'tell').mockImplementation(() => {
+  vi.spyOn(verdicts, 'report').mockImplementation(() => {
     expect(pending.recorded).toEqual([]);
     return Promise.resolve(false);
   });
@@ -261,7 +261,7 @@ it('also records the conclusion for a schedule that was restarted during the att
   await run();
   const [outcome] = pending.recorded;
   expect(outcome).toMatchObject({ scheduleBase: 0, conclusion: { state: 'exhausted' } });
-  expect(outcome?.afresh).toMatchObject({ state: 'pending', delayMs: within(10_000) });
+  expect(outcome?.ifRestarted).toMatchObject({ state: 'pending', delayMs: within(10_000) });
 });
 
 describe('a delivery that may not start', () => {

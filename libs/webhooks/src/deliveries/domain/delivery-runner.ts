@@ -112,14 +112,14 @@ export class DeliveryRunner {
     const attempt = await this.send(delivery);
     const verdict = verdictOf(attempt, delivery.immediate);
     // Before recording the outcome, because the next probe may start once it is recorded.
-    await this.tell(delivery, verdict);
+    await this.reportVerdict(delivery, verdict);
     const conclusion = this.conclude(delivery, verdict);
     const restarted = { ...delivery, scheduleBase: delivery.attempt - 1, immediate: false };
-    const afresh = this.conclude(restarted, verdict);
+    const ifRestarted = this.conclude(restarted, verdict);
     const { id, lease, scheduleBase } = delivery;
     // Nothing waits for the record, and a batch of outcomes costs little more than one.
     await this.pacer.rest();
-    await this.pending.record({ id, lease, attempt, conclusion, scheduleBase, afresh });
+    await this.pending.record({ id, lease, attempt, conclusion, scheduleBase, ifRestarted });
     const outcome = verdict.kind === 'succeeded' ? 'succeeded' : 'failed';
     return { outcome, delivery, attempt, conclusion };
   }
@@ -157,10 +157,13 @@ export class DeliveryRunner {
     }
   }
 
-  private async tell({ webhookId, subscription }: LeasedDelivery, verdict: Verdict): Promise<void> {
+  private async reportVerdict(
+    { webhookId, subscription }: LeasedDelivery,
+    verdict: Verdict,
+  ): Promise<void> {
     const { targetVersion, health: known } = subscription;
     if (verdict.kind === 'succeeded' && known.failingMs === null && known.openMs === null) return;
-    const isBlocked = await this.verdicts.tell({ webhookId, targetVersion, verdict, known });
+    const isBlocked = await this.verdicts.report({ webhookId, targetVersion, verdict, known });
     if (isBlocked) this.slots.block(webhookId);
   }
 

@@ -68,9 +68,10 @@ export interface Outcome {
   lease: number;
   attempt: Attempt;
   conclusion: Conclusion;
-  /** The schedule of `conclusion`. If it was restarted during the attempt, `afresh` applies instead. */
+  /** The schedule of `conclusion`. */
   scheduleBase: number;
-  afresh: Conclusion;
+  /** The conclusion if the schedule was restarted during the attempt. */
+  ifRestarted: Conclusion;
 }
 
 /** A worker's access to unfinished deliveries. Concurrent calls share statements. */

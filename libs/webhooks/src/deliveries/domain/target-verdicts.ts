@@ -45,5 +45,5 @@ export abstract class TargetVerdicts {
    * applied in the order of these calls. A success of a healthy target need not be reported.
    * @returns whether the subscription is now blocked or off
    */
-  abstract tell(verdict: TargetVerdict): Promise<boolean>;
+  abstract report(verdict: TargetVerdict): Promise<boolean>;
 }

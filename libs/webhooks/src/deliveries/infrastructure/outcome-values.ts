@@ -6,7 +6,7 @@ export type OutcomeValues = ReturnType<typeof outcomeValues>;
 export function outcomeValues(outcomes: readonly Outcome[]) {
   const attempts = outcomes.map((outcome) => outcome.attempt);
   const conclusions = outcomes.map((outcome) => outcome.conclusion);
-  const afresh = outcomes.map((outcome) => outcome.afresh);
+  const restarted = outcomes.map((outcome) => outcome.ifRestarted);
   return {
     ids: outcomes.map((outcome) => outcome.id),
     leases: outcomes.map((outcome) => outcome.lease),
@@ -25,9 +25,9 @@ export function outcomeValues(outcomes: readonly Outcome[]) {
     states: conclusions.map(({ state }) => state),
     reasons: conclusions.map(reasonOf),
     delaysMs: conclusions.map(delayMsOf),
-    afreshStates: afresh.map(({ state }) => state),
-    afreshReasons: afresh.map(reasonOf),
-    afreshDelaysMs: afresh.map(delayMsOf),
+    restartedStates: restarted.map(({ state }) => state),
+    restartedReasons: restarted.map(reasonOf),
+    restartedDelaysMs: restarted.map(delayMsOf),
   };
 }
 

@@ -10,16 +10,16 @@ const OUTCOME = {
   state: atPlaceOfId('@states::text[]'),
   reason: atPlaceOfId('@reasons::text[]'),
   delayMs: atPlaceOfId('@delaysMs::float8[]'),
-  afreshState: atPlaceOfId('@afreshStates::text[]'),
-  afreshReason: atPlaceOfId('@afreshReasons::text[]'),
-  afreshDelayMs: atPlaceOfId('@afreshDelaysMs::float8[]'),
+  restartedState: atPlaceOfId('@restartedStates::text[]'),
+  restartedReason: atPlaceOfId('@restartedReasons::text[]'),
+  restartedDelayMs: atPlaceOfId('@restartedDelaysMs::float8[]'),
 };
 
 /** Whether the conclusion's schedule is still the present one. */
 const IN_SCHEDULE = `d.schedule_base = ${OUTCOME.base}`;
-const STATE = `CASE WHEN ${IN_SCHEDULE} THEN ${OUTCOME.state} ELSE ${OUTCOME.afreshState} END`;
-const REASON = `CASE WHEN ${IN_SCHEDULE} THEN ${OUTCOME.reason} ELSE ${OUTCOME.afreshReason} END`;
-const DELAY_MS = `CASE WHEN ${IN_SCHEDULE} THEN ${OUTCOME.delayMs} ELSE ${OUTCOME.afreshDelayMs} END`;
+const STATE = `CASE WHEN ${IN_SCHEDULE} THEN ${OUTCOME.state} ELSE ${OUTCOME.restartedState} END`;
+const REASON = `CASE WHEN ${IN_SCHEDULE} THEN ${OUTCOME.reason} ELSE ${OUTCOME.restartedReason} END`;
+const DELAY_MS = `CASE WHEN ${IN_SCHEDULE} THEN ${OUTCOME.delayMs} ELSE ${OUTCOME.restartedDelayMs} END`;
 
 /**
  * Whether an outcome may change its delivery: it must have the delivery's present lease. An outcome that

@@ -35,10 +35,10 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-async function tell(verdict: Verdict, ...ids: string[]): Promise<void> {
+async function report(verdict: Verdict, ...ids: string[]): Promise<void> {
   const known = knownHealth(null, performance.now());
   const told = ids.map((webhookId) =>
-    verdicts.tell({ webhookId, targetVersion: 1, verdict, known }),
+    verdicts.report({ webhookId, targetVersion: 1, verdict, known }),
   );
   await vi.advanceTimersByTimeAsync(1);
   await Promise.all(told);
@@ -48,7 +48,7 @@ const seconds = (count: number) => vi.advanceTimersByTimeAsync(count * 1_000);
 
 it('retries a locked subscription once a second for five minutes', async () => {
   answer = 'locked';
-  await tell(FAILED, '1');
+  await report(FAILED, '1');
   await seconds(3.5);
   expect(asked).toHaveLength(4);
   await seconds(600);
@@ -58,7 +58,7 @@ it('retries a locked subscription once a second for five minutes', async () => {
 
 it('keeps verdicts while PostgreSQL is down, and logs unexpected errors', async () => {
   answer = Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
-  await tell(FAILED, '1');
+  await report(FAILED, '1');
   await seconds(2.5);
   expect(logged).toEqual([]);
   answer = new Error('syntax');
@@ -71,14 +71,14 @@ it('keeps verdicts while PostgreSQL is down, and logs unexpected errors', async 
 
 it('drops a deferred hold once its time is over', async () => {
   answer = 'locked';
-  await tell({ kind: 'failed', test: true, retryAfterMs: 2_500 }, '1');
+  await report({ kind: 'failed', test: true, retryAfterMs: 2_500 }, '1');
   await seconds(10);
   expect(asked).toHaveLength(3);
 });
 
 it('retries locked subscriptions a thousand at a time, and keeps at most ten thousand', async () => {
   answer = 'locked';
-  await tell(FAILED, ...Array.from({ length: 10_500 }, (_, id) => String(id)));
+  await report(FAILED, ...Array.from({ length: 10_500 }, (_, id) => String(id)));
   answer = 'done';
   asked = [];
   await seconds(20);
@@ -88,7 +88,7 @@ it('retries locked subscriptions a thousand at a time, and keeps at most ten tho
 
 it('retries once when the worker stops', async () => {
   answer = 'locked';
-  await tell(FAILED, '1');
+  await report(FAILED, '1');
   const stopped = verdicts.onApplicationShutdown();
   await vi.advanceTimersByTimeAsync(1);
   await stopped;

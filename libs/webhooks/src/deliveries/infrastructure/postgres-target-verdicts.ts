@@ -63,7 +63,7 @@ export class PostgresTargetVerdicts extends TargetVerdicts implements OnApplicat
     this.group = new GroupCommit((items) => this.batch(items));
   }
 
-  tell({ verdict, ...target }: TargetVerdict): Promise<boolean> {
+  report({ verdict, ...target }: TargetVerdict): Promise<boolean> {
     return this.group.one({ ...target, verdicts: verdictsOf(verdict), at: performance.now() });
   }
 
@@ -109,7 +109,7 @@ export class PostgresTargetVerdicts extends TargetVerdicts implements OnApplicat
       // It was switched off or deleted, or its target was replaced.
       if (!row) continue;
       const known = knownHealth(row.health, readAt);
-      if (row.done) this.report(each);
+      if (row.done) this.logChange(each);
       else if (known.stored === each.known.stored) locked.push(each);
       else changed.push({ ...each, known });
     }
@@ -117,7 +117,7 @@ export class PostgresTargetVerdicts extends TargetVerdicts implements OnApplicat
     return changed;
   }
 
-  private report({ webhookId, decision: { change } }: Decided): void {
+  private logChange({ webhookId, decision: { change } }: Decided): void {
     if (change === undefined) return;
     this.metrics.healthChanged(change);
     this.log.info({ webhook: webhookId, change }, 'target health changed');

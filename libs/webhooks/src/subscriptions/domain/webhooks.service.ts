@@ -102,7 +102,7 @@ export class WebhooksService {
       ...this.newKey(accountId, signature).stored,
     };
     return this.transactions.run(async () => {
-      if (applicationId !== undefined) await this.applications.hold(accountId, applicationId);
+      if (applicationId !== undefined) await this.applications.getLocked(accountId, applicationId);
       if ((await this.webhooks.count(level)) >= MAX_WEBHOOKS) {
         throw new WebhookLimitReached(applicationId === undefined ? 'account' : 'application');
       }

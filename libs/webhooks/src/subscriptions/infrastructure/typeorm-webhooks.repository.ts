@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type FindOptionsWhere, IsNull, Raw } from 'typeorm';
+import { LOCK_USER } from '#libs/identity';
 import type { Page, Sealed } from '#libs/kernel';
 import { TypeOrmTransactions } from '#libs/runtime';
 import { ALL_RESOURCES } from '../domain/event-kinds.js';
@@ -17,7 +18,7 @@ import {
   WebhooksRepository,
 } from '../domain/webhooks.repository.js';
 import { REVISED, typeOrmValues } from './webhook-values.js';
-import { LOCK_ACCOUNT, REPLACE_KEY } from './webhook.statements.js';
+import { REPLACE_KEY } from './webhook.statements.js';
 
 /** Subscriptions in PostgreSQL. */
 @Injectable()
@@ -48,7 +49,7 @@ export class TypeOrmWebhooksRepository extends WebhooksRepository {
 
   async count({ accountId, applicationId }: WebhookLevel): Promise<number> {
     const scope = applicationId === undefined ? 'account' : { applicationId };
-    if (scope === 'account') await this.transactions.query(LOCK_ACCOUNT, { accountId });
+    if (scope === 'account') await this.transactions.query(LOCK_USER, { id: accountId });
     return this.transactions.use((manager) =>
       manager.countBy(Webhook, conditionsOf({ accountId, scope })),
     );

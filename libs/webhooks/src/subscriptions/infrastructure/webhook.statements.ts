@@ -7,11 +7,6 @@ const MAX_RETIRED_SECRETS = 10;
 /** How many subscriptions re-encryption locks at once, for a few milliseconds. */
 const BATCH = 100;
 
-/** Serializes counts at account level. Inserts with a foreign key to the account are not blocked. */
-export const LOCK_ACCOUNT = statement<{ accountId: string }>(
-  'SELECT FROM users WHERE id = @accountId FOR NO KEY UPDATE',
-);
-
 interface NewKey extends SealedKey {
   id: string;
   overlapHours: number;
