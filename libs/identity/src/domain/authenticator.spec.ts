@@ -1,17 +1,45 @@
+import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { BusyError, RateLimitedError, UnavailableError } from '#libs/kernel';
 import { Authenticator } from './authenticator.js';
-import { FakeCredentialUses } from './credential-uses.fake.js';
+import { CredentialUses } from './credential-uses.js';
 import { UnauthorizedError } from './identity-errors.js';
 import { LocalLoginFailures } from './local-login-failures.js';
 import { FAILURE_WINDOW_MS } from './login-failures.js';
 import type { Login } from './logins.js';
 import { FakeLogins } from './logins.fake.js';
 import { PasswordCheck } from './password-check.js';
-import { fakeHash, FakePasswordHasher } from './password-hasher.fake.js';
+import { PasswordHasher } from './password-hasher.js';
 
 const SECOND_MS = 1_000;
 const salt = Buffer.alloc(16, 7);
+
+/** Records every use. */
+class FakeCredentialUses extends CredentialUses {
+  readonly noted: string[] = [];
+
+  override note(credentialId: string): void {
+    this.noted.push(credentialId);
+  }
+}
+
+/** A fast hash that counts its computations. */
+class FakePasswordHasher extends PasswordHasher {
+  readonly salts: string[] = [];
+
+  get computations(): number {
+    return this.salts.length;
+  }
+
+  override hash(password: string, given: Buffer): Promise<Buffer> {
+    this.salts.push(given.toString('hex'));
+    return Promise.resolve(fakeHash(password, given));
+  }
+}
+
+function fakeHash(password: string, given: Buffer): Buffer {
+  return createHash('sha256').update(given).update(password).digest();
+}
 
 let logins: FakeLogins;
 let hasher: FakePasswordHasher;

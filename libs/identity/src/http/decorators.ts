@@ -6,7 +6,7 @@ import {
 } from '@nestjs/common';
 import type { Request } from 'express';
 import { RefusesWith } from '#libs/http';
-import type { RateLimit } from '#libs/runtime';
+import type { RateLimit } from '../domain/rate-limiter.js';
 import type { Principal } from '../domain/principal.js';
 
 declare module 'express-serve-static-core' {

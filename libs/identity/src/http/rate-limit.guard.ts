@@ -3,8 +3,8 @@ import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { InFlight } from '#libs/http';
 import { RateLimitedError } from '#libs/kernel';
-import { CONFIG, type Config, type RateLimit } from '#libs/runtime';
-import { RateLimiter } from '../domain/rate-limiter.js';
+import { CONFIG, type Config } from '#libs/runtime';
+import { type RateLimit, RateLimiter } from '../domain/rate-limiter.js';
 import { LIMITED_TO, type RouteLimit } from './decorators.js';
 import { Refusals } from './refusals.js';
 

@@ -83,16 +83,10 @@ export const delays = z
     });
   });
 
-/** An account's rate limit: `quota` requests in `windowMs`. */
-export interface RateLimit {
-  quota: number;
-  windowMs: number;
-}
-
 const MAX_QUOTA = 100_000;
 
-/** A rate such as `600/m`. */
-export const rate = z.string().transform((text, context): RateLimit => {
+/** A rate such as `600/m`: `quota` requests in `windowMs`. */
+export const rate = z.string().transform((text, context) => {
   const [, quota = '', unit = 's'] = /^(\d{1,6})\/([smh])$/.exec(text.trim()) ?? [];
   if (Number(quota) >= 1 && Number(quota) <= MAX_QUOTA) {
     return { quota: Number(quota), windowMs: UNIT_MS[unit as 's' | 'm' | 'h'] };
@@ -104,25 +98,12 @@ export const rate = z.string().transform((text, context): RateLimit => {
   return z.NEVER;
 });
 
-/** Origins as browsers write them: scheme, host, and the port if it is not the scheme's default. */
-export const origins = z
-  .string()
-  .default('')
-  .transform((text, context): string[] => {
-    const list = text.split(',').map((item) => item.trim());
-    const given = list.filter((item) => item !== '');
-    if (!given.every(isOrigin)) {
-      context.addIssue({
-        code: 'custom',
-        message: 'must be a comma-separated list of origins such as https://app.example.com',
-      });
-    }
-    return given;
-  });
-
 const ORIGIN = /^https?:\/\/(?:[a-z0-9.-]+|\[[0-9a-f:]+\])(?::\d+)?$/;
-const isOrigin = (text: string): boolean =>
-  ORIGIN.test(text) && URL.canParse(text) && new URL(text).origin === text;
+
+/** Origins as browsers write them: scheme, host, and the port if it is not the scheme's default. */
+export const origins = list('origins such as https://app.example.com', (item) =>
+  ORIGIN.test(item) && URL.canParse(item) && new URL(item).origin === item ? item : undefined,
+);
 
 /** An id, and 32 bytes in Base64. */
 const SECRET_KEY = /^([\w-]{1,32}):([A-Za-z0-9+/]{43}=)$/;
