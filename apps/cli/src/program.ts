@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { Command } from 'commander';
 import { addCredentialsCommands } from './commands/credentials.command.js';
 import { addEventsCommands } from './commands/events.command.js';
@@ -9,11 +9,14 @@ import { addSecretsCommands } from './commands/secrets.command.js';
 import { addUsersCommands } from './commands/users.command.js';
 import { example } from './arguments.js';
 
+/** Not from `#libs/runtime`, which takes long to load. */
+const { version } = createRequire(import.meta.url)('#package.json') as { version: string };
+
 /** The command line. Wrong arguments throw a CommanderError that commander has already printed. */
 export function buildProgram(): Command {
   const program = new Command('npm run cli --')
     .description('Operates and tests a Switchhook installation.')
-    .version(version())
+    .version(version)
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(withoutValue(text)) })
     .addHelpText('after', example('users --help'));
@@ -25,12 +28,6 @@ export function buildProgram(): Command {
   addEventsCommands(program);
   addListenCommand(program);
   return program;
-}
-
-function version(): string {
-  // Relative to dist/apps/cli/src, the only place that this runs from.
-  const file = readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(file) as { version: string }).version;
 }
 
 /** Commander's error repeats a misspelt option with its value; in `--secrt=whsec_…` that is a secret. */

@@ -51,17 +51,9 @@ async function send(options: SendOptions, command: Command): Promise<void> {
   const api = options.url === undefined ? await apiOfThisMachine() : givenApi(options.url, command);
   const username = options.user;
   const password = await passwordOf(options, api, command);
-  const events = sampleEvents(
-    {
-      events: event === undefined ? EVENT_KINDS : [event],
-      ...(resource !== undefined && { resource }),
-      ...(application !== undefined && { applicationId: application }),
-      ...(account !== undefined && { accountId: account }),
-      count,
-      ...(id !== undefined && { id }),
-    },
-    new Date(),
-  );
+  const kinds = event === undefined ? EVENT_KINDS : [event];
+  const ids = { applicationId: application, accountId: account, id };
+  const events = sampleEvents({ events: kinds, resource, ...ids, count }, new Date());
   await report(events, new EventSender(api, { username, password }).send(events));
 }
 

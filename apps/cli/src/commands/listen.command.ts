@@ -47,12 +47,7 @@ function collect(secret: string, before: string[]): string[] {
 
 async function listen(port: number, options: ListenOptions, command: Command): Promise<void> {
   const { host, status, failFirst, retryAfter, delay } = options;
-  const answers = {
-    status,
-    failFirst,
-    ...(retryAfter !== undefined && { retryAfter }),
-    delayMs: delay,
-  };
+  const answers = { status, failFirst, retryAfter, delayMs: delay };
   const receiver = new Receiver(signatureCheck(options.secret, command), answers, (text) => {
     console.log(text);
   });

@@ -1,20 +1,19 @@
 import {
   type EventKind,
   type Resource,
-  SAMPLE_APPLICATION,
+  sampleCall,
   type SampleData,
   sampleData,
-  sampleId,
   usualResource,
 } from '#libs/webhooks/domain';
 
 /** The body of `POST /v1/events`. */
 export interface SampleEvent {
-  id?: string;
+  id: string | undefined;
   event: EventKind;
   resource: Resource;
-  applicationId?: string;
-  accountId?: string;
+  applicationId: string | undefined;
+  accountId: string | undefined;
   data: SampleData;
 }
 
@@ -22,13 +21,13 @@ export interface SampleEvent {
 export interface SampleRequest {
   events: readonly EventKind[];
   /** By default the usual resource of each event. */
-  resource?: Resource;
-  applicationId?: string;
-  accountId?: string;
+  resource?: Resource | undefined;
+  applicationId?: string | undefined;
+  accountId?: string | undefined;
   /** The number of events of each kind. */
   count: number;
   /** The producer's id; numbered if there are several events of a kind. */
-  id?: string;
+  id?: string | undefined;
 }
 
 /** Used if no account is given, because a switch always reports both. */
@@ -41,23 +40,17 @@ const SAMPLE_ACCOUNT = '83346';
 export function sampleEvents(request: SampleRequest, now: Date): SampleEvent[] {
   const { events, applicationId, accountId, count, id } = request;
   return Array.from({ length: count }, (_, index) => {
-    const callId = sampleId();
-    const sessionId = sampleId();
+    const call = sampleCall();
     return events.map((event) => {
       const resource = request.resource ?? usualResource(event);
-      const ids = {
-        callId,
-        sessionId,
-        applicationId: applicationId ?? SAMPLE_APPLICATION,
-        accountId: accountId ?? SAMPLE_ACCOUNT,
-      };
+      const subject = { ...call, applicationId, accountId: accountId ?? SAMPLE_ACCOUNT, resource };
       return {
-        ...(id !== undefined && { id: count > 1 ? `${id}-${index + 1}` : id }),
+        id: id !== undefined && count > 1 ? `${id}-${index + 1}` : id,
         event,
         resource,
-        ...(applicationId !== undefined && { applicationId }),
-        ...(accountId !== undefined && { accountId }),
-        data: sampleData(event, { ...ids, resource }, now),
+        applicationId,
+        accountId,
+        data: sampleData(event, subject, now),
       };
     });
   }).flat();

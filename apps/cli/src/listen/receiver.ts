@@ -16,7 +16,7 @@ export interface Answers {
   /** How many notifications are answered with 503 first. */
   failFirst: number;
   /** The `Retry-After` of answers other than 2xx, in seconds. */
-  retryAfter?: number;
+  retryAfter: number | undefined;
   delayMs: number;
 }
 

@@ -5,9 +5,8 @@ export {
   RESOURCES,
 } from '../subscriptions/domain/event-kinds.js';
 export {
-  SAMPLE_APPLICATION,
+  sampleCall,
   type SampleData,
   sampleData,
-  sampleId,
   usualResource,
 } from '../deliveries/domain/event-samples.js';

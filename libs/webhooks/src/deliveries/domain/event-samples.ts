@@ -7,25 +7,24 @@ import type { Webhook } from '../../subscriptions/domain/webhook.js';
 export type SampleData = Record<string, string | number | null>;
 
 /** The subject of a sample event. */
-export interface SampleSubject {
+interface SampleSubject {
   callId: string;
   sessionId: string;
-  applicationId: string;
+  applicationId?: string | null | undefined;
   accountId: string;
   resource: Resource;
 }
 
 /** A subject and its times. Each event kind uses some of them. */
-interface Happening {
-  ids: SampleSubject;
-  resource: Resource;
+interface Happening extends SampleSubject {
+  applicationId: string;
   start: Date;
   end: Date;
 }
 
 const CALL_MS = 33_258;
 /** Used if no application is given, because a switch always sends one. */
-export const SAMPLE_APPLICATION = '5080983';
+const SAMPLE_APPLICATION = '5080983';
 
 /** The usual resource and the data of each event kind. */
 const SAMPLES: Record<
@@ -44,13 +43,18 @@ export function usualResource(event: EventKind): Resource {
 
 /** Sample data of an event kind, with the fields that real platforms send. */
 export function sampleData(event: EventKind, subject: SampleSubject, now: Date): SampleData {
-  const { resource } = subject;
-  const start = new Date(now.getTime() - (resource === 'sms' ? 0 : CALL_MS));
-  return SAMPLES[event].dataOf({ ids: subject, resource, start, end: now });
+  const applicationId = subject.applicationId ?? SAMPLE_APPLICATION;
+  const start = new Date(now.getTime() - (subject.resource === 'sms' ? 0 : CALL_MS));
+  return SAMPLES[event].dataOf({ ...subject, applicationId, start, end: now });
+}
+
+/** The ids of a sample call, which events about the same call share. */
+export function sampleCall(): Pick<SampleSubject, 'callId' | 'sessionId'> {
+  return { callId: sampleId(), sessionId: sampleId() };
 }
 
 /** An id in a switch's format for calls and sessions: 32 hexadecimal digits. */
-export function sampleId(): string {
+function sampleId(): string {
   return randomBytes(16).toString('hex');
 }
 
@@ -63,22 +67,16 @@ export function sampleOf(
     Resource | typeof ALL_RESOURCES
   )[];
   const resource = first === ALL_RESOURCES ? usualResource(event) : first;
-  const subject = {
-    callId: sampleId(),
-    sessionId: sampleId(),
-    applicationId: applicationId ?? SAMPLE_APPLICATION,
-    accountId,
-    resource,
-  };
+  const subject = { ...sampleCall(), applicationId, accountId, resource };
   return { resource, data: JSON.stringify(sampleData(event, subject, new Date())) };
 }
 
-function deliveryReport({ ids, end }: Happening): SampleData {
+function deliveryReport({ end, ...subject }: Happening): SampleData {
   return {
-    callId: ids.callId,
-    sessionId: ids.sessionId,
-    accountId: ids.accountId,
-    applicationId: ids.applicationId,
+    callId: subject.callId,
+    sessionId: subject.sessionId,
+    accountId: subject.accountId,
+    applicationId: subject.applicationId,
     from: '14075550100',
     to: '14075550142',
     sub: '001',
@@ -114,17 +112,17 @@ function ratedCallRecord(happening: Happening): SampleData {
   };
 }
 
-function commonToRecords({ ids, resource, start, end }: Happening): SampleData {
-  const isMessage = resource === 'sms';
+function commonToRecords({ start, end, ...subject }: Happening): SampleData {
+  const isMessage = subject.resource === 'sms';
   return {
-    callId: ids.callId,
+    callId: subject.callId,
     parentCallId: 'none',
-    sessionId: ids.sessionId,
+    sessionId: subject.sessionId,
     parentSessionId: 'none',
-    applicationId: ids.applicationId,
+    applicationId: subject.applicationId,
     applicationName: 'Shop',
     applicationType: 'tropo-web',
-    accountId: ids.accountId,
+    accountId: subject.accountId,
     network: isMessage ? 'SMS' : 'PSTN',
     direction: 'out',
     from: isMessage ? '14075550100' : 'tel:+14075550100',
