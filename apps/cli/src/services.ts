@@ -4,7 +4,7 @@ import pg from 'pg';
 import { ApplicationsModule, ApplicationsService } from '#libs/applications';
 import { IdentityModule, UsersService } from '#libs/identity';
 import { actAs } from '#libs/kernel';
-import { type Config, configFromEnvironment, RuntimeModule } from '#libs/runtime';
+import { type Config, readConfig, RuntimeModule } from '#libs/runtime';
 
 const CONNECT_TIMEOUT_MS = 3_000;
 
@@ -30,7 +30,7 @@ export async function withService<Service, Result>(
   use: (service: Service) => Promise<Result>,
 ): Promise<Result> {
   const config: Config = {
-    ...configFromEnvironment(),
+    ...readConfig(),
     // Standard output belongs to the command, and a failure is reported once, at the end.
     LOG_LEVEL: 'silent',
     DATABASE_POOL_SIZE: 2,

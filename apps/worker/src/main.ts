@@ -1,10 +1,10 @@
 import 'reflect-metadata';
 import { createHttpApplication } from '#libs/http';
-import { configFromEnvironment, startProcess } from '#libs/runtime';
+import { readConfig, startProcess } from '#libs/runtime';
 import { WorkerModule } from './worker.module.js';
 
 await startProcess('worker', async () => {
-  const config = configFromEnvironment();
+  const config = readConfig();
   const app = await createHttpApplication(WorkerModule.forConfig(config));
   await app.listen(config.WORKER_PORT, config.HOST);
 });

@@ -72,8 +72,8 @@ function givenApi(text: string, command: Command): URL {
 }
 
 async function apiOfThisMachine(): Promise<URL> {
-  const { apiAddressFromEnvironment } = await import('#libs/runtime');
-  const { HOST, PORT } = apiAddressFromEnvironment();
+  const { readApiAddress } = await import('#libs/runtime');
+  const { HOST, PORT } = readApiAddress();
   // The wildcard address is for listening, not for calling.
   const host = HOST === '0.0.0.0' || HOST === '::' ? '127.0.0.1' : HOST;
   return new URL(`http://${host.includes(':') ? `[${host}]` : host}:${PORT}`);

@@ -11,12 +11,12 @@ export function addMigrateCommand(program: Command): void {
 }
 
 async function run(): Promise<void> {
-  const [{ configFromEnvironment, migrate }, { contextSchemas }] = await Promise.all([
+  const [{ readConfig, migrate }, { contextSchemas }] = await Promise.all([
     import('#libs/runtime'),
     import('../context-schemas.js'),
   ]);
   const print = (line: string): void => console.error(line);
-  const done = await migrate(configFromEnvironment(), contextSchemas, { print });
+  const done = await migrate(readConfig(), contextSchemas, { print });
   for (const name of done) console.log(`migrated ${name}`);
   console.log('The database is up to date.');
 }

@@ -131,11 +131,11 @@ export class InvalidConfigError extends Error {
 }
 
 /**
- * Reads the configuration. An empty variable counts as not set, except `DELIVERY_RETRY_SCHEDULE`, where
- * empty has its own meaning.
+ * Reads the configuration, by default of this process. An empty variable counts as not set, except
+ * `DELIVERY_RETRY_SCHEDULE`, where empty has its own meaning.
  * @throws InvalidConfigError that lists every fault by the variable's name
  */
-export function readConfig(environment: Environment): Config {
+export function readConfig(environment: Environment = process.env): Config {
   return parse(schema, environment);
 }
 
@@ -145,10 +145,13 @@ export function configJsonSchema(): z.core.JSONSchema.ObjectSchema {
 }
 
 /**
- * Reads the address that the API listens on. No other variable needs to be set.
+ * Reads the address that this machine's API listens on, for programs that only call it. No other variable
+ * needs to be set.
  * @throws InvalidConfigError
  */
-export function readApiAddress(environment: Environment): Pick<Config, 'HOST' | 'PORT'> {
+export function readApiAddress(
+  environment: Environment = process.env,
+): Pick<Config, 'HOST' | 'PORT'> {
   return parse(schema.pick({ HOST: true, PORT: true }), environment);
 }
 
