@@ -19,6 +19,9 @@ const LIBRARIES = {
   client: [],
 };
 
+/** The fake of a port, and what each implementation of it must do. The build leaves them out. */
+const FOR_SPECS = '\\.(fake|contract)\\.ts$';
+
 const CONTEXTS = Object.keys(LIBRARIES).filter((name) => ![...BELOW, 'client'].includes(name));
 
 const whatEachMayUse = Object.entries(LIBRARIES).map(([library, others]) => ({
@@ -98,8 +101,19 @@ module.exports = {
       from: { path: '^libs/([^/]+)/' },
       to: {
         path: '^libs/',
-        pathNot: ['^libs/$1/', '^libs/[^/]+/src/((domain|http)/)?index\\.ts$'],
+        pathNot: [
+          '^libs/$1/',
+          '^libs/[^/]+/src/((domain|http)/)?index\\.ts$',
+          // For specs, by the next rule.
+          FOR_SPECS,
+        ],
       },
+    },
+    {
+      name: 'fakes-and-contracts-for-specs-alone',
+      severity: 'error',
+      from: { pathNot: ['spec\\.ts$', FOR_SPECS] },
+      to: { path: FOR_SPECS },
     },
     {
       name: 'apps-through-the-index',
@@ -138,14 +152,34 @@ module.exports = {
     {
       name: 'libs-know-no-app',
       severity: 'error',
-      from: { path: '^libs/' },
+      from: { path: '^libs/', pathNot: 'spec\\.ts$' },
       to: { path: '^(apps|test)/' },
+    },
+    {
+      name: 'specs-of-libs-know-test-support-alone',
+      severity: 'error',
+      from: { path: '^libs/.+spec\\.ts$' },
+      to: { path: '^(apps|test)/', pathNot: '^test/support/' },
     },
     {
       name: 'apps-know-no-app',
       severity: 'error',
       from: { path: '^apps/([^/]+)/' },
       to: { path: '^(apps|test)/', pathNot: '^apps/$1/' },
+    },
+    {
+      name: 'tests-through-the-index',
+      comment: 'a test of what is inside stands beside it',
+      severity: 'error',
+      from: { path: '^test/' },
+      to: {
+        path: '^(apps|libs)/',
+        pathNot: [
+          '^libs/[^/]+/src/((domain|http)/)?index\\.ts$',
+          // What an app is made of.
+          '^apps/[^/]+/src/(api\\.module|context-schemas)\\.ts$',
+        ],
+      },
     },
   ],
   options: {

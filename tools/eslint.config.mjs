@@ -55,7 +55,7 @@ export default defineConfig(
   },
   {
     files: ['libs/*/src/{,*/}domain/**/*.ts'],
-    ignores: ['**/*spec.ts'],
+    ignores: ['**/*spec.ts', '**/*.contract.ts'],
     rules: {
       'no-restricted-imports': [
         'error',

@@ -17,7 +17,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          include: ['{apps,libs}/**/*spec.ts'],
+          include: ['{apps,libs}/**/*.spec.ts'],
           setupFiles: ['reflect-metadata'],
           // They share one process for each core, which loads a module once.
           isolate: false,
@@ -27,7 +27,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'system',
-          include: ['test/{integration,e2e,faults}/**/*spec.ts'],
+          include: ['test/{integration,e2e,faults}/**/*spec.ts', 'libs/**/*.int-spec.ts'],
           setupFiles: ['test/support/setup.ts'],
         },
       },

@@ -1,54 +1,54 @@
-import { DataSource } from 'typeorm';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, beforeEach, afterEach, expect, it } from 'vitest';
-import { Database, Log, Metrics, readConfig, Tracing, TypeOrmTransactions } from '#libs/runtime';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { eventually } from '#tools/eventually';
-import { DeliveryQueue } from '../../libs/webhooks/src/deliveries/domain/delivery-queue.js';
-import { PostgresEventReader } from '../../libs/webhooks/src/events/infrastructure/postgres-event.reader.js';
-import { PostgresEventStore } from '../../libs/webhooks/src/events/infrastructure/postgres-event.store.js';
+import { freePort } from '#tools/net';
+import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { startWorker } from '../support/processes.js';
+import { type Client, clientOf } from '../support/http.js';
+import { startApi, startWorker } from '../support/processes.js';
 import type { ServiceProcess } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { aSubscription, anAccount } from '../support/rows.js';
 
-/** Makes the queue full: every delivery is claimed from PostgreSQL. */
-class NoQueue extends DeliveryQueue {
-  hasRoom(): boolean {
-    return false;
-  }
-  add(): Promise<void> {
-    return Promise.resolve();
-  }
+/** A delivery, as its event shows it. */
+interface Delivery {
+  id: string;
+  state: string;
+  reason?: string;
+  attempts: number;
+  completedAt?: string;
 }
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
 let database: TestDatabase;
-let source: DataSource;
-let reader: PostgresEventReader;
-let store: PostgresEventStore;
+let api: ServiceProcess;
+let platform: Client;
 let worker: ServiceProcess;
 let receiver: Receiver;
 let account: string;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  source = await new DataSource({ type: 'postgres', url: database.url }).initialize();
-  const config = readConfig({ DATABASE_URL: database.url });
-  const statements = new Database(source, new Metrics(), new Log(config, 'test'), config);
-  reader = new PostgresEventReader(new TypeOrmTransactions(source, statements));
-  store = new PostgresEventStore(statements, new NoQueue(), new Tracing(), new Metrics(), config);
-  worker = await startWorker({
-    DATABASE_URL: database.url,
-    DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
-    DELIVERY_RETRY_SCHEDULE: '100ms,100ms,100ms',
-    DELIVERY_TIMEOUT_MS: '2500',
-  });
+  const { auth } = await createUser(database, 'switch', 'platform');
+  [api, worker] = await Promise.all([
+    // Without Redis, every delivery is claimed from PostgreSQL.
+    startApi({
+      DATABASE_URL: database.url,
+      REDIS_URL: `redis://127.0.0.1:${String(await freePort())}`,
+    }),
+    startWorker({
+      DATABASE_URL: database.url,
+      DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
+      DELIVERY_RETRY_SCHEDULE: '100ms,100ms,100ms',
+      DELIVERY_TIMEOUT_MS: '2500',
+    }),
+  ]);
+  platform = clientOf(api.url, auth);
 });
 afterAll(async () => {
   expect(await worker.stop()).toBe('exited with code 0');
-  await source.destroy();
+  await api.stop();
   await database.drop();
 });
 beforeEach(async () => {
@@ -57,17 +57,29 @@ beforeEach(async () => {
 });
 afterEach(() => receiver.close());
 
-async function report(data = '{"n":1}'): Promise<string> {
-  const [result] = await store.accept([
-    { event: 'cdrCreated', resource: 'call', accountId: account, data },
-  ]);
-  if (!result || !('id' in result)) throw new Error('not accepted');
-  return result.id;
+const anEvent = (accountId = account, data = '{"n":1}') =>
+  `{"event":"cdrCreated","resource":"call","accountId":"${accountId}","data":${data}}`;
+
+/** @returns the id of the event */
+async function report(data?: string): Promise<string> {
+  const answer = await platform.post('/v1/events', anEvent(account, data));
+  expect(answer.status).toBe(202);
+  return answer.json<{ id: string }>().id;
 }
 
-async function finished(eventId: string) {
+async function reportMany(count: number): Promise<void> {
+  const events = Array.from({ length: count }, () => anEvent()).join();
+  expect((await platform.post('/v1/events/batch', `{"events":[${events}]}`)).status).toBe(202);
+}
+
+async function deliveriesOf(eventId: string): Promise<Delivery[]> {
+  const answer = await platform.get(`/v1/events/${eventId}`);
+  return answer.json<{ deliveries: Delivery[] }>().deliveries;
+}
+
+function finished(eventId: string): Promise<Delivery[]> {
   return eventually(
-    () => reader.deliveriesOf(eventId),
+    () => deliveriesOf(eventId),
     (deliveries) => deliveries.every(({ completedAt }) => completedAt !== undefined),
   );
 }
@@ -201,7 +213,7 @@ it('switches the subscription off after a 410, and cancels its pending deliverie
   const gone = await report();
   // Until its outcome is recorded, the answered delivery shows as cancelled like the other.
   await eventually(
-    async () => (await Promise.all([first, gone].map((id) => reader.deliveriesOf(id)))).flat(),
+    async () => (await Promise.all([first, gone].map((id) => deliveriesOf(id)))).flat(),
     (all) => all.some(({ state, reason }) => state === 'exhausted' && reason === 'gone'),
   );
   const [row] = await database.query(
@@ -224,7 +236,7 @@ it('holds the whole subscription for as long as a 503 requests', async () => {
   receiver.answering = (_, response) => response.writeHead(503, { 'retry-after': '2' }).end();
   const first = await report();
   await eventually(
-    () => reader.deliveriesOf(first),
+    () => deliveriesOf(first),
     ([delivery]) => delivery?.state === 'parked',
   );
   receiver.answering = (_, response) => response.end();
@@ -232,7 +244,7 @@ it('holds the whole subscription for as long as a 503 requests', async () => {
   const start = receiver.received[0]!.at;
   await finished(first);
   await eventually(
-    () => reader.deliveriesOf(second),
+    () => deliveriesOf(second),
     ([delivery]) => delivery?.state === 'succeeded',
   );
   expect(receiver.received.length).toBe(3);
@@ -243,7 +255,7 @@ it('cancels the pending deliveries of a subscription within a second after it is
   const webhook = await aSubscription(database, account, { target_url: 'http://127.0.0.1:1024/' });
   const event = await report();
   await eventually(
-    () => reader.deliveriesOf(event),
+    () => deliveriesOf(event),
     ([delivery]) => delivery!.attempts > 0,
   );
   const start = Date.now();
@@ -251,7 +263,7 @@ it('cancels the pending deliveries of a subscription within a second after it is
     'UPDATE webhooks SET enabled = false, generation = generation + 1, cancelling = true, updated_at = now() WHERE id = $1',
     [webhook],
   );
-  expect((await reader.deliveriesOf(event))[0]?.state).toBe('cancelled');
+  expect((await deliveriesOf(event))[0]?.state).toBe('cancelled');
   const [row] = await eventually(
     () =>
       database.query<{ state: string; reason: string }>(
@@ -282,10 +294,9 @@ it('delays no other subscription at the same host with calls that hang', async (
   await aSubscription(database, account, { target_url: `${receiver.url}/hangs` });
   const other = await anAccount(database);
   await aSubscription(database, other, { target_url: `${receiver.url}/answers` });
-  const event = { event: 'cdrCreated', resource: 'call', data: '{}' } as const;
-  await store.accept(Array.from({ length: 60 }, () => ({ ...event, accountId: account })));
+  await reportMany(60);
   await receiver.until((received) => received.length >= 7);
-  await store.accept([{ ...event, accountId: other }]);
+  await platform.post('/v1/events', anEvent(other));
   await receiver.until((received) => received.some(({ path }) => path === '/answers'));
   // The notification came while all hanging calls were still in flight, not after the first
   // timeout.
@@ -304,12 +315,7 @@ it("never exceeds a subscription's limit of concurrent calls, and delivers every
       response.end();
     }, 20);
   };
-  await store.accept(
-    Array.from(
-      { length: 500 },
-      () => ({ event: 'cdrCreated', resource: 'call', accountId: account, data: '{}' }) as const,
-    ),
-  );
+  await reportMany(500);
   await receiver.until((received) => received.length >= 500);
   await eventually(
     () =>

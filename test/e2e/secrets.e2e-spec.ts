@@ -3,7 +3,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Sealed, SecretBox } from '#libs/kernel';
 import { eventually } from '#tools/eventually';
 import { freePort } from '#tools/net';
-import { WebhookSecrets } from '../../libs/webhooks/src/subscriptions/domain/webhook-secrets.js';
 import { createUser } from '../support/accounts.js';
 import { runCli } from '../support/command-line.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -245,8 +244,8 @@ describe('a secret', () => {
       'SELECT secret FROM webhooks WHERE public_key IS NOT NULL',
     );
     const key = createSecretKey(Buffer.alloc(32, '1'));
-    const box = new WebhookSecrets(new SecretBox([{ id: 'k1', key }]));
-    const privateKey = box.open(account.id, 'secret', row!.secret);
+    const box = new SecretBox([{ id: 'k1', key }]);
+    const privateKey = box.open(row!.secret, `webhook secret of account ${account.id}`);
     const rotated = (await client.post(`${path}/secret/rotate`)).json<{ secret: string }>();
 
     note(await client.put(path, { headers: { ...headers, 'X-Other': 'hidden-other' } }));

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { INestApplicationContext } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   EnvironmentIdTaken,
   EnvironmentsService,
@@ -10,13 +10,7 @@ import {
   UsersService,
 } from '#libs/identity';
 import { NotFoundError, ValidationError } from '#libs/kernel';
-import { BackgroundTasks, Database, Log, Metrics } from '#libs/runtime';
-import { eventually } from '#tools/eventually';
-import { Logins } from '../../libs/identity/src/domain/logins.js';
-import { FakeLogins } from '../../libs/identity/src/domain/logins.fake.js';
-import { PostgresCredentialUses } from '../../libs/identity/src/infrastructure/postgres-credential-uses.js';
 import { contextOf } from '../support/context.js';
-import { loginsContract } from '../support/contracts/logins-contract.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 
 let database: TestDatabase;
@@ -33,61 +27,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await context.close();
   await database.drop();
-});
-
-describe('logins in PostgreSQL', () => {
-  loginsContract({
-    logins: () => context.get(Logins, { strict: false }),
-    hold: async ({ username, role, status, salt, hashes }) => {
-      const rows = await database.query<{ id: string | null }>(
-        `WITH u AS (
-           INSERT INTO users (username, role, status, salt) VALUES ($1, $2, $3, $4) RETURNING id
-         )
-         INSERT INTO credentials (user_id, hash)
-         SELECT u.id, h FROM u, unnest($5::bytea[]) AS h RETURNING id`,
-        [username, role, status, salt, hashes],
-      );
-      return rows.flatMap(({ id }) => id ?? []);
-    },
-    lock: async (username) => {
-      await database.query("UPDATE users SET status = 'locked' WHERE username = $1", [username]);
-    },
-    revoke: async (id) => {
-      await database.query('DELETE FROM credentials WHERE id = $1', [id]);
-    },
-    expire: async (id) => {
-      await database.query('UPDATE credentials SET expires_at = now() WHERE id = $1', [id]);
-    },
-  });
-});
-
-describe('logins in the fake', () => {
-  const fake = new FakeLogins();
-  let lastId = 0;
-  const withdraw = (id: string): Promise<void> => {
-    for (const login of fake.all) {
-      login.credentials = login.credentials.filter((credential) => credential.id !== id);
-    }
-    return Promise.resolve();
-  };
-  const loginOf = (username: string) =>
-    fake.all.find(({ principal }) => principal.username === username);
-  loginsContract({
-    logins: () => fake,
-    hold: ({ username, role, status, salt, hashes }) => {
-      const credentials = hashes.map((hash) => ({ id: String((lastId += 1)), hash }));
-      const principal = { userId: String(fake.all.length + 1), username, role };
-      fake.all.push({ principal, status, salt, credentials });
-      return Promise.resolve(credentials.map(({ id }) => id));
-    },
-    lock: (username) => {
-      loginOf(username)!.status = 'locked';
-      return Promise.resolve();
-    },
-    revoke: withdraw,
-    // The fake keeps only credentials that have not expired.
-    expire: withdraw,
-  });
 });
 
 describe('the users service', () => {
@@ -229,37 +168,6 @@ describe('a credential that expires', () => {
     await expect(users.addCredential(user.id, { expiresAt })).rejects.toMatchObject({
       faults: [{ field: 'expiresAt', code: 'range' }],
     });
-  });
-});
-
-describe('the use of a credential', () => {
-  it('is not written again after another process wrote it, or while another writes it', async () => {
-    const { user } = await users.create({ username: 'in-use', role: 'account' });
-    for (let more = 0; more < 2; more += 1) await users.addCredential(user.id);
-    const uses = () =>
-      database.query<{ id: string; at: string | null }>(
-        'SELECT id, last_used_at::text AS at FROM credentials WHERE user_id = $1 ORDER BY id',
-        [user.id],
-      );
-    const ids = (await uses()).map(({ id }) => id);
-    const [locked, written] = ids;
-    await database.query(
-      "UPDATE credentials SET last_used_at = now() - interval '20 seconds' WHERE id = $1",
-      [written],
-    );
-    const before = await uses();
-    const other = context.get(DataSource).createQueryRunner();
-    await other.startTransaction();
-    await other.query('SELECT FROM credentials WHERE id = $1 FOR UPDATE', [locked]);
-    const tasks = new BackgroundTasks(context.get(Log), new Metrics());
-    const noted = new PostgresCredentialUses(tasks, context.get(Database));
-    await tasks.onApplicationBootstrap();
-    onTestFinished(() => tasks.beforeApplicationShutdown());
-    for (const id of ids) noted.note(id);
-    const after = await eventually(uses, (all) => all[2]!.at !== null).finally(() =>
-      other.rollbackTransaction().then(() => other.release()),
-    );
-    expect(after.slice(0, 2)).toEqual(before.slice(0, 2));
   });
 });
 

@@ -11,7 +11,7 @@ import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { OutboundPolicy } from '#libs/outbound';
 import { readConfig } from '#libs/runtime';
-import { configJsonSchema } from '../../libs/runtime/src/config/config.js';
+import { documentedVariables } from '../support/variables.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const MANIFESTS = `${ROOT}tools/kubernetes/`;
@@ -62,7 +62,7 @@ const settingsOf = ({ configMapGenerator }: Kustomization) =>
   );
 const settings = settingsOf(base);
 const migrateSettings = settingsOf(migrate);
-const variables = configJsonSchema().properties as Record<string, { default?: number }>;
+const variables = documentedVariables();
 
 /**
  * The members of an object that `use` never read. The schema of Kubernetes permits members that it
@@ -141,13 +141,13 @@ describe('the Kubernetes manifests', () => {
     ].map(([, name]) => `/health/${String(name)}`);
     const portOf = (container: IContainer, probe: IProbe | undefined) =>
       container.ports?.find(({ name }) => name === probe?.httpGet?.port)?.containerPort;
-    const listensOn = { api: variables.PORT!.default, worker: variables.WORKER_PORT!.default };
+    const listensOn = { api: variables.get('PORT'), worker: variables.get('WORKER_PORT') };
     for (const name of ['api', 'worker'] as const) {
       const [container] = podOf(`switchhook-${name}`).containers;
       const { startupProbe, livenessProbe, readinessProbe } = container!;
       for (const probe of [startupProbe, livenessProbe, readinessProbe]) {
         expect(routes).toContain(probe?.httpGet?.path);
-        expect(portOf(container!, probe)).toBe(listensOn[name]);
+        expect(String(portOf(container!, probe))).toBe(listensOn[name]);
       }
       expect(livenessProbe?.httpGet?.path).toBe('/health/live');
       expect(readinessProbe?.httpGet?.path).toBe('/health/ready');
@@ -158,7 +158,7 @@ describe('the Kubernetes manifests', () => {
 
   it('set only variables that exist, and take the others from a secret of their own', () => {
     const given = [...settings.keys(), ...migrateSettings.keys()];
-    for (const name of given) expect(Object.keys(variables)).toContain(name);
+    for (const name of given) expect([...variables.keys()]).toContain(name);
     for (const { name, envFrom } of containers) {
       const secrets = envFrom?.flatMap(({ secretRef }) => secretRef?.name ?? []);
       expect(secrets).toEqual([`switchhook-${name}`]);
@@ -304,5 +304,5 @@ describe('the Kubernetes manifests', () => {
 });
 
 function poolSize(): number {
-  return Number(settings.get('DATABASE_POOL_SIZE') ?? variables.DATABASE_POOL_SIZE!.default);
+  return Number(settings.get('DATABASE_POOL_SIZE') ?? variables.get('DATABASE_POOL_SIZE'));
 }

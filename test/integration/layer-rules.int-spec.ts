@@ -74,8 +74,14 @@ describe('the layers', () => {
       .concat(`import '#libs/http'; import '#libs/runtime'; import '#libs/kernel';`)
       .join('\n'),
     'apps/worker/src/main.ts': `import '#libs/webhooks'; import '#libs/http';`,
-    'test/support/rows.ts': `import '../../libs/webhooks/src/infrastructure/rows.js';`,
+    'apps/cli/src/context-schemas.ts': `export const contextSchemas = 1;`,
+    'test/support/rows.ts': `import '#libs/webhooks';`,
+    'test/support/database.ts': `import '../../apps/cli/src/context-schemas.js'; import '#libs/webhooks/http';`,
+    'libs/webhooks/src/infrastructure/rows.int-spec.ts': `import '../../../../test/support/rows.js'; import './rows.js';`,
     'test/integration/alone.int-spec.ts': `export {};`,
+    'libs/kernel/src/error.fake.ts': `import './error.js';`,
+    'libs/webhooks/src/domain/rule.fake.ts': `import '../../../kernel/src/error.fake.js';`,
+    'libs/webhooks/src/domain/rule.spec.ts': `import './rule.fake.js';`,
   };
 
   /** The files of a context that depends on others. */
@@ -212,6 +218,11 @@ describe('the layers', () => {
       },
     ],
     [
+      'fakes-and-contracts-for-specs-alone',
+      'a context imports a fake',
+      { 'libs/webhooks/src/infrastructure/fake.ts': `import '../domain/rule.fake.js';` },
+    ],
+    [
       'apps-through-the-index',
       'a process imports a file behind the index',
       { 'apps/api/src/reaches.ts': `import '../../../libs/webhooks/src/domain/rule.js';` },
@@ -341,6 +352,39 @@ describe('the layers', () => {
       'libs-know-no-app',
       'a context imports test support',
       { 'libs/webhooks/src/domain/tests.ts': `import '../../../../test/support/rows.js';` },
+    ],
+    [
+      'specs-of-libs-know-test-support-alone',
+      'a spec of a context imports a process',
+      {
+        'libs/webhooks/src/domain/api.spec.ts': `import '../../../../apps/api/src/api.module.js';`,
+      },
+    ],
+    [
+      'specs-of-libs-know-test-support-alone',
+      'a spec of a context imports an end-to-end test',
+      {
+        'libs/webhooks/src/domain/e2e.spec.ts': `import '../../../../test/e2e/client.e2e-spec.js';`,
+      },
+    ],
+    [
+      'tests-through-the-index',
+      'a test imports what is inside a context',
+      {
+        'test/integration/rows.int-spec.ts': `import '../../libs/webhooks/src/infrastructure/rows.js';`,
+      },
+    ],
+    [
+      'tests-through-the-index',
+      'test support imports a type from inside a context',
+      {
+        'test/support/rule.ts': `export type Rule = typeof import('../../libs/webhooks/src/domain/rule.js');`,
+      },
+    ],
+    [
+      'tests-through-the-index',
+      'a test imports what is inside a process',
+      { 'test/e2e/cli.e2e-spec.ts': `import '../../apps/cli/src/main.js';` },
     ],
     [
       'apps-know-no-app',

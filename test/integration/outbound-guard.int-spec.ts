@@ -3,17 +3,12 @@ import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { OutboundPolicy } from '#libs/outbound';
 import { readConfig } from '#libs/runtime';
-import {
-  hasTargetHost,
-  isTargetUrl,
-  targetHost,
-} from '../../libs/webhooks/src/subscriptions/domain/target-url.js';
 import { type ConnectProxy, startConnectProxy } from '../support/connect-proxy.js';
 import { type Answers, type DnsServer, startDnsServer } from '../support/dns-server.js';
 import type { Environment } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { aTargetClient, type TestTargetClient } from '../support/target-client.js';
-import { MALFORMED_HOSTS, NAMED_HOSTS, PUBLIC_HOSTS, REFUSED_HOSTS } from '../support/targets.js';
+import { PUBLIC_HOSTS, REFUSED_HOSTS } from '../support/targets.js';
 
 const policy = (environment: Environment = {}) =>
   new OutboundPolicy(readConfig({ DATABASE_URL: 'unused', ...environment }));
@@ -21,34 +16,6 @@ const kinds = Object.entries(REFUSED_HOSTS);
 const urlOf = (host: string): string => `http://${host}/`;
 /** An address as it is written in the authority of a URL. */
 const inAuthority = (address: string): string => (address.includes(':') ? `[${address}]` : address);
-
-describe('when a target URL is stored', () => {
-  it('the test covers hundreds of spellings', () => {
-    expect(new Set(kinds.flatMap(([, hosts]) => hosts)).size).toBeGreaterThan(180);
-    expect(new Set(PUBLIC_HOSTS.map(([host]) => host)).size).toBeGreaterThan(30);
-  });
-
-  it.each(kinds)('%s: refused in every spelling', (_kind, hosts) => {
-    expect(hosts.filter((host) => !isTargetUrl(urlOf(host)))).toEqual([]);
-    expect(hosts.filter((host) => hasTargetHost(urlOf(host), policy()))).toEqual([]);
-  });
-
-  it.each(PUBLIC_HOSTS)('%s is the public address %s', (host, address) => {
-    expect(targetHost(urlOf(host))).toBe(inAuthority(address));
-    expect(hasTargetHost(urlOf(host), policy())).toBe(true);
-    expect(hasTargetHost(urlOf(host), policy({ DELIVERY_DENIED_NETWORKS: address }))).toBe(false);
-  });
-
-  it.each(NAMED_HOSTS)('%s counts as a name', (host) => {
-    expect(isTargetUrl(urlOf(host))).toBe(true);
-    const nothing = { DELIVERY_DENIED_NETWORKS: '0.0.0.0/0,::/0' };
-    expect(hasTargetHost(urlOf(host), policy(nothing))).toBe(true);
-  });
-
-  it.each(MALFORMED_HOSTS)('%s is an invalid URL', (host) => {
-    expect(isTargetUrl(urlOf(host))).toBe(false);
-  });
-});
 
 describe('configured networks', () => {
   const callable = (address: string, allowed: string, denied = ''): boolean =>

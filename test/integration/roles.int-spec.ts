@@ -1,8 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { migrate, readConfig } from '#libs/runtime';
+import { migrate, readConfig, runtimeSchema } from '#libs/runtime';
 import { contextSchemas } from '../../apps/cli/src/context-schemas.js';
-import { runtimeSchema } from '../../libs/runtime/src/database/runtime-schema.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { asRole, testDatabaseUrl } from '../support/environment.js';
 import { partitionsOf } from '../support/past.js';

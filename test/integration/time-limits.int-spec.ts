@@ -5,13 +5,19 @@ import { UnavailableError } from '#libs/kernel';
 import { Database, Log, Metrics, migrate, readConfig, TypeOrmTransactions } from '#libs/runtime';
 import { eventually } from '#tools/eventually';
 import { contextSchemas } from '../../apps/cli/src/context-schemas.js';
-import { TIME_LIMITS } from '../../libs/runtime/src/database/time-limits.js';
 import { createUser } from '../support/accounts.js';
 import { apiInProcess } from '../support/api-in-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { asRole, testDatabaseUrl } from '../support/environment.js';
 import { clientOf } from '../support/http.js';
 import { aSubscription } from '../support/rows.js';
+
+/** The timeouts of every process's role. */
+const TIME_LIMITS = {
+  statement_timeout: '14s',
+  lock_timeout: '5s',
+  idle_in_transaction_session_timeout: '10s',
+};
 
 let database: TestDatabase;
 beforeAll(async () => {

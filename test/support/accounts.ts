@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { Argon2PasswordHasher } from '../../libs/identity/src/infrastructure/argon2-password-hasher.js';
+import { hashRaw } from '@node-rs/argon2';
 import type { TestDatabase } from './database.js';
+
+/** How passwords are stored: by OWASP's first recommendation for Argon2id. */
+const STORED = { memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 };
 
 /** Makes a user directly in the database, with the password `<username>-secret`. */
 export async function createUser(
@@ -10,7 +13,7 @@ export async function createUser(
 ): Promise<{ id: string; auth: string }> {
   const salt = randomBytes(16);
   const password = `${username}-secret`;
-  const hash = await new Argon2PasswordHasher().hash(password, salt);
+  const hash = await hashRaw(password, { ...STORED, salt });
   const [user] = await database.query<{ id: string }>(
     `WITH u AS (
        INSERT INTO users (username, role, status, salt) VALUES ($1, $2, 'active', $3) RETURNING id

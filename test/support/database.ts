@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { type Given, migrate, readConfig, type Run, type Statement } from '#libs/runtime';
 import { contextSchemas } from '../../apps/cli/src/context-schemas.js';
-import { TIME_LIMITS } from '../../libs/runtime/src/database/time-limits.js';
 import { TEST_DATABASE_PREFIX, testDatabaseUrl } from './environment.js';
 
 /** A database of a test file's own, migrated. */
@@ -32,17 +31,16 @@ export async function createTestDatabase(
     // Who creates it must be a member of its owner; a superuser is.
     `GRANT ${name} TO CURRENT_USER`,
     `CREATE DATABASE ${name} OWNER ${name}`,
-    ...[api, worker].flatMap((role) =>
-      Object.entries(TIME_LIMITS).map(
-        ([limit, value]) => `ALTER ROLE ${role} IN DATABASE ${name} SET ${limit} = '${value}'`,
-      ),
-    ),
   );
   const own = new URL(admin);
   Object.assign(own, { username: name, password, pathname: `/${name}` });
   const url = own.toString();
   const roles = { DATABASE_API_ROLE: api, DATABASE_WORKER_ROLE: worker };
-  await migrate(readConfig({ DATABASE_URL: url, ...roles, ...settings }), contextSchemas);
+  const config = readConfig({ DATABASE_URL: url, ...roles, ...settings });
+  const told: string[] = [];
+  await migrate(config, contextSchemas, { tell: (line) => told.push(line) });
+  // What migrate asks an administrator to run.
+  await asAdmin(...told.flatMap((line) => / to run: (.*)$/.exec(line)?.[1] ?? []));
   const pool = new pg.Pool({ connectionString: url, max: 5 });
   pool.on('error', () => undefined);
   return {

@@ -1,15 +1,11 @@
-import { OutboundPolicy } from '#libs/outbound';
+import { Dialer, NameResolver, OutboundClient, OutboundPolicy } from '#libs/outbound';
 import { Log, readConfig, Tracing } from '#libs/runtime';
-import type { TargetAnswer } from '../../libs/webhooks/src/deliveries/domain/target-client.js';
-import { Dialer } from '../../libs/outbound/src/dialer.js';
-import { NameResolver } from '../../libs/outbound/src/name-resolver.js';
-import { OutboundClient } from '../../libs/outbound/src/outbound-client.js';
 import type { Environment } from './service-process.js';
 
 /** What a worker calls targets with, without the worker. */
 export interface TestTargetClient {
   resolver: NameResolver;
-  post: (url: string, timeoutMs?: number) => Promise<TargetAnswer>;
+  post: (url: string, timeoutMs?: number) => ReturnType<OutboundClient['post']>;
   close: () => Promise<void>;
 }
 

@@ -1,4 +1,5 @@
 export { Dialer } from './dialer.js';
+export { NameResolver } from './name-resolver.js';
 export { OutboundClient } from './outbound-client.js';
 export { addressOf, DeadlineError, outboundErrorOf } from './outbound-error.js';
 export { isPublicAddress, OutboundPolicy } from './outbound-policy.js';

@@ -21,6 +21,7 @@ export { GroupCommit } from './database/group-commit.js';
 export { identityColumn } from './database/identity-column.js';
 export { migrate } from './database/migrate.js';
 export { type RowOf, withoutNulls } from './database/row.js';
+export { runtimeSchema } from './database/runtime-schema.js';
 export {
   type Given,
   type NoValues,

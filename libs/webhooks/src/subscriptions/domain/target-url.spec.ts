@@ -3,11 +3,18 @@ import { describe, expect, it } from 'vitest';
 import { OutboundPolicy } from '#libs/outbound';
 import { readConfig } from '#libs/runtime';
 import {
+  MALFORMED_HOSTS,
+  NAMED_HOSTS,
+  PUBLIC_HOSTS,
+  REFUSED_HOSTS,
+} from '../../../../../test/support/targets.js';
+import {
   hasTargetHost,
   hasTargetPort,
   isMaskedTargetUrl,
   isTargetUrl,
   shownTargetUrl,
+  targetHost,
 } from './target-url.js';
 
 const policy = (variables: Record<string, string> = {}) =>
@@ -199,5 +206,39 @@ describe('for any input', () => {
       }),
       { numRuns: 2_000 },
     );
+  });
+});
+
+describe('when a target URL is stored', () => {
+  const kinds = Object.entries(REFUSED_HOSTS);
+  const urlOf = (host: string): string => `http://${host}/`;
+  /** An address as it is written in the authority of a URL. */
+  const inAuthority = (address: string): string =>
+    address.includes(':') ? `[${address}]` : address;
+
+  it('the test covers hundreds of spellings', () => {
+    expect(new Set(kinds.flatMap(([, hosts]) => hosts)).size).toBeGreaterThan(180);
+    expect(new Set(PUBLIC_HOSTS.map(([host]) => host)).size).toBeGreaterThan(30);
+  });
+
+  it.each(kinds)('%s: refused in every spelling', (_kind, hosts) => {
+    expect(hosts.filter((host) => !isTargetUrl(urlOf(host)))).toEqual([]);
+    expect(hosts.filter((host) => hasTargetHost(urlOf(host), policy()))).toEqual([]);
+  });
+
+  it.each(PUBLIC_HOSTS)('%s is the public address %s', (host, address) => {
+    expect(targetHost(urlOf(host))).toBe(inAuthority(address));
+    expect(hasTargetHost(urlOf(host), policy())).toBe(true);
+    expect(hasTargetHost(urlOf(host), policy({ DELIVERY_DENIED_NETWORKS: address }))).toBe(false);
+  });
+
+  it.each(NAMED_HOSTS)('%s counts as a name', (host) => {
+    expect(isTargetUrl(urlOf(host))).toBe(true);
+    const nothing = { DELIVERY_DENIED_NETWORKS: '0.0.0.0/0,::/0' };
+    expect(hasTargetHost(urlOf(host), policy(nothing))).toBe(true);
+  });
+
+  it.each(MALFORMED_HOSTS)('%s is an invalid URL', (host) => {
+    expect(isTargetUrl(urlOf(host))).toBe(false);
   });
 });

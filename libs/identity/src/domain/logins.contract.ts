@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Logins } from '../../../libs/identity/src/domain/logins.js';
-import type { Role, Status } from '#libs/identity';
+import type { Logins } from './logins.js';
+import type { Role, Status } from './user.js';
 
 /** What a store of logins under test can be told to hold. */
 export interface LoginsUnderTest {

@@ -13,20 +13,17 @@ import {
   TypeOrmTransactions,
 } from '#libs/runtime';
 import { eventually } from '#tools/eventually';
-import { dayAt } from '../../libs/webhooks/src/deliveries/infrastructure/partition-walk.js';
-import { WebhookSecrets } from '../../libs/webhooks/src/subscriptions/domain/webhook-secrets.js';
-import type { DeliveryMetrics } from '../../libs/webhooks/src/deliveries/infrastructure/delivery-metrics.js';
-import { ACCEPT_EVENTS } from '../../libs/webhooks/src/events/infrastructure/event.statements.js';
-import { PostgresPendingDeliveries } from '../../libs/webhooks/src/deliveries/infrastructure/postgres-pending-deliveries.js';
-import {
-  DETACH,
-  DROP,
-} from '../../libs/webhooks/src/deliveries/infrastructure/retention.statements.js';
-import { Retention } from '../../libs/webhooks/src/deliveries/infrastructure/retention.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { asRole } from '../support/environment.js';
-import { partitionsOf, pastDeliveries } from '../support/past.js';
-import { aSubscription, anAccount } from '../support/rows.js';
+import { dayAt } from '../deliveries/infrastructure/partition-walk.js';
+import { WebhookSecrets } from '../subscriptions/domain/webhook-secrets.js';
+import type { DeliveryMetrics } from '../deliveries/infrastructure/delivery-metrics.js';
+import { ACCEPT_EVENTS } from '../events/infrastructure/event.statements.js';
+import { PostgresPendingDeliveries } from '../deliveries/infrastructure/postgres-pending-deliveries.js';
+import { DETACH, DROP } from '../deliveries/infrastructure/retention.statements.js';
+import { Retention } from '../deliveries/infrastructure/retention.js';
+import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import { asRole } from '../../../../test/support/environment.js';
+import { partitionsOf, pastDeliveries } from '../../../../test/support/past.js';
+import { aSubscription, anAccount } from '../../../../test/support/rows.js';
 
 const DAYS = 3;
 const LEASE_MS = 30_000;

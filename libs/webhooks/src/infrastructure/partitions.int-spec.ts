@@ -13,21 +13,21 @@ import {
   statement,
   TypeOrmTransactions,
 } from '#libs/runtime';
-import { DeliveryQueue } from '../../libs/webhooks/src/deliveries/domain/delivery-queue.js';
-import { DeliveryCanceller } from '../../libs/webhooks/src/deliveries/infrastructure/delivery-canceller.js';
-import type { DeliveryMetrics } from '../../libs/webhooks/src/deliveries/infrastructure/delivery-metrics.js';
-import { DeliveryReplayer } from '../../libs/webhooks/src/deliveries/infrastructure/delivery-replayer.js';
-import { PendingDays } from '../../libs/webhooks/src/deliveries/infrastructure/pending-days.js';
-import { PostgresDeliveryStatisticsStore } from '../../libs/webhooks/src/deliveries/infrastructure/postgres-delivery-statistics.store.js';
-import { PostgresDeliveryStore } from '../../libs/webhooks/src/deliveries/infrastructure/postgres-delivery.store.js';
-import { PostgresEventReader } from '../../libs/webhooks/src/events/infrastructure/postgres-event.reader.js';
-import { PostgresEventStore } from '../../libs/webhooks/src/events/infrastructure/postgres-event.store.js';
-import { PostgresReplayStore } from '../../libs/webhooks/src/deliveries/infrastructure/postgres-replay.store.js';
-import { Retention } from '../../libs/webhooks/src/deliveries/infrastructure/retention.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { meterLocks } from '../support/locks.js';
-import { pastDeliveries } from '../support/past.js';
-import { aSubscription, anAccount } from '../support/rows.js';
+import { DeliveryQueue } from '../deliveries/domain/delivery-queue.js';
+import { DeliveryCanceller } from '../deliveries/infrastructure/delivery-canceller.js';
+import type { DeliveryMetrics } from '../deliveries/infrastructure/delivery-metrics.js';
+import { DeliveryReplayer } from '../deliveries/infrastructure/delivery-replayer.js';
+import { PendingDays } from '../deliveries/infrastructure/pending-days.js';
+import { PostgresDeliveryStatisticsStore } from '../deliveries/infrastructure/postgres-delivery-statistics.store.js';
+import { PostgresDeliveryStore } from '../deliveries/infrastructure/postgres-delivery.store.js';
+import { PostgresEventReader } from '../events/infrastructure/postgres-event.reader.js';
+import { PostgresEventStore } from '../events/infrastructure/postgres-event.store.js';
+import { PostgresReplayStore } from '../deliveries/infrastructure/postgres-replay.store.js';
+import { Retention } from '../deliveries/infrastructure/retention.js';
+import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import { meterLocks } from '../../../../test/support/locks.js';
+import { pastDeliveries } from '../../../../test/support/past.js';
+import { aSubscription, anAccount } from '../../../../test/support/rows.js';
 
 const DAYS = 1_100;
 /** PostgreSQL's default: room for 64 locks of each connection. */

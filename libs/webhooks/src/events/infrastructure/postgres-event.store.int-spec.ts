@@ -4,15 +4,12 @@ import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { Database, Log, Metrics, readConfig, Tracing, TypeOrmTransactions } from '#libs/runtime';
-import type { ReportedEvent } from '../../libs/webhooks/src/events/domain/event.js';
-import {
-  DeliveryQueue,
-  type QueuedDelivery,
-} from '../../libs/webhooks/src/deliveries/domain/delivery-queue.js';
-import { PostgresEventReader } from '../../libs/webhooks/src/events/infrastructure/postgres-event.reader.js';
-import { PostgresEventStore } from '../../libs/webhooks/src/events/infrastructure/postgres-event.store.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { aSubscription, anAccount, anApplication } from '../support/rows.js';
+import type { ReportedEvent } from '../domain/event.js';
+import { DeliveryQueue, type QueuedDelivery } from '../../deliveries/domain/delivery-queue.js';
+import { PostgresEventReader } from './postgres-event.reader.js';
+import { PostgresEventStore } from './postgres-event.store.js';
+import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
+import { aSubscription, anAccount, anApplication } from '../../../../../test/support/rows.js';
 
 class QueueOfNothing extends DeliveryQueue {
   room = true;

@@ -1,25 +1,21 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addressGroup } from '#libs/kernel';
 import { readConfig, RedisLimits } from '#libs/runtime';
 import { eventually } from '#tools/eventually';
-import { LocalLoginFailures } from '../../libs/identity/src/domain/local-login-failures.js';
-import { LocalRateLimiter } from '../../libs/identity/src/domain/local-rate-limiter.js';
-import { addressCounter, pairCounter } from '../../libs/identity/src/domain/login-failures.js';
-import { RedisLoginFailures } from '../../libs/identity/src/infrastructure/redis-login-failures.js';
-import { RedisRateLimiter } from '../../libs/identity/src/infrastructure/redis-rate-limiter.js';
-import { loginFailuresContract } from '../support/contracts/login-failures-contract.js';
-import { rateLimiterContract } from '../support/contracts/rate-limiter-contract.js';
-import { testRedisUrl } from '../support/environment.js';
-import { proxyTo, type TcpProxy } from '../support/tcp-proxy.js';
+import { loginFailuresContract } from '../domain/login-failures.contract.js';
+import { addressCounter, pairCounter } from '../domain/login-failures.js';
+import { rateLimiterContract } from '../domain/rate-limiter.contract.js';
+import { RedisLoginFailures } from './redis-login-failures.js';
+import { RedisRateLimiter } from './redis-rate-limiter.js';
+import { testRedisUrl } from '../../../../test/support/environment.js';
+import { proxyTo, type TcpProxy } from '../../../../test/support/tcp-proxy.js';
 
 const PATIENT_MS = 20_000;
 const FIFTEEN_MINUTES_MS = 15 * 60_000;
 const FIVE_AN_HOUR = { quota: 5, windowMs: 3_600_000 };
-/** How many entries a process keeps in memory. */
-const REMEMBERED = 50_000;
 
 /** Long enough for a busy machine, in tests that are not about waiting. */
 class PatientLimits extends RedisLimits {
@@ -91,7 +87,10 @@ describe('failed logins in Redis', () => {
   });
 
   it('use the key that the documentation tells operators to delete', () => {
-    const page = readFileSync(new URL('../../docs/operating/users.md', import.meta.url), 'utf8');
+    const page = readFileSync(
+      new URL('../../../../docs/operating/users.md', import.meta.url),
+      'utf8',
+    );
     const [recipe = ''] = /^ {4}login=\$\(.*\)$/m.exec(page) ?? [];
     expect(recipe).toContain(' 192.0.2.7 demo)');
     expect(page).toContain('\n    redis-cli del "switchhook:login:$login"\n');
@@ -137,60 +136,6 @@ describe('rates in Redis', () => {
     const left = await redis.pttl('switchhook:rate:kept');
     expect(left).toBeGreaterThan(FIVE_AN_HOUR.windowMs / 5 - 30_000);
     expect(left).toBeLessThanOrEqual(FIVE_AN_HOUR.windowMs / 5);
-  });
-});
-
-describe('in one process without Redis', () => {
-  beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['performance'] });
-  });
-  afterEach(() => {
-    vi.useRealTimers();
-  });
-  const pass = (_: string, ms: number) => Promise.resolve(void vi.advanceTimersByTime(ms));
-
-  describe('failed logins', () => {
-    const failures = new LocalLoginFailures();
-    loginFailuresContract({ failures: () => failures, pass });
-
-    it('are kept for fifty thousand logins, then the oldest are dropped', async () => {
-      const many = new LocalLoginFailures();
-      const ten = (key: string) => ({ key, allowed: 10 });
-      const failTen = async (login: string): Promise<void> => {
-        for (let time = 0; time < 10; time += 1) {
-          await many.begin(ten(login));
-          many.end(ten(login), 'failed');
-        }
-      };
-      const others = async (prefix: string, count: number) => {
-        for (let n = 0; n < count; n += 1) await many.begin(ten(`${prefix}${String(n)}`));
-      };
-      for (const login of ['used', 'unused']) await failTen(login);
-      await others('a', REMEMBERED - 2);
-      expect(await many.begin(ten('used'))).toBeGreaterThan(1_000);
-      await others('b', REMEMBERED - 1);
-      expect(await many.begin(ten('used'))).toBeGreaterThan(1_000);
-      expect(await many.begin(ten('unused'))).toBe(0);
-    });
-  });
-
-  describe('rates', () => {
-    const limiter = new LocalRateLimiter();
-    rateLimiterContract({ limiter: () => limiter, pass });
-
-    it('are kept for fifty thousand accounts, then the oldest are dropped', async () => {
-      const many = new LocalRateLimiter();
-      const take = (account: string) => many.take(account, FIVE_AN_HOUR);
-      const others = async (prefix: string, count: number) => {
-        for (let n = 0; n < count; n += 1) await take(`${prefix}${String(n)}`);
-      };
-      for (const account of ['used', 'unused']) await take(account);
-      await others('a', REMEMBERED - 2);
-      expect(await take('used')).toMatchObject({ remaining: 3 });
-      await others('b', REMEMBERED - 1);
-      expect(await take('used')).toMatchObject({ remaining: 2 });
-      expect(await take('unused')).toMatchObject({ remaining: 4 });
-    });
   });
 });
 

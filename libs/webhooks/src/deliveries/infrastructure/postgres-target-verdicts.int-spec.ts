@@ -3,18 +3,14 @@ import { DataSource } from 'typeorm';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Database, Log, Metrics, readConfig } from '#libs/runtime';
 import { eventually } from '#tools/eventually';
-import type { Verdict } from '../../libs/webhooks/src/subscriptions/domain/subscription-life.js';
-import type { KnownHealth } from '../../libs/webhooks/src/deliveries/domain/target-verdicts.js';
-import type { DeliveryMetrics } from '../../libs/webhooks/src/deliveries/infrastructure/delivery-metrics.js';
-import { PostgresTargetVerdicts } from '../../libs/webhooks/src/deliveries/infrastructure/postgres-target-verdicts.js';
-import {
-  HEALTH,
-  type HealthColumn,
-  knownHealth,
-} from '../../libs/webhooks/src/deliveries/infrastructure/target-verdict.statements.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { asRole } from '../support/environment.js';
-import { aSubscription, anAccount } from '../support/rows.js';
+import type { Verdict } from '../../subscriptions/domain/subscription-life.js';
+import type { KnownHealth } from '../domain/target-verdicts.js';
+import type { DeliveryMetrics } from './delivery-metrics.js';
+import { PostgresTargetVerdicts } from './postgres-target-verdicts.js';
+import { HEALTH, type HealthColumn, knownHealth } from './target-verdict.statements.js';
+import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
+import { asRole } from '../../../../../test/support/environment.js';
+import { aSubscription, anAccount } from '../../../../../test/support/rows.js';
 
 const SUCCEEDED: Verdict = { kind: 'succeeded' };
 const FAILED: Verdict = { kind: 'failed' };

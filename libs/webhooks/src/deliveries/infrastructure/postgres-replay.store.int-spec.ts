@@ -2,10 +2,10 @@ import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Database, Log, Metrics, readConfig, TypeOrmTransactions } from '#libs/runtime';
 import { eventually } from '#tools/eventually';
-import { PostgresReplayStore } from '../../libs/webhooks/src/deliveries/infrastructure/postgres-replay.store.js';
-import { READY_REPLAYS } from '../../libs/webhooks/src/deliveries/infrastructure/replay.statements.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { aPendingDelivery, aSubscription, anAccount } from '../support/rows.js';
+import { PostgresReplayStore } from './postgres-replay.store.js';
+import { READY_REPLAYS } from './replay.statements.js';
+import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
+import { aPendingDelivery, aSubscription, anAccount } from '../../../../../test/support/rows.js';
 
 let database: TestDatabase;
 let source: DataSource;

@@ -1,35 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import pg from 'pg';
 import type { Given, Statement } from '#libs/runtime';
-import type { Outcome } from '../../libs/webhooks/src/deliveries/domain/pending-deliveries.js';
-import {
-  LOOK,
-  OLDEST_DUE,
-} from '../../libs/webhooks/src/deliveries/infrastructure/due-deliveries.statements.js';
-import { outcomeValues } from '../../libs/webhooks/src/deliveries/infrastructure/outcome-values.js';
-import { RECORD } from '../../libs/webhooks/src/deliveries/infrastructure/outcome.statements.js';
-import {
-  CLAIM,
-  CLAIM_TESTS,
-  RELEASE,
-  TAKE,
-} from '../../libs/webhooks/src/deliveries/infrastructure/pending-delivery.statements.js';
-import {
-  type Day,
-  dayOf,
-} from '../../libs/webhooks/src/deliveries/infrastructure/partition-days.js';
-import {
-  dayAt,
-  type Span,
-} from '../../libs/webhooks/src/deliveries/infrastructure/partition-walk.js';
-import {
-  continueReplay,
-  findReplayable,
-  findWaiting,
-} from '../../libs/webhooks/src/deliveries/infrastructure/replay.statements.js';
-import { listDeliveries } from '../../libs/webhooks/src/deliveries/infrastructure/shown-delivery.statements.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { aSubscription, anAccount } from '../support/rows.js';
+import type { Outcome } from '../domain/pending-deliveries.js';
+import { LOOK, OLDEST_DUE } from './due-deliveries.statements.js';
+import { outcomeValues } from './outcome-values.js';
+import { RECORD } from './outcome.statements.js';
+import { CLAIM, CLAIM_TESTS, RELEASE, TAKE } from './pending-delivery.statements.js';
+import { type Day, dayOf } from './partition-days.js';
+import { dayAt, type Span } from './partition-walk.js';
+import { continueReplay, findReplayable, findWaiting } from './replay.statements.js';
+import { listDeliveries } from './shown-delivery.statements.js';
+import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
+import { aSubscription, anAccount } from '../../../../../test/support/rows.js';
 
 /** A step of a plan, as EXPLAIN (ANALYZE) reports it. */
 interface Step {

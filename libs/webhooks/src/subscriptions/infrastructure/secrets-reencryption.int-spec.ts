@@ -2,16 +2,14 @@ import { createSecretKey } from 'node:crypto';
 import type { INestApplicationContext } from '@nestjs/common';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { SecretKey } from '#libs/kernel';
-import {
-  SecretsReencryption,
-  type WebhookContent,
-  WebhooksModule,
-  WebhooksService,
-} from '#libs/webhooks';
-import { WebhookSecrets } from '../../libs/webhooks/src/subscriptions/domain/webhook-secrets.js';
-import { contextOf } from '../support/context.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { aSubscription, anAccount } from '../support/rows.js';
+import type { WebhookContent } from '../domain/webhook.js';
+import { WebhookSecrets } from '../domain/webhook-secrets.js';
+import { WebhooksService } from '../domain/webhooks.service.js';
+import { SecretsReencryption } from './secrets-reencryption.js';
+import { WebhooksModule } from './webhooks.module.js';
+import { contextOf } from '../../../../../test/support/context.js';
+import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
+import { aSubscription, anAccount } from '../../../../../test/support/rows.js';
 
 const [k1, k2] = ['k1', 'k2'].map((id) => ({
   id,

@@ -3,24 +3,18 @@ import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SecretBox } from '#libs/kernel';
 import { Database, Log, Metrics, readConfig } from '#libs/runtime';
-import type { DueClaim } from '../../libs/webhooks/src/deliveries/domain/due-schedule.js';
-import type {
-  Conclusion,
-  LeasedDelivery,
-} from '../../libs/webhooks/src/deliveries/domain/pending-deliveries.js';
-import { WebhookSecrets } from '../../libs/webhooks/src/subscriptions/domain/webhook-secrets.js';
-import type { DeliveryMetrics } from '../../libs/webhooks/src/deliveries/infrastructure/delivery-metrics.js';
-import {
-  CANCEL_REQUESTED,
-  REDELIVER,
-} from '../../libs/webhooks/src/deliveries/infrastructure/delivery.statements.js';
-import { dayOf } from '../../libs/webhooks/src/deliveries/infrastructure/partition-days.js';
-import { LOOK } from '../../libs/webhooks/src/deliveries/infrastructure/due-deliveries.statements.js';
-import { PostgresPendingDeliveries } from '../../libs/webhooks/src/deliveries/infrastructure/postgres-pending-deliveries.js';
-import { WORKER_ID } from '../../libs/webhooks/src/deliveries/infrastructure/worker-id.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { asRole } from '../support/environment.js';
-import { aPendingDelivery, aSubscription, anAccount } from '../support/rows.js';
+import type { DueClaim } from '../domain/due-schedule.js';
+import type { Conclusion, LeasedDelivery } from '../domain/pending-deliveries.js';
+import { WebhookSecrets } from '../../subscriptions/domain/webhook-secrets.js';
+import type { DeliveryMetrics } from './delivery-metrics.js';
+import { CANCEL_REQUESTED, REDELIVER } from './delivery.statements.js';
+import { dayOf } from './partition-days.js';
+import { LOOK } from './due-deliveries.statements.js';
+import { PostgresPendingDeliveries } from './postgres-pending-deliveries.js';
+import { WORKER_ID } from './worker-id.js';
+import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
+import { asRole } from '../../../../../test/support/environment.js';
+import { aPendingDelivery, aSubscription, anAccount } from '../../../../../test/support/rows.js';
 
 const LEASE_MS = 30_000;
 const FAILED: Conclusion = { state: 'pending', delayMs: 60_000 };

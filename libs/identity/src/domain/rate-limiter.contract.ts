@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { RateLimiter } from '../../../libs/identity/src/domain/rate-limiter.js';
+import type { RateLimiter } from './rate-limiter.js';
 
 /** A limiter under test. */
 export interface RateLimiterUnderTest {

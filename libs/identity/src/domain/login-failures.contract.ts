@@ -1,9 +1,5 @@
 import { expect, it } from 'vitest';
-import {
-  FAILURE_WINDOW_MS,
-  type LoginCounter,
-  type LoginFailures,
-} from '../../../libs/identity/src/domain/login-failures.js';
+import { FAILURE_WINDOW_MS, type LoginCounter, type LoginFailures } from './login-failures.js';
 
 /** A count under test. */
 export interface LoginFailuresUnderTest {

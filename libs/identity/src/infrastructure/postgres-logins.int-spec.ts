@@ -1,0 +1,82 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { BackgroundTasks, Database, Log, Metrics } from '#libs/runtime';
+import { eventually } from '#tools/eventually';
+import { contextOf } from '../../../../test/support/context.js';
+import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import { Logins } from '../domain/logins.js';
+import { loginsContract } from '../domain/logins.contract.js';
+import { UsersService } from '../domain/users.service.js';
+import { IdentityModule } from '../identity.module.js';
+import { PostgresCredentialUses } from './postgres-credential-uses.js';
+
+let database: TestDatabase;
+let context: INestApplicationContext;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  context = await contextOf(database, [IdentityModule]);
+});
+afterAll(async () => {
+  await context.close();
+  await database.drop();
+});
+
+describe('logins in PostgreSQL', () => {
+  loginsContract({
+    logins: () => context.get(Logins, { strict: false }),
+    hold: async ({ username, role, status, salt, hashes }) => {
+      const rows = await database.query<{ id: string | null }>(
+        `WITH u AS (
+           INSERT INTO users (username, role, status, salt) VALUES ($1, $2, $3, $4) RETURNING id
+         )
+         INSERT INTO credentials (user_id, hash)
+         SELECT u.id, h FROM u, unnest($5::bytea[]) AS h RETURNING id`,
+        [username, role, status, salt, hashes],
+      );
+      return rows.flatMap(({ id }) => id ?? []);
+    },
+    lock: async (username) => {
+      await database.query("UPDATE users SET status = 'locked' WHERE username = $1", [username]);
+    },
+    revoke: async (id) => {
+      await database.query('DELETE FROM credentials WHERE id = $1', [id]);
+    },
+    expire: async (id) => {
+      await database.query('UPDATE credentials SET expires_at = now() WHERE id = $1', [id]);
+    },
+  });
+});
+
+describe('the use of a credential', () => {
+  it('is not written again after another process wrote it, or while another writes it', async () => {
+    const users = context.get(UsersService);
+    const { user } = await users.create({ username: 'in-use', role: 'account' });
+    for (let more = 0; more < 2; more += 1) await users.addCredential(user.id);
+    const uses = () =>
+      database.query<{ id: string; at: string | null }>(
+        'SELECT id, last_used_at::text AS at FROM credentials WHERE user_id = $1 ORDER BY id',
+        [user.id],
+      );
+    const ids = (await uses()).map(({ id }) => id);
+    const [locked, written] = ids;
+    await database.query(
+      "UPDATE credentials SET last_used_at = now() - interval '20 seconds' WHERE id = $1",
+      [written],
+    );
+    const before = await uses();
+    const other = context.get(DataSource).createQueryRunner();
+    await other.startTransaction();
+    await other.query('SELECT FROM credentials WHERE id = $1 FOR UPDATE', [locked]);
+    const tasks = new BackgroundTasks(context.get(Log), new Metrics());
+    const noted = new PostgresCredentialUses(tasks, context.get(Database));
+    await tasks.onApplicationBootstrap();
+    onTestFinished(() => tasks.beforeApplicationShutdown());
+    for (const id of ids) noted.note(id);
+    const after = await eventually(uses, (all) => all[2]!.at !== null).finally(() =>
+      other.rollbackTransaction().then(() => other.release()),
+    );
+    expect(after.slice(0, 2)).toEqual(before.slice(0, 2));
+  });
+});
