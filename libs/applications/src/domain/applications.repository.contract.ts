@@ -1,0 +1,63 @@
+import { expect, it } from 'vitest';
+import type { Transactions } from '#libs/kernel';
+import { contentOf } from './application.js';
+import type { ApplicationsRepository } from './applications.repository.js';
+
+/** Applications under test. */
+export interface ApplicationsUnderTest {
+  applications: () => ApplicationsRepository;
+  transactions: () => Transactions;
+  /** @returns the id of a new account */
+  anAccount: () => Promise<string>;
+}
+
+/** What every implementation of {@link ApplicationsRepository} must do. */
+export function applicationsRepositoryContract(underTest: ApplicationsUnderTest): void {
+  const { applications, transactions, anAccount } = underTest;
+  const content = contentOf({ name: 'Switchboard', voiceUrl: 'http://voice.example/' });
+
+  it('finds an application of its account only, also to hold it', async () => {
+    const [account, other] = [await anAccount(), await anAccount()];
+    const id = await applications().add(account, content);
+    const generated = { id, userId: account, partition: null, version: 1, deletedAt: null };
+    const found = await applications().find(account, id);
+    expect(found).toMatchObject({ ...content, ...generated });
+    expect(Math.abs(Date.now() - found!.createdAt.getTime())).toBeLessThan(60_000);
+    expect(await applications().find(other, id)).toBeUndefined();
+    expect(await applications().find(account, '999999999')).toBeUndefined();
+    const held = await transactions().run(() => applications().find(account, id, { hold: true }));
+    expect(held).toEqual(found);
+  });
+
+  it("lists an account's applications by id, after a given one", async () => {
+    const [account, other] = [await anAccount(), await anAccount()];
+    const ids: string[] = [];
+    for (const owner of [account, other, account, account]) {
+      const id = await applications().add(owner, content);
+      if (owner === account) ids.push(id);
+    }
+    const listed = async (page: { after?: string; limit: number }) =>
+      (await applications().list(account, page)).map(({ id }) => id);
+    expect(await listed({ limit: 10 })).toEqual(ids);
+    expect(await listed({ after: ids[0]!, limit: 1 })).toEqual([ids[1]]);
+  });
+
+  it('stores a revision as the next version, and keeps the other values', async () => {
+    const account = await anAccount();
+    const id = await applications().add(account, content);
+    const before = (await applications().find(account, id))!.updatedAt;
+    await applications().revise(id, { name: 'Exchange', messagingUrl: 'http://m.example/' });
+    const after = await applications().find(account, id);
+    const revised = { name: 'Exchange', messagingUrl: 'http://m.example/', version: 2 };
+    expect(after).toMatchObject({ ...content, ...revised });
+    expect(after!.updatedAt.getTime()).toBeGreaterThanOrEqual(before.getTime());
+  });
+
+  it('neither finds nor lists a removed application', async () => {
+    const account = await anAccount();
+    const id = await applications().add(account, content);
+    await applications().remove(id);
+    expect(await applications().find(account, id)).toBeUndefined();
+    expect(await applications().list(account, { limit: 10 })).toEqual([]);
+  });
+}

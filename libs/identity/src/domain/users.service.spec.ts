@@ -1,0 +1,174 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { NotFoundError, ValidationError } from '#libs/kernel';
+import { FakeAuditTrail } from '../../../kernel/src/ports/audit-trail.fake.js';
+import { FakeTransactions } from '../../../kernel/src/ports/transactions.fake.js';
+import { FakeCredentialsRepository } from './credentials.repository.fake.js';
+import { OwnAccessError, UsernameTaken } from './identity-errors.js';
+import { fakeHash, FakePasswordHasher } from './password-hasher.fake.js';
+import type { Principal } from './principal.js';
+import type { User } from './user.js';
+import { FakeUsersRepository } from './users.repository.fake.js';
+import { UsersService } from './users.service.js';
+
+let repository: FakeUsersRepository;
+let credentials: FakeCredentialsRepository;
+let audit: FakeAuditTrail;
+let users: UsersService;
+
+beforeEach(() => {
+  const transactions = new FakeTransactions();
+  repository = new FakeUsersRepository();
+  credentials = new FakeCredentialsRepository();
+  audit = new FakeAuditTrail(transactions);
+  users = new UsersService(repository, credentials, new FakePasswordHasher(), transactions, audit);
+});
+
+const aUser = async (username = 'demo') => (await users.create({ username, role: 'account' })).user;
+const as = ({ id, username }: User, role: Principal['role'] = 'account'): Principal => ({
+  userId: id,
+  username,
+  role,
+});
+describe('a new user', () => {
+  it('is active, and has a credential with a hash of the given password', async () => {
+    const request = { username: 'demo', role: 'platform', password: 'long enough' } as const;
+    const { user, password } = await users.create(request);
+    expect(password).toBeUndefined();
+    expect(user).toMatchObject({ id: '1', username: 'demo', role: 'platform', status: 'active' });
+    expect(credentials.all).toMatchObject([
+      { userId: '1', hash: fakeHash('long enough', user.salt), expiresAt: null },
+    ]);
+    expect(audit.entries).toEqual([
+      { action: 'user.create', resourceId: '1', accountId: '1' },
+      { action: 'credential.create', resourceId: '1', accountId: '1' },
+    ]);
+  });
+
+  it('gets a generated password, and a salt of its own', async () => {
+    const made = [
+      await users.create({ username: 'one', role: 'account' }),
+      await users.create({ username: 'two', role: 'account' }),
+    ];
+    expect(new Set(made.map(({ password }) => password)).size).toBe(2);
+    expect(new Set(made.map(({ user }) => user.salt.toString('hex'))).size).toBe(2);
+    const [{ user, password }] = made as [(typeof made)[0], unknown];
+    expect(credentials.all[0]?.hash).toEqual(fakeHash(password!, user.salt));
+  });
+
+  it.each([
+    ['the username is not valid', { username: '83346', role: 'account' }],
+    ['the password is too short', { username: 'demo', role: 'account', password: 'short' }],
+  ] as const)('is not stored when %s', async (_, request) => {
+    await expect(users.create(request)).rejects.toThrow(ValidationError);
+    expect([repository.all, audit.entries]).toEqual([[], []]);
+  });
+
+  it('gets no credential when its username is taken', async () => {
+    await aUser();
+    await expect(aUser()).rejects.toThrow(UsernameTaken);
+    expect(credentials.all).toHaveLength(1);
+  });
+});
+
+describe('a user', () => {
+  it('is found by its id and by its username', async () => {
+    const user = await aUser();
+    for (const name of [user.id, user.username]) {
+      expect((await users.show(name, as(user))).user).toBe(user);
+    }
+    for (const name of ['2', '01', '-1', 'no one', '', '9223372036854775808']) {
+      await expect(users.show(name, as(user))).rejects.toThrow(NotFoundError);
+    }
+    expect(await users.findByUsername('1')).toBeUndefined();
+  });
+
+  it('is shown only to itself and to the platform', async () => {
+    const [user, other] = [await aUser(), await aUser('other')];
+    await expect(users.show(user.id, as(other))).rejects.toThrow(NotFoundError);
+    expect((await users.show(user.id, as(other, 'platform'))).credentials).toHaveLength(1);
+    await expect(users.showCredential(user.id, '1', as(other))).rejects.toThrow(NotFoundError);
+    await expect(users.showCredential(user.id, '2', as(user))).rejects.toThrow(NotFoundError);
+    expect(await users.showCredential(user.id, '1', as(user))).toBe(credentials.all[0]);
+  });
+});
+
+describe('the status of a user', () => {
+  it('is recorded only when it changes', async () => {
+    const { id } = await aUser();
+    for (const status of ['active', 'locked', 'locked', undefined, 'active'] as const) {
+      await users.setStatus(id, status);
+    }
+    expect(audit.entries.slice(2).map(({ action }) => action)).toEqual([
+      'user.lock',
+      'user.unlock',
+    ]);
+    expect(repository.all[0]?.status).toBe('active');
+  });
+
+  it('cannot be locked by the user itself, but by another', async () => {
+    const [user, other] = [await aUser(), await aUser('other')];
+    await expect(users.setStatus(user.id, 'locked', as(user))).rejects.toThrow(OwnAccessError);
+    await users.setStatus(user.id, 'active', as(user));
+    expect(user.status).toBe('active');
+    await users.setStatus(user.id, 'locked', as(other));
+    expect(user.status).toBe('locked');
+  });
+});
+
+describe('a credential', () => {
+  const inAnHour = () => new Date(Date.now() + 3_600_000);
+
+  it("is hashed with the user's salt, and its password is returned only if it was generated", async () => {
+    const { id, salt } = await aUser();
+    const expiresAt = inAnHour();
+    const given = await users.addCredential(id, { password: 'long enough', expiresAt });
+    expect(given).toEqual({ credential: credentials.all[1] });
+    expect(given.credential).toMatchObject({ hash: fakeHash('long enough', salt), expiresAt });
+    const generated = await users.addCredential('demo');
+    expect(generated.credential.hash).toEqual(fakeHash(generated.password!, salt));
+    expect(audit.entries.slice(2)).toEqual(
+      ['2', '3'].map((resourceId) => ({ action: 'credential.create', resourceId, accountId: id })),
+    );
+  });
+
+  it('cannot expire in the past', async () => {
+    const { id } = await aUser();
+    const expiresAt = new Date(Date.now() - 1);
+    await expect(users.addCredential(id, { expiresAt })).rejects.toThrow(ValidationError);
+    expect(credentials.all).toHaveLength(1);
+  });
+
+  it('is removed only of the user that is named', async () => {
+    const [user, other] = [await aUser(), await aUser('other')];
+    for (const id of ['2', '3', 'x']) {
+      await expect(users.removeCredential(user.id, id)).rejects.toThrow(NotFoundError);
+    }
+    await users.removeCredential(other.id, '2');
+    expect(audit.entries.at(-1)).toEqual({
+      action: 'credential.delete',
+      resourceId: '2',
+      accountId: other.id,
+    });
+    expect(credentials.all.map(({ id }) => id)).toEqual(['1']);
+  });
+
+  it('that is the last valid one cannot be removed by its user, but by others', async () => {
+    const user = await aUser();
+    const { credential } = await users.addCredential(user.id, { expiresAt: inAnHour() });
+    credential.expiresAt = new Date(Date.now() - 1);
+    const own = users.removeCredential(user.id, '1', as(user));
+    await expect(own).rejects.toThrow(OwnAccessError);
+    expect(repository.held).toEqual([user.id]);
+    expect(audit.entries.some(({ action }) => action === 'credential.delete')).toBe(false);
+    // What PostgreSQL rolls back stays removed here.
+    await users.removeCredential(user.id, '2');
+    expect([credentials.all, repository.held]).toEqual([[], [user.id]]);
+  });
+
+  it('that is not the last valid one can be removed by its user', async () => {
+    const user = await aUser();
+    await users.addCredential(user.id);
+    await users.removeCredential(user.id, '1', as(user));
+    expect(credentials.all.map(({ id }) => id)).toEqual(['2']);
+  });
+});
