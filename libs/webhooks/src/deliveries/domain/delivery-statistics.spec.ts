@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest';
-import { outcomesOf } from './delivery-statistics.js';
+import { NotFoundError } from '#libs/kernel';
+import { aContent, webhooksOnFakes } from '../../subscriptions/domain/webhooks.fake.js';
+import { DeliveryStatisticsService, outcomesOf } from './delivery-statistics.js';
+import { FakeDeliveryStatisticsStore } from './delivery-statistics.fake.js';
 
 it('counts all outcomes, but measures only the time of answers', () => {
   const answers = [10, 20, 30, 40].map((durationMs) => ({ status: 200, durationMs }));
@@ -25,4 +28,14 @@ it('omits the rate without attempts, and the time without answers', () => {
     outcomes: { dns: 1 },
     successRate: 0,
   });
+});
+
+it("shows the statistics of the account's own subscription only", async () => {
+  const { webhooks } = webhooksOnFakes();
+  const id = await webhooks.create({ accountId: '1' }, aContent());
+  const store = new FakeDeliveryStatisticsStore();
+  store.attempts.set(id, [{ status: 200, durationMs: 1 }]);
+  const statistics = new DeliveryStatisticsService(webhooks, store);
+  expect(await statistics.of('1', id)).toMatchObject({ attempts: 1, outcomes: { '2xx': 1 } });
+  await expect(statistics.of('2', id)).rejects.toThrow(NotFoundError);
 });

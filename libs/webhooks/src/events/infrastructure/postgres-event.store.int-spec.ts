@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Database, Log, Metrics, readConfig, Tracing, TypeOrmTransactions } from '#libs/runtime';
 import type { ReportedEvent } from '../domain/event.js';
+import { eventsContract } from '../domain/events.contract.js';
 import { DeliveryQueue, type QueuedDelivery } from '../../deliveries/domain/delivery-queue.js';
 import { PostgresEventReader } from './postgres-event.reader.js';
 import { PostgresEventStore } from './postgres-event.store.js';
@@ -62,6 +63,17 @@ function anEvent(change: Partial<ReportedEvent> = {}): ReportedEvent {
     ...change,
   };
 }
+
+describe('events in PostgreSQL', () =>
+  eventsContract({
+    store: () => store,
+    reader: () => reader,
+    anAccount: async (subscriptions = 0) => {
+      const id = await anAccount(database);
+      for (let made = 0; made < subscriptions; made += 1) await aSubscription(database, id);
+      return id;
+    },
+  }));
 
 it('creates and queues one delivery for every matching subscription', async () => {
   const all = await aSubscription(database, account);

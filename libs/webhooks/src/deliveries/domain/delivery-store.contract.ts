@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import type { StoredState } from './delivery.js';
+import type { DeliveryFilter, DeliveryStore } from './delivery-store.js';
+
+/** A log of deliveries under test. */
+export interface DeliveriesUnderTest {
+  store: () => DeliveryStore;
+  /** A new account with a subscription. */
+  aSubscription: () => Promise<{ accountId: string; webhookId: string }>;
+  switchOff: (webhookId: string) => Promise<void>;
+  /** @returns the id of a new delivery */
+  aDelivery: (webhookId: string, state: StoredState) => Promise<string>;
+  /** Records attempts, numbered from 1, with these statuses. */
+  attempted: (deliveryId: string, statuses: number[]) => Promise<void>;
+}
+
+/** What every implementation of {@link DeliveryStore} must do. */
+export function deliveryStoreContract(underTest: DeliveriesUnderTest): void {
+  const { store, aSubscription, switchOff, aDelivery, attempted } = underTest;
+
+  it('finds a delivery only for its account', async () => {
+    const { accountId, webhookId } = await aSubscription();
+    const id = await aDelivery(webhookId, 'pending');
+    expect(await store().find(id, accountId)).toMatchObject({
+      ...{ id, webhookId, event: 'cdrCreated', resource: 'call' },
+      ...{ state: 'pending', attempts: 0, test: false },
+    });
+    expect(await store().find(id, (await aSubscription()).accountId)).toBeUndefined();
+    expect(await store().find(randomUUID(), accountId)).toBeUndefined();
+  });
+
+  it("lists a subscription's deliveries, newest first, page by page and by state", async () => {
+    const { webhookId } = await aSubscription();
+    const ids: string[] = [];
+    for (const state of ['succeeded', 'pending', 'succeeded'] as const) {
+      ids.unshift(await aDelivery(webhookId, state));
+    }
+    await aDelivery((await aSubscription()).webhookId, 'succeeded');
+    const webhook = { id: webhookId, createdAt: new Date(Date.now() - 60_000) };
+    const listed = async (filter: DeliveryFilter, page = {}) =>
+      (await store().list(webhook, filter, { limit: 10, ...page })).rows.map(({ id }) => id);
+    expect(await listed({})).toEqual(ids);
+    expect(await listed({}, { limit: 1, after: ids[0] })).toEqual([ids[1]]);
+    expect(await listed({ state: 'succeeded' })).toEqual([ids[0], ids[2]]);
+    expect(await listed({ state: 'unknown' })).toEqual([]);
+    expect(await listed({ event: 'smsdlr' })).toEqual([]);
+    expect(await listed({ until: webhook.createdAt })).toEqual([]);
+    expect(await listed({ since: webhook.createdAt })).toEqual(ids);
+  });
+
+  it('reads attempts by number, after a given one', async () => {
+    const id = await aDelivery((await aSubscription()).webhookId, 'succeeded');
+    expect(await store().attemptsOf(id, 0, 10)).toEqual([]);
+    await attempted(id, [500, 503, 200]);
+    const read = async (after: number, limit: number) =>
+      (await store().attemptsOf(id, after, limit)).map(({ number, status }) => [number, status]);
+    expect(await read(0, 2)).toEqual([
+      [1, 500],
+      [2, 503],
+    ]);
+    expect(await read(2, 10)).toEqual([[3, 200]]);
+  });
+
+  it.each(['succeeded', 'exhausted', 'cancelled'] as const)(
+    'redelivers one that is %s, once',
+    async (state) => {
+      const { accountId, webhookId } = await aSubscription();
+      const id = await aDelivery(webhookId, state);
+      expect(await store().redeliver(id)).toBe(true);
+      expect(await store().find(id, accountId)).toMatchObject({ state: 'pending' });
+      expect(await store().redeliver(id)).toBe(false);
+    },
+  );
+
+  it('redelivers and tests nothing while the subscription is off', async () => {
+    const { webhookId } = await aSubscription();
+    const id = await aDelivery(webhookId, 'exhausted');
+    await switchOff(webhookId);
+    expect(await store().redeliver(id)).toBe(false);
+    const test = { webhookId, resource: 'call', data: '{}' };
+    expect(await store().createTest(test)).toBeUndefined();
+  });
+
+  it('cancels only an unfinished delivery', async () => {
+    const { accountId, webhookId } = await aSubscription();
+    const id = await aDelivery(webhookId, 'pending');
+    expect(await store().cancel(id)).toBe(true);
+    const cancelled = { state: 'cancelled', reason: 'requested' };
+    expect(await store().find(id, accountId)).toMatchObject(cancelled);
+    expect(await store().cancel(id)).toBe(false);
+    expect(await store().cancel(await aDelivery(webhookId, 'succeeded'))).toBe(false);
+  });
+
+  it('stores a test and its delivery', async () => {
+    const { accountId, webhookId } = await aSubscription();
+    const id = await store().createTest({ webhookId, resource: 'sms', data: '{}' });
+    const test = { state: 'pending', resource: 'sms', test: true };
+    expect(await store().find(id!, accountId)).toMatchObject(test);
+  });
+}

@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import type { Found, Page } from '#libs/kernel';
+import type { Webhook } from '../../subscriptions/domain/webhook.js';
+import type { Attempt, Delivery } from './delivery.js';
+import { type DeliveryFilter, DeliveryStore, type TestEvent } from './delivery-store.js';
+
+/** A subscription as the log of deliveries knows it. */
+interface FakeSubscription {
+  accountId: string;
+  enabled: boolean;
+}
+
+/** The log of deliveries in memory. */
+export class FakeDeliveryStore extends DeliveryStore {
+  readonly subscriptions = new Map<string, FakeSubscription>();
+  readonly attempts = new Map<string, Attempt[]>();
+  /** Oldest first. */
+  private readonly all: Delivery[] = [];
+
+  /** Adds a delivery. */
+  deliver(webhookId: string, columns: Partial<Delivery> = {}): Delivery {
+    const delivery: Delivery = {
+      ...{ id: randomUUID(), eventId: randomUUID(), webhookId },
+      ...{ event: 'cdrCreated', resource: 'call', targetUrl: 'http://127.0.0.1:1024/' },
+      ...{ state: 'pending', attempts: 0, createdAt: new Date(), test: false },
+      ...columns,
+    };
+    this.all.push(delivery);
+    return delivery;
+  }
+
+  override list(
+    { id }: Pick<Webhook, 'id' | 'createdAt'>,
+    { state, event, since, until }: DeliveryFilter,
+    { after, limit }: Page,
+  ): Promise<Found<Delivery>> {
+    const newestFirst = this.all.toReversed();
+    const start = newestFirst.findIndex((delivery) => delivery.id === after) + 1;
+    const rows = newestFirst
+      .slice(start)
+      .filter(
+        (delivery) =>
+          delivery.webhookId === id &&
+          (state === undefined || delivery.state === state) &&
+          (event === undefined || delivery.event === event) &&
+          (since === undefined || delivery.createdAt >= since) &&
+          (until === undefined || delivery.createdAt < until),
+      );
+    return Promise.resolve({ rows: rows.slice(0, limit) });
+  }
+
+  override find(id: string, accountId: string): Promise<Delivery | undefined> {
+    return Promise.resolve(
+      this.all.find(
+        (one) => one.id === id && this.subscriptions.get(one.webhookId)?.accountId === accountId,
+      ),
+    );
+  }
+
+  override attemptsOf(id: string, after: number, limit: number): Promise<Attempt[]> {
+    const all = this.attempts.get(id) ?? [];
+    return Promise.resolve(all.filter(({ number }) => number > after).slice(0, limit));
+  }
+
+  override redeliver(id: string): Promise<boolean> {
+    const delivery = this.all.find((one) => one.id === id)!;
+    const isFinished = delivery.state !== 'pending';
+    if (!isFinished || !this.subscriptions.get(delivery.webhookId)?.enabled) {
+      return Promise.resolve(false);
+    }
+    delivery.state = 'pending';
+    delete delivery.reason;
+    return Promise.resolve(true);
+  }
+
+  override cancel(id: string): Promise<boolean> {
+    const delivery = this.all.find((one) => one.id === id)!;
+    if (delivery.state !== 'pending') return Promise.resolve(false);
+    Object.assign(delivery, { state: 'cancelled', reason: 'requested', completedAt: new Date() });
+    return Promise.resolve(true);
+  }
+
+  override createTest({ webhookId, resource }: TestEvent): Promise<string | undefined> {
+    if (!this.subscriptions.get(webhookId)?.enabled) return Promise.resolve(undefined);
+    const test = { resource: resource as Delivery['resource'], test: true };
+    return Promise.resolve(this.deliver(webhookId, test).id);
+  }
+}

@@ -1,0 +1,72 @@
+import { describe } from 'vitest';
+import { deliveryStatisticsContract } from './delivery-statistics.contract.js';
+import { FakeDeliveryStatisticsStore } from './delivery-statistics.fake.js';
+import { deliveryStoreContract } from './delivery-store.contract.js';
+import { FakeDeliveryStore } from './delivery-store.fake.js';
+import { replayStoreContract } from './replay-store.contract.js';
+import { FakeReplayStore } from './replay-store.fake.js';
+
+let lastId = 0;
+const anId = () => String((lastId += 1));
+const done = Promise.resolve();
+
+describe('the fake log of deliveries', () => {
+  const store = new FakeDeliveryStore();
+  deliveryStoreContract({
+    store: () => store,
+    aSubscription: () => {
+      const [accountId, webhookId] = [anId(), anId()];
+      store.subscriptions.set(webhookId, { accountId, enabled: true });
+      return Promise.resolve({ accountId, webhookId });
+    },
+    switchOff: (webhookId) => {
+      store.subscriptions.get(webhookId)!.enabled = false;
+      return done;
+    },
+    aDelivery: (webhookId, state) => Promise.resolve(store.deliver(webhookId, { state }).id),
+    attempted: (id, statuses) => {
+      const rest = { at: new Date(), durationMs: 1, truncated: false };
+      const attempts = statuses.map((status, index) => ({ number: index + 1, status, ...rest }));
+      store.attempts.set(id, attempts);
+      return done;
+    },
+  });
+});
+
+describe('fake replays', () => {
+  const store = new FakeReplayStore();
+  replayStoreContract({
+    store: () => store,
+    aSubscription: () => Promise.resolve({ accountId: anId(), webhookId: anId() }),
+    switchOff: (webhookId) => {
+      store.off.add(webhookId);
+      return done;
+    },
+    finished: (webhookId, state) => {
+      store.deliveries.push({ webhookId, state, createdAt: new Date() });
+      return done;
+    },
+    complete: (id) => {
+      store.all.find((replay) => replay.id === id)!.state = 'completed';
+      return done;
+    },
+  });
+});
+
+describe('fake statistics', () => {
+  const store = new FakeDeliveryStatisticsStore();
+  deliveryStatisticsContract({
+    store: () => store,
+    aSubscription: () => Promise.resolve(anId()),
+    attempted: (webhookId, status) => {
+      const before = store.attempts.get(webhookId) ?? [];
+      store.attempts.set(webhookId, [...before, { status, durationMs: 1 }]);
+      return done;
+    },
+    pending: (webhookId) => {
+      const createdAt = new Date();
+      store.waiting.set(webhookId, [...(store.waiting.get(webhookId) ?? []), createdAt]);
+      return Promise.resolve(createdAt);
+    },
+  });
+});

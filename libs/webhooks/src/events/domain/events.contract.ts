@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import type { EventFilter, ReportedEvent } from './event.js';
+import type { EventReader } from './event-reader.js';
+import type { EventStore } from './event-store.js';
+
+/** A store of events under test, and its reader. */
+export interface EventsUnderTest {
+  store: () => EventStore;
+  reader: () => EventReader;
+  /** @returns the id of a new account with so many subscriptions to all its events */
+  anAccount: (subscriptions?: number) => Promise<string>;
+}
+
+/** What every implementation of {@link EventStore} and {@link EventReader} must do. */
+export function eventsContract({ store, reader, anAccount }: EventsUnderTest): void {
+  const anEvent = (accountId: string, fields: Partial<ReportedEvent> = {}): ReportedEvent => ({
+    event: 'cdrCreated',
+    resource: 'call',
+    accountId,
+    data: '{"n": 1.0}',
+    ...fields,
+  });
+  /** @returns the id */
+  async function accepted(event: ReportedEvent): Promise<string> {
+    const [result] = await store().accept([event]);
+    if (!result || !('id' in result)) throw new Error('not accepted');
+    return result.id;
+  }
+
+  it('answers in the order of the events, and refuses one of an unknown account', async () => {
+    const account = await anAccount();
+    const results = await store().accept([
+      anEvent(account, { producerId: 'a' }),
+      anEvent('999999999'),
+      anEvent(account, { producerId: 'b' }),
+    ]);
+    const fresh = { accepted: true, duplicate: false, deliveries: 0 };
+    expect(results).toMatchObject([fresh, { accepted: false, refusal: 'unknown_account' }, fresh]);
+    const { rows } = await reader().list(account, {}, { limit: 10 });
+    expect(new Set(rows.map(({ id }) => id))).toEqual(
+      new Set(results.flatMap((result) => ('id' in result ? [result.id] : []))),
+    );
+  });
+
+  it("answers a repeated key of an account's kind of event with the first event", async () => {
+    const [account, other] = [await anAccount(), await anAccount()];
+    const key = { producerId: 'same' };
+    const first = await accepted(anEvent(account, key));
+    const [repeat] = await store().accept([anEvent(account, key)]);
+    expect(repeat).toEqual({ accepted: true, id: first, duplicate: true, deliveries: 0 });
+    const others = [
+      await accepted(anEvent(other, key)),
+      await accepted(anEvent(account, { ...key, event: 'cdrRated' })),
+      await accepted(anEvent(account)),
+      await accepted(anEvent(account)),
+    ];
+    expect(new Set([first, ...others]).size).toBe(5);
+  });
+
+  it('finds an event as it was reported, for its account or for any', async () => {
+    const [account, other] = [await anAccount(), await anAccount()];
+    const occurredAt = new Date('2026-11-21T12:00:00Z');
+    const event = anEvent(account, { producerId: 'found', occurredAt });
+    const id = await accepted(event);
+    expect(await reader().find(id, account)).toMatchObject({ ...event, id, test: false });
+    expect(await reader().find(id, undefined)).toMatchObject({ id });
+    expect(await reader().find(id, other)).toBeUndefined();
+    expect(await reader().find(randomUUID(), account)).toBeUndefined();
+  });
+
+  it('lists events, newest first, page by page and filtered', async () => {
+    const [account, other] = [await anAccount(), await anAccount()];
+    const sms = await accepted(anEvent(account, { event: 'smsdlr', resource: 'sms' }));
+    const call = await accepted(anEvent(account, { producerId: 'mine' }));
+    const last = await accepted(anEvent(account));
+    await accepted(anEvent(other));
+    const listed = async (filter: EventFilter, page = {}) =>
+      (await reader().list(account, filter, { limit: 10, ...page })).rows.map(({ id }) => id);
+    expect(await listed({})).toEqual([last, call, sms]);
+    expect(await listed({}, { limit: 1, after: last })).toEqual([call]);
+    expect(await listed({ event: 'smsdlr' })).toEqual([sms]);
+    expect(await listed({ resource: 'call' })).toEqual([last, call]);
+    expect(await listed({ producerId: 'mine' })).toEqual([call]);
+    expect(await listed({ applicationId: '1' })).toEqual([]);
+    const before = new Date(Date.now() - 60_000);
+    expect(await listed({ until: before })).toEqual([]);
+    expect(await listed({ since: before })).toEqual([last, call, sms]);
+  });
+
+  it('delivers an event to each subscription of its account, once', async () => {
+    const account = await anAccount(2);
+    const event = anEvent(account, { producerId: 'once' });
+    const [first] = await store().accept([event]);
+    const [repeat] = await store().accept([event]);
+    expect(first).toMatchObject({ duplicate: false, deliveries: 2 });
+    const { id: eventId } = first as { id: string };
+    expect(repeat).toEqual({ accepted: true, id: eventId, duplicate: true, deliveries: 2 });
+    const deliveries = await reader().deliveriesOf(eventId);
+    expect(deliveries).toMatchObject([{ eventId }, { eventId }]);
+    expect(new Set(deliveries.map(({ webhookId }) => webhookId)).size).toBe(2);
+    const [other] = await reader().deliveriesOf(await accepted(anEvent(account)));
+    expect(deliveries.map(({ id }) => id)).not.toContain(other!.id);
+  });
+}

@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import type { Found, Page } from '#libs/kernel';
+import type { Delivery } from '../../deliveries/domain/delivery.js';
+import { FakeDeliveryStore } from '../../deliveries/domain/delivery-store.fake.js';
+import type { Acceptance, EventFilter, EventHead, ReportedEvent, StoredEvent } from './event.js';
+import { EventReader } from './event-reader.js';
+import { EventStore } from './event-store.js';
+
+/** Accepts events into memory. Each goes to all subscriptions of its account. */
+export class FakeEventStore extends EventStore {
+  /** The subscriptions of each account. */
+  readonly accounts = new Map<string, string[]>();
+  /** Oldest first. */
+  readonly all: StoredEvent[] = [];
+  readonly deliveries: Delivery[] = [];
+  private readonly log = new FakeDeliveryStore();
+
+  override accept(events: readonly ReportedEvent[]): Promise<Acceptance[]> {
+    return Promise.resolve(events.map((event) => this.acceptOne(event)));
+  }
+
+  private acceptOne(reported: ReportedEvent): Acceptance {
+    const { event, resource, data, accountId = '', producerId } = reported;
+    const webhookIds = this.accounts.get(accountId);
+    if (!webhookIds) return { accepted: false, refusal: 'unknown_account' };
+    const first = this.all.find(
+      (one) =>
+        producerId !== undefined &&
+        one.producerId === producerId &&
+        one.accountId === accountId &&
+        one.event === event,
+    );
+    const id = first?.id ?? randomUUID();
+    if (!first) {
+      const { occurredAt = new Date() } = reported;
+      const key = producerId === undefined ? {} : { producerId };
+      const times = { occurredAt, createdAt: new Date(), test: false };
+      this.all.push({ id, accountId, event, resource, data, ...key, ...times });
+      const made = webhookIds.map((webhookId) => this.log.deliver(webhookId, { eventId: id }));
+      this.deliveries.push(...made);
+    }
+    const { length } = this.deliveries.filter(({ eventId }) => eventId === id);
+    return { accepted: true, id, duplicate: first !== undefined, deliveries: length };
+  }
+}
+
+/** Reads what a {@link FakeEventStore} has. */
+export class FakeEventReader extends EventReader {
+  constructor(private readonly store: FakeEventStore) {
+    super();
+  }
+
+  override find(id: string, accountId: string | undefined): Promise<StoredEvent | undefined> {
+    return Promise.resolve(this.of(accountId).find((event) => event.id === id));
+  }
+
+  override list(
+    accountId: string | undefined,
+    { event, resource, applicationId, producerId, since, until }: EventFilter,
+    { after, limit }: Page,
+  ): Promise<Found<EventHead>> {
+    const newestFirst = this.of(accountId).toReversed();
+    const start = newestFirst.findIndex(({ id }) => id === after) + 1;
+    const rows = newestFirst
+      .slice(start)
+      .filter(
+        (one) =>
+          (event === undefined || one.event === event) &&
+          (resource === undefined || one.resource === resource) &&
+          (applicationId === undefined || one.applicationId === applicationId) &&
+          (producerId === undefined || one.producerId === producerId) &&
+          (since === undefined || one.createdAt >= since) &&
+          (until === undefined || one.createdAt < until),
+      );
+    return Promise.resolve({ rows: rows.slice(0, limit) });
+  }
+
+  override deliveriesOf(eventId: string): Promise<Delivery[]> {
+    return Promise.resolve(this.store.deliveries.filter((one) => one.eventId === eventId));
+  }
+
+  private of(accountId: string | undefined): StoredEvent[] {
+    return this.store.all.filter(
+      (event) => accountId === undefined || event.accountId === accountId,
+    );
+  }
+}
