@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { SecretBox } from '#libs/kernel';
 import {
   type BackgroundTasks,
@@ -27,6 +27,19 @@ import { aSubscription, anAccount } from '../../../../test/support/rows.js';
 
 const DAYS = 3;
 const LEASE_MS = 30_000;
+/** Removes all rows, and the partitions of past days. */
+const FORGET_THE_PAST = `
+TRUNCATE webhooks, events, deliveries, attempts, event_keys, replays, idempotency_keys;
+DO $$ DECLARE
+  past text;
+BEGIN
+  FOR past IN SELECT relname FROM pg_class
+    WHERE relkind = 'r' AND relname ~ '^(events|deliveries|attempts)_[0-9]{8}$'
+      AND right(relname, 8) < to_char(now() AT TIME ZONE 'UTC', 'YYYYMMDD')
+  LOOP
+    EXECUTE format('DROP TABLE %I', past);
+  END LOOP;
+END $$`;
 
 let database: TestDatabase;
 let account: string;
@@ -35,8 +48,12 @@ let sources: DataSource[];
 let expired: number;
 let warnings: string[];
 
-beforeEach(async () => {
+beforeAll(async () => {
   database = await createTestDatabase({ RETENTION_DAYS: String(DAYS) });
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  await database.query(FORGET_THE_PAST);
   account = await anAccount(database);
   webhook = await aSubscription(database, account);
   sources = [];
@@ -45,7 +62,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await Promise.all(sources.map((source) => source.destroy()));
-  await database.drop();
 });
 
 const config = (days = DAYS) =>
