@@ -32,8 +32,9 @@ export default defineConfig({
         },
       },
     ],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Tests that start processes or tools are slow on a busy machine.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     // Two cores carry PostgreSQL, Redis and the processes under test as well.
     maxWorkers: 2,
     reporters: ['default'],

@@ -13,6 +13,7 @@ import { launch, startApi, startWorker } from '../support/processes.js';
 import type { Environment, ServiceProcess } from '../support/service-process.js';
 import { connectTo } from '../support/raw-connection.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
+import { aSubscription } from '../support/rows.js';
 
 const base64 = (fill: string) => Buffer.alloc(32, fill).toString('base64');
 const K1 = `k1:${base64('1')}`;
@@ -123,39 +124,39 @@ describe('faulty SECRETS_KEYS', () => {
 
 describe('changed keys', () => {
   it('leave everything readable: without a key, with one, with another, and after reencryption', async () => {
-    const plain = await started(startApi, undefined);
-    const fields = {
-      targetUrl: receiver.url.replace('//', '//user:pass@'),
+    const secret = `whsec_${base64('s')}`;
+    // As it is stored without a key.
+    const id = await aSubscription(database, account.id, {
+      target_url: receiver.url.replace('//', '//***@'),
+      userinfo: 'user:pass',
       headers: { 'X-Key': 'value' },
-    };
-    const path = await create(clientOf(plain.url, account.auth), fields);
-    const { secret } = (await clientOf(plain.url, account.auth).get(`${path}/secret`)).json();
-    await plain.stop();
+      secret,
+    });
+    const path = `/v1/webhooks/${id}`;
     const authorization = `Basic ${Buffer.from('user:pass').toString('base64')}`;
-    const change = async (keys: string, reencrypted?: number) => {
-      if (reencrypted !== undefined) {
-        const stdout = `subscriptions re-encrypted with the key "${keys.slice(0, 2)}": ${reencrypted}\n`;
-        expect(await cli('secrets reencrypt', keys)).toEqual({ code: 0, stdout, stderr: '' });
-      }
-      const [api, worker] = await Promise.all([
-        started(startApi, keys),
-        started(startWorker, keys),
-      ]);
-      const client = clientOf(api.url, account.auth);
+    const isReadable = async (client: Client) => {
       expect((await client.get(`${path}/secret`)).json()).toEqual({ secret });
       const before = receiver.received.length;
       await client.post(`${path}/test`);
       await receiver.until((received) => received.length > before);
       const { headers } = receiver.received.at(-1)!;
       expect(headers).toMatchObject({ authorization, 'x-key': 'value' });
-      await Promise.all([api.stop(), worker.stop()]);
     };
-    await change(K1);
-    await change(K1, 1);
-    await change(`${K2},${K1}`);
-    await change(`${K2},${K1}`, 1);
-    await change(K2, 0);
-  });
+    let running: ServiceProcess[] = [];
+    for (const [keys, reencrypted] of [
+      [K1, 1],
+      [`${K2},${K1}`, 1],
+      [K2, 0],
+    ] as const) {
+      await Promise.all(running.map((one) => one.stop()));
+      running = await Promise.all([started(startApi, keys), started(startWorker, keys)]);
+      const client = clientOf(running[0]!.url, account.auth);
+      await isReadable(client);
+      const stdout = `subscriptions re-encrypted with the key "${keys.slice(0, 2)}": ${reencrypted}\n`;
+      expect(await cli('secrets reencrypt', keys)).toEqual({ code: 0, stdout, stderr: '' });
+      await isReadable(client);
+    }
+  }, 300_000);
 
   it('leave deliveries pending while a key is missing, and send them once it is back', async () => {
     const full = await started(startApi, K1);
