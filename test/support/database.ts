@@ -38,7 +38,7 @@ export async function createTestDatabase(
   const roles = { DATABASE_API_ROLE: api, DATABASE_WORKER_ROLE: worker };
   const config = readConfig({ DATABASE_URL: url, ...roles, ...settings });
   const told: string[] = [];
-  await migrate(config, contextSchemas, { tell: (line) => told.push(line) });
+  await migrate(config, contextSchemas, { print: (line) => told.push(line) });
   // What migrate asks an administrator to run.
   await asAdmin(...told.flatMap((line) => / to run: (.*)$/.exec(line)?.[1] ?? []));
   const pool = new pg.Pool({ connectionString: url, max: 5 });

@@ -16,7 +16,7 @@ export function applicationsRepositoryContract(underTest: ApplicationsUnderTest)
   const { applications, transactions, anAccount } = underTest;
   const content = contentOf({ name: 'Switchboard', voiceUrl: 'http://voice.example/' });
 
-  it('finds an application of its account only, also to hold it', async () => {
+  it('finds an application of its account only, also to lock it', async () => {
     const [account, other] = [await anAccount(), await anAccount()];
     const id = await applications().add(account, content);
     const generated = { id, userId: account, partition: null, version: 1, deletedAt: null };
@@ -25,8 +25,8 @@ export function applicationsRepositoryContract(underTest: ApplicationsUnderTest)
     expect(Math.abs(Date.now() - found!.createdAt.getTime())).toBeLessThan(60_000);
     expect(await applications().find(other, id)).toBeUndefined();
     expect(await applications().find(account, '999999999')).toBeUndefined();
-    const held = await transactions().run(() => applications().find(account, id, { hold: true }));
-    expect(held).toEqual(found);
+    const locked = await transactions().run(() => applications().find(account, id, { lock: true }));
+    expect(locked).toEqual(found);
   });
 
   it("lists an account's applications by id, after a given one", async () => {

@@ -5,15 +5,15 @@ import { ApplicationsRepository } from './applications.repository.js';
 /** Applications in memory, ids from 1. */
 export class FakeApplicationsRepository extends ApplicationsRepository {
   readonly all: Application[] = [];
-  /** The ids that were held, in order. */
-  readonly held: string[] = [];
+  /** The ids that were locked, in order. */
+  readonly locked: string[] = [];
 
   override find(
     accountId: string,
     id: string,
-    { hold } = { hold: false },
+    { lock } = { lock: false },
   ): Promise<Application | undefined> {
-    if (hold) this.held.push(id);
+    if (lock) this.locked.push(id);
     return Promise.resolve(this.of(accountId).find((application) => application.id === id));
   }
 

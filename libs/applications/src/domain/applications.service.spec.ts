@@ -60,7 +60,7 @@ describe("another account's application", () => {
     ]) {
       for (const work of [
         applications.get(account!, one!),
-        applications.hold(account!, one!),
+        applications.getLocked(account!, one!),
         applications.update(account!, one!, { name: 'y' }, wrongVersion),
         applications.delete(account!, one!, wrongVersion),
       ]) {
@@ -73,11 +73,11 @@ describe("another account's application", () => {
 });
 
 describe('an update', () => {
-  it('holds the application, and records the fields that changed', async () => {
+  it('locks the application, and records the fields that changed', async () => {
     const id = await anApplication();
     const changes = { name: 'Exchange', voiceUrl: minimal.voiceUrl, environmentId: '2' };
     await applications.update(ACCOUNT, id, changes, anyVersion);
-    expect(fakes.repository.held).toEqual([id]);
+    expect(fakes.repository.locked).toEqual([id]);
     expect(await applications.get(ACCOUNT, id)).toMatchObject({ ...changes, version: 2 });
     const fields = ['name', 'environment'];
     expect(recorded()).toEqual([

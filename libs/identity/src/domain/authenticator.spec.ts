@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { BusyError, RateLimitedError, UnavailableError } from '#libs/kernel';
 import { Authenticator } from './authenticator.js';
@@ -9,7 +8,7 @@ import { FAILURE_WINDOW_MS } from './login-failures.js';
 import type { Login } from './logins.js';
 import { FakeLogins } from './logins.fake.js';
 import { PasswordCheck } from './password-check.js';
-import { PasswordHasher } from './password-hasher.js';
+import { fakeHash, FakePasswordHasher } from './password-hasher.fake.js';
 
 const SECOND_MS = 1_000;
 const salt = Buffer.alloc(16, 7);
@@ -21,24 +20,6 @@ class FakeCredentialUses extends CredentialUses {
   override note(credentialId: string): void {
     this.noted.push(credentialId);
   }
-}
-
-/** A fast hash that counts its computations. */
-class FakePasswordHasher extends PasswordHasher {
-  readonly salts: string[] = [];
-
-  get computations(): number {
-    return this.salts.length;
-  }
-
-  override hash(password: string, given: Buffer): Promise<Buffer> {
-    this.salts.push(given.toString('hex'));
-    return Promise.resolve(fakeHash(password, given));
-  }
-}
-
-function fakeHash(password: string, given: Buffer): Buffer {
-  return createHash('sha256').update(given).update(password).digest();
 }
 
 let logins: FakeLogins;

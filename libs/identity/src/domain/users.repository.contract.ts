@@ -36,7 +36,7 @@ export function usersRepositoryContract(users: () => UsersRepository): void {
 
   it('tells whether a status changed', async () => {
     const { id } = await users().insert(aUser('locked'));
-    await users().hold(id);
+    await users().lock(id);
     expect(await users().setStatus(id, 'active')).toBe(false);
     expect(await users().setStatus(id, 'locked')).toBe(true);
     expect(await users().setStatus(id, 'locked')).toBe(false);

@@ -6,8 +6,8 @@ import { type NewUser, UsersRepository } from './users.repository.js';
 /** Users in memory, ids from 1. */
 export class FakeUsersRepository extends UsersRepository {
   readonly all: User[] = [];
-  /** The ids that were held, in order. */
-  readonly held: string[] = [];
+  /** The ids that were locked, in order. */
+  readonly locked: string[] = [];
 
   override findById(id: string): Promise<User | undefined> {
     return Promise.resolve(this.all.find((user) => user.id === id));
@@ -32,8 +32,8 @@ export class FakeUsersRepository extends UsersRepository {
     return Promise.resolve(stored);
   }
 
-  override hold(id: string): Promise<void> {
-    this.held.push(id);
+  override lock(id: string): Promise<void> {
+    this.locked.push(id);
     return Promise.resolve();
   }
 

@@ -158,11 +158,11 @@ describe('a credential', () => {
     credential.expiresAt = new Date(Date.now() - 1);
     const own = users.removeCredential(user.id, '1', as(user));
     await expect(own).rejects.toThrow(OwnAccessError);
-    expect(repository.held).toEqual([user.id]);
+    expect(repository.locked).toEqual([user.id]);
     expect(audit.entries.some(({ action }) => action === 'credential.delete')).toBe(false);
     // What PostgreSQL rolls back stays removed here.
     await users.removeCredential(user.id, '2');
-    expect([credentials.all, repository.held]).toEqual([[], [user.id]]);
+    expect([credentials.all, repository.locked]).toEqual([[], [user.id]]);
   });
 
   it('that is not the last valid one can be removed by its user', async () => {
