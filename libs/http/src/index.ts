@@ -50,3 +50,4 @@ export { parseTime, QueryReader, textsOf, TIME_RULE, timesOf } from './query.js'
 export { type JsonText, MAX_DEPTH } from './read-body.js';
 export { pathOf } from './request.js';
 export { refuseMethod, UnknownRouteModule } from './unknown-route.module.js';
+export { computed, viewOf } from './view.js';

@@ -2,8 +2,9 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import type { Found, Page } from '#libs/kernel';
-import { hrefBuilder } from './href.js';
+import { type HrefBuilder, hrefBuilder } from './href.js';
 import { pathOf } from './request.js';
+import type { View } from './view.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 /** Longer answers are streamed. */
@@ -14,13 +15,10 @@ const CHUNK_BYTES = 128 << 10;
 const FIRST_ROWS = 20;
 const MAX_ROWS = 500;
 
-/** A row in an answer: an object, or JSON text if parts of it must stay as they were sent. */
-export type Shown = object | string;
-
 /** Reads the rows of a list and formats them. */
 interface Source<Row> {
   read: (page: Page) => Promise<Row[] | Found<Row>>;
-  show: (row: Row) => Shown;
+  view: View<Row>;
 }
 
 /** Rows of a list as JSON. */
@@ -91,14 +89,14 @@ export async function answerList<Row extends { id: string }>(
   response: Response,
   page: Partial<Page>,
   read: Source<Row>['read'],
-  show: (row: Row) => Shown,
+  view: View<Row>,
 ): Promise<void> {
   const { limit, after } = page;
   if (limit === undefined) {
-    await answerPieces(request, response, arrayPieces(request, { read, show }, after));
+    await answerPieces(request, response, arrayPieces(request, { read, view }, after));
     return;
   }
-  const list = new ListReader(request, { read, show });
+  const list = new ListReader(request, { read, view });
   const ids: string[] = [];
   let texts: string[] = [];
   let bytes = 0;
@@ -122,11 +120,14 @@ export async function answerList<Row extends { id: string }>(
 /** Reads a list in queries whose rows add up to about one chunk. */
 class ListReader<Row extends { id: string }> {
   private rows = FIRST_ROWS;
+  private readonly href: HrefBuilder;
 
   constructor(
     private readonly request: Request,
     private readonly source: Source<Row>,
-  ) {}
+  ) {
+    this.href = hrefBuilder(request);
+  }
 
   /** @param most rows */
   async next(after: string | undefined, most = MAX_ROWS): Promise<Chunk> {
@@ -147,8 +148,7 @@ class ListReader<Row extends { id: string }> {
     const chunk: Chunk = { ids: [], texts: [], isCutShort: false };
     let bytes = 0;
     for (const row of rows.slice(0, wanted)) {
-      const shown = this.source.show(row);
-      const text = typeof shown === 'string' ? shown : JSON.stringify(shown);
+      const text = this.source.view.text(row, this.href);
       chunk.ids.push(row.id);
       chunk.texts.push(text);
       bytes += Buffer.byteLength(text);

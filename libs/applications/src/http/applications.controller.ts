@@ -14,9 +14,10 @@ import {
 } from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { ActAsUser, CurrentUser } from '#libs/identity/http';
+import type { Page } from '#libs/kernel';
 import { ApplicationsService } from '../domain/applications.service.js';
 import { CreateApplicationDto, UpdateApplicationDto } from './application.dto.js';
-import { showApplication } from './application.view.js';
+import { ApplicationView } from './application.view.js';
 
 /** The applications of the caller's account (specification, section 4.1). */
 @Controller('v1/applications')
@@ -27,20 +28,14 @@ export class ApplicationsController {
   @Get()
   async list(
     @CurrentUser() { userId }: Principal,
-    @Href() href: HrefBuilder,
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
     const query = new QueryReader(request);
     const page = query.optionalPage();
     query.done();
-    await answerList(
-      request,
-      response,
-      page,
-      (next) => this.applications.list(userId, next),
-      (application) => showApplication(application, href),
-    );
+    const read = (of: Page) => this.applications.list(userId, of);
+    await answerList(request, response, page, read, ApplicationView);
   }
 
   @Get(':id')
@@ -52,7 +47,7 @@ export class ApplicationsController {
   ): Promise<object> {
     const application = await this.applications.get(userId, id);
     response.setHeader('ETag', entityTag(application.version));
-    return showApplication(application, href);
+    return ApplicationView.show(application, href);
   }
 
   @Post()

@@ -1,5 +1,5 @@
 import { AddressSchema, DeletedSchema, describeRoutes, OPTIONAL_PAGE, schema } from '#libs/http';
-import { ApplicationSchema } from './application.view.js';
+import { ApplicationView } from './application.view.js';
 import { ApplicationsController } from './applications.controller.js';
 
 /** Applications in the API description. */
@@ -18,13 +18,13 @@ export const applicationsRoutes = [
         summary: 'List applications',
         about: "All of the caller's applications in ascending order of id, or a page of them.",
         query: OPTIONAL_PAGE,
-        answer: schema.arrayOf(ApplicationSchema),
+        answer: schema.arrayOf(ApplicationView.schema),
         headers: ['Link'],
       },
       show: {
         summary: 'Show an application',
         about: 'Returns one application, with its version as `ETag`.',
-        answer: ApplicationSchema,
+        answer: ApplicationView.schema,
         headers: ['ETag'],
       },
       create: {

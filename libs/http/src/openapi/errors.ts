@@ -7,6 +7,7 @@ import {
   meanings,
   named,
   object,
+  optional,
   type Schema,
   text,
 } from './schema.js';
@@ -220,26 +221,20 @@ export class DescribedErrors {
 
 function problemSchema(codes: readonly string[]): Schema {
   return named('Problem', {
-    ...object(
-      {
-        type: text('Always `about:blank`.', 'about:blank'),
-        title: text('The name of the status.', 'Not Found'),
-        status: { type: 'integer', description: 'The status of the answer.', examples: [404] },
-        detail: text('One sentence about this request.', 'There is no such resource.'),
-        instance: text('The target of the request.', '/v1/applications/5080983'),
-        code: choice('The kind of error, for programs.', codes),
-        error: text('The same sentence as `detail`.', 'There is no such resource.'),
-        errors: {
-          ...arrayOf(FaultSchema),
-          description: 'Every fault, if `code` is `validation_failed`.',
-        },
-        requestId: text(
-          'The `X-Request-Id` of the answer.',
-          'f0b1c7de-6a0e-4c07-9d3f-2f7f5a2b9c11',
-        ),
-      },
-      { optional: ['errors'] },
-    ),
+    ...object({
+      type: text('Always `about:blank`.', 'about:blank'),
+      title: text('The name of the status.', 'Not Found'),
+      status: { type: 'integer', description: 'The status of the answer.', examples: [404] },
+      detail: text('One sentence about this request.', 'There is no such resource.'),
+      instance: text('The target of the request.', '/v1/applications/5080983'),
+      code: choice('The kind of error, for programs.', codes),
+      error: text('The same sentence as `detail`.', 'There is no such resource.'),
+      errors: optional({
+        ...arrayOf(FaultSchema),
+        description: 'Every fault, if `code` is `validation_failed`.',
+      }),
+      requestId: text('The `X-Request-Id` of the answer.', 'f0b1c7de-6a0e-4c07-9d3f-2f7f5a2b9c11'),
+    }),
     description: 'The format of every error: RFC 9457, with `code`, `error` and `requestId`.',
   });
 }

@@ -38,12 +38,27 @@ export function nameOf(schema: Schema): string | undefined {
   return names.get(schema);
 }
 
-/** An object whose members are required unless listed as optional. */
-export function object<Members extends Record<string, Schema>>(
-  properties: Members,
-  { optional = [] }: { optional?: readonly (keyof Members)[] } = {},
-): Schema {
-  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+/** A member that an object may lack. */
+export interface Optional {
+  optional: Schema;
+}
+
+export function optional(schema: Schema): Optional {
+  return { optional: schema };
+}
+
+/** A member of an object: its schema, or something that has one. */
+type Member = Schema | Optional | { schema: Schema | Optional };
+
+/** An object whose members are required unless {@link optional}. */
+export function object(members: Readonly<Record<string, Member>>): Schema {
+  const properties: Record<string, Schema> = {};
+  const required: string[] = [];
+  for (const [name, member] of Object.entries(members)) {
+    const of = 'schema' in member ? member.schema : member;
+    if (!('optional' in of)) required.push(name);
+    properties[name] = 'optional' in of ? of.optional : of;
+  }
   return { type: 'object', properties, ...(required.length > 0 && { required }) };
 }
 

@@ -4,7 +4,7 @@ import { answerList, QueryReader, textsOf, timesOf } from '#libs/http';
 import { isNumericId, type Page } from '#libs/kernel';
 import { type AuditFilter, AuditLog } from '../domain/audit-log.js';
 import type { Principal } from '../domain/principal.js';
-import { showAuditRecord } from './audit.view.js';
+import { AuditRecordView } from './audit.view.js';
 import { CurrentUser } from './decorators.js';
 
 /** The changes of the caller's account, or of all accounts for the platform. */
@@ -27,7 +27,7 @@ export class AuditController {
     // Without this, a query for another account would scan all entries of the viewer.
     const isForeign = viewer !== undefined && accountId !== undefined && accountId !== viewer;
     const read = async (of: Page) => (isForeign ? { rows: [] } : this.log.list(viewer, filter, of));
-    await answerList(request, response, page, read, showAuditRecord);
+    await answerList(request, response, page, read, AuditRecordView);
   }
 }
 

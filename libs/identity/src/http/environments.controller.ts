@@ -5,7 +5,8 @@ import { numericIdOf } from '#libs/kernel';
 import { EnvironmentsService } from '../domain/environments.service.js';
 import { ActAsUser } from './actor.interceptor.js';
 import { PlatformOnly } from './decorators.js';
-import { CreateEnvironmentDto, showEnvironment } from './environments.dto.js';
+import { CreateEnvironmentDto } from './environments.dto.js';
+import { EnvironmentView } from './environments.view.js';
 
 /** Environments. Every user may see them; only the platform adds some. */
 @Controller('v1/environments')
@@ -14,26 +15,16 @@ export class EnvironmentsController {
   constructor(private readonly environments: EnvironmentsService) {}
 
   @Get()
-  async list(
-    @Req() request: Request,
-    @Res() response: Response,
-    @Href() href: HrefBuilder,
-  ): Promise<void> {
+  async list(@Req() request: Request, @Res() response: Response): Promise<void> {
     const query = new QueryReader(request);
     const page = query.optionalPage();
     query.done();
-    await answerList(
-      request,
-      response,
-      page,
-      (wanted) => this.environments.list(wanted),
-      (environment) => showEnvironment(environment, href),
-    );
+    await answerList(request, response, page, (of) => this.environments.list(of), EnvironmentView);
   }
 
   @Get(':id')
   async show(@Param('id') id: string, @Href() href: HrefBuilder): Promise<object> {
-    return showEnvironment(await this.environments.get(id), href);
+    return EnvironmentView.show(await this.environments.get(id), href);
   }
 
   @Post()

@@ -1,9 +1,5 @@
-import { Field, type HrefBuilder, IsChoice, IsFlag, IsId, IsLabel, schema } from '#libs/http';
-import {
-  type Environment,
-  ENVIRONMENT_TYPES,
-  type EnvironmentType,
-} from '../domain/environment.js';
+import { Field, IsChoice, IsFlag, IsId, IsLabel } from '#libs/http';
+import { ENVIRONMENT_TYPES, type EnvironmentType } from '../domain/environment.js';
 
 const NAME_MAX = 255;
 
@@ -24,22 +20,4 @@ export class CreateEnvironmentDto {
   @Field({ required: true, about: 'Whether its applications are billed.', example: false })
   @IsFlag()
   billable!: boolean;
-}
-
-/** The result of {@link showEnvironment}. */
-export const EnvironmentSchema = schema.named(
-  'Environment',
-  schema.object({
-    id: schema.numericId('The id.', '2'),
-    href: schema.href('The address.', 'environments/2'),
-    name: schema.text('The name.', 'Production'),
-    type: schema.choice('The purpose.', ENVIRONMENT_TYPES, 'production'),
-    billable: schema.flag('Whether its applications are billed.', true),
-  }),
-);
-
-/** An environment in the form that answers contain. */
-export function showEnvironment(environment: Environment, href: HrefBuilder): object {
-  const { id, name, type, billable } = environment;
-  return { id, href: href('environments', id), name, type, billable };
 }

@@ -10,17 +10,17 @@ import {
 } from '#libs/http';
 import { OwnAccessError } from '../domain/identity-errors.js';
 import { AuditController } from './audit.controller.js';
-import { AuditRecordSchema } from './audit.view.js';
+import { AuditRecordView } from './audit.view.js';
 import { EnvironmentsController } from './environments.controller.js';
-import { EnvironmentSchema } from './environments.dto.js';
+import { EnvironmentView } from './environments.view.js';
 import { UsersController } from './users.controller.js';
 import {
   CreatedCredentialSchema,
   CreatedUserSchema,
-  CredentialSchema,
-  UserSchema,
-  UserWithCredentialsSchema,
-} from './users.dto.js';
+  CredentialView,
+  UserView,
+  UserWithCredentialsView,
+} from './users.view.js';
 
 const OWN_ACCESS = describeError(
   new OwnAccessError('lock yourself'),
@@ -40,14 +40,14 @@ const usersRoutes = describeRoutes(UsersController, {
       summary: 'List users',
       about: 'All users in ascending order of id, or a page of them. Needs the role `platform`.',
       query: OPTIONAL_PAGE,
-      answer: schema.arrayOf(UserSchema),
+      answer: schema.arrayOf(UserView.schema),
       headers: ['Link'],
     },
     show: {
       summary: 'Show a user',
       about:
         'The caller with its credentials. With the role `platform`, any user with its credentials.',
-      answer: UserWithCredentialsSchema,
+      answer: UserWithCredentialsView.schema,
     },
     create: {
       summary: 'Create a user',
@@ -69,7 +69,7 @@ const usersRoutes = describeRoutes(UsersController, {
     showCredential: {
       summary: 'Show a credential',
       about: 'One credential of the caller. With the role `platform`, of any user.',
-      answer: CredentialSchema,
+      answer: CredentialView.schema,
     },
     addCredential: {
       summary: 'Add a credential',
@@ -100,13 +100,13 @@ const environmentsRoutes = describeRoutes(EnvironmentsController, {
       summary: 'List environments',
       about: 'All environments in ascending order of id, or a page of them.',
       query: OPTIONAL_PAGE,
-      answer: schema.arrayOf(EnvironmentSchema),
+      answer: schema.arrayOf(EnvironmentView.schema),
       headers: ['Link'],
     },
     show: {
       summary: 'Show an environment',
       about: 'Returns one environment.',
-      answer: EnvironmentSchema,
+      answer: EnvironmentView.schema,
     },
     create: {
       summary: 'Create an environment',
@@ -144,7 +144,7 @@ const auditRoutes = describeRoutes(AuditController, {
         ...TIMES,
         ...NEWEST_PAGE,
       },
-      answer: schema.arrayOf(AuditRecordSchema),
+      answer: schema.arrayOf(AuditRecordView.schema),
       headers: ['Link'],
     },
   },

@@ -14,14 +14,8 @@ import type { Principal } from '../domain/principal.js';
 import { UsersService } from '../domain/users.service.js';
 import { ActAsUser } from './actor.interceptor.js';
 import { CurrentUser, PlatformOnly } from './decorators.js';
-import {
-  CreateCredentialDto,
-  CreateUserDto,
-  credentialHref,
-  showCredential,
-  showUser,
-  UpdateUserDto,
-} from './users.dto.js';
+import { CreateCredentialDto, CreateUserDto, UpdateUserDto } from './users.dto.js';
+import { credentialHref, CredentialView, UserView, UserWithCredentialsView } from './users.view.js';
 
 /** Users and their credentials. In the paths, `:user` is an id or a username. */
 @Controller('v1/users')
@@ -31,21 +25,11 @@ export class UsersController {
 
   @Get()
   @PlatformOnly()
-  async list(
-    @Req() request: Request,
-    @Res() response: Response,
-    @Href() href: HrefBuilder,
-  ): Promise<void> {
+  async list(@Req() request: Request, @Res() response: Response): Promise<void> {
     const query = new QueryReader(request);
     const page = query.optionalPage();
     query.done();
-    await answerList(
-      request,
-      response,
-      page,
-      (wanted) => this.users.list(wanted),
-      (user) => showUser(user, href),
-    );
+    await answerList(request, response, page, (of) => this.users.list(of), UserView);
   }
 
   @Get(':user')
@@ -55,7 +39,7 @@ export class UsersController {
     @Href() href: HrefBuilder,
   ): Promise<object> {
     const { user, credentials } = await this.users.show(name, viewer);
-    return showUser(user, href, credentials);
+    return UserWithCredentialsView.show(Object.assign(user, { credentials }), href);
   }
 
   @Post()
@@ -93,7 +77,7 @@ export class UsersController {
     @CurrentUser() viewer: Principal,
     @Href() href: HrefBuilder,
   ): Promise<object> {
-    return showCredential(await this.users.showCredential(name, id, viewer), href);
+    return CredentialView.show(await this.users.showCredential(name, id, viewer), href);
   }
 
   @Post(':user/credentials')

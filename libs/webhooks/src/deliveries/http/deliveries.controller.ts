@@ -17,9 +17,9 @@ import { ActAsUser, CurrentUser, LimitedTo } from '#libs/identity/http';
 import type { Page } from '#libs/kernel';
 import { DeliveriesService } from '../domain/deliveries.service.js';
 import { DeliveryStatisticsService } from '../domain/delivery-statistics.js';
-import type { Attempt, Delivery } from '../domain/delivery.js';
+import type { Delivery } from '../domain/delivery.js';
 import type { DeliveryFilter } from '../domain/delivery-store.js';
-import { attemptView, deliveryView, LOGGED } from './delivery.view.js';
+import { AttemptView, DeliveryView, LOGGED, visibleAttempt } from './delivery.view.js';
 import { located } from '../../subscriptions/http/located.js';
 
 /** Limited because each test calls a target at once, even if it is blocked, and adds an audit entry. */
@@ -38,7 +38,6 @@ export class DeliveriesController {
   async list(
     @Param('id') webhookId: string,
     @CurrentUser() user: Principal,
-    @Href() href: HrefBuilder,
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
@@ -47,7 +46,7 @@ export class DeliveriesController {
     const filter = filterOf(query);
     query.done();
     const read = await this.deliveries.list(user.userId, webhookId, filter);
-    await answerList(request, response, page, read, (delivery) => deliveryView(delivery, href));
+    await answerList(request, response, page, read, DeliveryView);
   }
 
   @Get('webhooks/:id/stats')
@@ -71,7 +70,7 @@ export class DeliveriesController {
     const delivery = await this.deliveries.get(user.userId, id);
     const before = Math.max(delivery.attempts - LOGGED, 0);
     const log = arrayPieces(request, this.attemptsOf(delivery, user), String(before));
-    const text = JSON.stringify(deliveryView(delivery, href));
+    const text = DeliveryView.text(delivery, href);
     await answerPieces(request, response, withMember(text, 'attemptLog', log));
   }
 
@@ -86,8 +85,8 @@ export class DeliveriesController {
     const page = query.page(isAttemptNumber);
     query.done();
     const delivery = await this.deliveries.get(user.userId, id);
-    const { read, show } = this.attemptsOf(delivery, user);
-    await answerList(request, response, page, read, show);
+    const { read, view } = this.attemptsOf(delivery, user);
+    await answerList(request, response, page, read, view);
   }
 
   /** The attempts of a delivery, whose ids are their numbers. */
@@ -96,9 +95,9 @@ export class DeliveriesController {
       read: async ({ after = '0', limit }: Page) =>
         (await this.deliveries.attempts(delivery, Number(after), limit)).map((attempt) => ({
           id: String(attempt.number),
-          attempt,
+          ...visibleAttempt(attempt, delivery, viewer),
         })),
-      show: ({ attempt }: { attempt: Attempt }) => attemptView(attempt, delivery, viewer),
+      view: AttemptView,
     };
   }
 

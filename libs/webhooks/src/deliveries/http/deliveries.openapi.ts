@@ -12,7 +12,7 @@ import {
   SubscriptionInactiveError,
 } from '../domain/deliveries.service.js';
 import { DeliveriesController } from './deliveries.controller.js';
-import { AttemptSchema, DeliverySchema, DeliveryWithAttemptsSchema } from './delivery.view.js';
+import { AttemptView, DeliveryView, DeliveryWithAttemptsSchema } from './delivery.view.js';
 import { StatisticsSchema } from './statistics.schema.js';
 
 export const SUBSCRIPTION_INACTIVE = describeError(
@@ -51,7 +51,7 @@ export const deliveriesRoutes = describeRoutes(DeliveriesController, {
         ...TIMES,
         ...NEWEST_PAGE,
       },
-      answer: schema.arrayOf(DeliverySchema),
+      answer: schema.arrayOf(DeliveryView.schema),
       headers: ['Link'],
     },
     stats: {
@@ -75,7 +75,7 @@ export const deliveriesRoutes = describeRoutes(DeliveriesController, {
           schema: { ...schema.integer('', 100), minimum: 0, maximum: 999_999_999 },
         },
       },
-      answer: schema.arrayOf(AttemptSchema),
+      answer: schema.arrayOf(AttemptView.schema),
       headers: ['Link'],
     },
     redeliver: {

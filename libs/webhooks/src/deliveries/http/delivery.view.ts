@@ -1,4 +1,4 @@
-import { type HrefBuilder, schema } from '#libs/http';
+import { computed, schema, viewOf } from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { isPublicAddress } from '#libs/outbound';
 import type {
@@ -10,6 +10,8 @@ import type {
 } from '../domain/delivery.js';
 import { EVENT_KINDS, RESOURCES } from '../../subscriptions/domain/event-kinds.js';
 import { namesAddress } from '../../subscriptions/domain/target-url.js';
+
+const { optional } = schema;
 
 /** The meaning of each state. The type ensures that none is missing. */
 const STATES: Record<DeliveryState, string> = {
@@ -43,108 +45,79 @@ const ATTEMPT_ERRORS: Record<AttemptError, string> = {
 /** Most attempts that are shown with their delivery. */
 export const LOGGED = 100;
 
-const delivery = {
+/** A delivery in the form that answers contain. */
+export const DeliveryView = viewOf<Delivery>()('Delivery', {
   id: schema.uuid("Its id, and the notification's `webhook-id`."),
-  href: schema.href('Its address.', 'deliveries/019a0b1c-2d3e-7f40-8a51-b26c73d84e95'),
+  href: computed(
+    schema.href('Its address.', 'deliveries/019a0b1c-2d3e-7f40-8a51-b26c73d84e95'),
+    ({ id }, href) => href('deliveries', id),
+  ),
   eventId: schema.uuid('The event that is told of.', '019a0b1c-2d3c-7a10-9c77-04d6f1e2b388'),
   webhookId: schema.numericId('The subscription that is told.', '4711'),
   event: schema.choice('The kind of the event.', EVENT_KINDS, 'cdrCreated'),
   resource: schema.choice('What the event is about.', RESOURCES, 'call'),
-  applicationId: schema.numericId('The application of the event, if it has one.', '5080983'),
+  applicationId: optional(
+    schema.numericId('The application of the event, if it has one.', '5080983'),
+  ),
   targetUrl: schema.text(
     'As the subscription has it now; user information is shown as `***`.',
     'https://hooks.example.com/switchhook',
   ),
   state: schema.meanings('How it stands.', STATES, 'exhausted'),
-  reason: schema.meanings('Why it ended without success.', REASONS, 'gone'),
+  reason: optional(schema.meanings('Why it ended without success.', REASONS, 'gone')),
   attempts: schema.integer('How many attempts are recorded.', 1),
-  nextAttemptAt: schema.time(
-    'When it is tried next, while it is pending, not paused, and no attempt is on its way.',
+  nextAttemptAt: optional(
+    schema.time(
+      'When it is tried next, while it is pending, not paused, and no attempt is on its way.',
+    ),
   ),
   createdAt: schema.time('When the event was accepted.'),
-  completedAt: schema.time('When it ended.'),
+  completedAt: optional(schema.time('When it ended.')),
   test: schema.flag('Whether it was asked for as a test.', false),
-};
+});
 
-const absent = ['applicationId', 'reason', 'nextAttemptAt', 'completedAt'] as const;
-
-/** What {@link deliveryView} shows. */
-export const DeliverySchema = schema.named(
-  'Delivery',
-  schema.object(delivery, { optional: absent }),
-);
-
-/** What {@link attemptView} shows. */
-export const AttemptSchema = schema.named(
-  'Attempt',
-  schema.object(
-    {
-      number: schema.integer('The first attempt is 1.', 1),
-      at: schema.time('When it began.'),
-      durationMs: schema.integer('Until the headers of the answer, or the failure, in ms.', 123),
-      status: schema.integer("The status of the target's answer, if there was one.", 410),
-      error: schema.meanings('Why there was no answer.', ATTEMPT_ERRORS, 'timeout'),
-      address: schema.text(
-        'The address that was called; not one that is not public, where a name led to it.',
-        '203.0.113.7',
-      ),
-      responseHeaders: {
-        type: 'object',
-        description: "The headers of the target's answer.",
-        additionalProperties: {
-          anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }],
-        },
-        examples: [{ 'content-type': 'text/plain' }],
-      },
-      responseBody: schema.text("The beginning of the answer's body.", 'no such hook'),
-      truncated: schema.flag('Whether there was more of the body.', false),
-    },
-    { optional: ['status', 'error', 'address', 'responseHeaders', 'responseBody'] },
+/** An attempt in the form that answers contain. */
+export const AttemptView = viewOf<Attempt>()('Attempt', {
+  number: schema.integer('The first attempt is 1.', 1),
+  at: schema.time('When it began.'),
+  durationMs: schema.integer('Until the headers of the answer, or the failure, in ms.', 123),
+  status: optional(schema.integer("The status of the target's answer, if there was one.", 410)),
+  error: optional(schema.meanings('Why there was no answer.', ATTEMPT_ERRORS, 'timeout')),
+  address: optional(
+    schema.text(
+      'The address that was called; not one that is not public, where a name led to it.',
+      '203.0.113.7',
+    ),
   ),
-);
+  responseHeaders: optional({
+    type: 'object',
+    description: "The headers of the target's answer.",
+    additionalProperties: {
+      anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }],
+    },
+    examples: [{ 'content-type': 'text/plain' }],
+  }),
+  responseBody: optional(schema.text("The beginning of the answer's body.", 'no such hook')),
+  truncated: schema.flag('Whether there was more of the body.', false),
+});
 
-/** A single delivery: {@link deliveryView} with its attempts. */
+/** A single delivery: {@link DeliveryView} with its attempts, which are read as they are sent. */
 export const DeliveryWithAttemptsSchema = schema.named(
   'DeliveryWithAttempts',
-  schema.object(
-    {
-      ...delivery,
-      attemptLog: {
-        ...schema.arrayOf(AttemptSchema),
-        description: `The newest ${LOGGED} attempts, in the order in which they were made.`,
-      },
+  schema.object({
+    ...DeliveryView.members,
+    attemptLog: {
+      ...schema.arrayOf(AttemptView.schema),
+      description: `The newest ${LOGGED} attempts, in the order in which they were made.`,
     },
-    { optional: absent },
-  ),
+  }),
 );
 
-/** A delivery in a list. */
-export function deliveryView(delivery: Delivery, href: HrefBuilder): object {
-  const { id, eventId, webhookId, event, resource, applicationId, targetUrl } = delivery;
-  return {
-    id,
-    href: href('deliveries', id),
-    eventId,
-    webhookId,
-    event,
-    resource,
-    applicationId,
-    targetUrl,
-    state: delivery.state,
-    reason: delivery.reason,
-    attempts: delivery.attempts,
-    nextAttemptAt: delivery.nextAttemptAt,
-    createdAt: delivery.createdAt,
-    completedAt: delivery.completedAt,
-    test: delivery.test,
-  };
-}
-
 /**
- * An attempt as it is shown. If a name resolved to a non-public address, only the platform sees it,
- * because it reveals the operator's network.
+ * An attempt as far as its viewer may see it. If a name resolved to a non-public address, only the
+ * platform sees it, because it reveals the operator's network.
  */
-export function attemptView(
+export function visibleAttempt(
   attempt: Attempt,
   { targetUrl }: Pick<Delivery, 'targetUrl'>,
   viewer: Pick<Principal, 'role'>,

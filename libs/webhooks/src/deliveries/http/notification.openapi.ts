@@ -4,27 +4,33 @@ import { EVENT_KINDS, RESOURCES } from '../../subscriptions/domain/event-kinds.j
 /** The body of a notification, as `notificationBody` writes it. */
 export const NotificationSchema = schema.named(
   'Notification',
-  schema.object(
-    {
-      id: schema.uuid('The same on every attempt, and equal to `webhook-id`.'),
-      name: schema.text("The subscription's `name`.", 'Billing'),
-      event: schema.choice('The kind of the event.', EVENT_KINDS, 'cdrCreated'),
-      resource: schema.choice('What the event is about.', RESOURCES, 'call'),
-      accountId: schema.numericId('The account that it happened to.', '83346'),
-      applicationId: schema.numericId('The application, if the event has one.', '5080983'),
-      timestamp: schema.time('When it happened.'),
-      test: { type: 'boolean', const: true, description: 'Only on a test.', examples: [true] },
-      data: schema.anyObject('Byte for byte as the platform reported it.', {
-        callId: '8c1f3a',
-        duration: 33258,
-      }),
-      payload: schema.anyObject("The subscription's `payload`, byte for byte.", {
+  schema.object({
+    id: schema.uuid('The same on every attempt, and equal to `webhook-id`.'),
+    name: schema.optional(schema.text("The subscription's `name`.", 'Billing')),
+    event: schema.choice('The kind of the event.', EVENT_KINDS, 'cdrCreated'),
+    resource: schema.choice('What the event is about.', RESOURCES, 'call'),
+    accountId: schema.numericId('The account that it happened to.', '83346'),
+    applicationId: schema.optional(
+      schema.numericId('The application, if the event has one.', '5080983'),
+    ),
+    timestamp: schema.time('When it happened.'),
+    test: schema.optional({
+      type: 'boolean',
+      const: true,
+      description: 'Only on a test.',
+      examples: [true],
+    }),
+    data: schema.anyObject('Byte for byte as the platform reported it.', {
+      callId: '8c1f3a',
+      duration: 33258,
+    }),
+    payload: schema.optional(
+      schema.anyObject("The subscription's `payload`, byte for byte.", {
         order: 4711,
         tags: ['shop'],
       }),
-    },
-    { optional: ['name', 'applicationId', 'test', 'payload'] },
-  ),
+    ),
+  }),
 );
 
 /** The notifications' part of the API description. */

@@ -1,4 +1,4 @@
-import { type HrefBuilder, schema } from '#libs/http';
+import { computed, schema, viewOf } from '#libs/http';
 import { type Replay, REPLAYABLE_STATES, type ReplayState } from '../domain/replay.js';
 
 const STATES: Record<ReplayState, string> = {
@@ -13,44 +13,22 @@ export const ReplayCountSchema = schema.named(
   schema.object({ deliveries: schema.integer('How many would be sent again.', 312) }),
 );
 
-/** What {@link replayView} shows. */
-export const ReplaySchema = schema.named(
-  'Replay',
-  schema.object(
-    {
-      id: schema.uuid('Its id.'),
-      href: schema.href('Its address.', 'replays/019a0b1c-2d3e-7f40-8a51-b26c73d84e95'),
-      webhookId: schema.numericId('The subscription that is told again.', '4711'),
-      since: schema.time('Deliveries that were made at or after that.'),
-      until: schema.time('Deliveries that were made before that.'),
-      states: schema.arrayOf(
-        schema.choice('A state that they were in.', REPLAYABLE_STATES, 'exhausted'),
-      ),
-      state: schema.meanings('How it stands.', STATES, 'running'),
-      total: schema.integer('How many deliveries there were when it was asked for.', 312),
-      replayed: schema.integer('How many of them have begun anew.', 200),
-      createdAt: schema.time('When it was asked for.'),
-      completedAt: schema.time('When it ended.'),
-    },
-    { optional: ['completedAt'] },
+/** A replay in the form that answers contain. */
+export const ReplayView = viewOf<Replay>()('Replay', {
+  id: schema.uuid('Its id.'),
+  href: computed(
+    schema.href('Its address.', 'replays/019a0b1c-2d3e-7f40-8a51-b26c73d84e95'),
+    ({ id }, href) => href('replays', id),
   ),
-);
-
-/** A replay as it is shown. */
-export function replayView(replay: Replay, href: HrefBuilder): object {
-  const { id, webhookId, since, until, states, state, total, replayed } = replay;
-  const { createdAt, completedAt } = replay;
-  return {
-    id,
-    href: href('replays', id),
-    webhookId,
-    since,
-    until,
-    states,
-    state,
-    total,
-    replayed,
-    createdAt,
-    completedAt,
-  };
-}
+  webhookId: schema.numericId('The subscription that is told again.', '4711'),
+  since: schema.time('Deliveries that were made at or after that.'),
+  until: schema.time('Deliveries that were made before that.'),
+  states: schema.arrayOf(
+    schema.choice('A state that they were in.', REPLAYABLE_STATES, 'exhausted'),
+  ),
+  state: schema.meanings('How it stands.', STATES, 'running'),
+  total: schema.integer('How many deliveries there were when it was asked for.', 312),
+  replayed: schema.integer('How many of them have begun anew.', 200),
+  createdAt: schema.time('When it was asked for.'),
+  completedAt: schema.optional(schema.time('When it ended.')),
+});

@@ -12,7 +12,7 @@ import type { Principal } from '#libs/identity';
 import { ActAsUser, CurrentUser } from '#libs/identity/http';
 import { ReplaysService } from '../domain/replays.service.js';
 import { readReplay } from './replay.body.js';
-import { replayView } from './replay.view.js';
+import { ReplayView } from './replay.view.js';
 
 /** Replays of a customer's finished deliveries. */
 @Controller('v1')
@@ -44,7 +44,7 @@ export class ReplaysController {
     @CurrentUser() { userId }: Principal,
     @Href() href: HrefBuilder,
   ): Promise<object> {
-    return replayView(await this.replays.show(userId, id), href);
+    return ReplayView.show(await this.replays.show(userId, id), href);
   }
 
   @Post('replays/:id/cancel')

@@ -2,7 +2,7 @@ import { AddressSchema, describeError, describeRoutes, schema } from '#libs/http
 import { ReplayFinishedError, ReplayLimitError } from '../domain/replay.js';
 import { SUBSCRIPTION_INACTIVE } from './deliveries.openapi.js';
 import { ReplayRequestSchema } from './replay.body.js';
-import { ReplayCountSchema, ReplaySchema } from './replay.view.js';
+import { ReplayCountSchema, ReplayView } from './replay.view.js';
 import { ReplaysController } from './replays.controller.js';
 
 const LIMIT_REACHED = describeError(
@@ -46,7 +46,7 @@ export const replaysRoutes = describeRoutes(ReplaysController, {
     show: {
       summary: 'Show a replay',
       about: 'How far it came; also after its subscription is gone.',
-      answer: ReplaySchema,
+      answer: ReplayView.schema,
     },
     cancel: {
       summary: 'Cancel a replay',

@@ -28,7 +28,13 @@ import {
 import type { Acceptance, EventFilter, ReportedEvent } from '../domain/event.js';
 import { EventsService } from '../domain/events.service.js';
 import { readEvent, refusalFault } from './event.body.js';
-import { acceptanceView, eventText, eventView, unavailableView } from './event.view.js';
+import {
+  AcceptedEventView,
+  EventReportView,
+  EventView,
+  RefusedEventView,
+  UnavailableEventView,
+} from './event.view.js';
 
 /** Most events in a batch. */
 export const MAX_BATCH = 1_000;
@@ -50,9 +56,9 @@ export class EventsController {
     if ('faults' in read) throw new ValidationError(read.faults);
     const [acceptance] = await this.events.accept([read.event]);
     if (acceptance instanceof UnavailableError) throw acceptance;
-    if (!acceptance?.accepted) throw new ValidationError(faultsOf(acceptance));
+    if (!acceptance?.accepted) throw refusalOf(acceptance);
     response.setHeader('Location', href('events', acceptance.id));
-    return acceptanceView(acceptance, href);
+    return AcceptedEventView.show(acceptance, href);
   }
 
   @Post('batch')
@@ -66,12 +72,13 @@ export class EventsController {
     const valid = read.flatMap((item) => ('event' in item ? [item.event] : []));
     const acceptances = (valid.length > 0 ? await this.events.accept(valid) : []).values();
     const results = read.map((item, index) => {
-      if ('faults' in item) return faultyResult(item.faults);
+      if ('faults' in item) return RefusedEventView.show(new ValidationError(item.faults), href);
       const acceptance = acceptances.next().value;
-      if (acceptance instanceof UnavailableError) return unavailableView(acceptance);
+      if (acceptance instanceof UnavailableError)
+        return UnavailableEventView.show(acceptance, href);
       return acceptance?.accepted
-        ? acceptanceView(acceptance, href)
-        : faultyResult(faultsOf(acceptance, `/events/${index}`));
+        ? AcceptedEventView.show(acceptance, href)
+        : RefusedEventView.show(refusalOf(acceptance, `/events/${index}`), href);
     });
     return { results };
   }
@@ -79,7 +86,6 @@ export class EventsController {
   @Get()
   async list(
     @CurrentUser() user: Principal,
-    @Href() href: HrefBuilder,
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
@@ -88,7 +94,7 @@ export class EventsController {
     const filter = filterOf(query);
     query.done();
     const read = (of: Page) => this.events.list(ownerOf(user), filter, of);
-    await answerList(request, response, page, read, (event) => eventView(event, href));
+    await answerList(request, response, page, read, EventView);
   }
 
   @Get(':id')
@@ -101,7 +107,8 @@ export class EventsController {
   ): Promise<void> {
     // The router matches each method separately, so GET /v1/events/batch arrives here.
     if (id === 'batch') refuseMethod(request, response);
-    answerJson(response, eventText(await this.events.show(id, ownerOf(user)), href));
+    const { event, ...others } = await this.events.show(id, ownerOf(user));
+    answerJson(response, EventReportView.text({ ...event, ...others }, href));
   }
 }
 
@@ -148,13 +155,8 @@ function tooDeepFault(field: string): FieldFault {
   return { field, code: 'length', message };
 }
 
-function faultsOf(acceptance: Acceptance | undefined, pointer = ''): FieldFault[] {
+function refusalOf(acceptance: Acceptance | undefined, pointer = ''): ValidationError {
   if (!acceptance || acceptance.accepted)
     throw new Error('an event was neither accepted nor refused');
-  return [refusalFault(acceptance.refusal, pointer)];
-}
-
-function faultyResult(faults: FieldFault[]): object {
-  const { message, code } = new ValidationError(faults);
-  return { error: message, code, errors: faults };
+  return new ValidationError([refusalFault(acceptance.refusal, pointer)]);
 }

@@ -1,11 +1,6 @@
 import { describeRoutes, NEWEST_PAGE, schema, TIMES } from '#libs/http';
 import { EventBatchSchema, ReportedEventSchema } from './event-body.schema.js';
-import {
-  AcceptedEventSchema,
-  BatchResultSchema,
-  EventReportSchema,
-  EventSchema,
-} from './event.view.js';
+import { AcceptedEventView, BatchResultSchema, EventReportView, EventView } from './event.view.js';
 import { EventsController } from './events.controller.js';
 
 const event = {
@@ -35,7 +30,7 @@ export const eventsRoutes = describeRoutes(EventsController, {
         'the target, where the operator collects traces.',
       body: ReportedEventSchema,
       examples: { smallest: event, everything: withEverything },
-      answer: AcceptedEventSchema,
+      answer: AcceptedEventView.schema,
       headers: ['Location'],
     },
     reportBatch: {
@@ -63,13 +58,13 @@ export const eventsRoutes = describeRoutes(EventsController, {
         ...TIMES,
         ...NEWEST_PAGE,
       },
-      answer: schema.arrayOf(EventSchema),
+      answer: schema.arrayOf(EventView.schema),
       headers: ['Link'],
     },
     show: {
       summary: 'Show an event',
       about: 'The event, who was told of it, and why others were not.',
-      answer: EventReportSchema,
+      answer: EventReportView.schema,
     },
   },
 });

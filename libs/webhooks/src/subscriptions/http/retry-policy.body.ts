@@ -37,7 +37,8 @@ export const GivenRetryPolicy = {
 
 /** A policy as it is shown. */
 export const RetryPolicySchema = schema.named('RetryPolicy', {
-  ...schema.object(members, { optional: ['schedule', 'timeoutMs'] }),
+  type: 'object',
+  properties: members,
   description: 'What holds instead of the configured retries.',
 });
 

@@ -3,7 +3,7 @@ import { answerJson, answerList, entityTag, hrefBuilder, QueryReader } from '#li
 import type { Page } from '#libs/kernel';
 import type { Webhook } from '../domain/webhook.js';
 import type { WebhookQuery } from '../domain/webhooks.service.js';
-import { webhookText } from './webhook.view.js';
+import { WebhookView } from './webhook.view.js';
 
 type List = (query: WebhookQuery) => Promise<(page: Page) => Promise<Webhook[]>>;
 
@@ -27,12 +27,11 @@ export async function answerWebhooks(
   const page = query.optionalPage();
   query.done();
   const read = await list({ accountId, scope, ...filter });
-  const href = hrefBuilder(request);
-  await answerList(request, response, page, read, (webhook) => webhookText(webhook, href));
+  await answerList(request, response, page, read, WebhookView);
 }
 
 /** Answers with a subscription and the entity tag of its version. */
 export function answerWebhook(request: Request, response: Response, webhook: Webhook): void {
   response.setHeader('ETag', entityTag(webhook.version));
-  answerJson(response, webhookText(webhook, hrefBuilder(request)));
+  answerJson(response, WebhookView.text(webhook, hrefBuilder(request)));
 }

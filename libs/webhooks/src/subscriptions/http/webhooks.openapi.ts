@@ -9,7 +9,7 @@ import {
 } from '#libs/http';
 import { WebhookLimitReached } from '../domain/webhook-limit.js';
 import { ApplicationWebhooksController } from './application-webhooks.controller.js';
-import { VerificationKeySchema, WebhookSchema } from './webhook.view.js';
+import { VerificationKeySchema, WebhookView } from './webhook.view.js';
 import { WebhooksController } from './webhooks.controller.js';
 
 const LIMIT_REACHED = describeError(
@@ -82,13 +82,13 @@ const webhooksRoutes = describeRoutes(WebhooksController, {
         ...FILTERS,
         ...OPTIONAL_PAGE,
       },
-      answer: schema.arrayOf(WebhookSchema),
+      answer: schema.arrayOf(WebhookView.schema),
       headers: ['Link'],
     },
     show: {
       summary: 'Show a subscription',
       about: 'Answers one subscription, and its version as `ETag`.',
-      answer: WebhookSchema,
+      answer: WebhookView.schema,
       headers: ['ETag'],
     },
     create: {
@@ -157,13 +157,13 @@ const applicationWebhooksRoutes = describeRoutes(ApplicationWebhooksController, 
       summary: "List an application's subscriptions",
       about: 'Those of one application in ascending order of id, or a page of them.',
       query: { ...FILTERS, ...OPTIONAL_PAGE },
-      answer: schema.arrayOf(WebhookSchema),
+      answer: schema.arrayOf(WebhookView.schema),
       headers: ['Link'],
     },
     show: {
       summary: "Show an application's subscription",
       about: 'The same as under `/v1/webhooks/{id}`.',
-      answer: WebhookSchema,
+      answer: WebhookView.schema,
       headers: ['ETag'],
     },
     create: {
