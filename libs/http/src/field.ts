@@ -1,6 +1,10 @@
 import { applyDecorators } from '@nestjs/common';
-import { Expose, Transform } from 'class-transformer';
-import { registerDecorator, ValidateIf, type ValidationArguments } from 'class-validator';
+import {
+  registerDecorator,
+  ValidateIf,
+  validateSync,
+  type ValidationArguments,
+} from 'class-validator';
 import {
   type FieldCode,
   type FieldFault,
@@ -14,10 +18,8 @@ import {
 } from '#libs/kernel';
 import type { Config } from '#libs/runtime';
 import { inAnyCase, type Schema } from './openapi/schema.js';
+import type { Part } from './part.js';
 import { parseTime } from './query.js';
-
-/** The value that an object in a body was read as, or the faults of its members, by JSON Pointer. */
-export type ReadObject = { value: object } | { faults: FieldFault[] };
 
 /** How a member of a body is read. */
 export interface FieldOptions {
@@ -30,8 +32,6 @@ export interface FieldOptions {
   trim?: boolean;
   /** The property holds the member's JSON text as it was sent, not its value. */
   raw?: boolean;
-  /** For objects: converts the members into the property's value. */
-  read?: (members: Record<string, unknown>) => ReadObject;
   /** For the API description. */
   about?: string;
   example?: unknown;
@@ -47,14 +47,10 @@ export function Field(options: FieldOptions = {}): PropertyDecorator {
     known.set(String(property), options);
     fields.set(target, known);
   };
-  const trim = ({ value }: { value: unknown }): unknown =>
-    typeof value === 'string' ? value.trim() : value;
   const isGiven = (value: unknown): boolean =>
     value !== undefined && !(options.clearable === true && value === null);
   return applyDecorators(
     register,
-    Expose(),
-    ...(options.trim === true ? [Transform(trim)] : []),
     options.required === true || options.requiredUnless !== undefined
       ? required(options.requiredUnless)
       : ValidateIf((_, value: unknown) => isGiven(value)),
@@ -108,17 +104,32 @@ export function rulesOf(dto: new () => object, property: string): FieldRule[] {
     .filter((rule) => rule.property === property);
 }
 
-/** What a rule may use besides the value: the other members and the configuration. */
+/** What a rule may use besides the value. */
 export interface CheckContext {
   dto: Record<string, unknown>;
   config: Config;
+  /** Takes faults of the value's parts. */
+  inside: FieldFault[];
 }
 
-const configs = new WeakMap<object, Config>();
+const contexts = new WeakMap<object, CheckContext>();
 
-/** Makes the configuration available to the rules of a DTO instance. */
-export function validateUnder(config: Config, instance: object): void {
-  configs.set(instance, config);
+/** All faults of an instance of a DTO. */
+export function faultsIn(instance: object, config: Config): FieldFault[] {
+  const inside: FieldFault[] = [];
+  contexts.set(instance, { dto: instance as Record<string, unknown>, config, inside });
+  const faults = validateSync(instance).map((error) => faultOf(error.property, error.constraints));
+  return [...faults, ...inside];
+}
+
+/** If a field breaks several rules, the first of these is reported. */
+const PRECEDENCE: readonly FieldCode[] = ['required', 'type', 'length', 'format', 'choice'];
+
+function faultOf(field: string, constraints: Record<string, string> = {}): FieldFault {
+  const code = PRECEDENCE.find((candidate) => candidate in constraints);
+  const [other, message] = Object.entries(constraints)[0] ?? ['format', `${field} is not valid.`];
+  if (code) return { field, code, message: constraints[code] ?? message };
+  return { field, code: other as FieldCode, message };
 }
 
 /**
@@ -141,14 +152,21 @@ export function Check(
       propertyName: String(property),
       validator: {
         validate: (value: unknown, { object = {} }: Partial<ValidationArguments> = {}) =>
-          (value === undefined && code !== 'required') ||
-          test(value, {
-            dto: object as Record<string, unknown>,
-            config: configs.get(object) as Config,
-          }),
+          (value === undefined && code !== 'required') || test(value, contexts.get(object)!),
         defaultMessage: () => `${String(property)} ${says}.`,
       },
     });
+  };
+}
+
+/** A value with parts, whose faults say where they are. */
+export function Is({ schema, faultsOf }: Part): PropertyDecorator {
+  return (target, property) => {
+    const test = (value: unknown, { inside }: CheckContext): boolean => {
+      inside.push(...faultsOf(value, String(property)));
+      return true;
+    };
+    Check('type', '', test, schema)(target, property);
   };
 }
 
@@ -245,24 +263,16 @@ export function IsId(): PropertyDecorator {
   );
 }
 
-/** An RFC 3339 time. */
-export function IsTime(): PropertyDecorator {
+/** An RFC 3339 time. @param says the rule in words */
+export function IsTime(
+  says = 'must be a time such as 2026-01-31T12:00:00Z (RFC 3339)',
+): PropertyDecorator {
   return applyDecorators(
     IsString(),
-    Check(
-      'format',
-      'must be a time such as 2026-01-31T12:00:00Z (RFC 3339)',
-      (value) => typeof value !== 'string' || parseTime(value) !== undefined,
-      { format: 'date-time' },
-    ),
+    Check('format', says, (value) => typeof value !== 'string' || parseTime(value) !== undefined, {
+      format: 'date-time',
+    }),
   );
-}
-
-/** A JSON object; the field's `read` checks its members. */
-export function IsObject(schema: Schema): PropertyDecorator {
-  const isObject = (value: unknown): boolean =>
-    typeof value === 'object' && value !== null && !Array.isArray(value);
-  return Check('type', 'must be a JSON object', isObject, schema);
 }
 
 /** A JSON boolean. */

@@ -11,16 +11,15 @@ export {
   Field,
   ID_RULE,
   ID_SCHEMA,
+  Is,
   IsChoice,
   IsFlag,
   IsHttpUrl,
   IsId,
   IsLabel,
-  IsObject,
   IsString,
   IsTime,
   IsUrl,
-  type ReadObject,
 } from './field.js';
 export { mayBeCsrf } from './csrf.js';
 export { HealthModule } from './health.module.js';
@@ -46,6 +45,7 @@ export {
   schema,
   TIMES,
 } from './openapi/index.js';
+export { fault, inside, isObject, listOf, oneOf, type Part, wholeNumber } from './part.js';
 export { parseTime, QueryReader, textsOf, TIME_RULE, timesOf } from './query.js';
 export { type JsonText, MAX_DEPTH } from './read-body.js';
 export { pathOf } from './request.js';

@@ -1,10 +1,8 @@
 import { expect, it } from 'vitest';
-import { GivenRetryPolicy, readRetryPolicy } from './retry-policy.body.js';
+import { GivenRetryPolicy, retryPolicyOf } from './retry-policy.body.js';
 
-const faultsOf = (given: Record<string, unknown>) => {
-  const result = readRetryPolicy(given);
-  return 'faults' in result ? result.faults.map(({ field, code }) => `${field} ${code}`) : [];
-};
+const faultsOf = (given: unknown) =>
+  GivenRetryPolicy.faultsOf(given, 'retry').map(({ field, code }) => `${field} ${code}`);
 
 it.each([
   [{ schedule: [] }],
@@ -14,17 +12,19 @@ it.each([
   [{ timeoutMs: 20_000 }],
   [{ schedule: [5], timeoutMs: 5_000 }],
 ])('reads %j', (given) => {
-  expect(readRetryPolicy(given)).toEqual({ value: given });
+  expect(faultsOf(given)).toEqual([]);
+  expect(retryPolicyOf(given)).toEqual(given);
 });
 
 it('drops unknown members, and reads null as absent', () => {
   const given = { timeoutMs: null, jitter: 0.5, schedule: [5] };
-  expect(readRetryPolicy(given)).toEqual({ value: { schedule: [5] } });
+  expect(faultsOf(given)).toEqual([]);
+  expect(retryPolicyOf(given as object)).toEqual({ schedule: [5] });
 });
 
 // Fuzzing found that the API's description refused null.
 it('allows null for each member in its schema', () => {
-  const types = Object.values(GivenRetryPolicy.properties).map(({ type }) => type);
+  const types = Object.values(GivenRetryPolicy.schema.properties ?? {}).map(({ type }) => type);
   expect(types).toEqual([
     ['array', 'null'],
     ['integer', 'null'],
@@ -36,10 +36,11 @@ it('returns the members in the same order, whatever the order in the body', () =
     { schedule: [5], timeoutMs: 5_000 },
     { timeoutMs: 5_000, schedule: [5] },
   ];
-  expect(JSON.stringify(readRetryPolicy(other))).toBe(JSON.stringify(readRetryPolicy(one)));
+  expect(JSON.stringify(retryPolicyOf(other!))).toBe(JSON.stringify(retryPolicyOf(one!)));
 });
 
 it.each([
+  [5, ['retry type']],
   [{}, ['retry required']],
   [{ schedule: null, timeoutMs: null }, ['retry required']],
   [{ schedule: 5 }, ['/retry/schedule type']],

@@ -1,38 +1,30 @@
-import { type ReadObject, schema } from '#libs/http';
-import type { FieldFault } from '#libs/kernel';
-import { DELAY_SECONDS, MAX_RETRIES, TIMEOUT_MS } from '../domain/retry-policy.js';
+import { fault, inside, isObject, listOf, type Part, schema, wholeNumber } from '#libs/http';
+import {
+  DELAY_SECONDS,
+  MAX_RETRIES,
+  type RetryPolicy,
+  TIMEOUT_MS,
+} from '../domain/retry-policy.js';
+
+// In the order in which PostgreSQL stores them, because policies are compared as text.
+const PARTS: Record<keyof RetryPolicy, Part> = {
+  schedule: listOf(wholeNumber(DELAY_SECONDS), { max: MAX_RETRIES }),
+  timeoutMs: wholeNumber(TIMEOUT_MS),
+};
 
 const members = {
   schedule: {
-    type: 'array',
-    maxItems: MAX_RETRIES,
-    items: { type: 'integer', minimum: DELAY_SECONDS.min, maximum: DELAY_SECONDS.max },
+    ...PARTS.schedule.schema,
     description:
       'Delays before the retries in seconds, each 20 % shorter or longer by chance; ' +
       'without any there is one attempt.',
     examples: [[10, 60, 600]],
   },
   timeoutMs: {
-    type: 'integer',
-    minimum: TIMEOUT_MS.min,
-    maximum: TIMEOUT_MS.max,
+    ...PARTS.timeoutMs.schema,
     description: "Until the status line and headers of the target's answer, in ms.",
     examples: [5_000],
   },
-};
-
-const orNull = (member: schema.Schema & { type: string }): schema.Schema => ({
-  ...member,
-  type: [member.type, 'null'],
-});
-
-/**
- * A policy in a request body, for {@link readRetryPolicy}. The schema does not say that one member is
- * required, because client generators would then create a type that does not allow null.
- */
-export const GivenRetryPolicy = {
-  type: 'object',
-  properties: { schedule: orNull(members.schedule), timeoutMs: orNull(members.timeoutMs) },
 };
 
 /** A policy as it is shown. */
@@ -42,47 +34,32 @@ export const RetryPolicySchema = schema.named('RetryPolicy', {
   description: 'What holds instead of the configured retries.',
 });
 
-/** Reads the member `retry`, which is an object; in it, `null` means "not given". */
-export function readRetryPolicy(given: Record<string, unknown>): ReadObject {
-  const schedule = given.schedule ?? undefined;
-  const timeoutMs = given.timeoutMs ?? undefined;
-  if (schedule === undefined && timeoutMs === undefined) {
-    return { faults: [faultOf('retry', 'required', 'must have schedule or timeoutMs')] };
-  }
-  const faults = [
-    ...(schedule === undefined ? [] : scheduleFaults(schedule)),
-    ...(timeoutMs === undefined ? [] : integerFaults('/retry/timeoutMs', timeoutMs, TIMEOUT_MS)),
-  ];
-  if (faults.length > 0) return { faults };
-  // In the order in which PostgreSQL stores them, because policies are compared as text.
-  const value = {
-    ...(schedule !== undefined && { schedule }),
-    ...(timeoutMs !== undefined && { timeoutMs }),
-  };
-  return { value };
+/**
+ * A policy in a request body. The schema does not say that one member is required, because client
+ * generators would then create a type that does not allow null.
+ */
+export const GivenRetryPolicy: Part = {
+  schema: {
+    type: 'object',
+    properties: {
+      schedule: { ...members.schedule, type: ['array', 'null'] },
+      timeoutMs: { ...members.timeoutMs, type: ['integer', 'null'] },
+    },
+  },
+  faultsOf: (given, at) => {
+    if (!isObject(given)) return [fault(at, 'type', 'must be a JSON object')];
+    const names = givenNames(given);
+    if (names.length === 0) return [fault(at, 'required', 'must have schedule or timeoutMs')];
+    return names.flatMap((name) => PARTS[name].faultsOf(given[name], inside(at, name)));
+  },
+};
+
+/** The policy in a body: its known members, of which `null` means "not given". */
+export function retryPolicyOf(given: RetryPolicy): RetryPolicy {
+  return Object.fromEntries(givenNames(given).map((name) => [name, given[name]]));
 }
 
-function scheduleFaults(schedule: unknown): FieldFault[] {
-  const field = '/retry/schedule';
-  if (!Array.isArray(schedule)) return [faultOf(field, 'type', 'must be an array')];
-  if (schedule.length > MAX_RETRIES) {
-    return [faultOf(field, 'length', `must have at most ${MAX_RETRIES} elements`)];
-  }
-  return schedule.flatMap((delay: unknown, index) =>
-    integerFaults(`${field}/${index}`, delay, DELAY_SECONDS),
-  );
-}
-
-function integerFaults(
-  field: string,
-  value: unknown,
-  { min, max }: { min: number; max: number },
-): FieldFault[] {
-  if (!Number.isInteger(value)) return [faultOf(field, 'type', 'must be a whole number')];
-  if ((value as number) >= min && (value as number) <= max) return [];
-  return [faultOf(field, 'range', `must be from ${min} to ${max}`)];
-}
-
-function faultOf(field: string, code: FieldFault['code'], says: string): FieldFault {
-  return { field, code, message: `${field} ${says}.` };
+function givenNames(given: Partial<Record<keyof RetryPolicy, unknown>>): (keyof RetryPolicy)[] {
+  const names = Object.keys(PARTS) as (keyof RetryPolicy)[];
+  return names.filter((name) => given[name] !== undefined && given[name] !== null);
 }

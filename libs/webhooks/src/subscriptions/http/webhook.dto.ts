@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { Check, Field, IsChoice, IsFlag, IsLabel, IsObject, IsString, IsUrl } from '#libs/http';
+import { Check, Field, Is, IsChoice, IsFlag, IsLabel, IsString, IsUrl } from '#libs/http';
 import { OutboundPolicy } from '#libs/outbound';
 import {
   ALL_RESOURCES,
@@ -19,8 +19,8 @@ import {
 } from '../domain/target-url.js';
 import type { WebhookChanges, WebhookContent } from '../domain/webhook.js';
 import { MASKED_TARGET, PRIVATE_TARGET, RESERVED_PORT } from '../domain/webhooks.service.js';
-import { GivenHeaders, readHeaders, readNewHeaders } from './headers.body.js';
-import { GivenRetryPolicy, readRetryPolicy } from './retry-policy.body.js';
+import { GivenHeaders, NewHeaders } from './headers.body.js';
+import { GivenRetryPolicy, retryPolicyOf } from './retry-policy.body.js';
 
 const MAX_NAME = 255;
 const MAX_PAYLOAD_BYTES = 16 << 10;
@@ -113,13 +113,12 @@ class WebhookDto {
 
   @Field({
     clearable: true,
-    read: readRetryPolicy,
     about:
       'What holds instead of the configured retries, from the next attempt on. It must have ' +
       '`schedule` or `timeoutMs`, or both.',
     example: { schedule: [10, 60, 600], timeoutMs: 5_000 },
   })
-  @IsObject(GivenRetryPolicy)
+  @Is(GivenRetryPolicy)
   retry?: RetryPolicy | null;
 
   @Field({
@@ -159,8 +158,8 @@ export class CreateWebhookDto extends WebhookDto {
   )
   targetUrl!: string;
 
-  @Field({ ...HEADERS, read: readNewHeaders })
-  @IsObject(GivenHeaders)
+  @Field(HEADERS)
+  @Is(NewHeaders)
   headers?: Record<string, string> | null;
 
   content(): WebhookContent {
@@ -171,7 +170,7 @@ export class CreateWebhookDto extends WebhookDto {
       targetUrl: this.targetUrl,
       payload: this.payload ?? null,
       enabled: this.enabled ?? true,
-      retry: this.retry ?? null,
+      retry: this.retry ? retryPolicyOf(this.retry) : null,
       headers: this.headers ?? null,
       signature: this.signature ?? 'hmac-sha256',
     };
@@ -194,10 +193,9 @@ export class UpdateWebhookDto extends WebhookDto {
 
   @Field({
     ...HEADERS,
-    read: readHeaders,
     about: `${HEADERS.about} They replace all that were there; one as it is shown is unchanged.`,
   })
-  @IsObject(GivenHeaders)
+  @Is(GivenHeaders)
   headers?: Record<string, string> | null;
 
   changes(): WebhookChanges {
@@ -208,7 +206,7 @@ export class UpdateWebhookDto extends WebhookDto {
       targetUrl: this.targetUrl,
       payload: this.payload,
       enabled: this.enabled,
-      retry: this.retry,
+      retry: this.retry && retryPolicyOf(this.retry),
       headers: this.headers,
       signature: this.signature,
     };
