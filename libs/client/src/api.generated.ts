@@ -2043,17 +2043,17 @@ export interface components {
         };
         ReplayRequest: {
             /**
+             * @description Only counts them.
+             * @default false
+             * @example false
+             */
+            dryRun?: boolean;
+            /**
              * Format: date-time
              * @description Those that were made at or after that. It must be in the past, and must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339).
              * @example 2026-01-31T12:00:00.000Z
              */
             since: string;
-            /**
-             * Format: date-time
-             * @description Those that were made before that; by default now. It must be later than since, and must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339).
-             * @example 2026-01-31T12:00:00.000Z
-             */
-            until?: string;
             /**
              * @description Those in one of these states.
              * @default [
@@ -2066,11 +2066,11 @@ export interface components {
              */
             states?: ("succeeded" | "exhausted" | "cancelled")[];
             /**
-             * @description Only counts them.
-             * @default false
-             * @example false
+             * Format: date-time
+             * @description Those that were made before that; by default now. It must be later than since, and must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339).
+             * @example 2026-01-31T12:00:00.000Z
              */
-            dryRun?: boolean;
+            until?: string;
         };
         ReportedEvent: {
             /**

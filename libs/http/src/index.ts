@@ -29,7 +29,7 @@ export { createHttpApplication } from './http-application.js';
 export { HttpModule } from './http.module.js';
 export { Idempotent, type Once } from './idempotent.js';
 export { InFlight } from './in-flight.js';
-export { JsonBody, RawJsonBody } from './json-body.js';
+export { JsonBody, RawJsonBody, validDto } from './json-body.js';
 export { answerJson, answerList, answerPieces, arrayPieces } from './list-answer.js';
 export {
   AddressSchema,

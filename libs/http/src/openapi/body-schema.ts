@@ -3,7 +3,7 @@ import { named, type Schema, someOf } from './schema.js';
 
 /**
  * The schema of a body, from the members and rules of its DTO. The descriptions contain the wording of every
- * rule, because JSON Schema cannot express all of them.
+ * rule, because JSON Schema cannot express all of them, unless `about` has it.
  */
 export function bodySchemaOf(dto: new () => object): Schema {
   const known = schemas.get(dto);
@@ -30,11 +30,12 @@ const schemas = new Map<object, Schema>();
 function fieldSchema(dto: new () => object, name: string, options: FieldOptions): Schema {
   const rules = rulesOf(dto, name);
   const schema = rules.map((rule) => rule.schema).reduce(merge, {});
+  const { about = '' } = options;
   const says = rules
-    .filter(({ code }) => code !== 'type' && code !== 'required')
+    .filter(({ code, says }) => code !== 'type' && code !== 'required' && !about.includes(says))
     .map((rule) => sentence(rule.says));
   const description = [
-    options.about ?? '',
+    about,
     ...says,
     options.trim === true ? 'Surrounding white space is removed.' : '',
     options.requiredUnless === undefined

@@ -1,17 +1,10 @@
 import { Controller, Get, HttpCode, Param, Post, Res } from '@nestjs/common';
 import type { Response } from 'express';
-import {
-  Href,
-  type HrefBuilder,
-  Idempotent,
-  type JsonText,
-  type Once,
-  RawJsonBody,
-} from '#libs/http';
+import { Href, type HrefBuilder, Idempotent, JsonBody, type Once } from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { ActAsUser, CurrentUser } from '#libs/identity/http';
 import { ReplaysService } from '../domain/replays.service.js';
-import { readReplay } from './replay.body.js';
+import { ReplayRequestDto } from './replay.dto.js';
 import { ReplayView } from './replay.view.js';
 
 /** Replays of a customer's finished deliveries. */
@@ -25,13 +18,13 @@ export class ReplaysController {
   async start(
     @Param('id') webhookId: string,
     @CurrentUser() { userId }: Principal,
-    @RawJsonBody('MAX_BODY_BYTES') body: JsonText,
+    @JsonBody(ReplayRequestDto) body: ReplayRequestDto,
     @Idempotent() once: Once,
     @Href() href: HrefBuilder,
     @Res({ passthrough: true }) response: Response,
   ): Promise<object> {
-    const { range, dryRun } = readReplay(body.value, new Date());
-    if (dryRun) {
+    const range = body.range();
+    if (body.dryRun === true) {
       response.status(200);
       return { deliveries: await this.replays.count(userId, webhookId, range) };
     }

@@ -1,7 +1,6 @@
 import { AddressSchema, describeError, describeRoutes, schema } from '#libs/http';
 import { ReplayFinishedError, ReplayLimitError } from '../domain/replay.js';
 import { SUBSCRIPTION_INACTIVE } from './deliveries.openapi.js';
-import { ReplayRequestSchema } from './replay.body.js';
 import { ReplayCountSchema, ReplayView } from './replay.view.js';
 import { ReplaysController } from './replays.controller.js';
 
@@ -28,7 +27,6 @@ export const replaysRoutes = describeRoutes(ReplaysController, {
       path: {
         id: { about: 'The id of a webhook subscription.', schema: schema.numericId('', '4711') },
       },
-      body: ReplayRequestSchema,
       examples: {
         smallest: { since: '2026-01-31T00:00:00Z' },
         everything: {

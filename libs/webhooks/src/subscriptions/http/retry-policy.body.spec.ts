@@ -36,7 +36,7 @@ it('returns the members in the same order, whatever the order in the body', () =
     { schedule: [5], timeoutMs: 5_000 },
     { timeoutMs: 5_000, schedule: [5] },
   ];
-  expect(JSON.stringify(retryPolicyOf(other!))).toBe(JSON.stringify(retryPolicyOf(one!)));
+  expect(JSON.stringify(retryPolicyOf(other))).toBe(JSON.stringify(retryPolicyOf(one)));
 });
 
 it.each([
