@@ -1,27 +1,131 @@
-import { ID_RULE } from '#libs/http';
-import { codePoints, type FieldFault, isStorable, numericIdOf, rawMember } from '#libs/kernel';
+import { fault, ID_RULE, ID_SCHEMA, isObject, parseTime, schema, TIME_RULE } from '#libs/http';
+import {
+  codePoints,
+  type FieldCode,
+  type FieldFault,
+  isStorable,
+  numericIdOf,
+  rawMember,
+} from '#libs/kernel';
 import type { Refusal, ReportedEvent } from '../domain/event.js';
-import {
-  EVENT_KINDS,
-  isEventKind,
-  isResource,
-  RESOURCES,
-} from '../../subscriptions/domain/event-kinds.js';
-import {
-  faultOf,
-  IS_NO_STRING,
-  MemberReader,
-  oneOf,
-  Problem,
-  time,
-} from '../../deliveries/http/members.js';
+import { EVENT_KINDS, RESOURCES } from '../../subscriptions/domain/event-kinds.js';
 
 /** Limits of a reported event: characters of the producer's key, bytes of the text of `data`. */
-export const MAX_PRODUCER_ID = 255;
-export const MAX_DATA_BYTES = 128 << 10;
+const MAX_PRODUCER_ID = 255;
+const MAX_DATA_BYTES = 128 << 10;
+/** Most events in a batch. */
+export const MAX_BATCH = 1_000;
+
+/** Why a member is refused: a code, and text that begins with "must" or similar. */
+class Problem {
+  constructor(
+    readonly code: FieldCode,
+    readonly says: string,
+  ) {}
+}
+
+const IS_REQUIRED = new Problem('required', 'is required');
+const IS_NO_STRING = new Problem('type', 'must be a string');
+
+/** A member of an event. */
+interface Member {
+  schema: schema.Schema;
+  /** Returns its value. @param text the JSON text of the event */
+  read: (given: unknown, text: string) => unknown;
+  isRequired?: true;
+}
+
+function oneOf(choices: readonly string[], about: string, example: string): Member {
+  const isNone = new Problem('choice', `must be one of ${choices.join(', ')}`);
+  return {
+    schema: schema.choice(about, choices, example),
+    read: (given) => {
+      if (typeof given !== 'string') return IS_NO_STRING;
+      return choices.includes(given) ? given : isNone;
+    },
+    isRequired: true,
+  };
+}
+
+/** An id: an integer or a string of digits. */
+function id(about: string, example: string): Member {
+  return {
+    schema: {
+      type: ['integer', 'string'],
+      ...ID_SCHEMA,
+      description: `${about} It ${ID_RULE}.`,
+      examples: [example],
+    },
+    read: (given) =>
+      typeof given === 'string' || typeof given === 'number'
+        ? (numericIdOf(given) ?? new Problem('format', ID_RULE))
+        : new Problem('type', 'must be an integer or a string of digits'),
+  };
+}
+
+const MEMBERS = {
+  event: oneOf(EVENT_KINDS, 'The kind of the event.', 'cdrCreated'),
+  resource: oneOf(RESOURCES, 'What it is about.', 'call'),
+  applicationId: id('The application that it happened to, also after its deletion.', '5080983'),
+  accountId: id('The account; that of the application, if both are given.', '83346'),
+  id: {
+    schema: schema.text(
+      "The producer's key, unique per account and `event`: a repeat delivers nothing. It must not " +
+        'contain U+0000 or lone surrogates.',
+      'cdr-8c1f3a',
+      { minLength: 1, maxLength: MAX_PRODUCER_ID, pattern: '^[^\\u0000]*$' },
+    ),
+    read: producerId,
+  },
+  occurredAt: {
+    schema: schema.time(`When it happened; else the time of acceptance. It ${TIME_RULE}.`),
+    read: (given) => {
+      if (typeof given !== 'string') return IS_NO_STRING;
+      return parseTime(given) ?? new Problem('format', TIME_RULE);
+    },
+  },
+  data: {
+    schema: schema.anyObject(
+      'What happened; delivered byte for byte as it was sent. ' +
+        `It must have at most ${MAX_DATA_BYTES} bytes of text.`,
+      { callId: '8c1f3a', duration: 33258 },
+    ),
+    read: dataText,
+    isRequired: true,
+  },
+} satisfies Record<string, Member>;
+
+const entries = Object.entries<Member>(MEMBERS);
+
+/** An event in a body, for {@link readEvent}. */
+export const ReportedEventSchema = schema.named('ReportedEvent', {
+  type: 'object',
+  properties: {
+    id: MEMBERS.id.schema,
+    ...Object.fromEntries(entries.map(([name, member]) => [name, member.schema])),
+  },
+  required: entries.flatMap(([name, { isRequired }]) => (isRequired ? [name] : [])),
+  ...schema.someOf(['applicationId', 'accountId']),
+});
+
+/** The body of `POST /v1/events/batch`. */
+export const EventBatchSchema = schema.named('EventBatch', {
+  type: 'object',
+  properties: {
+    events: {
+      type: 'array',
+      minItems: 1,
+      maxItems: MAX_BATCH,
+      description: 'Each is judged on its own: a faulty one, too, stops no other.',
+      items: ReportedEventSchema,
+    },
+  },
+  required: ['events'],
+});
 
 /**
- * Reads a producer's event. Uses no DTO, for speed: a batch may have a thousand events.
+ * Reads a producer's event. Uses no DTO, because a batch may have a thousand events, and `data` is kept as
+ * text. Treats null as absent.
  * @param text the JSON text of `value`, of which `data` is kept as it was written
  * @param pointer where the event is in the body: empty, or `/events/<index>`
  */
@@ -30,36 +134,25 @@ export function readEvent(
   text: string,
   pointer = '',
 ): { event: ReportedEvent } | { faults: FieldFault[] } {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isObject(value)) {
     const message = `The event${pointer && ` ${pointer}`} must be a JSON object.`;
     return { faults: [{ field: pointer, code: 'type', message }] };
   }
-  const members = value as Record<string, unknown>;
-  const reader = new MemberReader(members, pointer);
-  const event = {
-    event: reader.required('event', eventKind),
-    resource: reader.required('resource', resource),
-    applicationId: reader.optional('applicationId', id),
-    accountId: reader.optional('accountId', id),
-    producerId: reader.optional('id', producerId),
-    occurredAt: reader.optional('occurredAt', time),
-    data: reader.required('data', (member) => dataText(member, text)),
-  };
-  if (reader.given('applicationId') === undefined && reader.given('accountId') === undefined) {
-    reader.refuse('applicationId', new Problem('required', 'or accountId is required'));
+  const event: Record<string, unknown> = {};
+  const faults: FieldFault[] = [];
+  for (const [name, { read, isRequired }] of entries) {
+    const given = Object.hasOwn(value, name) ? (value[name] ?? undefined) : undefined;
+    if (given === undefined && !isRequired) continue;
+    const member = given === undefined ? IS_REQUIRED : read(given, text);
+    if (member instanceof Problem) faults.push(faultOf(pointer, name, member));
+    else event[name === 'id' ? 'producerId' : name] = member;
   }
-  const { faults } = reader;
-  return faults.length > 0 ? { faults } : { event: event as ReportedEvent };
-}
-
-const eventKind = oneOf(EVENT_KINDS, isEventKind);
-const resource = oneOf(RESOURCES, isResource);
-
-function id(given: unknown): string | Problem {
-  if (typeof given !== 'string' && typeof given !== 'number') {
-    return new Problem('type', 'must be an integer or a string of digits');
+  if ((value['applicationId'] ?? value['accountId'] ?? undefined) === undefined) {
+    faults.push(
+      faultOf(pointer, 'applicationId', new Problem('required', 'or accountId is required')),
+    );
   }
-  return numericIdOf(given) ?? new Problem('format', ID_RULE);
+  return faults.length > 0 ? { faults } : { event: event as unknown as ReportedEvent };
 }
 
 function producerId(given: unknown): string | Problem {
@@ -72,18 +165,10 @@ function producerId(given: unknown): string | Problem {
 }
 
 function dataText(given: unknown, text: string): string | Problem {
-  if (typeof given !== 'object' || Array.isArray(given)) {
-    return new Problem('type', 'must be a JSON object');
-  }
+  if (!isObject(given)) return new Problem('type', 'must be a JSON object');
   const raw = rawMember(text, 'data') ?? '';
   if (Buffer.byteLength(raw) <= MAX_DATA_BYTES) return raw;
   return new Problem('length', `must have at most ${MAX_DATA_BYTES} bytes of text`);
-}
-
-/** The fault of a refused event. */
-export function refusalFault(refusal: Refusal, pointer = ''): FieldFault {
-  const [name, problem] = REFUSALS[refusal];
-  return faultOf(pointer, name, problem);
 }
 
 const REFUSALS: Record<Refusal, [name: string, problem: Problem]> = {
@@ -91,3 +176,13 @@ const REFUSALS: Record<Refusal, [name: string, problem: Problem]> = {
   unknown_account: ['accountId', new Problem('unknown_reference', 'names no account')],
   accounts_differ: ['accountId', new Problem('conflict', 'is not the account of the application')],
 };
+
+/** The fault of a refused event. */
+export function refusalFault(refusal: Refusal, pointer = ''): FieldFault {
+  const [name, problem] = REFUSALS[refusal];
+  return faultOf(pointer, name, problem);
+}
+
+function faultOf(pointer: string, name: string, { code, says }: Problem): FieldFault {
+  return fault(pointer === '' ? name : `${pointer}/${name}`, code, says);
+}

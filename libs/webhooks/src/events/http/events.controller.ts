@@ -27,7 +27,7 @@ import {
 } from '#libs/kernel';
 import type { Acceptance, EventFilter, ReportedEvent } from '../domain/event.js';
 import { EventsService } from '../domain/events.service.js';
-import { readEvent, refusalFault } from './event.body.js';
+import { MAX_BATCH, readEvent, refusalFault } from './event.body.js';
 import {
   AcceptedEventView,
   EventReportView,
@@ -35,9 +35,6 @@ import {
   RefusedEventView,
   UnavailableEventView,
 } from './event.view.js';
-
-/** Most events in a batch. */
-export const MAX_BATCH = 1_000;
 
 /** Accepts events from the platform, and shows them. */
 @Controller('v1/events')

@@ -1,5 +1,5 @@
 import { describeRoutes, NEWEST_PAGE, schema, TIMES } from '#libs/http';
-import { EventBatchSchema, ReportedEventSchema } from './event-body.schema.js';
+import { EventBatchSchema, ReportedEventSchema } from './event.body.js';
 import { AcceptedEventView, BatchResultSchema, EventReportView, EventView } from './event.view.js';
 import { EventsController } from './events.controller.js';
 
