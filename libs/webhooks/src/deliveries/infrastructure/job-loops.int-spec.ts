@@ -3,9 +3,9 @@ import Bull, { type Queue } from 'bull';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { type Config, connectRedis, readConfig } from '#libs/runtime';
 import { eventually } from '#tools/eventually';
-import { JobLoops } from '../../libs/webhooks/src/deliveries/infrastructure/job-loops.js';
-import { testDatabaseUrl, testRedisUrl } from '../support/environment.js';
-import { proxyTo, type TcpProxy } from '../support/tcp-proxy.js';
+import { JobLoops } from './job-loops.js';
+import { testDatabaseUrl, testRedisUrl } from '../../../../../test/support/environment.js';
+import { proxyTo, type TcpProxy } from '../../../../../test/support/tcp-proxy.js';
 
 const OPTIONS = { removeOnComplete: true };
 
