@@ -298,7 +298,7 @@ it('runs one replay of a subscription at a time, beside replays of other subscri
 });
 
 it('counts an attempt that is still in flight as the first one', async () => {
-  const webhook = await subscribe();
+  const webhook = await subscribe({ retry: { timeoutMs: 20_000 } });
   let answer = (): void => undefined;
   receiver.answering = (_, response) => {
     answer = () => response.end();

@@ -108,18 +108,19 @@ export function rulesOf(dto: new () => object, property: string): FieldRule[] {
 export interface CheckContext {
   dto: Record<string, unknown>;
   config: Config;
-  /** Takes faults of the value's parts. */
-  inside: FieldFault[];
+  /** The faults of values with parts, by field. */
+  inside: Map<string, FieldFault[]>;
 }
 
 const contexts = new WeakMap<object, CheckContext>();
 
 /** All faults of an instance of a DTO. */
 export function faultsIn(instance: object, config: Config): FieldFault[] {
-  const inside: FieldFault[] = [];
+  const inside = new Map<string, FieldFault[]>();
   contexts.set(instance, { dto: instance as Record<string, unknown>, config, inside });
-  const faults = validateSync(instance).map((error) => faultOf(error.property, error.constraints));
-  return [...faults, ...inside];
+  return validateSync(instance).flatMap(
+    ({ property, constraints }) => inside.get(property) ?? [faultOf(property, constraints)],
+  );
 }
 
 /** If a field breaks several rules, the first of these is reported. */
@@ -163,8 +164,9 @@ export function Check(
 export function Is({ schema, faultsOf }: Part): PropertyDecorator {
   return (target, property) => {
     const test = (value: unknown, { inside }: CheckContext): boolean => {
-      inside.push(...faultsOf(value, String(property)));
-      return true;
+      const faults = faultsOf(value, String(property));
+      if (faults.length > 0) inside.set(String(property), faults);
+      return faults.length === 0;
     };
     Check('type', '', test, schema)(target, property);
   };
