@@ -1,7 +1,22 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer } from 'vitest/node';
 
 const libs = fileURLToPath(new URL('../libs/', import.meta.url));
+
+/** Small files that take minutes. */
+const SLOWEST = ['/e2e/faults.', '/integration/extending.'];
+
+/** Runs the slowest files first, so that no core is idle at the end. On a fresh clone, Vitest goes by size. */
+class SlowestFirst extends BaseSequencer {
+  /** @override @param {import('vitest/node').TestSpecification[]} files */
+  async sort(files) {
+    /** @param {import('vitest/node').TestSpecification} file */
+    const isSlow = ({ moduleId }) => SLOWEST.some((part) => moduleId.includes(part));
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))];
+  }
+}
 
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
@@ -35,6 +50,7 @@ export default defineConfig({
     // Tests that start processes or tools are slow on a busy machine.
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    sequence: { sequencer: SlowestFirst },
     // Two cores carry PostgreSQL, Redis and the processes under test as well.
     maxWorkers: 2,
     reporters: ['default'],
