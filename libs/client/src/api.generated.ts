@@ -1518,16 +1518,16 @@ export interface components {
                  */
                 p95: number;
             };
-            /** @description What waits. */
+            /** @description The deliveries that are not finished. */
             waiting: {
                 /**
-                 * @description How many wait for an attempt.
+                 * @description How many there are.
                  * @example 1
                  */
                 deliveries: number;
                 /**
                  * Format: date-time
-                 * @description When the oldest of them was made.
+                 * @description When the oldest of them was created.
                  * @example 2026-01-31T12:00:00.000Z
                  */
                 since?: string;
@@ -2392,7 +2392,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description The account whose it is.
+             * @description The account that it belongs to.
              * @example 83346
              */
             accountId: number;
@@ -2474,7 +2474,7 @@ export interface components {
             paused?: true;
             health?: {
                 /**
-                 * @description How the target does.
+                 * @description The state of the target.
                  *
                  *     - `ok`: the last attempt succeeded, or there was none
                  *     - `failing`: every attempt since `since` failed

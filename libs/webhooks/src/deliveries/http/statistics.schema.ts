@@ -25,10 +25,10 @@ export const StatisticsSchema = schema.named(
     }),
     waiting: {
       ...schema.object({
-        deliveries: schema.integer('How many wait for an attempt.', 1),
-        since: schema.optional(schema.time('When the oldest of them was made.')),
+        deliveries: schema.integer('How many there are.', 1),
+        since: schema.optional(schema.time('When the oldest of them was created.')),
       }),
-      description: 'What waits.',
+      description: 'The deliveries that are not finished.',
     },
   }),
 );

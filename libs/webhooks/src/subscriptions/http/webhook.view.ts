@@ -32,7 +32,7 @@ const PUBLIC_KEY = schema.text(
 );
 
 const HealthSchema = schema.object({
-  state: schema.meanings('How the target does.', HEALTH_STATES, 'open'),
+  state: schema.meanings('The state of the target.', HEALTH_STATES, 'open'),
   since: optional(schema.time('When the first of the attempts failed.')),
   until: optional(schema.time('Until when nothing is sent, except for tests.')),
   disablesAt: optional(schema.time('A warning: it is switched off then, if it goes on failing.')),
@@ -44,7 +44,7 @@ export const WebhookView = viewOf<Webhook>()('Webhook', {
     href('webhooks', id),
   ),
   id: schema.numericId('Its id.', '4711'),
-  accountId: computed(schema.integer('The account whose it is.', 83346), ({ accountId }) =>
+  accountId: computed(schema.integer('The account that it belongs to.', 83346), ({ accountId }) =>
     Number(accountId),
   ),
   applicationId: optional(
