@@ -1,4 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
+import { Expose, Transform } from 'class-transformer';
 import {
   registerDecorator,
   ValidateIf,
@@ -49,8 +50,12 @@ export function Field(options: FieldOptions = {}): PropertyDecorator {
   };
   const isGiven = (value: unknown): boolean =>
     value !== undefined && !(options.clearable === true && value === null);
+  const trim = ({ value }: { value: unknown }): unknown =>
+    typeof value === 'string' ? value.trim() : value;
   return applyDecorators(
     register,
+    Expose(),
+    ...(options.trim === true ? [Transform(trim)] : []),
     options.required === true || options.requiredUnless !== undefined
       ? required(options.requiredUnless)
       : ValidateIf((_, value: unknown) => isGiven(value)),

@@ -1,4 +1,5 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { plainToInstance } from 'class-transformer';
 import type { Request } from 'express';
 import { rawMember, ValidationError } from '#libs/kernel';
 import type { Config } from '#libs/runtime';
@@ -32,16 +33,18 @@ export function validDto<Dto extends object>(
   nullIsAbsent: boolean,
   config: Config,
 ): Dto {
-  const instance = new dto();
-  for (const [name, { raw, trim }] of fieldsOf(dto)) {
+  const members: Record<string, unknown> = {};
+  // Given as they are, because class-transformer would copy them in all their depth.
+  const nested: Record<string, unknown> = {};
+  for (const [name, { raw }] of fieldsOf(dto)) {
     if (!Object.hasOwn(body.value, name)) continue;
     const value = body.value[name];
     if (value === null && nullIsAbsent) continue;
     const given = raw === true && value !== null ? rawMember(body.text, name) : value;
-    Object.assign(instance, {
-      [name]: trim === true && typeof given === 'string' ? given.trim() : given,
-    });
+    (typeof given === 'object' ? nested : members)[name] = given;
   }
+  const instance = plainToInstance(dto, members, { excludeExtraneousValues: true });
+  Object.assign(instance, nested);
   const faults = faultsIn(instance, config);
   if (faults.length > 0) throw new ValidationError(faults);
   return instance;
