@@ -112,7 +112,7 @@ export class Postgres extends Store {
 
   async connect(): Promise<pg.Client> {
     const client = new pg.Client({ connectionString: this.url.toString() });
-    // It tells whoever waits for an answer; nobody else needs to know.
+    // A statement that waits for its answer fails by itself.
     client.on('error', () => undefined);
     await client.connect();
     return client;

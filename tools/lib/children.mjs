@@ -31,7 +31,7 @@ function steps(name, ms) {
 
 /**
  * The programs of one instance. Each is written down in `processes.json` the moment it exists,
- * so that whoever comes after a SIGKILL knows what was ours. Each leads a process group of its
+ * so that the next start after a SIGKILL knows what was ours. Each leads a process group of its
  * own, so that a terminal's Ctrl-C reaches us alone and we decide who ends when.
  */
 export class Children extends Programs {

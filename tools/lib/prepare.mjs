@@ -33,7 +33,7 @@ export async function prepare() {
     if (isFirst) console.error(`waiting for process ${pid}, which installs or builds here …`);
   });
   try {
-    // Looked at again: whoever had the lock before may have done it all.
+    // The last owner of the lock may have done it all.
     if (!isInstalled()) await install(lock);
     if (!isLinked()) link();
     if (!isBuilt()) await build(lock);

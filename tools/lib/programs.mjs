@@ -107,8 +107,7 @@ export class Program {
 
 /**
  * Starts programs. Their output goes to files: a pipe that nobody reads would stop them, one that
- * is closed would end them. They stay in our process group: whoever ends it ends them, however we
- * end.
+ * is closed would end them. They stay in our process group, and end with it even if we are killed.
  */
 export class Programs {
   /** @type {Set<Program>} */

@@ -145,7 +145,7 @@ export class Deployment {
     return this.load.open(next, rate, seconds);
   }
 
-  /** Stores events, whoever is there to deliver them. */
+  /** Stores events without waiting for their deliveries. */
   async store(accounts: readonly Account[], count: number, eventsEach = 100): Promise<void> {
     await this.load.exactly(this.reporting(accounts, eventsEach), 4, count / eventsEach);
   }

@@ -39,8 +39,7 @@ let lost: () => number;
 export const lockedDelivery: FaultCase = {
   ...beside,
   name: 'locked-delivery',
-  about:
-    'psql holds a lock on ten deliveries for a minute while their calls are in flight: nobody else waits',
+  about: 'psql holds a lock on ten deliveries for a minute while their calls are in flight',
   harm: async (installation) => {
     const { receiver, postgres } = installation;
     const account = await makeAccount(installation, 'locked', ['/locked']);

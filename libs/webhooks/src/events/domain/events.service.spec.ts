@@ -27,7 +27,7 @@ async function anEvent(): Promise<string> {
 
 const aWebhook = (fields = {}) => fakes.webhooks.create({ accountId: ACCOUNT }, aContent(fields));
 
-it("shows an event only to its account, or to whoever may see any account's", async () => {
+it('shows an event only to its account and to the platform', async () => {
   const id = await anEvent();
   for (const account of [ACCOUNT, undefined]) {
     expect((await events.show(id, account)).event).toMatchObject({ id, accountId: ACCOUNT });

@@ -67,7 +67,10 @@ const MEMBERS = {
   event: oneOf(EVENT_KINDS, 'The kind of the event.', 'cdrCreated'),
   resource: oneOf(RESOURCES, 'What it is about.', 'call'),
   applicationId: id('The application that it happened to, also after its deletion.', '5080983'),
-  accountId: id('The account; that of the application, if both are given.', '83346'),
+  accountId: id(
+    'The account. If `applicationId` is given too, it must be the account of that application.',
+    '83346',
+  ),
   id: {
     schema: schema.text(
       "The producer's key, unique per account and `event`: a repeat delivers nothing. It must not " +
