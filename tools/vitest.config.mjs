@@ -34,8 +34,6 @@ export default defineConfig({
           name: 'unit',
           include: ['{apps,libs}/**/*.spec.ts'],
           setupFiles: ['reflect-metadata'],
-          // They share one process for each core, which loads a module once.
-          isolate: false,
         },
       },
       {
@@ -53,6 +51,8 @@ export default defineConfig({
     sequence: { sequencer: SlowestFirst },
     // Two cores carry PostgreSQL, Redis and the processes under test as well.
     maxWorkers: 2,
+    // All files of a project share one process for each core, which loads a module once.
+    isolate: false,
     reporters: ['default'],
   },
 });

@@ -2,13 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Answer, type Client, clientOf } from '../support/http.js';
-import { startApi } from '../support/processes.js';
-import type { ServiceProcess } from '../support/service-process.js';
+import { apiInProcess, type InProcess } from '../support/in-process.js';
 
 const COUNT = 2_345;
 
 let database: TestDatabase;
-let api: ServiceProcess;
+let api: InProcess;
 let many: Client;
 let none: Client;
 
@@ -22,7 +21,7 @@ beforeAll(async () => {
     [owner.id, COUNT],
   );
   await database.query('UPDATE applications SET deleted_at = now() WHERE id % 100 = 0');
-  api = await startApi({ DATABASE_URL: database.url });
+  api = await apiInProcess({ DATABASE_URL: database.url });
   many = clientOf(api.url, owner.auth);
   none = clientOf(api.url, other.auth);
 });

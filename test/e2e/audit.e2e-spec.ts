@@ -12,7 +12,7 @@ import { type DemoAccount, startDemoAccount } from '../support/demo-account.js';
 import { testDatabaseUrl } from '../support/environment.js';
 import { basic, type Client, clientOf } from '../support/http.js';
 import { pastDeliveries } from '../support/past.js';
-import { startWorker } from '../support/processes.js';
+import { workerInProcess } from '../support/in-process.js';
 import { connectTo } from '../support/raw-connection.js';
 import { startReceiver } from '../support/receiver.js';
 import { aPendingDelivery } from '../support/rows.js';
@@ -257,7 +257,7 @@ describe('an entry', () => {
 
   it('is written when the service itself switches a subscription off', async () => {
     const receiver = await startReceiver((_, response) => response.writeHead(410).end());
-    const worker = await startWorker({ DATABASE_URL: demo.database.url, ...LOOPBACK });
+    const worker = await workerInProcess({ DATABASE_URL: demo.database.url, ...LOOPBACK });
     try {
       const webhook = await demo.aSubscription({ targetUrl: receiver.url });
       await demo.client.post(`${webhook}/test`);

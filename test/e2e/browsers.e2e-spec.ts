@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Answer, basic, send } from '../support/http.js';
-import { startApi } from '../support/processes.js';
-import type { ServiceProcess } from '../support/service-process.js';
+import { apiInProcess, type InProcess } from '../support/in-process.js';
 import { exchange } from '../support/raw-connection.js';
 
 const PAGE = 'https://console.example.com';
@@ -11,8 +10,8 @@ const OTHER = 'http://localhost:5173';
 
 let database: TestDatabase;
 /** One API without CORS_ORIGINS, and one with two origins. */
-let closed: ServiceProcess;
-let open: ServiceProcess;
+let closed: InProcess;
+let open: InProcess;
 let auth: string;
 
 beforeAll(async () => {
@@ -20,8 +19,8 @@ beforeAll(async () => {
   ({ auth } = await createUser(database, 'owner'));
   const environment = { DATABASE_URL: database.url };
   [closed, open] = await Promise.all([
-    startApi(environment),
-    startApi({ ...environment, CORS_ORIGINS: `${PAGE}, ${OTHER}` }),
+    apiInProcess(environment),
+    apiInProcess({ ...environment, CORS_ORIGINS: `${PAGE}, ${OTHER}` }),
   ]);
 });
 afterAll(async () => {
@@ -30,7 +29,7 @@ afterAll(async () => {
 });
 
 /** Writes header by header, as a browser does; the description has no OPTIONS. */
-function ask(api: ServiceProcess, line: string, headers: Record<string, string> = {}) {
+function ask(api: InProcess, line: string, headers: Record<string, string> = {}) {
   const all = Object.entries({ Host: 'x', ...headers, Connection: 'close' });
   const head = all.map(([name, value]) => `${name}: ${value}\r\n`).join('');
   return exchange(api.url, `${line} HTTP/1.1\r\n${head}\r\n`);
@@ -140,7 +139,7 @@ describe('a form POST that a browser sends with remembered credentials', () => {
   /**
    * Needs no body. The subscription does not exist, so 404 means that the request was let through.
    */
-  const submit = async (api: ServiceProcess, headers: Record<string, string>) => {
+  const submit = async (api: InProcess, headers: Record<string, string>) => {
     const { status } = await send('POST', `${api.url}/v1/webhooks/1/secret/rotate`, {
       auth,
       headers: { ...form, ...headers },

@@ -12,14 +12,13 @@ import {
 import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { startApi, startWorker } from '../support/processes.js';
-import type { ServiceProcess } from '../support/service-process.js';
+import { apiInProcess, workerInProcess, type InProcess } from '../support/in-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { typedClientOf } from '../support/typed-client.js';
 
 let database: TestDatabase;
-let api: ServiceProcess;
-let worker: ServiceProcess;
+let api: InProcess;
+let worker: InProcess;
 let receiver: Receiver;
 let platform: Client;
 let customer: Client;
@@ -34,7 +33,7 @@ beforeAll(async () => {
     DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
     DELIVERY_RETRY_SCHEDULE: '50ms,1h',
   };
-  [api, worker] = await Promise.all([startApi(environment), startWorker(environment)]);
+  [api, worker] = await Promise.all([apiInProcess(environment), workerInProcess(environment)]);
   receiver = await startReceiver();
   const { auth } = await createUser(database, 'platform', 'platform');
   platform = typedClientOf(api.url, auth);

@@ -5,8 +5,8 @@ import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
 import { type DemoAccount, startDemoAccount } from '../support/demo-account.js';
 import { type Answer, type Client, clientOf } from '../support/http.js';
-import { startWorker } from '../support/processes.js';
-import type { Environment, ServiceProcess } from '../support/service-process.js';
+import { workerInProcess, type InProcess } from '../support/in-process.js';
+import type { Environment } from '../support/environment.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 
 const loopback = { DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8' };
@@ -15,7 +15,7 @@ const A_LITTLE_MS = 1_900;
 
 let demo: DemoAccount;
 let ofWorker: Environment;
-let worker: ServiceProcess;
+let worker: InProcess;
 let receiver: Receiver;
 let platform: Client;
 let stranger: Client;
@@ -28,7 +28,7 @@ beforeAll(async () => {
     ...loopback,
     DELIVERY_RETRY_SCHEDULE: '1s,1s',
   };
-  worker = await startWorker(ofWorker);
+  worker = await workerInProcess(ofWorker);
   platform = clientOf(demo.api.url, (await createUser(demo.database, 'switch', 'platform')).auth);
   stranger = clientOf(demo.api.url, (await createUser(demo.database, 'stranger')).auth);
 });
@@ -133,7 +133,7 @@ it('cancels deliveries and tests that no worker has taken from the queue yet', a
   const test = await demo.client.post(`${webhook}/test`);
   const deliveries = [new URL(test.headers.location ?? '').pathname, await aDelivery()];
   for (const delivery of deliveries) await cancel(delivery);
-  worker = await startWorker(ofWorker);
+  worker = await workerInProcess(ofWorker);
   await sleep(A_LITTLE_MS);
   expect(receiver.received).toEqual([]);
   for (const delivery of deliveries) {

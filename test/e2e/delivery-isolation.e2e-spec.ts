@@ -5,14 +5,14 @@ import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { testRedisUrl } from '../support/environment.js';
 import { clientOf } from '../support/http.js';
-import { startApi, startWorker } from '../support/processes.js';
-import type { ServiceProcess } from '../support/service-process.js';
+import { apiInProcess, type InProcess, workerInProcess } from '../support/in-process.js';
+import { startWorker } from '../support/processes.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { aPendingDelivery, aSubscription, anAccount } from '../support/rows.js';
 
 let database: TestDatabase;
-let worker: ServiceProcess;
-let api: ServiceProcess | undefined;
+let worker: InProcess;
+let api: InProcess | undefined;
 let receiver: Receiver;
 
 beforeAll(async () => {
@@ -35,8 +35,8 @@ const environmentOf = (change: Record<string, string>) => ({
   ...change,
 });
 
-function start(change: Record<string, string> = {}): Promise<ServiceProcess> {
-  return startWorker(environmentOf(change));
+function start(change: Record<string, string> = {}): Promise<InProcess> {
+  return workerInProcess(environmentOf(change));
 }
 
 const SWITCH_OFF = 'enabled = false, generation = generation + 1, cancelling = true';
@@ -147,7 +147,7 @@ it("never exceeds the worker's limit of calls in flight, whatever the number of 
 
 it('gives a subscription all of its calls after a worker was killed during some of them', async () => {
   worker = await start({ DELIVERY_CONCURRENCY: '4' });
-  const killed = await start({ DELIVERY_CONCURRENCY: '4' });
+  const killed = await startWorker(environmentOf({ DELIVERY_CONCURRENCY: '4' }));
   const hanging: (() => void)[] = [];
   receiver.answering = (_, response) => void hanging.push(() => response.end());
   const webhook = await aSubscription(database, await anAccount(database), {
@@ -183,7 +183,7 @@ it('delivers to a healthy target beside one that hangs in the same shard', async
 
 it('delivers to a healthy target beside nine of the same account that hang', async () => {
   worker = await start();
-  api = await startApi(environmentOf({}));
+  api = await apiInProcess(environmentOf({}));
   receiver.answering = ({ path }, response) => {
     if (path === '/healthy') response.end();
   };
@@ -205,7 +205,7 @@ it('delivers to a healthy target beside nine of the same account that hang', asy
 
 it('delivers while the queue is full, and sends a test at once', async () => {
   worker = await start();
-  api = await startApi(environmentOf({}));
+  api = await apiInProcess(environmentOf({}));
   const redis = new Redis(testRedisUrl().toString());
   // Jobs that a worker holds, as far as the queue knows: each counts as a full job.
   const active = '{switchhook:0}:deliveries-0:active';

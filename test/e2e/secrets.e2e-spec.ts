@@ -7,10 +7,10 @@ import { createUser } from '../support/accounts.js';
 import { runCli } from '../support/command-line.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { minimalSubscription } from '../support/demo-account.js';
-import { testRedisUrl } from '../support/environment.js';
+import { type Environment, testRedisUrl } from '../support/environment.js';
 import { type Client, clientOf, send } from '../support/http.js';
+import { apiInProcess, workerInProcess } from '../support/in-process.js';
 import { launch, startApi, startWorker } from '../support/processes.js';
-import type { Environment, ServiceProcess } from '../support/service-process.js';
 import { connectTo } from '../support/raw-connection.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { aSubscription } from '../support/rows.js';
@@ -23,7 +23,7 @@ let database: TestDatabase;
 let receiver: Receiver;
 let account: { id: string; auth: string };
 let platform: { auth: string };
-let processes: ServiceProcess[] = [];
+let running: { stop: () => Promise<unknown> }[] = [];
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -36,8 +36,8 @@ afterAll(async () => {
   await database.drop();
 });
 afterEach(async () => {
-  await Promise.all(processes.map((one) => one.stop()));
-  processes = [];
+  await Promise.all(running.map((one) => one.stop()));
+  running = [];
   await database.query('TRUNCATE webhooks, events, deliveries, attempts');
 });
 
@@ -46,16 +46,15 @@ const environment = (): Environment => ({
   DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
   DELIVERY_RETRY_SCHEDULE: '50ms',
   LOG_EVENTS: 'all',
-  LOG_LEVEL: 'trace',
 });
 
-async function started(
-  start: typeof startApi,
+async function started<Started extends (typeof running)[number]>(
+  start: (environment: Environment) => Promise<Started>,
   keys: string | undefined,
   more: Environment = {},
-): Promise<ServiceProcess> {
+): Promise<Started> {
   const one = await start({ ...environment(), SECRETS_KEYS: keys, ...more });
-  processes.push(one);
+  running.push(one);
   return one;
 }
 
@@ -142,24 +141,26 @@ describe('changed keys', () => {
       const { headers } = receiver.received.at(-1)!;
       expect(headers).toMatchObject({ authorization, 'x-key': 'value' });
     };
-    let running: ServiceProcess[] = [];
     for (const [keys, reencrypted] of [
       [K1, 1],
       [`${K2},${K1}`, 1],
       [K2, 0],
     ] as const) {
-      await Promise.all(running.map((one) => one.stop()));
-      running = await Promise.all([started(startApi, keys), started(startWorker, keys)]);
-      const client = clientOf(running[0]!.url, account.auth);
+      const [api, worker] = await Promise.all([
+        started(apiInProcess, keys),
+        started(workerInProcess, keys),
+      ]);
+      const client = clientOf(api.url, account.auth);
       await isReadable(client);
       const stdout = `subscriptions re-encrypted with the key "${keys.slice(0, 2)}": ${reencrypted}\n`;
       expect(await cli('secrets reencrypt', keys)).toEqual({ code: 0, stdout, stderr: '' });
       await isReadable(client);
+      await Promise.all([api.stop(), worker.stop()]);
     }
   }, 300_000);
 
   it('leave deliveries pending while a key is missing, and send them once it is back', async () => {
-    const full = await started(startApi, K1);
+    const full = await started(apiInProcess, K1);
     const path = await create(clientOf(full.url, account.auth), {
       targetUrl: receiver.url.replace('//', '//user:pass@'),
       headers: { 'X-Key': 'value' },
@@ -193,7 +194,7 @@ describe('changed keys', () => {
     expect(delivery).toEqual({ state: 'pending', attempts: 0 });
     expect(receiver.received).toEqual([]);
     await worker.stop();
-    await started(startWorker, `${K2},${K1}`);
+    await started(workerInProcess, `${K2},${K1}`);
     // Ends its lease.
     await database.query(`UPDATE deliveries SET claimed_until = now()`);
     await receiver.until((received) => received.length === 1);
@@ -201,7 +202,7 @@ describe('changed keys', () => {
   });
 
   it('that are lost for good can be replaced: the customer sets the values again', async () => {
-    const full = await started(startApi, K1);
+    const full = await started(apiInProcess, K1);
     const fields = {
       targetUrl: receiver.url.replace('//', '//user:pass@'),
       headers: { 'X-Key': 'value' },
@@ -209,7 +210,7 @@ describe('changed keys', () => {
     const path = await create(clientOf(full.url, account.auth), fields);
     await clientOf(full.url, account.auth).post(`${path}/secret/rotate`);
     await full.stop();
-    const [api] = await Promise.all([started(startApi, K2), started(startWorker, K2)]);
+    const [api] = await Promise.all([started(apiInProcess, K2), started(workerInProcess, K2)]);
     const client = clientOf(api.url, account.auth);
     expect((await client.put(path, fields)).status).toBe(200);
     const rotated = await client.post(`${path}/secret/rotate`);
@@ -230,7 +231,11 @@ describe('a secret', () => {
     const monitor = await connectTo(url.toString());
     monitor.write('MONITOR\r\n');
     await monitor.until(/\+OK/);
-    const [api, worker] = await Promise.all([started(startApi, K1), started(startWorker, K1)]);
+    const trace = { LOG_LEVEL: 'trace' };
+    const [api, worker] = await Promise.all([
+      started(startApi, K1, trace),
+      started(startWorker, K1, trace),
+    ]);
     const client = clientOf(api.url, account.auth);
     const refused = receiver.url.replace('//', '//hidden-user:hidden-p%40ss@');
     const headers = { 'X-Api-Key': 'hidden-header' };

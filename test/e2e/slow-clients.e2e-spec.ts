@@ -21,11 +21,12 @@ let metrics: string;
 beforeAll(async () => {
   const port = await freePort();
   metrics = `http://127.0.0.1:${port}/metrics`;
-  demo = await startDemoAccount({
+  const settings = {
     REQUEST_TIMEOUT_MS: String(REQUEST_TIMEOUT_MS),
     MAX_CONNECTIONS: String(MAX_CONNECTIONS),
     METRICS_PORT: String(port),
-  });
+  };
+  demo = await startDemoAccount(settings, startApi);
 });
 afterAll(() => demo.stop());
 

@@ -5,11 +5,16 @@ import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { testRedisUrl } from '../support/environment.js';
 import { type Client, clientOf, send } from '../support/http.js';
+import { apiInProcess, workerInProcess } from '../support/in-process.js';
 import { startApi, startWorker } from '../support/processes.js';
-import type { ServiceProcess } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { aPendingDelivery, aSubscription, anAccount } from '../support/rows.js';
 import { proxyTo, type TcpProxy } from '../support/tcp-proxy.js';
+
+interface Running {
+  url: string;
+  stop: () => Promise<unknown>;
+}
 
 interface Numbered {
   data: { number: number };
@@ -21,7 +26,7 @@ let redis: TcpProxy;
 let receiver: Receiver;
 let accountId: string;
 let auth: string;
-let processes: ServiceProcess[] = [];
+let running: Running[] = [];
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -30,7 +35,7 @@ beforeAll(async () => {
   ({ auth } = await createUser(database, 'platform', 'platform'));
   receiver = await startReceiver();
   const body = { event: 'smsdlr', resource: 'all', targetUrl: receiver.url };
-  const api = await startApi({
+  const api = await apiInProcess({
     DATABASE_URL: database.url,
     DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
   });
@@ -50,8 +55,8 @@ beforeEach(async () => {
   ]);
 });
 afterEach(async () => {
-  await Promise.all(processes.map((running) => running.stop()));
-  processes = [];
+  await Promise.all(running.map((one) => one.stop()));
+  running = [];
   await Promise.all([postgres.close(), redis.close()]);
 });
 
@@ -65,9 +70,13 @@ function environment(change: Record<string, string> = {}) {
   };
 }
 
-async function start(...starting: Promise<ServiceProcess>[]): Promise<Client> {
-  processes = await Promise.all(starting);
-  return clientOf(processes[0]!.url, auth);
+/** @returns a client of the first, and all of them */
+async function start<Started extends Running[]>(
+  ...starting: { [Index in keyof Started]: Promise<Started[Index]> }
+): Promise<[Client, ...Started]> {
+  const started = await Promise.all(starting);
+  running = [...started];
+  return [clientOf(running[0]!.url, auth), ...started] as [Client, ...Started];
 }
 
 function event(number: number) {
@@ -85,32 +94,34 @@ function numbers(): number[] {
   return receiver.received.map(({ body }) => (JSON.parse(body) as Numbered).data.number);
 }
 
-async function ready(running: ServiceProcess) {
-  const answer = await send('GET', `${running.url}/health/ready`);
+async function ready({ url }: Running) {
+  const answer = await send('GET', `${url}/health/ready`);
   return { status: answer.status, ...answer.json() };
 }
 
 it('accepts events while Redis is down, and delivers them when it is back', async () => {
-  const client = await start(startApi(environment()), startWorker(environment()));
+  const [client, api, worker] = await start(startApi(environment()), startWorker(environment()));
   redis.down();
   for (let number = 0; number < 20; number += 1) {
     expect((await client.post('/v1/events', event(number))).status).toBe(202);
   }
-  const [api, worker] = processes as [ServiceProcess, ServiceProcess];
   expect(await ready(api)).toMatchObject({ status: 'up', redis: 'down', postgres: 'up' });
   expect((await send('GET', `${worker.url}/health/ready`)).status).toBe(503);
   expect(receiver.received).toHaveLength(0);
   redis.up();
   await receiver.until(() => new Set(numbers()).size >= 20);
-  for (const running of processes) {
-    expect(running.output().match(/Redis is \w+/g)).toEqual(['Redis is away', 'Redis is back']);
+  for (const process of [api, worker]) {
+    expect(process.output().match(/Redis is \w+/g)).toEqual(['Redis is away', 'Redis is back']);
   }
 });
 
 it('delivers at once the jobs that were queued while a worker had no connection to Redis', async () => {
   const patient = { DELIVERY_TIMEOUT_MS: '15000' };
   const direct = { ...patient, REDIS_URL: testRedisUrl().toString() };
-  const client = await start(startApi(environment(direct)), startWorker(environment(patient)));
+  const [client] = await start(
+    apiInProcess(environment(direct)),
+    workerInProcess(environment(patient)),
+  );
   for (let round = 1; round <= 5; round += 1) {
     redis.down();
     const events = Array.from({ length: 200 }, (_, number) => event(round * 10_000 + number));
@@ -125,20 +136,19 @@ it('delivers at once the jobs that were queued while a worker had no connection 
 
 it('starts, accepts events and stops without any Redis', async () => {
   const nowhere = { REDIS_URL: `redis://127.0.0.1:${await freePort()}` };
-  const client = await start(startApi(environment(nowhere)));
+  const [client, api] = await start(startApi(environment(nowhere)));
   expect((await client.post('/v1/events', event(100))).status).toBe(202);
-  expect(await processes[0]!.stop()).toBe('exited with code 0');
+  expect(await api.stop()).toBe('exited with code 0');
 });
 
 it('stops in time while Redis is down', async () => {
-  const worker = await startWorker(environment());
-  processes = [worker];
+  const [, worker] = await start(startWorker(environment()));
   redis.down();
   expect(await worker.stop()).toBe('exited with code 0');
 });
 
 it('delivers again once a Redis that silently stopped responding is back', async () => {
-  const client = await start(startApi(environment()), startWorker(environment()));
+  const [client] = await start(apiInProcess(environment()), workerInProcess(environment()));
   expect((await client.post('/v1/events', event(300))).status).toBe(202);
   await receiver.until(() => numbers().includes(300));
   redis.freeze();
@@ -147,7 +157,7 @@ it('delivers again once a Redis that silently stopped responding is back', async
 });
 
 it('obeys a 410 even if PostgreSQL was down when it came', async () => {
-  await start(startApi(environment()), startWorker(environment()));
+  await start(workerInProcess(environment()));
   receiver.answering = ({ path }, response) => {
     if (path !== '/gone') return void response.end();
     postgres.down();
@@ -171,17 +181,16 @@ it('obeys a 410 even if PostgreSQL was down when it came', async () => {
 });
 
 it('answers 503 with Retry-After while PostgreSQL is down, and recovers by itself', async () => {
-  const client = await start(startApi(environment()), startWorker(environment()));
+  const [client, api, worker] = await start(startApi(environment()), startWorker(environment()));
   expect((await client.post('/v1/events', event(200))).status).toBe(202);
   postgres.down();
   const answer = await client.post('/v1/events', event(201));
   expect(answer.status).toBe(503);
   expect(answer.headers['retry-after']).toBe('5');
   expect(answer.json()).toMatchObject({ code: 'unavailable' });
-  expect((await send('GET', `${processes[0]!.url}/health/ready`)).status).toBe(503);
-  expect((await send('GET', `${processes[0]!.url}/health/live`)).status).toBe(200);
-  const loggedLines = () =>
-    Promise.resolve(processes[1]!.output().match(/PostgreSQL is \w+/g) ?? []);
+  expect((await send('GET', `${api.url}/health/ready`)).status).toBe(503);
+  expect((await send('GET', `${api.url}/health/live`)).status).toBe(200);
+  const loggedLines = () => Promise.resolve(worker.output().match(/PostgreSQL is \w+/g) ?? []);
   await eventually(loggedLines, (lines) => lines.length > 0);
   postgres.up();
   await eventually(
@@ -195,7 +204,7 @@ it('answers 503 with Retry-After while PostgreSQL is down, and recovers by itsel
 });
 
 it('gives up on a PostgreSQL that does not answer, and recovers when it does', async () => {
-  const client = await start(startApi(environment()));
+  const [client] = await start(apiInProcess(environment()));
   expect((await client.post('/v1/events', event(300))).status).toBe(202);
   postgres.freezeAll();
   expect((await client.post('/v1/events', event(301))).status).toBe(503);
@@ -209,13 +218,13 @@ it('gives up on a PostgreSQL that does not answer, and recovers when it does', a
 
 it('finishes calls in flight when it is told to stop, and leaves the rest to other workers', async () => {
   const slow = environment({ DELIVERY_CONCURRENCY: '10', DELIVERY_TIMEOUT_MS: '5000' });
-  const client = await start(startApi(slow), startWorker(slow));
+  const [client, , worker] = await start(apiInProcess(slow), startWorker(slow));
   receiver.answering = (_, response) => void setTimeout(() => response.end(), 300);
   const events = Array.from({ length: 200 }, (_, number) => event(1_000 + number));
   expect((await client.post('/v1/events/batch', { events })).status).toBe(202);
   await receiver.until((received) => received.length > 10);
-  expect(await processes[1]!.stop()).toBe('exited with code 0');
-  processes.push(await startWorker(slow));
+  expect(await worker.stop()).toBe('exited with code 0');
+  running.push(await workerInProcess(slow));
   const [row] = await eventually(
     () =>
       database.query<{ pending: number }>(

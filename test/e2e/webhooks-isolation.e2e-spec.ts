@@ -2,11 +2,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Answer, type Client, clientOf } from '../support/http.js';
-import { startApi } from '../support/processes.js';
-import type { ServiceProcess } from '../support/service-process.js';
+import { apiInProcess, type InProcess } from '../support/in-process.js';
 
 let database: TestDatabase;
-let api: ServiceProcess;
+let api: InProcess;
 let owner: Client;
 let strangers: Client[];
 
@@ -26,7 +25,7 @@ beforeAll(async () => {
     await createUser(database, 'stranger'),
     await createUser(database, 'switch', 'platform'),
   ];
-  api = await startApi({ DATABASE_URL: database.url });
+  api = await apiInProcess({ DATABASE_URL: database.url });
   owner = clientOf(api.url, user.auth);
   // A platform user does not see other users' applications and subscriptions either.
   strangers = [clientOf(api.url, stranger.auth), clientOf(api.url, platform.auth)];

@@ -2,12 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Answer, type Client, clientOf } from '../support/http.js';
-import { startApi } from '../support/processes.js';
-import type { ServiceProcess } from '../support/service-process.js';
+import { apiInProcess, type InProcess } from '../support/in-process.js';
 import { anApplication, aSubscription } from '../support/rows.js';
 
 let database: TestDatabase;
-let api: ServiceProcess;
+let api: InProcess;
 let few: Client;
 let many: Client;
 let applicationId: string;
@@ -48,7 +47,7 @@ beforeAll(async () => {
      FROM apps, generate_series(1, 10) AS n`,
     [other.id],
   );
-  api = await startApi({ DATABASE_URL: database.url });
+  api = await apiInProcess({ DATABASE_URL: database.url });
   few = clientOf(api.url, user.auth);
   many = clientOf(api.url, other.auth);
 });

@@ -5,12 +5,11 @@ import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
 import { type DemoAccount, startDemoAccount } from '../support/demo-account.js';
 import { type Client, clientOf } from '../support/http.js';
-import { startWorker } from '../support/processes.js';
-import type { ServiceProcess } from '../support/service-process.js';
+import { workerInProcess, type InProcess } from '../support/in-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 
 let demo: DemoAccount;
-let worker: ServiceProcess;
+let worker: InProcess;
 let receiver: Receiver;
 let platform: Client;
 let stranger: Client;
@@ -19,7 +18,7 @@ let path: string;
 beforeAll(async () => {
   const loopback = { DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8' };
   demo = await startDemoAccount(loopback);
-  worker = await startWorker({
+  worker = await workerInProcess({
     DATABASE_URL: demo.database.url,
     ...loopback,
     DELIVERY_RETRY_SCHEDULE: '50ms,50ms',

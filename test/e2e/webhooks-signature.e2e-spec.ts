@@ -3,18 +3,17 @@ import { readFileSync } from 'node:fs';
 import { ModuleKind, ScriptTarget, transpileModule } from 'typescript';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type DemoAccount, faultsOf, startDemoAccount } from '../support/demo-account.js';
-import { startWorker } from '../support/processes.js';
-import type { ServiceProcess } from '../support/service-process.js';
+import { workerInProcess, type InProcess } from '../support/in-process.js';
 import { type Received, type Receiver, startReceiver } from '../support/receiver.js';
 
 let demo: DemoAccount;
-let worker: ServiceProcess;
+let worker: InProcess;
 let receiver: Receiver;
 
 beforeAll(async () => {
   const loopback = { DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8' };
   demo = await startDemoAccount(loopback);
-  worker = await startWorker({ DATABASE_URL: demo.database.url, ...loopback });
+  worker = await workerInProcess({ DATABASE_URL: demo.database.url, ...loopback });
   receiver = await startReceiver();
 });
 afterAll(async () => {

@@ -6,18 +6,17 @@ import {
   startDemoAccount,
 } from '../support/demo-account.js';
 import { type Client, clientOf } from '../support/http.js';
-import { startApi } from '../support/processes.js';
-import type { ServiceProcess } from '../support/service-process.js';
+import { apiInProcess, type InProcess } from '../support/in-process.js';
 import { MALFORMED_HOSTS, REFUSED_HOSTS } from '../support/targets.js';
 
 let demo: DemoAccount;
 /** The same database, with other allowed targets. */
-let lenientApi: ServiceProcess;
+let lenientApi: InProcess;
 let lenient: Client;
 
 beforeAll(async () => {
   demo = await startDemoAccount();
-  lenientApi = await startApi({
+  lenientApi = await apiInProcess({
     DATABASE_URL: demo.database.url,
     DELIVERY_ALLOWED_NETWORKS: '10.0.0.0/8,127.0.0.0/8',
     DELIVERY_DENIED_NETWORKS: '10.9.0.0/16,9.255.0.0/16,2003::/16',

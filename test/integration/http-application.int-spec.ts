@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { apiInProcess } from '../support/api-in-process.js';
+import { apiInProcess } from '../support/in-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { connectTo } from '../support/raw-connection.js';
 
@@ -13,7 +13,7 @@ let base: string;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  ({ app, base } = await apiInProcess(database));
+  ({ app, url: base } = await apiInProcess({ DATABASE_URL: database.url }));
 });
 afterAll(async () => {
   await app.close();

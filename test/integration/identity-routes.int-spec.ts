@@ -1,6 +1,6 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { apiInProcess } from '../support/api-in-process.js';
+import { apiInProcess } from '../support/in-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { send } from '../support/http.js';
 
@@ -24,7 +24,7 @@ let base: string;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  ({ app, base } = await apiInProcess(database));
+  ({ app, url: base } = await apiInProcess({ DATABASE_URL: database.url }));
 });
 afterAll(async () => {
   await app.close();

@@ -2,7 +2,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
-import { apiInProcess } from '../support/api-in-process.js';
+import { apiInProcess } from '../support/in-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Client, clientOf } from '../support/http.js';
 import { startWorker } from '../support/processes.js';
@@ -26,7 +26,7 @@ beforeAll(async () => {
   const owner = await createUser(database, 'customer');
   accountId = owner.id;
   let base: string;
-  ({ app, base } = await apiInProcess(database, LOOPBACK));
+  ({ app, url: base } = await apiInProcess({ DATABASE_URL: database.url, ...LOOPBACK }));
   platform = clientOf(base, operator.auth);
   customer = clientOf(base, owner.auth);
   worker = await startWorker({ DATABASE_URL: database.url, ...LOOPBACK });

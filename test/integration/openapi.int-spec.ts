@@ -7,7 +7,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { getMetadataStorage } from 'class-validator';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createUser } from '../support/accounts.js';
-import { apiInProcess } from '../support/api-in-process.js';
+import { apiInProcess } from '../support/in-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import {
   type ApiDocument,
@@ -41,7 +41,7 @@ const EXAMPLE = {
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  ({ app, base } = await apiInProcess(database));
+  ({ app, url: base } = await apiInProcess({ DATABASE_URL: database.url }));
   text = (await send('GET', `${base}/openapi.json`)).text;
   document = JSON.parse(text) as ApiDocument;
   api = new DescribedApi(document);

@@ -5,7 +5,7 @@ import { OutboundPolicy } from '#libs/outbound';
 import { readConfig } from '#libs/runtime';
 import { type ConnectProxy, startConnectProxy } from '../support/connect-proxy.js';
 import { type Answers, type DnsServer, startDnsServer } from '../support/dns-server.js';
-import type { Environment } from '../support/service-process.js';
+import type { Environment } from '../support/environment.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { aTargetClient, type TestTargetClient } from '../support/target-client.js';
 import { PUBLIC_HOSTS, REFUSED_HOSTS } from '../support/targets.js';

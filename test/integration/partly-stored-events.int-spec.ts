@@ -2,7 +2,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { Database } from '#libs/runtime';
 import { createUser } from '../support/accounts.js';
-import { apiInProcess } from '../support/api-in-process.js';
+import { apiInProcess } from '../support/in-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Client, clientOf } from '../support/http.js';
 import { anAccount } from '../support/rows.js';
@@ -17,7 +17,7 @@ beforeAll(async () => {
   const { auth } = await createUser(database, 'switch', 'platform');
   accountId = await anAccount(database);
   let base: string;
-  ({ app, base } = await apiInProcess(database));
+  ({ app, url: base } = await apiInProcess({ DATABASE_URL: database.url }));
   platform = clientOf(base, auth);
 });
 afterAll(async () => {

@@ -1,7 +1,7 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { apiInProcess } from '../support/api-in-process.js';
+import { apiInProcess } from '../support/in-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 
 let database: TestDatabase;
@@ -11,7 +11,7 @@ let source: DataSource;
 beforeAll(async () => {
   database = await createTestDatabase();
   // The API has all contexts.
-  ({ app } = await apiInProcess(database));
+  ({ app } = await apiInProcess({ DATABASE_URL: database.url }));
   source = app.get(DataSource);
 });
 afterAll(async () => {

@@ -6,7 +6,7 @@ import { Database, Log, Metrics, migrate, readConfig, TypeOrmTransactions } from
 import { eventually } from '#tools/eventually';
 import { contextSchemas } from '../../apps/cli/src/context-schemas.js';
 import { createUser } from '../support/accounts.js';
-import { apiInProcess } from '../support/api-in-process.js';
+import { apiInProcess } from '../support/in-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { asRole, testDatabaseUrl } from '../support/environment.js';
 import { clientOf } from '../support/http.js';
@@ -132,7 +132,7 @@ describe('a statement that PostgreSQL aborts', () => {
       const role = `ALTER ROLE ${username} IN DATABASE ${pathname.slice(1)}`;
       const admin = testDatabaseUrl().toString();
       await run(admin, `${role} SET ${limit} = '300ms'`);
-      const { app, base } = await apiInProcess({ ...database, url });
+      const { app, url: base } = await apiInProcess({ DATABASE_URL: database.url });
       await blocker.query('SELECT FROM webhooks WHERE id = $1 FOR UPDATE', [webhook]);
       const answer = await clientOf(base, auth).put(`/v1/webhooks/${webhook}`, { name: 'new' });
       await app.close();

@@ -2,14 +2,20 @@ import { expect } from 'vitest';
 import { createUser } from './accounts.js';
 import { createTestDatabase, type TestDatabase } from './database.js';
 import { type Answer, type Client, clientOf } from './http.js';
-import { startApi } from './processes.js';
-import type { Environment, ServiceProcess } from './service-process.js';
+import { apiInProcess } from './in-process.js';
+import type { Environment } from './environment.js';
+
+/** An API that tests call. */
+interface RunningApi {
+  url: string;
+  stop: () => Promise<unknown>;
+}
 
 /** An API on a database of its own, and an account that uses it. */
 export interface DemoAccount {
   id: string;
   auth: string;
-  api: ServiceProcess;
+  api: RunningApi;
   client: Client;
   database: TestDatabase;
   /** @returns the path of a new application */
@@ -28,8 +34,14 @@ export const minimalSubscription = {
   targetUrl: 'https://target.example/hook',
 };
 
-/** @param environment further variables of the API */
-export async function startDemoAccount(environment: Environment = {}): Promise<DemoAccount> {
+/**
+ * @param environment further variables of the API
+ * @param startApi in the process of the test, unless told otherwise
+ */
+export async function startDemoAccount(
+  environment: Environment = {},
+  startApi: (environment: Environment) => Promise<RunningApi> = apiInProcess,
+): Promise<DemoAccount> {
   const database = await createTestDatabase();
   const { id, auth } = await createUser(database, 'demo');
   const api = await startApi({ DATABASE_URL: database.url, ...environment });

@@ -33,3 +33,25 @@ export function asRole(url: string, process: 'api' | 'worker'): string {
   if (own.username.startsWith(TEST_DATABASE_PREFIX)) own.username += `_${process}`;
   return own.toString();
 }
+
+/** Variables of a process's environment; undefined takes one away. */
+export type Environment = Record<string, string | undefined>;
+
+/** What every process encrypts secrets with, unless it is told otherwise. */
+export const SECRETS_KEYS = `test:${Buffer.alloc(32, 'test').toString('base64')}`;
+
+/**
+ * The variables of a process under test, which are these and those that every test needs. On a test's
+ * own database it has the role of such a process.
+ */
+export function environmentOf(kind: 'api' | 'worker', environment: Environment): Environment {
+  const { DATABASE_URL: url } = environment;
+  return {
+    // There is no proxy that needs time to notice the end.
+    SHUTDOWN_DELAY_MS: '0',
+    REDIS_URL: testRedisUrl().toString(),
+    SECRETS_KEYS,
+    ...environment,
+    ...(url !== undefined && { DATABASE_URL: asRole(url, kind) }),
+  };
+}

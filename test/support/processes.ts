@@ -4,11 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '#tools/net';
 import { Programs } from '#tools/programs';
-import { asRole, testRedisUrl } from './environment.js';
-import { type Environment, ServiceProcess } from './service-process.js';
-
-/** What every process encrypts secrets with, unless it is told otherwise. */
-export const SECRETS_KEYS = `test:${Buffer.alloc(32, 'test').toString('base64')}`;
+import { type Environment, environmentOf } from './environment.js';
+import { ServiceProcess } from './service-process.js';
 
 const LOGS = join(tmpdir(), `switchhook-logs-${randomUUID()}`);
 let launched = 0;
@@ -33,29 +30,18 @@ export async function startWorker(
   return started;
 }
 
-/**
- * Starts a process without waiting for anything: for those that are to fail. On a test's own
- * database it has the role of such a process.
- */
+/** Starts a process without waiting for anything: for those that are to fail. */
 export async function launch(
   kind: 'api' | 'worker',
   environment: Environment,
   root?: string,
 ): Promise<ServiceProcess> {
-  const { DATABASE_URL: url } = environment;
   const started = new ServiceProcess({
     name: `${kind}-${(launched += 1)}`,
     kind,
     port: await freePort(),
     programs,
-    environment: () => ({
-      // No proxy waits to be told.
-      SHUTDOWN_DELAY_MS: '0',
-      REDIS_URL: testRedisUrl().toString(),
-      SECRETS_KEYS,
-      ...environment,
-      ...(url !== undefined && { DATABASE_URL: asRole(url, kind) }),
-    }),
+    environment: () => environmentOf(kind, environment),
     ...(root !== undefined && { root }),
   });
   started.launch();

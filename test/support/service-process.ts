@@ -2,11 +2,9 @@ import { readFileSync } from 'node:fs';
 import { answersOk } from '#tools/net';
 import type { Program, Programs } from '#tools/programs';
 import { ROOT } from '#tools/settings';
+import type { Environment } from './environment.js';
 
 const READY_MS = 60_000;
-
-/** Variables of a process's environment; undefined takes one away. */
-export type Environment = Record<string, string | undefined>;
 
 /** How an API or a worker is started. */
 export interface ServiceSetup {

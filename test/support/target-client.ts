@@ -1,6 +1,6 @@
 import { Dialer, NameResolver, OutboundClient, OutboundPolicy } from '#libs/outbound';
 import { Log, readConfig, Tracing } from '#libs/runtime';
-import type { Environment } from './service-process.js';
+import type { Environment } from './environment.js';
 
 /** What a worker calls targets with, without the worker. */
 export interface TestTargetClient {

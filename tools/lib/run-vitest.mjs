@@ -22,7 +22,9 @@ export function runVitest(args, env = {}) {
       await prepare();
     },
     async (run) => {
-      const where = { dir: run.dir, database: 'switchhook_test' };
+      // The data need not survive a crash.
+      const settings = { fsync: 'off', full_page_writes: 'off' };
+      const where = { dir: run.dir, database: 'switchhook_test', settings };
       const stores = await startStores(where, given, run.children, run.onExit);
       run.env.TEST_DATABASE_URL = stores.databaseUrl;
       run.env.TEST_REDIS_URL = stores.redisUrl;

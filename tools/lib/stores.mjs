@@ -19,7 +19,7 @@ export function requireStores({ databaseUrl, redisUrl }) {
 
 /**
  * Starts the stores that are not given.
- * @param {{ dir: string, database: string }} where see startPostgres
+ * @param {Parameters<typeof startPostgres>[0]} where
  * @param {Given} given
  * @param {import('./programs.mjs').Programs} programs
  * @param {(problem: Error) => void} onExit a store that we started is gone

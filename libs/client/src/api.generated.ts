@@ -2096,7 +2096,7 @@ export interface components {
              */
             applicationId?: number | string;
             /**
-             * @description The account; that of the application, if both are given. It must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
+             * @description The account. If `applicationId` is given too, it must be the account of that application. It must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
              * @example 83346
              */
             accountId?: number | string;

@@ -17,7 +17,8 @@ import { Receiver } from './receiver.js';
 import { RedisCluster, SHARDS } from './redis-cluster.js';
 import { CUSTOMER, PLATFORM, type Template } from './template.js';
 import type { Topology } from './topology.js';
-import type { Environment, ServiceProcess } from '../../support/service-process.js';
+import type { Environment } from '../../support/environment.js';
+import type { ServiceProcess } from '../../support/service-process.js';
 import { copy, Postgres, RedisStore } from '../../support/stores.js';
 
 /** Claims end 15 s after that; short of it, an overloaded machine would be what is measured. */

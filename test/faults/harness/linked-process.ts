@@ -1,4 +1,5 @@
-import type { Environment, ServiceSetup } from '../../support/service-process.js';
+import type { Environment } from '../../support/environment.js';
+import type { ServiceSetup } from '../../support/service-process.js';
 import { ServiceProcess } from '../../support/service-process.js';
 import type { Link } from './link.js';
 

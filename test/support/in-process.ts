@@ -1,0 +1,42 @@
+import type { AddressInfo } from 'node:net';
+import type { DynamicModule } from '@nestjs/common';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { createHttpApplication } from '#libs/http';
+import { type Config, readConfig } from '#libs/runtime';
+import { ApiModule } from '../../apps/api/src/api.module.js';
+import { WorkerModule } from '../../apps/worker/src/worker.module.js';
+import { type Environment, environmentOf } from './environment.js';
+
+/**
+ * An API or a worker in the process of the test: it starts faster than a process of its own, and the
+ * test can look into it. Stop it before the database is dropped.
+ */
+export interface InProcess {
+  app: NestExpressApplication;
+  url: string;
+  stop: () => Promise<void>;
+}
+
+/** @param environment as of a process: see {@link environmentOf} */
+export function apiInProcess(environment: Environment): Promise<InProcess> {
+  return start('api', (config) => ApiModule.forConfig(config), environment);
+}
+
+/** Like {@link apiInProcess}, a worker. */
+export function workerInProcess(environment: Environment): Promise<InProcess> {
+  return start('worker', (config) => WorkerModule.forConfig(config), environment);
+}
+
+async function start(
+  kind: 'api' | 'worker',
+  moduleFor: (config: Config) => DynamicModule,
+  environment: Environment,
+): Promise<InProcess> {
+  const config = readConfig(environmentOf(kind, { LOG_LEVEL: 'silent', ...environment }));
+  const app = await createHttpApplication(moduleFor(config));
+  await app.listen(0, '127.0.0.1');
+  const { port } = app.getHttpServer().address() as AddressInfo;
+  let closing: Promise<void> | undefined;
+  const stop = () => (closing ??= app.close());
+  return { app, url: `http://127.0.0.1:${String(port)}`, stop };
+}
