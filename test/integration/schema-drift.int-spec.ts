@@ -47,7 +47,7 @@ it.each([
   try {
     expect((await changes()).join('\n')).toContain(remedy);
   } finally {
-    for (const query of await changes()) await source.query(query);
+    for (const query of await changes()) await database.query(query);
   }
   expect(await changes()).toEqual([]);
 });
