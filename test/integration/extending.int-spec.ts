@@ -132,7 +132,7 @@ describe('all patches together', () => {
     if (!existsSync(file)) throw new Error(output);
     const { testResults } = JSON.parse(readFileSync(file, 'utf8')) as { testResults: Report[] };
     for (const report of testResults) reports.set(relative(root, report.name), report);
-  }, 5 * MINUTES_MS);
+  }, 15 * MINUTES_MS);
   afterAll(() => rm(root, { recursive: true }));
 
   it.each(examples)(
