@@ -177,7 +177,7 @@ module.exports = {
         pathNot: [
           '^libs/[^/]+/src/((domain|http)/)?index\\.ts$',
           // What an app is made of.
-          '^apps/[^/]+/src/(api\\.module|context-schemas)\\.ts$',
+          '^apps/[^/]+/src/((api|worker)\\.module|context-schemas)\\.ts$',
         ],
       },
     },
