@@ -9,7 +9,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { minimalSubscription } from '../support/demo-account.js';
 import { type Environment, testRedisUrl } from '../support/environment.js';
 import { type Client, clientOf, send } from '../support/http.js';
-import { apiInProcess, workerInProcess } from '../support/in-process.js';
+import { apiInProcess, type Running, workerInProcess } from '../support/in-process.js';
 import { launch, startApi, startWorker } from '../support/processes.js';
 import { connectTo } from '../support/raw-connection.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
@@ -23,7 +23,7 @@ let database: TestDatabase;
 let receiver: Receiver;
 let account: { id: string; auth: string };
 let platform: { auth: string };
-let running: { stop: () => Promise<unknown> }[] = [];
+let running: Running[] = [];
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -48,7 +48,7 @@ const environment = (): Environment => ({
   LOG_EVENTS: 'all',
 });
 
-async function started<Started extends (typeof running)[number]>(
+async function started<Started extends Running>(
   start: (environment: Environment) => Promise<Started>,
   keys: string | undefined,
   more: Environment = {},

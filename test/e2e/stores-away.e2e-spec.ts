@@ -5,16 +5,11 @@ import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { testRedisUrl } from '../support/environment.js';
 import { type Client, clientOf, send } from '../support/http.js';
-import { apiInProcess, workerInProcess } from '../support/in-process.js';
+import { apiInProcess, type Running, workerInProcess } from '../support/in-process.js';
 import { startApi, startWorker } from '../support/processes.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { aPendingDelivery, aSubscription, anAccount } from '../support/rows.js';
 import { proxyTo, type TcpProxy } from '../support/tcp-proxy.js';
-
-interface Running {
-  url: string;
-  stop: () => Promise<unknown>;
-}
 
 interface Numbered {
   data: { number: number };

@@ -2,20 +2,21 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Answer, type Client, clientOf } from '../support/http.js';
-import { apiInProcess, type InProcess } from '../support/in-process.js';
+import { startApi } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 
 const LIMIT = 10;
 const ATTEMPTS = 50;
 
 let database: TestDatabase;
-let apis: InProcess[];
+let apis: ServiceProcess[];
 let users = 0;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   apis = await Promise.all([
-    apiInProcess({ DATABASE_URL: database.url }),
-    apiInProcess({ DATABASE_URL: database.url }),
+    startApi({ DATABASE_URL: database.url }),
+    startApi({ DATABASE_URL: database.url }),
   ]);
 });
 afterAll(async () => {

@@ -2,20 +2,14 @@ import { expect } from 'vitest';
 import { createUser } from './accounts.js';
 import { createTestDatabase, type TestDatabase } from './database.js';
 import { type Answer, type Client, clientOf } from './http.js';
-import { apiInProcess } from './in-process.js';
+import { apiInProcess, type Running } from './in-process.js';
 import type { Environment } from './environment.js';
-
-/** An API that tests call. */
-interface RunningApi {
-  url: string;
-  stop: () => Promise<unknown>;
-}
 
 /** An API on a database of its own, and an account that uses it. */
 export interface DemoAccount {
   id: string;
   auth: string;
-  api: RunningApi;
+  api: Running;
   client: Client;
   database: TestDatabase;
   /** @returns the path of a new application */
@@ -40,7 +34,7 @@ export const minimalSubscription = {
  */
 export async function startDemoAccount(
   environment: Environment = {},
-  startApi: (environment: Environment) => Promise<RunningApi> = apiInProcess,
+  startApi: (environment: Environment) => Promise<Running> = apiInProcess,
 ): Promise<DemoAccount> {
   const database = await createTestDatabase();
   const { id, auth } = await createUser(database, 'demo');

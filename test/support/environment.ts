@@ -38,7 +38,7 @@ export function asRole(url: string, process: 'api' | 'worker'): string {
 export type Environment = Record<string, string | undefined>;
 
 /** What every process encrypts secrets with, unless it is told otherwise. */
-export const SECRETS_KEYS = `test:${Buffer.alloc(32, 'test').toString('base64')}`;
+const SECRETS_KEYS = `test:${Buffer.alloc(32, 'test').toString('base64')}`;
 
 /**
  * The variables of a process under test, which are these and those that every test needs. On a test's

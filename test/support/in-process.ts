@@ -7,14 +7,18 @@ import { ApiModule } from '../../apps/api/src/api.module.js';
 import { WorkerModule } from '../../apps/worker/src/worker.module.js';
 import { type Environment, environmentOf } from './environment.js';
 
+/** An API or a worker that runs, in whatever process. */
+export interface Running {
+  url: string;
+  stop: () => Promise<unknown>;
+}
+
 /**
  * An API or a worker in the process of the test: it starts faster than a process of its own, and the
  * test can look into it. Stop it before the database is dropped.
  */
-export interface InProcess {
+export interface InProcess extends Running {
   app: NestExpressApplication;
-  url: string;
-  stop: () => Promise<void>;
 }
 
 /** @param environment as of a process: see {@link environmentOf} */
