@@ -14,7 +14,7 @@ const SECOND_MS = 1_000;
 const salt = Buffer.alloc(16, 7);
 
 /** Records every use. */
-class FakeCredentialUses extends CredentialUses {
+class CredentialUsesSpy extends CredentialUses {
   readonly noted: string[] = [];
 
   override note(credentialId: string): void {
@@ -24,14 +24,14 @@ class FakeCredentialUses extends CredentialUses {
 
 let logins: FakeLogins;
 let hasher: FakePasswordHasher;
-let uses: FakeCredentialUses;
+let uses: CredentialUsesSpy;
 let authenticator: Authenticator;
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
   logins = new FakeLogins();
   hasher = new FakePasswordHasher();
-  uses = new FakeCredentialUses();
+  uses = new CredentialUsesSpy();
   const check = new PasswordCheck(logins, hasher);
   authenticator = new Authenticator(check, logins, new LocalLoginFailures(), uses);
 });

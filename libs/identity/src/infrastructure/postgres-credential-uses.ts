@@ -8,7 +8,7 @@ const WRITTEN_EVERY_MS = 60_000;
 /** How often one statement writes the collected uses. */
 const FLUSH_MS = 1_000;
 /** As many as the authenticator caches. */
-const MAX_KNOWN = 10_000;
+const MAX_KNOWN = 5_000;
 
 /** Writes uses in the background; they wait while PostgreSQL is unavailable. */
 @Injectable()

@@ -16,7 +16,7 @@ const settings = {
   userAgent: 'Switchhook/test',
 } satisfies DeliverySettings;
 
-class FakePending extends PendingDeliveries {
+class PendingSpy extends PendingDeliveries {
   leased: LeasedDelivery | undefined;
   readonly recorded: Outcome[] = [];
   readonly released: string[] = [];
@@ -36,7 +36,7 @@ class FakePending extends PendingDeliveries {
   }
 }
 
-class FakeTarget extends TargetClient {
+class TargetSpy extends TargetClient {
   answer: Partial<TargetAnswer> = { status: 200 };
   readonly requests: TargetRequest[] = [];
   whilePosting: () => Promise<unknown> = () => Promise.resolve();
@@ -47,7 +47,7 @@ class FakeTarget extends TargetClient {
   }
 }
 
-class FakeVerdicts extends TargetVerdicts {
+class VerdictsSpy extends TargetVerdicts {
   readonly told: TargetVerdict['verdict'][] = [];
   blocking = false;
   report({ verdict }: TargetVerdict): Promise<boolean> {
@@ -102,14 +102,14 @@ function aLeasedDelivery(change: Partial<LeasedDelivery> = {}): LeasedDelivery {
   };
 }
 
-let pending: FakePending;
-let target: FakeTarget;
-let verdicts: FakeVerdicts;
+let pending: PendingSpy;
+let target: TargetSpy;
+let verdicts: VerdictsSpy;
 let runner: DeliveryRunner;
 beforeEach(() => {
-  pending = new FakePending();
-  target = new FakeTarget();
-  verdicts = new FakeVerdicts();
+  pending = new PendingSpy();
+  target = new TargetSpy();
+  verdicts = new VerdictsSpy();
   runner = runnerWith({});
   pending.leased = aLeasedDelivery();
 });
