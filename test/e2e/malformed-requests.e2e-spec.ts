@@ -945,7 +945,7 @@ describe('a path', () => {
       '/v1/*',
     ],
     ...['/v1/environments/1/x', '/v1/__proto__', '/v1/constructor', '/v1/toString', '/v1.1/users'],
-    ...['/V1/applications', '//v1/applications', '/v1\\applications', '/', '//', '/favicon.ico'],
+    ...['/V1/applications', '//v1/applications', '/v1\\applications', '//', '/favicon.ico'],
     ...['/robots.txt', '/v2/applications', '/v10', '/health', '/health/', '/Health/live', '/%'],
     ...['/%2e%2e/%2e%2e/etc/passwd', '/.git/config', `/${'x'.repeat(8_000)}`],
   ])('%s is answered with 404', async (path) => {

@@ -591,10 +591,12 @@ describe('on the wire', () => {
     expect([update.status, update.json()]).toEqual([200, { href }]);
     const removal = await exchange(api.url, head(`DELETE ${href}/ HTTP/1.1`, ['Host: x', CLOSE]));
     expect(removal.status).toBe(200);
-    for (const path of ['http://other.example', 'http://other.example?x', 'http://o/v1/x']) {
-      const unknown = await exchange(api.url, head(`GET ${path} HTTP/1.1`, ['Host: x', CLOSE]));
-      expectProblem(unknown, { status: 404, code: 'not_found' });
+    for (const target of ['http://other.example', 'http://other.example?x']) {
+      const root = await exchange(api.url, head(`GET ${target} HTTP/1.1`, ['Host: x', CLOSE]));
+      expect([root.status, root.headers['location']]).toEqual([302, 'docs']);
     }
+    const unknown = head('GET http://other.example/v2/x HTTP/1.1', ['Host: x', CLOSE]);
+    expectProblem(await exchange(api.url, unknown), { status: 404, code: 'not_found' });
     const secretly = `GET http://other.example/v1/x HTTP/1.1\r\nHost: x\r\n${CLOSE}\r\n\r\n`;
     expectProblem(await exchange(api.url, secretly), { status: 401, code: 'unauthorized' });
   });

@@ -10,6 +10,7 @@ interface Layer {
 }
 
 const PUBLIC = [
+  'GET /',
   'GET /docs',
   'GET /docs/:asset',
   'GET /health/live',
