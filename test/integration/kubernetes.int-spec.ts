@@ -1,11 +1,19 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
 import { Deployment } from 'kubernetes-models/apps/v1';
 import { Job } from 'kubernetes-models/batch/v1';
-import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
+import { Ingress, NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
+import { PodMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
-import { type IContainer, type IPodSpec, type IProbe, Service } from 'kubernetes-models/v1';
+import {
+  ConfigMap,
+  type IContainer,
+  type IPodSpec,
+  type IProbe,
+  Service,
+} from 'kubernetes-models/v1';
 import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
@@ -19,32 +27,42 @@ const MANIFESTS = `${ROOT}tools/kubernetes/`;
 const CONNECTIONS = 97;
 
 const MODELS = {
+  ConfigMap,
   Deployment,
   HorizontalPodAutoscaler,
+  Ingress,
   Job,
   NetworkPolicy,
   PodDisruptionBudget,
+  PodMonitor,
   Service,
 };
 type Kind = keyof typeof MODELS;
 type Manifest = { [K in Kind]: InstanceType<(typeof MODELS)[K]> }[Kind];
 
 interface Kustomization {
+  namespace?: string;
   resources: string[];
+  images?: { name: string }[];
   configMapGenerator?: { name: string; literals: string[] }[];
 }
 
 const read = (path: string): string => readFileSync(`${MANIFESTS}${path}`, 'utf8');
-const base = parse(read('base/kustomization.yaml')) as Kustomization;
-const migrate = parse(read('migrate/kustomization.yaml')) as Kustomization;
-const network = parse(read('network/kustomization.yaml')) as Kustomization;
+const kustomization = (folder: string) =>
+  parse(read(`${folder}/kustomization.yaml`)) as Kustomization;
+const base = kustomization('base');
+const migrate = kustomization('migrate');
+const example = kustomization('example');
+const parseEach = (text: string) =>
+  parseAllDocuments(text).map((document) => document.toJS() as { kind: Kind });
 const documents = [
-  ...base.resources.map((file) => `base/${file}`),
-  ...migrate.resources.map((file) => `migrate/${file}`),
-  ...network.resources.map((file) => `network/${file}`),
-].flatMap((path) =>
-  parseAllDocuments(read(path)).map((document) => document.toJS() as { kind: Kind }),
-);
+  ...['base', 'migrate', 'network'].flatMap((folder) =>
+    parseEach(execFileSync('kubectl', ['kustomize', MANIFESTS + folder], { encoding: 'utf8' })),
+  ),
+  ...example.resources
+    .filter((path) => path.endsWith('.yaml'))
+    .flatMap((path) => parseEach(read(`example/${path}`))),
+];
 const manifests = documents as unknown as Manifest[];
 
 function ofKind<K extends Kind>(kind: K): InstanceType<(typeof MODELS)[K]>[] {
@@ -102,11 +120,14 @@ function podOf(name: string): IPodSpec {
 
 describe('the Kubernetes manifests', () => {
   it('are all named by a kustomization', () => {
-    const folders = ['base', 'migrate', 'network'];
-    const files = folders.flatMap((folder) => readdirSync(`${MANIFESTS}${folder}`));
-    const named = [...base.resources, ...migrate.resources, ...network.resources];
-    expect(files.filter((file) => file !== 'kustomization.yaml').sort()).toEqual(named.sort());
-    expect(documents).toHaveLength(12);
+    for (const folder of ['base', 'migrate', 'network', 'example', 'example/migrate']) {
+      const files = readdirSync(MANIFESTS + folder, { withFileTypes: true }).filter(
+        (entry) => entry.isFile() && entry.name !== 'kustomization.yaml',
+      );
+      const named = kustomization(folder).resources.filter((path) => path.endsWith('.yaml'));
+      expect(files.map(({ name }) => name).sort()).toEqual(named.sort());
+    }
+    expect(documents).toHaveLength(16);
   });
 
   it.each(documents.map((document) => [document.kind, document] as const))(
@@ -167,12 +188,11 @@ describe('the Kubernetes manifests', () => {
 
   it('have migrate grant the roles of the other processes their rights', () => {
     const { envFrom } = containers.find(({ name }) => name === 'migrate')!;
-    const [generated] = migrate.configMapGenerator ?? [];
-    expect(envFrom).toContainEqual({ configMapRef: { name: generated?.name } });
-    expect(Object.fromEntries(migrateSettings)).toEqual({
-      DATABASE_API_ROLE: 'switchhook_api',
-      DATABASE_WORKER_ROLE: 'switchhook_worker',
-    });
+    const names = envFrom?.flatMap(({ configMapRef }) => configMapRef?.name ?? []);
+    const maps = ofKind('ConfigMap').filter(({ metadata }) => names?.includes(metadata!.name!));
+    expect(maps.map(({ data }) => data)).toEqual([
+      { DATABASE_API_ROLE: 'switchhook_api', DATABASE_WORKER_ROLE: 'switchhook_worker' },
+    ]);
   });
 
   it('select the pods that they name', () => {
@@ -292,6 +312,41 @@ describe('the Kubernetes manifests', () => {
       'utf8',
     );
     expect(code).toContain(`'${metric ?? ''}'`);
+  });
+
+  describe('of the example', () => {
+    const folders = ['example', 'example/migrate'];
+
+    it('are built on folders that exist, and their settings on config maps that exist', () => {
+      for (const folder of folders) {
+        const { resources, namespace, images } = kustomization(folder);
+        for (const path of resources)
+          expect(existsSync(`${MANIFESTS}${folder}/${path}`)).toBe(true);
+        expect(namespace).toBe('switchhook');
+        expect(images?.map(({ name }) => name)).toEqual(['switchhook']);
+      }
+      const generated = base.configMapGenerator?.map(({ name }) => name);
+      expect(example.configMapGenerator?.map(({ name }) => name)).toEqual(generated);
+      expect([...variables.keys()]).toEqual(
+        expect.arrayContaining([...settingsOf(example).keys()]),
+      );
+    });
+
+    it('lead to a port of the service, and to the metrics of the pods', () => {
+      const [ingress] = ofKind('Ingress');
+      const [service] = ofKind('Service');
+      const backends = ingress?.spec?.rules?.flatMap(({ http }) =>
+        http?.paths.map(({ backend }) => backend.service),
+      );
+      const port = service?.spec?.ports?.[0]?.name;
+      expect(backends).toEqual([{ name: service?.metadata?.name, port: { name: port } }]);
+      const [monitor] = ofKind('PodMonitor');
+      expect(monitor?.spec.podMetricsEndpoints).toEqual([{ port: 'metrics' }]);
+      for (const { spec } of deployments) {
+        const labels = spec?.template.metadata?.labels;
+        expect(labels).toMatchObject(monitor?.spec.selector.matchLabels ?? { none: '' });
+      }
+    });
   });
 
   it('need no more connections than PostgreSQL allows by default', () => {

@@ -49,7 +49,8 @@ describe('docs/dependencies.md', () => {
 
 it('installs exact versions of direct dependencies, and pins every package by its hash', () => {
   for (const versions of [manifest.dependencies, manifest.devDependencies]) {
-    for (const version of Object.values(versions)) expect(version).toMatch(/^\d+\.\d+\.\d+/);
+    for (const version of Object.values(versions))
+      expect(version).toMatch(/^(npm:.+@)?\d+\.\d+\.\d+/);
   }
   expect(installed.filter(({ integrity }) => !integrity?.startsWith('sha512-'))).toEqual([]);
   // All come from the configured npm registry, and from nowhere else.

@@ -22,17 +22,17 @@ export function onPath(program) {
 export const canInstall = () => process.getuid?.() === 0 && existsSync('/usr/bin/apt-get');
 
 /**
- * Installs a Debian package that has a program of the same name.
- * @param {string} program
+ * Installs a program from a Debian package.
+ * @param {string} program @param {string} [pkg] its package, unless that has the same name
  * @throws Problem when the program is still missing then
  */
-export async function install(program) {
+export async function install(program, pkg = program) {
   console.error(`installing ${program} (apt-get) …`);
   // Old lists may be good enough, so it is the installation that decides.
   await aptGet(program, 'update');
   const { code, output } = await aptGet(
     program,
-    ...['install', '-y', '--no-install-recommends', program],
+    ...['install', '-y', '--no-install-recommends', pkg],
   );
   if (onPath(program)) return;
   console.error(output.trimEnd());
@@ -41,16 +41,16 @@ export async function install(program) {
 
 /**
  * Installs a program unless it is there.
- * @param {string} program
+ * @param {string} program @param {string} [pkg] as for {@link install}
  * @throws Problem when we have no way to install it
  */
-export async function requireProgram(program) {
+export async function requireProgram(program, pkg) {
   if (onPath(program)) return;
   if (!canInstall()) {
     const how = 'is missing and can be installed only by root on Debian or Ubuntu: install it.';
     throw new Problem(`${program} ${how}`);
   }
-  await install(program);
+  await install(program, pkg);
 }
 
 /**
