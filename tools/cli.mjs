@@ -1,22 +1,25 @@
 // `npm run cli -- …`: the command line, on the instance that `npm start` runs here, if it does.
 import { join } from 'node:path';
+import { readState } from './lib/data-dir.mjs';
 import { prepare } from './lib/prepare.mjs';
 import { report } from './lib/problem.mjs';
-import { isAlive, readText } from './lib/processes.mjs';
+import { isAlive } from './lib/processes.mjs';
 import { dataDir, requireNode, ROOT } from './lib/settings.mjs';
 
 /**
  * @typedef {{ url: string, host: string, port: number, databaseUrl: string, redisUrl: string,
  *   secretsKeys: string | undefined }} Instance what `npm start` writes down
+ * @typedef {Instance & { owner: import('./lib/processes.mjs').Identity }} Owned
  */
+
+/** @param {Partial<Owned> | null} value @returns {value is Owned} */
+const isInstance = (value) => typeof value?.databaseUrl === 'string' && (value.owner?.pid ?? 0) > 0;
 
 /** The running instance, or undefined. */
 function runningInstance() {
-  const text = readText(join(dataDir(process.env), 'instance.json'));
-  if (text === undefined) return undefined;
-  /** @type {Instance & { owner: import('./lib/processes.mjs').Identity }} */
-  const instance = JSON.parse(text);
-  return isAlive(instance.owner) ? instance : undefined;
+  const file = join(dataDir(process.env), 'instance.json');
+  const instance = readState(file, isInstance, 'stop npm start, and start it again.');
+  return instance && isAlive(instance.owner) ? instance : undefined;
 }
 
 function useInstance() {
@@ -39,11 +42,11 @@ function useInstance() {
 try {
   requireNode();
   await prepare();
+  useInstance();
 } catch (error) {
   report(error);
   process.exit(1);
 }
-useInstance();
 
 // In this very process: input, output, signals and the exit code need no passing on.
 const program = join(ROOT, 'dist/apps/cli/src/main.js');

@@ -1,15 +1,18 @@
 // `npm start`: everything that the service needs, on this machine, from a fresh clone. Node's own
 // modules alone, since at the first start nothing else is installed.
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { Children } from './lib/children.mjs';
+import { asProblem, makeDirectory } from './lib/data-dir.mjs';
+import { keepRunning } from './lib/keep-running.mjs';
 import { takeLock } from './lib/lock.mjs';
 import { answersOk, freePort, whyNotListen } from './lib/net.mjs';
 import { readSecrets, writeSecrets } from './lib/postgres.mjs';
 import { prepare } from './lib/prepare.mjs';
 import { Problem } from './lib/problem.mjs';
 import { identify } from './lib/processes.mjs';
+import { progress } from './lib/progress.mjs';
 import { dataDir, listenAt, requireNode, ROOT } from './lib/settings.mjs';
 import { stopping } from './lib/stopping.mjs';
 import { requireStores, startStores } from './lib/stores.mjs';
@@ -22,6 +25,7 @@ const ACCOUNTS = [['demo'], ['other'], ['switch', '--role', 'platform']];
 /**
  * @typedef {ReturnType<typeof listenAt>} At where the API listens
  * @typedef {import('./lib/stores.mjs').Given} Given
+ * @typedef {import('./lib/programs.mjs').Program} Program
  */
 
 /** @type {import('./lib/lock.mjs').Lock | undefined} */
@@ -50,13 +54,22 @@ async function main() {
 
   const running = await takeDataDir();
   await requireFreePort(at);
-  await prepare();
-  if (isStopping()) return;
-
-  const stores = await startStores({ dir, database: 'switchhook' }, given, running, onExit);
+  const keep = (
+    /** @type {Program} */ program,
+    /** @type {() => Promise<Program>} */ startAgain,
+  ) => {
+    void keepRunning(program, startAgain, isStopping);
+  };
+  const where = { dir, database: 'switchhook' };
+  const stores = await prepare(() =>
+    progress('starting PostgreSQL and Redis', () => startStores(where, given, running, keep)),
+  );
+  if (!stores || isStopping()) return;
   const env = await environment(at, given, stores);
-  await running.run('setup', process.execPath, [CLI, 'migrate'], { cwd: ROOT, env });
-  if (!given.databaseUrl) await createAccounts(running, env);
+  await progress('preparing the database', async () => {
+    await running.run('setup', process.execPath, [CLI, 'migrate'], { cwd: ROOT, env });
+    if (!given.databaseUrl) await createAccounts(running, env);
+  });
 
   const workerUrl = listenAt({ HOST: env.HOST, PORT: env.WORKER_PORT }).url;
   // Two processes cannot serve their metrics on one port: the worker has the next one.
@@ -66,10 +79,13 @@ async function main() {
   const as = (/** @type {'api' | 'worker'} */ name) => ({
     DATABASE_URL: roleUrls?.[name] ?? databaseUrl,
   });
-  await Promise.all([
-    startApp(running, 'api', at.url, { ...env, ...as('api') }),
-    startApp(running, 'worker', workerUrl, { ...workerEnv, ...as('worker') }),
-  ]);
+  const starters = [
+    () => startApp(running, 'api', at.url, { ...env, ...as('api') }),
+    () => startApp(running, 'worker', workerUrl, { ...workerEnv, ...as('worker') }),
+  ];
+  await progress('starting the API and the worker', () =>
+    Promise.all(starters.map(async (start) => keep(await start(), start))),
+  );
   writeInstance({
     url: at.url,
     host: at.host,
@@ -83,7 +99,7 @@ async function main() {
 
 /** Makes this the one start on the data, and ends what a killed one has left running on it. */
 async function takeDataDir() {
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  makeDirectory(dir);
   lock = await takeLock(join(dir, 'start.lock'), ({ pid, isLeaving }, isFirst) => {
     if (!isLeaving) {
       throw new Problem(
@@ -165,16 +181,14 @@ async function createAccounts(running, env) {
 async function startApp(running, name, url, env) {
   const args = [`dist/apps/${name}/src/main.js`];
   const program = running.start(name, process.execPath, args, { cwd: ROOT, env });
-  await program.ready(() => answersOk(`${url}/health/ready`), READY_MS);
-  void program.exited.then((how) => onExit(program.failure(how)));
-}
-
-/**
- * None of them ends by itself. Without one the others are of no use, so that it is seen at once.
- * @param {Error} problem
- */
-function onExit(problem) {
-  if (!isStopping()) void fail(problem);
+  try {
+    await program.ready(() => answersOk(`${url}/health/ready`), READY_MS);
+  } catch (error) {
+    // Where it only takes too long, the next one could not listen.
+    await program.kill();
+    throw error;
+  }
+  return program;
 }
 
 /**
@@ -189,26 +203,13 @@ function writeInstance(instance) {
 
 /** @param {At} at @param {Given} given */
 function printWelcome({ url, isLoopback }, given) {
-  const json = "-H 'Content-Type: application/json'";
   console.log(`
+The API is described at ${url}/docs.
 The logs are in ${join(shownDir, 'logs')}; Ctrl-C stops everything.`);
   if (!given.databaseUrl) {
     console.log(`
 Accounts: demo (password demo-secret), other (other-secret); the platform: switch (switch-secret).
-
-A web application that shows what it receives, in a second terminal:
-
-  npm run cli -- listen 4000
-
-And here an application, its subscription, and an event for it:
-
-  id=$(curl -s -u demo:demo-secret ${json} ${url}/v1/applications \\
-    -d '{"name": "Shop", "messagingUrl": "https://shop.example.com/sms"}' | sed 's/.*\\///; s/".*//')
-  curl -u demo:demo-secret ${json} ${url}/v1/applications/$id/webhooks \\
-    -d '{"event": "smsdlr", "resource": "sms", "targetUrl": "http://127.0.0.1:4000/"}'
-  curl -u switch:switch-secret ${json} ${url}/v1/events \\
-    -d '{"event": "smsdlr", "resource": "sms", "applicationId": "'$id'", "data": {"ok": true}}'
-  curl -u demo:demo-secret ${url}/v1/applications/$id
+The tour in README.md uses them.
 `);
     if (!isLoopback) {
       console.log('Everybody knows these passwords, and HOST lets others in: change them.\n');
@@ -217,4 +218,4 @@ And here an application, its subscription, and an event for it:
   console.log(`ready ${url}`);
 }
 
-main().catch(fail);
+main().catch((/** @type {unknown} */ error) => fail(asProblem(error, dir)));

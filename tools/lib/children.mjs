@@ -1,5 +1,6 @@
-import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeDirectory, readState } from './data-dir.mjs';
 import { end, endGroup, identify, readText, signalGroup } from './processes.mjs';
 import { Problem } from './problem.mjs';
 import { Programs } from './programs.mjs';
@@ -14,6 +15,13 @@ const STORES = ['postgres', 'redis'];
 const PATIENCE_MS = 30_000;
 /** For what a killed run left: it has lost its stores maybe, and cannot end in good order. */
 const LEFT_OVER_PATIENCE_MS = 10_000;
+
+const ADVICE =
+  'it names the processes of the last start; end those that still run, and delete the file.';
+
+/** @param {(Partial<Entry> | null)[] | null} value @returns {value is Entry[]} */
+const isList = (value) =>
+  Array.isArray(value) && value.every((entry) => Number.isInteger(entry?.pid) && entry?.name);
 
 /** @type {[NodeJS.Signals, number]} */
 const KILL = ['SIGKILL', 5_000];
@@ -45,21 +53,18 @@ export class Children extends Programs {
   constructor(dir) {
     const logs = join(dir, 'logs');
     super(logs);
-    mkdirSync(logs, { recursive: true, mode: 0o700 });
+    makeDirectory(logs);
     this.#logs = logs;
     this.#list = join(dir, 'processes.json');
   }
 
   /** Ends what an earlier run left behind when it was killed. @returns their names */
   async endLeftOvers() {
-    /** @type {Entry[]} */
-    let left = [];
-    try {
-      left = JSON.parse(readText(this.#list) ?? '[]');
-    } catch {
-      // Written under another name and then renamed, so never half; empty after a power cut.
-    }
-    left = left.filter(({ pid, startTime }) => identify(pid)?.startTime === startTime);
+    // Written under another name and then renamed, so never half; empty after a power cut.
+    const list = readText(this.#list)?.trim() ? readState(this.#list, isList, ADVICE) : undefined;
+    const left = (list ?? []).filter(
+      ({ pid, startTime }) => identify(pid)?.startTime === startTime,
+    );
     await endInOrder(left, LEFT_OVER_PATIENCE_MS);
     rmSync(this.#list, { force: true });
     return left.map(({ name }) => name);

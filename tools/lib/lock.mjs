@@ -1,6 +1,7 @@
-import { closeSync, linkSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
-import { writeFileSync } from 'node:fs';
+import { closeSync, linkSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { statSync, writeFileSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Problem } from './problem.mjs';
 import { codeOf, identify, isAlive, npmAboveUs, readText } from './processes.mjs';
 
 /** The holder creates the file, then writes into it: nothing in it for this long means it died. */
@@ -33,8 +34,8 @@ export function tryLock(file) {
     } catch (error) {
       if (codeOf(error) !== 'EEXIST') throw error;
     }
-    const text = readText(file);
-    if (text === undefined) continue; // released just now
+    const text = readUnlessReleased(file);
+    if (text === undefined) continue;
     const found = parse(text);
     if (found === undefined && age(file) < HALF_WRITTEN_MS) {
       return { holder: { pid: 0, isLeaving: true } };
@@ -104,11 +105,29 @@ function putAside(file, text) {
   rmSync(aside, { force: true });
 }
 
+/**
+ * @param {string} file
+ * @returns {string | undefined} undefined when it was released just now
+ * @throws {Problem} when it is there and cannot be read: waiting for it would never end
+ */
+function readUnlessReleased(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'ENOENT') return undefined;
+    throw new Problem(`${file} cannot be read (${code}): remove it when nothing runs there.`);
+  }
+}
+
+/** @param {Partial<Entry> | null} value @returns {value is Entry} */
+const isEntry = (value) => Number.isInteger(value?.pid) && typeof value?.startTime === 'string';
+
 /** @param {string} text @returns {Entry[] | undefined} */
 function parse(text) {
   try {
     const holders = /** @type {unknown} */ (JSON.parse(text));
-    return Array.isArray(holders) ? holders : undefined;
+    return Array.isArray(holders) ? holders.filter(isEntry) : undefined;
   } catch {
     return undefined;
   }

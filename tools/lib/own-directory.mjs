@@ -12,9 +12,10 @@ const PREFIX = 'switchhook-test-';
 const INTERRUPTED = 130;
 
 /**
+ * @typedef {import('./programs.mjs').Program} Program
  * @typedef {{ dir: string, children: Children, env: NodeJS.ProcessEnv, isStopping: () => boolean,
- *   onExit: (problem: Error) => void }} Run `env` is for the tests, and `onExit` for the end of a
- *   program without which they make no sense
+ *   watch: (program: Program) => void }} Run `env` is for the tests, and `watch` for a program without
+ *   which they make no sense
  */
 
 /**
@@ -34,8 +35,10 @@ export function inOwnDirectory(prepare, work) {
     if (dir) rmSync(dir, { recursive: true, force: true });
   }, INTERRUPTED);
 
-  const onExit = (/** @type {Error} */ problem) => {
-    if (!isStopping()) void fail(problem);
+  const watch = (/** @type {Program} */ program) => {
+    void program.exited.then((how) => {
+      if (!isStopping()) void fail(program.failure(how));
+    });
   };
 
   const main = async () => {
@@ -52,7 +55,7 @@ export function inOwnDirectory(prepare, work) {
       REDIS_URL: undefined,
     };
     const env = { ...process.env, ...stores, TMPDIR: tmp };
-    await stop(await work({ dir, children, env, isStopping, onExit }));
+    await stop(await work({ dir, children, env, isStopping, watch }));
   };
   main().catch(fail);
 }

@@ -3,10 +3,11 @@ import { chownSync, mkdtempSync, readdirSync, readlinkSync, realpathSync } from 
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readState } from './data-dir.mjs';
 import { freePort } from './net.mjs';
 import { binaries, ENVIRONMENT, readPostmaster, serverUser } from './postgres-files.mjs';
 import { Problem } from './problem.mjs';
-import { codeOf, end, identify, readText } from './processes.mjs';
+import { codeOf, end, identify } from './processes.mjs';
 
 /**
  * @typedef {import('./programs.mjs').Programs} Programs
@@ -29,6 +30,11 @@ const RETRY_FOR_MS = 20_000;
  */
 const HERE = ['-D', '/proc/self/cwd'];
 
+const LOST = 'it holds the passwords and the encryption key of the database beside it;';
+
+/** @param {Partial<Secrets> | null} value @returns {value is Secrets} */
+const isSecrets = (value) => typeof value?.password === 'string';
+
 /** @throws Problem where the embedded PostgreSQL cannot run */
 export function requireEmbeddedPostgres() {
   const machine = `${process.platform} ${process.arch}`;
@@ -42,24 +48,28 @@ export function requireEmbeddedPostgres() {
 
 /**
  * Starts PostgreSQL on loopback with its data in `dir`, made at the first start.
- * @param {{ dir: string, database: string, settings?: Record<string, string> }} where
- *   `database` is made with the data; `settings` of the server, on top of ours
+ * @param {{ dir: string, database: string, settings?: Record<string, string>, version?: string,
+ *   port?: number | undefined }} where `database` is made with the data; `settings` of the server, on
+ *   top of ours; `version` as for {@link binaries}; `port` by default one that is free
  * @param {Programs} programs
  * @returns {Promise<{ url: string, roleUrls: { api: string, worker: string } | undefined,
  *   program: import('./programs.mjs').Program }>} `roleUrls` unless the data are from before there
  *   were roles
  */
-export async function startPostgres({ dir, database, settings: own = {} }, programs) {
+export async function startPostgres(
+  { dir, database, settings: own = {}, version, port: fixedPort },
+  programs,
+) {
   const cluster = join(dir, 'postgres');
   const user = serverUser(cluster);
-  const bin = join(binaries(user), 'bin');
+  const bin = join(binaries(user, version), 'bin');
   const options = { ...user, env: ENVIRONMENT };
   if (!existsSync(cluster)) await create(dir, database, bin, options, programs);
   const { password, rolePassword } = readSecrets(dir);
   await endStray(cluster);
 
   for (const deadline = Date.now() + RETRY_FOR_MS; ;) {
-    const port = await freePort();
+    const port = fixedPort ?? (await freePort());
     const settings = {
       port,
       listen_addresses: '127.0.0.1',
@@ -100,15 +110,14 @@ export async function startPostgres({ dir, database, settings: own = {} }, progr
  * @param {string} dir
  */
 export function readSecrets(dir) {
-  const text = readText(join(dir, 'postgres.json'));
-  if (text === undefined) {
-    throw new Problem(
-      `there is data in ${join(dir, 'postgres')}, but its postgres.json is missing.`,
-    );
-  }
-  /** @type {Secrets} */
-  const secrets = JSON.parse(text);
-  return secrets;
+  const file = join(dir, 'postgres.json');
+  const secrets = readState(
+    file,
+    isSecrets,
+    `${LOST} restore the file, or choose another DATA_DIR.`,
+  );
+  if (secrets) return secrets;
+  throw new Problem(`there is data in ${join(dir, 'postgres')}, but its postgres.json is missing.`);
 }
 
 /**

