@@ -108,6 +108,12 @@ export class ServiceProcess {
     return this.program.output();
   }
 
+  /** The lines of its log. @throws SyntaxError when one is not JSON */
+  log(): Record<string, unknown>[] {
+    const lines = this.output().split('\n').slice(0, -1);
+    return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  }
+
   private get program(): Program {
     if (!this.started) throw new Error(`${this.name} was never started`);
     return this.started;

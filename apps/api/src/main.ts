@@ -1,10 +1,13 @@
 import 'reflect-metadata';
-import { createHttpApplication } from '#libs/http';
-import { readConfig, startProcess } from '#libs/runtime';
+import { applicationsSchema } from '#libs/applications';
+import { startServer } from '#libs/http';
+import { identitySchema } from '#libs/identity';
+import { webhooksSchema } from '#libs/webhooks';
 import { ApiModule } from './api.module.js';
 
-await startProcess('api', async () => {
-  const config = readConfig();
-  const app = await createHttpApplication(ApiModule.forConfig(config));
-  await app.listen(config.PORT, config.HOST);
+await startServer({
+  name: 'api',
+  port: 'PORT',
+  moduleFor: (config) => ApiModule.forConfig(config),
+  schemas: [identitySchema, applicationsSchema, webhooksSchema],
 });

@@ -1,10 +1,13 @@
 import 'reflect-metadata';
-import { createHttpApplication } from '#libs/http';
-import { readConfig, startProcess } from '#libs/runtime';
+import { applicationsSchema } from '#libs/applications';
+import { startServer } from '#libs/http';
+import { identitySchema } from '#libs/identity';
+import { webhooksSchema } from '#libs/webhooks';
 import { WorkerModule } from './worker.module.js';
 
-await startProcess('worker', async () => {
-  const config = readConfig();
-  const app = await createHttpApplication(WorkerModule.forConfig(config));
-  await app.listen(config.WORKER_PORT, config.HOST);
+await startServer({
+  name: 'worker',
+  port: 'WORKER_PORT',
+  moduleFor: (config) => WorkerModule.forConfig(config),
+  schemas: [identitySchema, applicationsSchema, webhooksSchema],
 });

@@ -1954,11 +1954,17 @@ export interface components {
              */
             postgres: "up" | "down";
             /**
-             * @description Redis.
+             * @description Redis; `down` too while the process has yet to connect to it.
              * @example up
              * @enum {string}
              */
             redis: "up" | "down";
+            /**
+             * @description `down` while the process waits until `migrate` has made its database schema.
+             * @example up
+             * @enum {string}
+             */
+            schema?: "up" | "down";
         };
         RefusedEvent: {
             /**

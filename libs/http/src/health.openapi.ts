@@ -1,6 +1,6 @@
 import { HealthController } from './health.module.js';
 import { describeRoutes } from './openapi/describe.js';
-import { choice, named, object } from './openapi/schema.js';
+import { choice, named, object, optional } from './openapi/schema.js';
 
 const upOrDown = (description: string) => choice(description, ['up', 'down']);
 
@@ -9,7 +9,10 @@ const ReadySchema = named(
   object({
     status: upOrDown('Whether this process should receive requests.'),
     postgres: upOrDown('PostgreSQL.'),
-    redis: upOrDown('Redis.'),
+    redis: upOrDown('Redis; `down` too while the process has yet to connect to it.'),
+    schema: optional(
+      upOrDown('`down` while the process waits until `migrate` has made its database schema.'),
+    ),
   }),
 );
 

@@ -12,7 +12,7 @@ import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-ex
 import { randomUUID } from 'node:crypto';
 import type { Express, Response } from 'express';
 import { DomainError } from '#libs/kernel';
-import { CONFIG, type Config, Metrics, NestLog, StartLog, Tracing } from '#libs/runtime';
+import { CONFIG, type Config, Metrics, NestLog, type StartLog, Tracing } from '#libs/runtime';
 import { LIMITS, limitConnections } from './connection-limits.js';
 import { leaveContinueToRoutes } from './continue.js';
 import { corsFor } from './cors.js';
@@ -188,13 +188,15 @@ function refuse(
 /**
  * The Nest application on Express that both processes use: paths are case-sensitive, routes read their own
  * bodies, all errors have one format, and SIGTERM closes it.
+ * @param startLog for what happens before the process's own log exists
  */
 export async function createHttpApplication(
   module: Type | DynamicModule,
+  startLog?: StartLog,
 ): Promise<NestExpressApplication> {
   const app = await NestFactory.create<NestExpressApplication>(module, new HttpAdapter(), {
     bodyParser: false,
-    logger: new StartLog(),
+    logger: startLog ?? false,
     abortOnError: false,
   });
   app.useLogger(app.get(NestLog));

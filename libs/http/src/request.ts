@@ -23,7 +23,7 @@ export function configOf(request: Request): Config {
 }
 
 /** The path of the request without query and fragment; a fragment should not be there. */
-export function pathOf(request: Request): string {
-  const end = request.url.search(/[?#]/);
-  return end < 0 ? request.url : request.url.slice(0, end);
+export function pathOf({ url = '/' }: { url?: string | undefined }): string {
+  const end = url.search(/[?#]/);
+  return end < 0 ? url : url.slice(0, end);
 }

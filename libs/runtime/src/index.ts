@@ -22,6 +22,7 @@ export { identityColumn } from './database/identity-column.js';
 export { migrate } from './database/migrate.js';
 export { type RowOf, withoutNulls } from './database/row.js';
 export { runtimeSchema } from './database/runtime-schema.js';
+export { waitForSchema, type WaitsFor } from './database/schema-gate.js';
 export {
   type Given,
   type NoValues,
@@ -34,13 +35,14 @@ export { TypeOrmTransactions } from './database/typeorm-transactions.js';
 export { IdempotencyKeys, type KeyedRequest } from './idempotency/idempotency-keys.js';
 export { Log, NestLog } from './logging/log.js';
 export { OutageLog } from './logging/outage-log.js';
-export { StartLog } from './logging/start-log.js';
+export type { StartLog } from './logging/start-log.js';
 export { RedisHealth } from './redis/redis-health.js';
 export { RedisLimits } from './redis/redis-limits.js';
 export { connectRedis, type RedisConnection } from './redis/redis.js';
 export { RuntimeModule } from './runtime.module.js';
 export { SecretsModule } from './secrets/secrets.module.js';
 export { startProcess } from './start-process.js';
+export { storeAddresses } from './store-addresses.js';
 export { MetricsServer } from './telemetry/metrics-server.js';
 export { Metrics } from './telemetry/metrics.js';
 export { type SpanStart, Tracing } from './telemetry/tracing.js';

@@ -55,9 +55,6 @@ function connectionOptions(config: Config) {
   return {
     ...dataSourceOptions(config, { query_timeout: QUERY_TIMEOUT_MS }),
     autoLoadEntities: true,
-    retryAttempts: 30,
-    retryDelay: 1_000,
-    verboseRetryLog: true,
     // A retry does not help against a wrong password or a missing database.
     toRetry: isUnavailable,
   };

@@ -1,21 +1,27 @@
 import { isUnavailable } from './database/database-errors.js';
 import { InvalidConfigError } from './config/config.js';
+import { StartLog } from './logging/start-log.js';
 
 const SHUTDOWN_TIMEOUT_MS = 24_500;
 
 /**
- * Starts a process. If that fails, it writes the reason to standard error and exits with 1; only our own bugs
- * get a stack trace, an operator's mistakes get one line. The process also exits with 1 if a store that
+ * Starts a process. If that fails, it logs the reason on standard error and exits with 1; only our own bugs
+ * get a stack trace, an operator's mistakes get a sentence. The process also exits with 1 if a store that
  * hangs delays its shutdown for too long.
  */
-export async function startProcess(name: string, start: () => Promise<void>): Promise<void> {
+export async function startProcess(
+  name: string,
+  start: (log: StartLog) => Promise<void>,
+): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => setTimeout(() => process.exit(1), SHUTDOWN_TIMEOUT_MS).unref());
   }
+  const log = new StartLog(name);
   try {
-    await start();
+    await start(log);
   } catch (error) {
-    process.stderr.write(`switchhook ${name}: ${reasonOf(error)}\n`, () => process.exit(1));
+    log.fatal(reasonOf(error));
+    process.exit(1);
   }
 }
 

@@ -1,5 +1,5 @@
 import { Inject, Injectable, type LoggerService } from '@nestjs/common';
-import { pino, type Logger } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
 import { CONFIG, type Config } from '../config/config.js';
 
 /** Injection token of the process name, which every line has as `process`. */
@@ -14,13 +14,7 @@ export class Log {
   private readonly pino: Logger;
 
   constructor(@Inject(CONFIG) config: Config, @Inject(PROCESS_NAME) name: string) {
-    this.pino = pino({
-      level: config.LOG_LEVEL,
-      base: { process: name, pid: process.pid },
-      timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-      serializers: { err: errorFields },
-    });
+    this.pino = jsonLines(name, config.LOG_LEVEL);
   }
 
   info(fields: object, message: string): void {
@@ -34,6 +28,18 @@ export class Log {
   error(fields: object, message: string): void {
     this.pino.error(fields, message);
   }
+}
+
+/** @param to standard output by default */
+export function jsonLines(name: string, level: string, to?: DestinationStream): Logger {
+  const options = {
+    level,
+    base: { process: name, pid: process.pid },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    serializers: { err: errorFields },
+  };
+  return to ? pino(options, to) : pino(options);
 }
 
 /**

@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { DynamicModule } from '@nestjs/common';
+import { UnavailableError } from '#libs/kernel';
+import {
+  type Config,
+  type DatabaseSchema,
+  Log,
+  readConfig,
+  startProcess,
+  storeAddresses,
+  VERSION,
+  waitForSchema,
+  type WaitsFor,
+} from '#libs/runtime';
+import { createHttpApplication } from './http-application.js';
+import { PROBLEM_TYPE, problemOf } from './problem.js';
+import { pathOf } from './request.js';
+
+/** An API or a worker. */
+export interface ServerProcess {
+  name: 'api' | 'worker';
+  /** The setting with its port. */
+  port: 'PORT' | 'WORKER_PORT';
+  moduleFor: (config: Config) => DynamicModule;
+  /** The contexts whose tables it uses. */
+  schemas: readonly DatabaseSchema[];
+}
+
+/** Starts a process once the database has its schema; until then only its health is served. */
+export function startServer({ name, port, moduleFor, schemas }: ServerProcess): Promise<void> {
+  return startProcess(name, async (startLog) => {
+    const config = readConfig();
+    const log = new Log(config, name);
+    log.info({ version: VERSION, ...storeAddresses(config) }, 'starting');
+    process.once('exit', (code) => log.info({ code }, 'stopped'));
+    const waiting = new WaitingServer(config[port], config.HOST);
+    await waitForSchema(config, schemas, log, (reason) => waiting.serve(reason));
+    await waiting.close();
+    const app = await createHttpApplication(moduleFor(config), startLog);
+    await app.listen(config[port], config.HOST);
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.once(signal, () => log.info({ signal }, 'stopping'));
+    }
+    const { METRICS_PORT: metricsPort } = config;
+    log.info({ port: config[port], ...(metricsPort > 0 && { metricsPort }) }, 'started');
+  });
+}
+
+/** Answers health requests, and refuses all others, while a process waits. A signal ends it at once. */
+class WaitingServer {
+  private reason: WaitsFor = 'postgres';
+
+  private readonly server = createServer((request, response) => this.answer(request, response));
+
+  private readonly end = (): never => process.exit(0);
+
+  constructor(
+    private readonly port: number,
+    private readonly host: string,
+  ) {}
+
+  async serve(reason: WaitsFor): Promise<void> {
+    this.reason = reason;
+    if (this.server.listening) return;
+    process.on('SIGTERM', this.end).on('SIGINT', this.end);
+    await new Promise<void>((resolve, reject) => {
+      this.server.once('error', reject).listen(this.port, this.host, resolve);
+    });
+  }
+
+  async close(): Promise<void> {
+    if (!this.server.listening) return;
+    process.off('SIGTERM', this.end).off('SIGINT', this.end);
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  private answer(request: IncomingMessage, response: ServerResponse): void {
+    const instance = pathOf(request);
+    const requestId = randomUUID();
+    const postgres = this.reason === 'postgres' ? 'down' : 'up';
+    const health: Record<string, object> = {
+      '/health/live': { status: 'up' },
+      '/health/ready': { status: 'down', postgres, redis: 'down', schema: 'down' },
+    };
+    const body = health[instance] ?? problemOf(new UnavailableError(), { instance, requestId });
+    response.writeHead(instance === '/health/live' ? 200 : 503, {
+      'Content-Type': instance in health ? 'application/json; charset=utf-8' : PROBLEM_TYPE,
+      'Cache-Control': 'no-store',
+      'X-Request-Id': requestId,
+      ...(!(instance in health) && { 'Retry-After': '1' }),
+    });
+    response.end(JSON.stringify(body));
+  }
+}

@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DataSource } from 'typeorm';
+import type { Config } from '../config/config.js';
+import type { Log } from '../logging/log.js';
+import { OutageLog } from '../logging/outage-log.js';
+import { dataSourceOptions } from './data-source-options.js';
+import { codeOf, isUnavailable } from './database-errors.js';
+import type { DatabaseSchema } from './database-schema.js';
+import { runtimeSchema } from './runtime-schema.js';
+
+const POLL_MS = 1_000;
+const QUERY_TIMEOUT_MS = 5_000;
+
+/** There is no such table, or the role may not read it yet: `migrate` has not run. */
+const NOT_MIGRATED = new Set(['42P01', '42501']);
+
+/** Why a process waits before it starts. */
+export type WaitsFor = 'postgres' | 'schema';
+
+/**
+ * Waits until the database has every migration that this version knows. It may have more: neighbouring
+ * versions can run on one database.
+ * @param waiting called before each wait
+ * @throws the driver's error when a retry does not help, such as for a wrong password
+ */
+export async function waitForSchema(
+  config: Config,
+  contexts: readonly DatabaseSchema[],
+  log: Log,
+  waiting: (reason: WaitsFor) => Promise<void>,
+): Promise<void> {
+  const known = [runtimeSchema, ...contexts].flatMap(({ migrations }) =>
+    migrations.map((migration) => new migration().name ?? ''),
+  );
+  const outages = new OutageLog('PostgreSQL', log);
+  let isToldOfSchema = false;
+  for (;;) {
+    let reason: WaitsFor;
+    try {
+      const executed = await executedMigrations(config);
+      outages.back();
+      const missing = known.filter((name) => !executed.has(name));
+      if (missing.length === 0) return;
+      if (!isToldOfSchema) log.warn({ missing }, 'waiting for the database schema: run migrate');
+      isToldOfSchema = true;
+      reason = 'schema';
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      outages.away(error);
+      reason = 'postgres';
+    }
+    await waiting(reason);
+    await sleep(POLL_MS);
+  }
+}
+
+async function executedMigrations(config: Config): Promise<Set<string>> {
+  const source = new DataSource(
+    dataSourceOptions({ ...config, DATABASE_POOL_SIZE: 1 }, { query_timeout: QUERY_TIMEOUT_MS }),
+  );
+  await source.initialize();
+  try {
+    const rows = await source.query<{ name: string }[]>('SELECT name FROM migrations');
+    return new Set(rows.map(({ name }) => name));
+  } catch (error) {
+    if (NOT_MIGRATED.has(codeOf(error))) return new Set();
+    throw error;
+  } finally {
+    await source.destroy();
+  }
+}

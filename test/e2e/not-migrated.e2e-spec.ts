@@ -1,0 +1,129 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '#tools/eventually';
+import { migrate, readConfig } from '#libs/runtime';
+import { contextSchemas } from '../../apps/cli/src/context-schemas.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { send } from '../support/http.js';
+import { launch } from '../support/processes.js';
+import { proxyTo } from '../support/tcp-proxy.js';
+
+const WAITING = 'waiting for the database schema: run migrate';
+
+let database: TestDatabase;
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+});
+afterEach(() => database.drop());
+
+function runMigrate(): Promise<string[]> {
+  const name = new URL(database.url).username;
+  const roles = { DATABASE_API_ROLE: `${name}_api`, DATABASE_WORKER_ROLE: `${name}_worker` };
+  const config = readConfig({ DATABASE_URL: database.url, ...roles });
+  return migrate(config, contextSchemas, { print: () => undefined });
+}
+
+/** A process that waits. */
+async function waiting(kind: 'api' | 'worker', environment = {}) {
+  const started = await launch(kind, { DATABASE_URL: database.url, ...environment });
+  const health = (path: string) => send('GET', `${started.url}/health/${path}`);
+  await eventually(() => health('live').catch(() => undefined));
+  const messages = () => started.log().map(({ msg }) => msg);
+  return { started, health, messages };
+}
+
+describe.each(['api', 'worker'] as const)('%s', (kind) => {
+  it('waits for migrate on an empty database, and says so once', async () => {
+    await database.query('DROP SCHEMA public CASCADE');
+    await database.query('CREATE SCHEMA public');
+    await database.query('GRANT USAGE ON SCHEMA public TO PUBLIC');
+    const { started, health, messages } = await waiting(kind);
+
+    expect((await health('live')).json()).toEqual({ status: 'up' });
+    const ready = await health('ready');
+    expect(ready.status).toBe(503);
+    expect(ready.json()).toEqual({
+      status: 'down',
+      postgres: 'up',
+      redis: 'down',
+      schema: 'down',
+    });
+    const refused = await send('GET', `${started.url}/v1/applications?secret=hidden`);
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
+    expect(refused.json()).toMatchObject({ code: 'unavailable', instance: '/v1/applications' });
+
+    expect(await runMigrate()).not.toEqual([]);
+    await started.ready();
+    expect((await health('ready')).json()).not.toHaveProperty('schema');
+    expect(await started.stop()).toBe('exited with code 0');
+    expect(messages().filter((msg) => msg === WAITING)).toHaveLength(1);
+    expect(messages()).toEqual(
+      expect.arrayContaining(['starting', WAITING, 'started', 'stopping', 'stopped']),
+    );
+  });
+
+  it('waits for a migration of its version, and names it', async () => {
+    const [{ name } = { name: '' }] = await database.query<{ name: string }>(
+      'DELETE FROM migrations WHERE id = (SELECT max(id) FROM migrations) RETURNING name',
+    );
+    const { started, messages } = await waiting(kind);
+    await eventually(() => messages().includes(WAITING));
+    expect(started.log().find(({ msg }) => msg === WAITING)?.['missing']).toEqual([name]);
+    await database.query(`INSERT INTO migrations (timestamp, name) VALUES (1, '${name}')`);
+    await started.ready();
+  });
+
+  it('waits until it may read which migrations there are', async () => {
+    const role = `${new URL(database.url).username}_${kind}`;
+    await database.query(`REVOKE SELECT ON migrations FROM ${role}`);
+    const { started, messages } = await waiting(kind);
+    await eventually(() => messages().includes(WAITING));
+    await runMigrate();
+    await started.ready();
+  });
+
+  it('waits for PostgreSQL, and says when it is back', async () => {
+    const proxy = await proxyTo(database.url);
+    proxy.down();
+    const { started, health, messages } = await waiting(kind, { DATABASE_URL: proxy.address });
+    expect((await health('ready')).json()).toMatchObject({ postgres: 'down', schema: 'down' });
+    expect(messages()).toContain('PostgreSQL is away');
+    proxy.up();
+    await started.ready();
+    expect(messages()).toContain('PostgreSQL is back');
+    await started.stop();
+    await proxy.close();
+  });
+
+  it('starts on the database of a later version', async () => {
+    await database.query(`INSERT INTO migrations (timestamp, name) VALUES (1, 'Later1')`);
+    const started = await launch(kind, { DATABASE_URL: database.url });
+    await started.ready();
+    expect(started.output()).not.toContain(WAITING);
+  });
+
+  it('ends at once when it is stopped while it waits', async () => {
+    await database.query('DELETE FROM migrations');
+    const { started, messages } = await waiting(kind);
+    await eventually(() => messages().includes(WAITING));
+    const start = Date.now();
+    expect(await started.stop()).toBe('exited with code 0');
+    expect(Date.now() - start).toBeLessThan(2_000);
+    expect(messages().at(-1)).toBe('stopped');
+  });
+});
+
+it('logs its version, ports and stores at the start, but no password', async () => {
+  const started = await launch('api', { DATABASE_URL: database.url });
+  await started.ready();
+  const { password, host, pathname } = new URL(database.url);
+  const lines = started.log();
+  expect(lines.find(({ msg }) => msg === 'starting')).toMatchObject({
+    process: 'api',
+    version: expect.stringMatching(/^\d+\.\d+\.\d+/) as string,
+    postgres: host + pathname,
+    redis: expect.stringMatching(/^[^@]+:\d+\/\d+$/) as string,
+  });
+  expect(lines.find(({ msg }) => msg === 'started')).toMatchObject({ port: started.port });
+  expect(started.output()).not.toContain(password);
+});
