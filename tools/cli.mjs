@@ -50,6 +50,6 @@ try {
 
 // In this very process: input, output, signals and the exit code need no passing on.
 const program = join(ROOT, 'dist/apps/cli/src/main.js');
-process.argv = [process.execPath, program, ...process.argv.slice(2)];
+process.argv = [process.execPath, 'npm run cli --', ...process.argv.slice(2)];
 process.setSourceMapsEnabled(true);
 await import(program);

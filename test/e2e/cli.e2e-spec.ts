@@ -1,7 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ROOT } from '#tools/settings';
 import { runCli } from '../support/command-line.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 
@@ -305,14 +307,39 @@ describe('the command line', () => {
   ])('explains %j with an example', async (command) => {
     const { code, stdout, stderr } = await runCli([...command, '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toContain(`Usage: ${['npm run cli --', ...command].join(' ')} `);
-    expect(stdout).toContain(`Example:\n  $ ${['npm run cli --', ...command].join(' ')}`);
+    expect(stdout).toContain(`Usage: ${['switchhook', ...command].join(' ')} `);
+    expect(stdout).toContain(`Example:\n  $ ${['switchhook', ...command].join(' ')}`);
   });
 
   it('prints its version', async () => {
     const { code, stdout } = await runCli(['--version']);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  it('installs and builds nothing in production', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'production-'));
+    await cp(join(ROOT, 'tools'), join(dir, 'tools'), { recursive: true });
+    await cp(join(ROOT, 'package.json'), join(dir, 'package.json'));
+    const run = () => {
+      const env = {
+        PATH: process.env['PATH'],
+        NODE_ENV: 'production',
+        DATABASE_URL: 'postgres:///x',
+      };
+      const args = ['tools/cli.mjs', 'users', 'list'];
+      const { status, output } = spawnSync(process.execPath, args, { cwd: dir, env });
+      return { status, output: output.join('') };
+    };
+    const missing = run();
+    expect(missing.status).toBe(1);
+    expect(missing.output).toMatch(/^switchhook: NODE_ENV is production, so nothing is [^\n]*\n$/);
+    await mkdir(join(dir, 'dist/apps/cli/src'), { recursive: true });
+    const main = join(dir, 'dist/apps/cli/src/main.js');
+    await writeFile(main, `console.log(process.argv.slice(1).join());`);
+    expect(run()).toEqual({ status: 0, output: 'npm run cli --,users,list\n' });
+    expect((await readdir(dir)).sort()).toEqual(['dist', 'package.json', 'tools']);
+    await rm(dir, { recursive: true });
   });
 
   it('starts quickly: help loads neither the framework nor a store', async () => {

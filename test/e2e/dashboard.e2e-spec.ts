@@ -6,7 +6,8 @@ import { freePort } from '#tools/net';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { testRedisUrl } from '../support/environment.js';
-import { type Client, clientOf, send } from '../support/http.js';
+import { basic, type Client, clientOf, send } from '../support/http.js';
+import { connectTo } from '../support/raw-connection.js';
 import { startApi, startWorker } from '../support/processes.js';
 import type { ServiceProcess } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
@@ -23,6 +24,7 @@ let receiver: Receiver;
 let processes: ServiceProcess[];
 let addresses: string[];
 let platform: Client;
+let auth: string;
 let accountId: string;
 
 beforeAll(async () => {
@@ -45,7 +47,10 @@ beforeAll(async () => {
     startApi({ ...environment, METRICS_PORT: ports[0] }),
     startWorker({ ...environment, METRICS_PORT: ports[1] }),
   ]);
-  platform = clientOf(processes[0]!.url, (await createUser(database, 'p', 'platform')).auth);
+  ({ auth } = await createUser(database, 'p', 'platform'));
+  platform = clientOf(processes[0]!.url, auth);
+  // A route has no figures before its first request.
+  await platform.get('/v1/users');
   ({ id: accountId } = await createUser(database, 'customer'));
   await aSubscription(database, accountId, { target_url: receiver.url });
 });
@@ -81,12 +86,23 @@ const SCENARIOS: [what: string, happen: () => Promise<void>, rising: string[]][]
     'events are delivered',
     () => report(5),
     [
+      'http_server_request_duration_seconds_bucket',
+      'http_server_request_duration_seconds_count',
       'switchhook_events_total',
       'switchhook_attempts_total',
       'switchhook_deliveries_finished_total',
       'switchhook_first_attempt_delay_seconds_bucket',
       'switchhook_attempt_duration_seconds_bucket',
     ],
+  ],
+  [
+    'a request does not arrive in whole',
+    async () => {
+      const slow = await connectTo(processes[0]!.url);
+      const head = `Authorization: ${basic(auth)}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n`;
+      slow.write(`POST /v1/events HTTP/1.1\r\nHost: api\r\n${head}`);
+    },
+    ['http_server_active_requests'],
   ],
   [
     'a target hangs',
@@ -166,7 +182,9 @@ it.each(SCENARIOS)('the dashboard reacts when %s', async (_, happen, rising) => 
 
 it('the dashboard shows only metrics that a test has seen rise', () => {
   const url = new URL('../../tools/monitoring/dashboard.json', import.meta.url);
-  const names = readFileSync(url, 'utf8').match(/\b(?:switchhook|nodejs|process)_[a-z0-9_]+/g);
+  const names = readFileSync(url, 'utf8').match(
+    /\b(?:switchhook|nodejs|process|http_server)_[a-z0-9_]+/g,
+  );
   const moved = SCENARIOS.flatMap(([, , rising]) => rising);
   expect([...new Set(names)].toSorted()).toEqual(moved.toSorted());
 });

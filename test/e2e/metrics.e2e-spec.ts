@@ -1,8 +1,11 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { answerOf, type Client, type Schemas } from '#libs/client';
 import { eventually } from '#tools/eventually';
 import { freePort } from '#tools/net';
+import { ROOT } from '#tools/settings';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { send } from '../support/http.js';
@@ -128,6 +131,39 @@ it('reports pending deliveries, their age, and recovered leases', async () => {
   );
 });
 
+it('measures requests by method, route and status', async () => {
+  const of = (method: string, route: string, status: number | '') =>
+    `http_server_request_duration_seconds_count{http_request_method="${method}",` +
+    `http_route="${route}",http_response_status_code="${status}"}`;
+  const before = await metrics(apiMetrics);
+  await send('GET', `${api.url}/v1/webhooks/123456`);
+  await send('GET', `${api.url}/v1/nothing/123456`);
+  await send('GET', `${api.url}/health/ready`);
+  await report();
+  const after = await eventually(
+    () => metrics(apiMetrics),
+    (now) =>
+      now[of('POST', '/v1/events', 202)] === (before[of('POST', '/v1/events', 202)] ?? 0) + 1,
+  );
+  expect(after).toMatchObject({
+    [of('GET', '/v1/webhooks/:id', 401)]: 1,
+    http_server_active_requests: 0,
+  });
+  expect(Object.keys(after).filter((name) => /health|123456/.test(name))).toEqual([]);
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  expect(after[`switchhook_build_info{version="${version}"}`]).toBe(1);
+});
+
+it('exports what promtool finds no fault with', async () => {
+  for (const url of [apiMetrics, workerMetrics]) {
+    const input = (await send('GET', url)).text;
+    const { status, output } = spawnSync('promtool', ['check', 'metrics'], { input });
+    expect([status, output.join('')]).toEqual([0, '']);
+  }
+});
+
 it('serves nothing else on the metrics port', async () => {
   expect((await send('GET', apiMetrics.replace('metrics', 'health/live'))).status).toBe(404);
   expect((await send('POST', apiMetrics)).status).toBe(404);
@@ -135,11 +171,13 @@ it('serves nothing else on the metrics port', async () => {
 
 it.each(['dashboard.json', 'alerts.yml'])('exports every metric that %s uses', async (file) => {
   const text = readFileSync(new URL(`../../tools/monitoring/${file}`, import.meta.url), 'utf8');
-  const asked = new Set(text.match(/\b(?:switchhook|nodejs|process)_[a-z0-9_]+/g));
+  const asked = new Set(text.match(/\b(?:switchhook|nodejs|process|http_server)_[a-z0-9_]+/g));
   const texts = await Promise.all([apiMetrics, workerMetrics].map((url) => send('GET', url)));
   const types = texts.flatMap((answer) => [...answer.text.matchAll(/^# TYPE (\S+) (\w+)$/gm)]);
   const known = new Set(
-    types.map(([, name = '', type]) => (type === 'histogram' ? `${name}_bucket` : name)),
+    types.flatMap(([, name = '', type]) =>
+      type === 'histogram' ? [`${name}_bucket`, `${name}_count`] : name,
+    ),
   );
   expect(asked.size).toBeGreaterThan(4);
   expect([...asked].filter((name) => !known.has(name))).toEqual([]);

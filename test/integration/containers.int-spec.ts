@@ -51,11 +51,34 @@ describe('docker-compose.yml', () => {
     expect([ajv.validate(schema, compose), ajv.errors]).toEqual([true, null]);
   });
 
-  it('sets only variables that exist', () => {
-    const variables = [...documentedVariables().keys()];
+  it('passes every setting on, except those that the image determines, and no other', () => {
+    const determined = ['HOST', 'PORT', 'WORKER_PORT', 'NODE_ENV', 'REDIS_SENTINEL_PASSWORD'];
+    const ofMigrate = ['MIGRATION_DATABASE_URL', 'DATABASE_API_ROLE', 'DATABASE_WORKER_ROLE'];
+    const passed = [...documentedVariables().keys()].filter(
+      (name) => !determined.includes(name) && !ofMigrate.includes(name),
+    );
     for (const { environment = {} } of ours) {
-      expect(variables).toEqual(expect.arrayContaining(Object.keys(environment)));
+      const names = Object.keys(environment).filter(
+        (name) => !ofMigrate.includes(name) && !name.startsWith('OTEL_'),
+      );
+      expect(names.sort()).toEqual(passed.filter((name) => !name.startsWith('OTEL_')).sort());
     }
+  });
+
+  it('serves the metrics where Prometheus looks for them, and mounts only files that exist', () => {
+    const scraped = parse(read('tools/monitoring/prometheus.yml')) as {
+      scrape_configs: { job_name: string; dns_sd_configs: { names: string[]; port: number }[] }[];
+    };
+    for (const [index, name] of ['api', 'worker'].entries()) {
+      const { job_name, dns_sd_configs } = scraped.scrape_configs[index]!;
+      expect([job_name, dns_sd_configs[0]?.names]).toEqual([`switchhook-${name}`, [name]]);
+      expect(services[name]!.environment!.METRICS_PORT).toBe(dns_sd_configs[0]?.port);
+    }
+    const mounted = Object.values(services).flatMap(({ volumes = [] }) =>
+      volumes.flatMap((volume) => (volume.startsWith('./') ? volume.split(':')[0]! : [])),
+    );
+    expect(mounted).toHaveLength(6);
+    for (const file of mounted) expect(() => read(file)).not.toThrow();
   });
 
   it('gives each process only the password of its own role', () => {
@@ -107,17 +130,20 @@ describe('docker-compose.yml', () => {
     const within = (network: string) =>
       Object.keys(services).filter((name) => services[name]!.networks?.includes(network));
     expect(within('redis')).toEqual(['redis', 'api', 'worker', 'cli']);
-    expect(within('postgres')).toEqual(['postgres', 'migrate', 'api', 'worker', 'cli']);
+    const ofPostgres = ['postgres', 'migrate', 'api', 'worker', 'cli', 'pgbouncer'];
+    expect(within('postgres')).toEqual(ofPostgres);
     for (const store of ['redis', 'postgres']) {
       expect(services[store]!.networks).toEqual([store]);
       expect(compose.networks?.[store]).toEqual({ internal: true });
     }
   });
 
-  it('publishes only the API, and only on the loopback interface', () => {
+  it('publishes only the API and the pages of monitoring, and only on the loopback interface', () => {
     const open = Object.entries(services).filter(([, { ports }]) => ports !== undefined);
-    expect(open.map(([name]) => name)).toEqual(['api']);
-    for (const port of services.api!.ports!) expect(port).toMatch(/^127\.0\.0\.1:/);
+    expect(open.map(([name]) => name)).toEqual(['api', 'prometheus', 'grafana']);
+    for (const [, { ports = [] }] of open) {
+      for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
+    }
   });
 
   it('starts API and worker after the migration, checks their health, and gives workers time to finish', () => {
@@ -334,6 +360,12 @@ describe('the image', () => {
       env: { ...process.env, ...environment },
     });
     expect(help.toString()).toContain('create');
+    const link = /^RUN ln -s \/app\/(\S+) \/usr\/local\/bin\/switchhook$/m.exec(final)?.[1] ?? '';
+    symlinkSync(join(image, link), join(dir, 'switchhook'));
+    const version = execFileSync(join(dir, 'switchhook'), ['--version'], {
+      env: { ...process.env, NODE_OPTIONS: '' },
+    });
+    expect(version.toString()).toMatch(/^\d+\.\d+\.\d+\n$/);
     expect(() => readFileSync(join(image, 'node_modules/typescript/package.json'))).toThrow();
   });
 });

@@ -18,16 +18,24 @@ import { runTask } from './tasks.mjs';
 
 const INSTALL_STAMP = join(ROOT, 'node_modules/.switchhook-install');
 const BUILD_STAMP = join(ROOT, 'dist/.built');
+const BUILT = 'dist/apps/cli/src/main.js';
 const BUILT_FROM = ['apps', 'libs', 'package.json', 'tsconfig.json'];
 
 /**
  * Installs the packages and builds, each only where it is missing or out of date. Any number of
- * these at the same time in one clone do it once. All output goes to stderr.
+ * these at the same time in one clone do it once. All output goes to stderr. A production installation
+ * (`NODE_ENV`) is left as it is.
  * @template Result
  * @param {() => Promise<Result | undefined>} [whenInstalled] needs the packages alone, and runs beside the build
  * @returns {Promise<Result | undefined>} what `whenInstalled` resolves with
  */
 export async function prepare(whenInstalled = () => Promise.resolve(undefined)) {
+  if (process.env.NODE_ENV === 'production') {
+    if (existsSync(join(ROOT, BUILT))) return whenInstalled();
+    throw new Problem(
+      'NODE_ENV is production, so nothing is installed or built here: run "npm ci --include=dev" and "npm run build", or unset NODE_ENV.',
+    );
+  }
   const todo = () => [!isInstalled(), !isLinked(), !isBuilt()];
   if (!todo().includes(true)) return whenInstalled();
 
@@ -51,7 +59,7 @@ export async function prepare(whenInstalled = () => Promise.resolve(undefined)) 
 async function install(lock) {
   // Gone first, so that an install that is cut short leaves nothing that looks complete.
   rmSync(INSTALL_STAMP, { force: true });
-  // With NODE_ENV=production npm would leave out the compiler.
+  // Whatever npm was told to omit: the compiler is a development package.
   const wanted = ['--include=dev', '--include=optional'];
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
   const args = ['ci', ...wanted, ...quiet];

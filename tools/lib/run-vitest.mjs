@@ -23,6 +23,8 @@ export function runVitest(args, env = {}) {
       await requireProgram('pg_dump', 'postgresql-client');
       // They render the Kubernetes manifests.
       await requireProgram('kubectl', 'kubernetes-client');
+      // They check metrics and alert rules.
+      await requireProgram('promtool', 'prometheus');
       await prepare();
     },
     async (run) => {

@@ -1,8 +1,13 @@
 import { InvalidArgumentError } from 'commander';
 
+const OF_CLONE = 'npm run cli --';
+
+/** What users type before the arguments. `tools/cli.mjs` names itself so in place of the program's path. */
+export const COMMAND = process.argv[1] === OF_CLONE ? OF_CLONE : 'switchhook';
+
 /** The end of a command's help. */
 export function example(args: string): string {
-  return `\nExample:\n  $ npm run cli -- ${args}`;
+  return `\nExample:\n  $ ${COMMAND} ${args}`;
 }
 
 /** Parses a whole number in the given range. */

@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import 'reflect-metadata';
 import { describeFailure, exitCodeOf } from './failure.js';
 import { buildProgram } from './program.js';

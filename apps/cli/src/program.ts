@@ -7,14 +7,14 @@ import { addListenCommand } from './commands/listen.command.js';
 import { addMigrateCommand } from './commands/migrate.command.js';
 import { addSecretsCommands } from './commands/secrets.command.js';
 import { addUsersCommands } from './commands/users.command.js';
-import { example } from './arguments.js';
+import { COMMAND, example } from './arguments.js';
 
 /** Not from `#libs/runtime`, which takes long to load. */
 const { version } = createRequire(import.meta.url)('#package.json') as { version: string };
 
 /** The command line. Wrong arguments throw a CommanderError that commander has already printed. */
 export function buildProgram(): Command {
-  const program = new Command('npm run cli --')
+  const program = new Command(COMMAND)
     .description('Operates and tests a Switchhook installation.')
     .version(version)
     .exitOverride()

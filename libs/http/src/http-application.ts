@@ -26,6 +26,7 @@ import { ProblemFilter } from './problem.filter.js';
 import { requestMiddleware, saneRequestId } from './request.middleware.js';
 import { breakBody } from './read-body.js';
 import { RequestLog } from './request-log.js';
+import { RequestMetrics } from './request-metrics.js';
 import { traceRequests } from './trace-requests.js';
 
 /** Express on a server that answers even malformed requests with our error format. */
@@ -213,6 +214,7 @@ export async function createHttpApplication(
   const tracing = app.get(Tracing);
   if (tracing.enabled) app.use(traceRequests(tracing));
   app.use(app.get(RequestLog).middleware);
+  if (config.METRICS_PORT > 0) app.use(app.get(RequestMetrics).middleware);
   if (config.CORS_ORIGINS.length > 0) app.enableCors(corsFor(config.CORS_ORIGINS));
   app.useGlobalFilters(app.get(ProblemFilter));
   // After an orderly shutdown the exit code is 0, not the signal's.

@@ -3,11 +3,12 @@ import { MetricsServer } from '#libs/runtime';
 import { InFlight } from './in-flight.js';
 import { ProblemFilter } from './problem.filter.js';
 import { RequestLog } from './request-log.js';
+import { RequestMetrics } from './request-metrics.js';
 
 /** The providers that `createHttpApplication` needs. */
 @Global()
 @Module({
-  providers: [InFlight, ProblemFilter, RequestLog, MetricsServer],
-  exports: [InFlight, ProblemFilter, RequestLog],
+  providers: [InFlight, ProblemFilter, RequestLog, RequestMetrics, MetricsServer],
+  exports: [InFlight, ProblemFilter, RequestLog, RequestMetrics],
 })
 export class HttpModule {}

@@ -10,6 +10,12 @@ interface Layer {
 /** The path of the catch-all route. */
 export const EVERY_PATH = '/{*path}';
 
+/** The path of the route that a request was given to, such as `/v1/applications/:id`. */
+export function routeOf(request: Request): string | undefined {
+  const path = (request.route as { path?: unknown } | undefined)?.path;
+  return typeof path === 'string' && path !== EVERY_PATH ? path : undefined;
+}
+
 /**
  * The methods that exist for the path of a request; none if the path is unknown. A literal route such as
  * `/v1/events/batch` has precedence over one with a parameter.

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Tracing } from '#libs/runtime';
+import { routeOf } from './known-methods.js';
 import { pathOf } from './request.js';
 
 /** Creates a span for each request, in the trace of its `traceparent`. */
@@ -17,8 +18,8 @@ export function traceRequests(tracing: Tracing): RequestHandler {
       const closed = once(response, 'close');
       next();
       await closed;
-      const route = (request.route as { path?: unknown } | undefined)?.path;
-      if (typeof route === 'string') {
+      const route = routeOf(request);
+      if (route !== undefined) {
         span.rename(`${method} ${route}`);
         span.set('http.route', route);
       }

@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { freePort } from '#tools/net';
 import type { Programs } from '#tools/programs';
+import { ROOT } from '#tools/settings';
 import type { Postgres } from '../../support/stores.js';
 import { Link } from './link.js';
 
@@ -12,7 +14,7 @@ const SETTINGS = 'pgbouncer.ini';
 const USERS = 'users.txt';
 const READY_MS = 10_000;
 
-/** PgBouncer in transaction mode in front of a PostgreSQL, wherever that listens now. */
+/** PgBouncer with the settings of docker compose, in transaction mode, in front of a PostgreSQL, wherever that listens now. */
 export class PgBouncer {
   private constructor(
     private readonly postgres: Postgres,
@@ -26,19 +28,14 @@ export class PgBouncer {
     const port = await freePort();
     const roles = (['api', 'worker'] as const).map((kind) => postgres.urlOf(kind));
     const users = roles.map(({ username, password }) => `"${username}" "${password}"\n`);
-    const settings = {
-      ...{ listen_addr: '127.0.0.1', listen_port: port, unix_socket_dir: '' },
-      ...{ auth_type: 'scram-sha-256', auth_file: USERS },
-      ...{ pool_mode: 'transaction', max_client_conn: 500, default_pool_size: 20 },
-      // A server that was away is asked again at once, as processes do that reach it directly.
-      server_login_retry: 1,
-    };
-    const lines = Object.entries(settings).map(([name, value]) => `${name} = ${String(value)}`);
-    const where = `host=127.0.0.1 port=${new URL(link.url).port}`;
+    const settings = readFileSync(join(ROOT, 'tools/database', SETTINGS), 'utf8')
+      .replace('host=postgres port=5432', `host=127.0.0.1 port=${new URL(link.url).port}`)
+      .replace('listen_addr = *', 'listen_addr = 127.0.0.1')
+      .replace('listen_port = 6432', `listen_port = ${port}`)
+      .replace('/tmp/users.txt', USERS);
     await mkdir(dir, { mode: 0o755 });
     await writeFile(join(dir, USERS), users.join(''));
-    const sections = ['[databases]', `* = ${where}`, '[pgbouncer]', ...lines];
-    await writeFile(join(dir, SETTINGS), `${sections.join('\n')}\n`);
+    await writeFile(join(dir, SETTINGS), settings);
     const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
     // It finds its files in its working directory: further up it may not look.
     const options = { cwd: dir, ...user };

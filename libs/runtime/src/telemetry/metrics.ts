@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { VERSION } from '../version.js';
 
 /** Histogram buckets in seconds, from a millisecond to minutes. */
 const SECONDS = [
@@ -17,6 +18,13 @@ export class Metrics {
   constructor() {
     // CPU, memory, garbage collection, event-loop delay.
     collectDefaultMetrics({ register: this.registry });
+    // They repeat others, under names that Prometheus keeps for counters.
+    for (const what of ['handles', 'requests', 'resources'])
+      this.registry.removeSingleMetric(`nodejs_active_${what}_total`);
+    const name = 'switchhook_build_info';
+    const help = 'Always 1; its label is the version of the process.';
+    const build = new Gauge({ name, help, labelNames: ['version'], registers: [this.registry] });
+    build.set({ version: VERSION }, 1);
   }
 
   /**
