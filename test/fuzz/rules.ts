@@ -114,16 +114,17 @@ export class Rules {
 
 /**
  * An object as the API reads it, by what the description says in words: on POST `null` is "not
- * given"; where it says so, surrounding white space is removed.
+ * given"; where it says so, surrounding white space is removed, and an integer stands for its digits.
  */
 function asRead(value: unknown, { properties = {} }: JsonSchema, nullIsAbsent: boolean): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const members = Object.entries(value).flatMap(([name, member]: [string, unknown]) => {
     if (member === null && nullIsAbsent) return [];
-    const isTrimmed = /Surrounding white space is removed/.test(
-      properties[name]?.description ?? '',
-    );
-    return [[name, isTrimmed && typeof member === 'string' ? member.trim() : member]];
+    const { description = '' } = properties[name] ?? {};
+    const isTrimmed = /Surrounding white space is removed/.test(description);
+    if (isTrimmed && typeof member === 'string') return [[name, member.trim()]];
+    const isInteger = /An integer is accepted, too/.test(description) && Number.isInteger(member);
+    return [[name, isInteger ? String(member) : member]];
   });
   return Object.fromEntries(members);
 }

@@ -26,8 +26,6 @@ export function valuesOf(schema: JsonSchema, rules: Rules, depth = DEPTH): Value
 
 function made(schema: JsonSchema, rules: Rules, depth: number): Values {
   if (schema.enum) return fc.constantFrom(...schema.enum);
-  if ('const' in schema) return fc.constant(schema['const']);
-  if (schema.anyOf) return fc.oneof(...schema.anyOf.map((one) => valuesOf(one, rules, depth)));
   const types = [schema.type ?? []].flat();
   if (types.length === 0) return fc.jsonValue({ maxDepth: 2 });
   const all = types.map((type) => ofType(type, schema, rules, depth));

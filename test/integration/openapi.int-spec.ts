@@ -11,7 +11,6 @@ import { apiInProcess } from '../support/in-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import {
   type ApiDocument,
-  codesOf,
   DescribedApi,
   type DescribedOperation,
   type JsonSchema,
@@ -169,7 +168,7 @@ describe('the document', () => {
   it('is served without credentials and names its own server', async () => {
     const { status, headers } = await send('GET', `${base}/openapi.json`);
     expect([status, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
-    expect(document).toMatchObject({ openapi: '3.1.0', servers: [{ url: '/' }] });
+    expect(document).toMatchObject({ openapi: '3.1.0', servers: [{ url: base }] });
   });
 });
 
@@ -308,11 +307,9 @@ describe('every error', () => {
     const problem = document.components.schemas['Problem']!;
     expect([...(problem.properties!['code']!.enum ?? [])].sort()).toEqual(codes.sort());
     const answers = Object.values(document.components['responses'] ?? {}) as {
-      content: Record<string, { schema: JsonSchema }>;
+      'x-codes': string[];
     }[];
-    const answered = answers.flatMap(({ content }) =>
-      codesOf(content['application/problem+json']!.schema),
-    );
+    const answered = answers.flatMap((answer) => answer['x-codes']);
     expect([...new Set(answered)].sort()).toEqual(codes.sort());
   });
 
@@ -355,7 +352,7 @@ describe('every field', () => {
     for (const described of operations()) {
       const schema = bodySchema(described);
       for (const [name, member] of Object.entries(schema?.properties ?? {})) {
-        expect([described.path, name, member.type]).not.toContain(undefined);
+        expect([described.path, name, api.resolve(member).type]).not.toContain(undefined);
         expect(member.description).toMatch(/^\S.*\.$/s);
       }
     }
@@ -370,7 +367,8 @@ describe('every field', () => {
         const schema = bodySchema(described);
         const [example] = Object.values(body?.examples ?? {});
         if (!schema || !example || described.path.endsWith('/batch')) continue;
-        for (const [name, member] of Object.entries(schema.properties ?? {})) {
+        for (const [name, property] of Object.entries(schema.properties ?? {})) {
+          const member = api.resolve(property);
           const wrong = breaking(keyword, name, member, schema);
           if (!wrong) continue;
           const given = { ...example.value, [name]: wrong.value };

@@ -42,6 +42,8 @@ interface Described {
   required?: boolean;
   headers?: Record<string, Described>;
   content?: Record<string, { schema?: JsonSchema; example?: unknown }>;
+  /** The codes that a problem can have there. */
+  'x-codes'?: string[];
 }
 
 export interface JsonSchema {
@@ -51,8 +53,7 @@ export interface JsonSchema {
   properties?: Record<string, JsonSchema>;
   required?: string[];
   items?: JsonSchema;
-  allOf?: JsonSchema[];
-  anyOf?: JsonSchema[];
+  oneOf?: JsonSchema[];
   enum?: unknown[];
   examples?: unknown[];
   description?: string;
@@ -128,8 +129,7 @@ export class DescribedApi {
   /** Whether an operation may be refused with this code. */
   mayRefuseWith({ operation }: DescribedOperation, code: string): boolean {
     return Object.values(operation.responses).some((response) => {
-      const problem = this.resolve(response).content?.['application/problem+json'];
-      return codesOf(problem?.schema).includes(code);
+      return this.resolve(response)['x-codes']?.includes(code);
     });
   }
 
@@ -147,6 +147,7 @@ export class DescribedApi {
     if (!described) return [`${where}: status ${answer.status} is not described`];
     const { headers = {}, content = {} } = this.resolve(described);
     const faults = this.headerFaults(headers, answer);
+    const codes = this.resolve(described)['x-codes'];
     const type = String(answer.headers['content-type']).split(';', 1)[0] ?? '';
     const media = content[type];
     if (!media) faults.push(`Content-Type ${type} is not described`);
@@ -155,6 +156,9 @@ export class DescribedApi {
       if (!validate(JSON.parse(answer.text))) {
         faults.push(this.ajv.errorsText(validate.errors, { dataVar: 'body' }));
       }
+      const { code, status } = JSON.parse(answer.text) as { code?: string; status?: number };
+      if (codes && !codes.includes(code ?? '')) faults.push(`code ${code} is not described`);
+      if (codes && status !== answer.status) faults.push(`the body has the status ${status}`);
     }
     return faults.map((fault) => `${where} ${answer.status}: ${fault}`);
   }
@@ -196,11 +200,6 @@ export class DescribedApi {
     this.validators.set(key, made);
     return made;
   }
-}
-
-/** The codes that a problem can have where it answers something. */
-export function codesOf(problem: JsonSchema | undefined): unknown[] {
-  return problem?.allOf?.flatMap(({ properties }) => properties?.['code']?.enum ?? []) ?? [];
 }
 
 function patternOf(template: string): RegExp {

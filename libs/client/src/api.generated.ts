@@ -4,10 +4,7 @@ export interface paths {
     "/v1/applications": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -31,10 +28,7 @@ export interface paths {
     "/v1/applications/{id}": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -62,10 +56,7 @@ export interface paths {
     "/v1/webhooks": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -89,10 +80,7 @@ export interface paths {
     "/v1/webhooks/{id}": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -120,10 +108,7 @@ export interface paths {
     "/v1/webhooks/{id}/pause": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -143,10 +128,7 @@ export interface paths {
     "/v1/webhooks/{id}/resume": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -166,10 +148,7 @@ export interface paths {
     "/v1/webhooks/{id}/secret": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -189,10 +168,7 @@ export interface paths {
     "/v1/webhooks/{id}/secret/rotate": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -212,10 +188,7 @@ export interface paths {
     "/v1/applications/{applicationId}/webhooks": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -239,10 +212,7 @@ export interface paths {
     "/v1/applications/{applicationId}/webhooks/{id}": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -270,10 +240,7 @@ export interface paths {
     "/v1/events": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -297,10 +264,7 @@ export interface paths {
     "/v1/events/batch": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -320,10 +284,7 @@ export interface paths {
     "/v1/events/{id}": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -343,10 +304,7 @@ export interface paths {
     "/v1/webhooks/{id}/deliveries": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -366,10 +324,7 @@ export interface paths {
     "/v1/webhooks/{id}/stats": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -389,10 +344,7 @@ export interface paths {
     "/v1/deliveries/{id}": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -412,10 +364,7 @@ export interface paths {
     "/v1/deliveries/{id}/attempts": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -435,10 +384,7 @@ export interface paths {
     "/v1/deliveries/{id}/redeliver": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -458,10 +404,7 @@ export interface paths {
     "/v1/deliveries/{id}/cancel": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -481,10 +424,7 @@ export interface paths {
     "/v1/webhooks/{id}/test": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -504,10 +444,7 @@ export interface paths {
     "/v1/webhooks/{id}/replay": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -527,10 +464,7 @@ export interface paths {
     "/v1/replays/{id}": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -550,10 +484,7 @@ export interface paths {
     "/v1/replays/{id}/cancel": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -573,10 +504,7 @@ export interface paths {
     "/v1/users": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -600,10 +528,7 @@ export interface paths {
     "/v1/users/{user}": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -627,10 +552,7 @@ export interface paths {
     "/v1/users/{user}/credentials/{credential}": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -654,10 +576,7 @@ export interface paths {
     "/v1/users/{user}/credentials": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -677,10 +596,7 @@ export interface paths {
     "/v1/environments": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -704,10 +620,7 @@ export interface paths {
     "/v1/environments/{id}": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -727,10 +640,7 @@ export interface paths {
     "/v1/audit": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -750,10 +660,7 @@ export interface paths {
     "/health/live": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -773,10 +680,7 @@ export interface paths {
     "/health/ready": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -796,10 +700,7 @@ export interface paths {
     "/openapi.json": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -819,10 +720,7 @@ export interface paths {
     "/docs": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -842,10 +740,7 @@ export interface paths {
     "/docs/{asset}": {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -965,7 +860,8 @@ export interface components {
              */
             environment?: string;
             /**
-             * @description The user who owns it.
+             * Format: int64
+             * @description The user who owns it. An integer.
              * @example 83346
              */
             userId: number;
@@ -1035,13 +931,13 @@ export interface components {
              */
             address?: string;
             /**
-             * @description The headers of the target's answer.
+             * @description The headers of the target's answer: a text each, or a list of texts where it sent several.
              * @example {
              *       "content-type": "text/plain"
              *     }
              */
             responseHeaders?: {
-                [key: string]: string | string[];
+                [key: string]: unknown;
             };
             /**
              * @description The beginning of the answer's body.
@@ -1120,19 +1016,20 @@ export interface components {
             /** @description One for each event, in order. */
             results: (components["schemas"]["AcceptedEvent"] | components["schemas"]["RefusedEvent"] | components["schemas"]["UnavailableEvent"])[];
         };
+        /** @description `null` stands for a member that is not given. */
         CreateApplication: {
             /**
              * @description How the application is driven. By default scripting. Must be one of scripting, webapi, in whatever case.
              * @example webapi
              */
-            apiType?: string;
+            apiType?: string | null;
             /**
-             * @description The environment that it runs in. By default a development environment. Must be the address or the id of an environment.
+             * @description The environment that it runs in. By default a development environment. An integer is accepted, too. Must be the address or the id of an environment.
              * @example https://api.example.com/v1/environments/2
              */
-            environment?: number | string;
+            environment?: string | null;
             /**
-             * @description The URL that drives its messages (SMS). Must have 1 to 2048 characters. Must be an absolute http or https URL without blanks. On PUT, `null` clears it.
+             * @description The URL that drives its messages (SMS). Must have 1 to 2048 characters. Must be an absolute http or https URL without blanks.
              * @example https://shop.example.com/sms
              */
             messagingUrl?: string | null;
@@ -1145,30 +1042,28 @@ export interface components {
              * @description Another name for apiType. Must equal apiType when both are given. Must be one of scripting, webapi, in whatever case.
              * @example webapi
              */
-            platform?: string;
+            platform?: string | null;
             /**
              * @description The URL that drives its voice calls. Must have 1 to 2048 characters. Must be an absolute http or https URL without blanks. Either this or `messagingUrl` is required.
              * @example https://shop.example.com/voice
              */
-            voiceUrl?: string;
-        } & ({
-            voiceUrl: unknown;
-        } | {
-            messagingUrl: unknown;
-        });
+            voiceUrl?: string | null;
+        };
+        /** @description `null` stands for a member that is not given. */
         CreateCredential: {
             /**
              * Format: date-time
              * @description When the credential expires; by default never. Must be a time such as 2026-01-31T12:00:00Z (RFC 3339). Must be in the future.
              * @example 2099-12-31T23:59:59.000Z
              */
-            expiresAt?: string;
+            expiresAt?: string | null;
             /**
              * @description Without it, the service generates a password and shows it only in this answer. Must have 8 to 200 characters. Must not contain U+0000 or lone surrogates.
              * @example correct horse battery staple
              */
-            password?: string;
+            password?: string | null;
         };
+        /** @description `null` stands for a member that is not given. */
         CreateEnvironment: {
             /**
              * @description Whether its applications are billed.
@@ -1176,10 +1071,10 @@ export interface components {
              */
             billable: boolean;
             /**
-             * @description An id of your choice; by default the next free one. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
+             * @description An id of your choice; by default the next free one. An integer is accepted, too. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
              * @example 70
              */
-            id?: number | string;
+            id?: string | null;
             /**
              * @description The name. Must have 1 to 255 characters. Must not contain control characters or lone surrogates. Surrounding white space is removed.
              * @example Partner tests
@@ -1192,12 +1087,13 @@ export interface components {
              */
             type: "development" | "production" | "special";
         };
+        /** @description `null` stands for a member that is not given. */
         CreateUser: {
             /**
              * @description Without it, the service generates a password and shows it only in this answer. Must have 8 to 200 characters. Must not contain U+0000 or lone surrogates.
              * @example correct horse battery staple
              */
-            password?: string;
+            password?: string | null;
             /**
              * @description The role. Must be one of account, platform.
              * @default account
@@ -1211,20 +1107,20 @@ export interface components {
              */
             username: string;
         };
+        /** @description `null` stands for a member that is not given. */
         CreateWebhook: {
             /**
              * @description When false, nothing is sent. True at first.
              * @example true
              */
-            enabled?: boolean;
+            enabled?: boolean | null;
             /**
              * @description The kind of events that it is for. Must be one of smsdlr, cdrCreated, cdrRated.
              * @example cdrCreated
-             * @enum {string}
              */
-            event: "smsdlr" | "cdrCreated" | "cdrRated";
+            event: components["schemas"]["EventKind"];
             /**
-             * @description Values by name, sent with every notification. Names are tokens that differ in more than case; those of HTTP itself (`Content-…`, `Proxy-…`, `Host`, `Connection` and such), `User-Agent`, `Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `True-Client-IP`, `Via`, `Trace…` and `X-HTTP-Method-Override` cannot be set, with `_` in place of `-` neither, and `Authorization` not beside user information in `targetUrl`. On PUT, `null` clears it.
+             * @description Values by name, sent with every notification. Names are tokens that differ in more than case; those of HTTP itself (`Content-…`, `Proxy-…`, `Host`, `Connection` and such), `User-Agent`, `Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `True-Client-IP`, `Via`, `Trace…` and `X-HTTP-Method-Override` cannot be set, with `_` in place of `-` neither, and `Authorization` not beside user information in `targetUrl`.
              * @example {
              *       "X-Api-Key": "f2c1a0b9"
              *     }
@@ -1233,12 +1129,12 @@ export interface components {
                 [key: string]: string;
             } | null;
             /**
-             * @description A label for people; it goes into the notifications, too. Must have 1 to 255 characters. Must not contain control characters or lone surrogates. Surrounding white space is removed. On PUT, `null` clears it.
+             * @description A label for people; it goes into the notifications, too. Must have 1 to 255 characters. Must not contain control characters or lone surrogates. Surrounding white space is removed.
              * @example Billing
              */
             name?: string | null;
             /**
-             * @description Free-form data that goes into the notifications, as it was sent. Must have at most 16384 bytes of JSON text. On PUT, `null` clears it.
+             * @description Free-form data that goes into the notifications, as it was sent. Must have at most 16384 bytes of JSON text.
              * @example {
              *       "order": 4711,
              *       "tags": [
@@ -1255,7 +1151,7 @@ export interface components {
              */
             resource: string;
             /**
-             * @description What holds instead of the configured retries, from the next attempt on. It must have `schedule` or `timeoutMs`, or both. On PUT, `null` clears it.
+             * @description What holds instead of the configured retries, from the next attempt on. It must have `schedule` or `timeoutMs`, or both.
              * @example {
              *       "schedule": [
              *         10,
@@ -1282,17 +1178,15 @@ export interface components {
                 timeoutMs?: number | null;
             } | null;
             /**
-             * @description How notifications are signed: with a secret that both know, or with a private key of which only the public one is told (`v1` and `v1a` of Standard Webhooks). Another one comes with a new key; the old one signs beside it for 24 hours. Must be one of hmac-sha256, ed25519.
-             * @default hmac-sha256
+             * @description How notifications are signed: with a secret that both know, or with a private key of which only the public one is told (`v1` and `v1a` of Standard Webhooks). By default hmac-sha256. Must be one of hmac-sha256, ed25519.
              * @example ed25519
-             * @enum {string}
              */
-            signature?: "hmac-sha256" | "ed25519";
+            signature?: components["schemas"]["Signature"];
             /**
              * @description Where the notifications are posted to. User information in it is sent as Basic. Must not name an address that is not public. Must not have a port below 1024 other than 80, 443 and those that this installation allows. Must carry its user information, for which *** only stands when shown. Must have 1 to 2048 characters. Must be an absolute http or https URL without blanks. Must not have a fragment.
              * @example https://hooks.example.com/switchhook
              */
-            targetUrl: string & unknown;
+            targetUrl: string;
         };
         CreatedCredential: {
             /**
@@ -1410,15 +1304,13 @@ export interface components {
             /**
              * @description The kind of the event.
              * @example cdrCreated
-             * @enum {string}
              */
-            event: "smsdlr" | "cdrCreated" | "cdrRated";
+            event: components["schemas"]["EventKind"];
             /**
              * @description What the event is about.
              * @example call
-             * @enum {string}
              */
-            resource: "call" | "sms" | "transcription";
+            resource: components["schemas"]["Resource"];
             /**
              * @description The application of the event, if it has one.
              * @example 5080983
@@ -1429,18 +1321,7 @@ export interface components {
              * @example https://hooks.example.com/switchhook
              */
             targetUrl: string;
-            /**
-             * @description How it stands.
-             *
-             *     - `pending`: under way, or waiting for its next attempt
-             *     - `succeeded`: the target answered 2xx
-             *     - `exhausted`: given up
-             *     - `cancelled`: its subscription was switched off or deleted, or its customer cancelled it
-             *     - `parked`: pending, while the subscription is held, paused, or its circuit is open
-             * @example exhausted
-             * @enum {string}
-             */
-            state: "pending" | "succeeded" | "exhausted" | "cancelled" | "parked";
+            state: components["schemas"]["DeliveryState"];
             /**
              * @description Why it ended without success.
              *
@@ -1484,6 +1365,18 @@ export interface components {
              */
             test: boolean;
         };
+        /**
+         * @description How a delivery stands.
+         *
+         *     - `pending`: under way, or waiting for its next attempt
+         *     - `succeeded`: the target answered 2xx
+         *     - `exhausted`: given up
+         *     - `cancelled`: its subscription was switched off or deleted, or its customer cancelled it
+         *     - `parked`: pending, while the subscription is held, paused, or its circuit is open
+         * @example exhausted
+         * @enum {string}
+         */
+        DeliveryState: "pending" | "succeeded" | "exhausted" | "cancelled" | "parked";
         DeliveryStatistics: {
             /**
              * @description How many attempts this is about: the newest, 1,000 at most.
@@ -1560,15 +1453,13 @@ export interface components {
             /**
              * @description The kind of the event.
              * @example cdrCreated
-             * @enum {string}
              */
-            event: "smsdlr" | "cdrCreated" | "cdrRated";
+            event: components["schemas"]["EventKind"];
             /**
              * @description What the event is about.
              * @example call
-             * @enum {string}
              */
-            resource: "call" | "sms" | "transcription";
+            resource: components["schemas"]["Resource"];
             /**
              * @description The application of the event, if it has one.
              * @example 5080983
@@ -1579,18 +1470,7 @@ export interface components {
              * @example https://hooks.example.com/switchhook
              */
             targetUrl: string;
-            /**
-             * @description How it stands.
-             *
-             *     - `pending`: under way, or waiting for its next attempt
-             *     - `succeeded`: the target answered 2xx
-             *     - `exhausted`: given up
-             *     - `cancelled`: its subscription was switched off or deleted, or its customer cancelled it
-             *     - `parked`: pending, while the subscription is held, paused, or its circuit is open
-             * @example exhausted
-             * @enum {string}
-             */
-            state: "pending" | "succeeded" | "exhausted" | "cancelled" | "parked";
+            state: components["schemas"]["DeliveryState"];
             /**
              * @description Why it ended without success.
              *
@@ -1681,17 +1561,16 @@ export interface components {
             /**
              * @description Its kind.
              * @example cdrCreated
-             * @enum {string}
              */
-            event: "smsdlr" | "cdrCreated" | "cdrRated";
+            event: components["schemas"]["EventKind"];
             /**
              * @description What it is about.
              * @example call
-             * @enum {string}
              */
-            resource: "call" | "sms" | "transcription";
+            resource: components["schemas"]["Resource"];
             /**
-             * @description The account that it happened to.
+             * Format: int64
+             * @description The account that it happened to. An integer.
              * @example 83346
              */
             accountId: number;
@@ -1722,6 +1601,12 @@ export interface components {
             /** @description Each is judged on its own: a faulty one, too, stops no other. */
             events: components["schemas"]["ReportedEvent"][];
         };
+        /**
+         * @description A kind of events.
+         * @example cdrCreated
+         * @enum {string}
+         */
+        EventKind: "smsdlr" | "cdrCreated" | "cdrRated";
         EventReport: {
             /**
              * Format: uuid
@@ -1738,17 +1623,16 @@ export interface components {
             /**
              * @description Its kind.
              * @example cdrCreated
-             * @enum {string}
              */
-            event: "smsdlr" | "cdrCreated" | "cdrRated";
+            event: components["schemas"]["EventKind"];
             /**
              * @description What it is about.
              * @example call
-             * @enum {string}
              */
-            resource: "call" | "sms" | "transcription";
+            resource: components["schemas"]["Resource"];
             /**
-             * @description The account that it happened to.
+             * Format: int64
+             * @description The account that it happened to. An integer.
              * @example 83346
              */
             accountId: number;
@@ -1840,15 +1724,13 @@ export interface components {
             /**
              * @description The kind of the event.
              * @example cdrCreated
-             * @enum {string}
              */
-            event: "smsdlr" | "cdrCreated" | "cdrRated";
+            event: components["schemas"]["EventKind"];
             /**
              * @description What the event is about.
              * @example call
-             * @enum {string}
              */
-            resource: "call" | "sms" | "transcription";
+            resource: components["schemas"]["Resource"];
             /**
              * @description The account that it happened to.
              * @example 83346
@@ -1866,11 +1748,10 @@ export interface components {
              */
             timestamp: string;
             /**
-             * @description Only on a test.
+             * @description `true` on a test; else absent.
              * @example true
-             * @constant
              */
-            test?: true;
+            test?: boolean;
             /**
              * @description Byte for byte as the platform reported it.
              * @example {
@@ -1972,7 +1853,7 @@ export interface components {
              * @example data is required.
              */
             error: string;
-            /** @constant */
+            /** @enum {string} */
             code: "validation_failed";
             errors: components["schemas"]["Fault"][];
         };
@@ -2006,7 +1887,7 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             until: string;
-            states: ("succeeded" | "exhausted" | "cancelled")[];
+            states: components["schemas"]["ReplayableState"][];
             /**
              * @description How it stands.
              *
@@ -2047,13 +1928,14 @@ export interface components {
              */
             deliveries: number;
         };
+        /** @description `null` stands for a member that is not given. */
         ReplayRequest: {
             /**
              * @description Only counts them.
              * @default false
              * @example false
              */
-            dryRun?: boolean;
+            dryRun?: boolean | null;
             /**
              * Format: date-time
              * @description Those that were made at or after that. It must be in the past, and must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339).
@@ -2070,48 +1952,53 @@ export interface components {
              *       "exhausted"
              *     ]
              */
-            states?: ("succeeded" | "exhausted" | "cancelled")[];
+            states?: components["schemas"]["ReplayableState"][] | null;
             /**
              * Format: date-time
              * @description Those that were made before that; by default now. It must be later than since, and must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339).
              * @example 2026-01-31T12:00:00.000Z
              */
-            until?: string;
+            until?: string | null;
         };
+        /**
+         * @description A state of deliveries that can be replayed.
+         * @example exhausted
+         * @enum {string}
+         */
+        ReplayableState: "succeeded" | "exhausted" | "cancelled";
+        /** @description `null` stands for a member that is not given. */
         ReportedEvent: {
             /**
              * @description The producer's key, unique per account and `event`: a repeat delivers nothing. It must not contain U+0000 or lone surrogates.
              * @example cdr-8c1f3a
              */
-            id?: string;
+            id?: string | null;
             /**
              * @description The kind of the event.
              * @example cdrCreated
-             * @enum {string}
              */
-            event: "smsdlr" | "cdrCreated" | "cdrRated";
+            event: components["schemas"]["EventKind"];
             /**
              * @description What it is about.
              * @example call
-             * @enum {string}
              */
-            resource: "call" | "sms" | "transcription";
+            resource: components["schemas"]["Resource"];
             /**
-             * @description The application that it happened to, also after its deletion. It must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
+             * @description The application that it happened to, also after its deletion. Either this or `accountId` is required. It must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string. An integer is accepted, too.
              * @example 5080983
              */
-            applicationId?: number | string;
+            applicationId?: string | null;
             /**
-             * @description The account. If `applicationId` is given too, it must be the account of that application. It must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
+             * @description The account. If `applicationId` is given too, it must be the account of that application. It must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string. An integer is accepted, too.
              * @example 83346
              */
-            accountId?: number | string;
+            accountId?: string | null;
             /**
              * Format: date-time
              * @description When it happened; else the time of acceptance. It must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339).
              * @example 2026-01-31T12:00:00.000Z
              */
-            occurredAt?: string;
+            occurredAt?: string | null;
             /**
              * @description What happened; delivered byte for byte as it was sent. It must have at most 131072 bytes of text.
              * @example {
@@ -2122,11 +2009,13 @@ export interface components {
             data: {
                 [key: string]: unknown;
             };
-        } & ({
-            applicationId: unknown;
-        } | {
-            accountId: unknown;
-        });
+        };
+        /**
+         * @description What an event is about.
+         * @example call
+         * @enum {string}
+         */
+        Resource: "call" | "sms" | "transcription";
         /** @description What holds instead of the configured retries. */
         RetryPolicy: {
             /**
@@ -2144,13 +2033,19 @@ export interface components {
              */
             timeoutMs?: number;
         };
+        /**
+         * @description How notifications are signed.
+         * @example hmac-sha256
+         * @enum {string}
+         */
+        Signature: "hmac-sha256" | "ed25519";
         UnavailableEvent: {
             /**
              * @description Why it was not accepted, or why it is not known what its first report was answered with; report it again.
              * @example The service cannot reach its database now.
              */
             error: string;
-            /** @constant */
+            /** @enum {string} */
             code: "unavailable";
         };
         Unmatched: {
@@ -2179,12 +2074,12 @@ export interface components {
              */
             apiType?: string;
             /**
-             * @description The environment that it runs in. By default a development environment. Must be the address or the id of an environment.
+             * @description The environment that it runs in. By default a development environment. An integer is accepted, too. Must be the address or the id of an environment.
              * @example https://api.example.com/v1/environments/2
              */
-            environment?: number | string;
+            environment?: string;
             /**
-             * @description The URL that drives its messages (SMS). Must have 1 to 2048 characters. Must be an absolute http or https URL without blanks. On PUT, `null` clears it.
+             * @description The URL that drives its messages (SMS). Must have 1 to 2048 characters. Must be an absolute http or https URL without blanks. `null` clears it.
              * @example https://shop.example.com/sms
              */
             messagingUrl?: string | null;
@@ -2199,7 +2094,7 @@ export interface components {
              */
             platform?: string;
             /**
-             * @description The URL that drives its voice calls. Must have 1 to 2048 characters. Must be an absolute http or https URL without blanks. On PUT, `null` clears it.
+             * @description The URL that drives its voice calls. Must have 1 to 2048 characters. Must be an absolute http or https URL without blanks. `null` clears it.
              * @example https://shop.example.com/voice
              */
             voiceUrl?: string | null;
@@ -2221,11 +2116,10 @@ export interface components {
             /**
              * @description The kind of events that it is for. Must be one of smsdlr, cdrCreated, cdrRated.
              * @example cdrCreated
-             * @enum {string}
              */
-            event?: "smsdlr" | "cdrCreated" | "cdrRated";
+            event?: components["schemas"]["EventKind"];
             /**
-             * @description Values by name, sent with every notification. Names are tokens that differ in more than case; those of HTTP itself (`Content-…`, `Proxy-…`, `Host`, `Connection` and such), `User-Agent`, `Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `True-Client-IP`, `Via`, `Trace…` and `X-HTTP-Method-Override` cannot be set, with `_` in place of `-` neither, and `Authorization` not beside user information in `targetUrl`. They replace all that were there; one as it is shown is unchanged. On PUT, `null` clears it.
+             * @description Values by name, sent with every notification. Names are tokens that differ in more than case; those of HTTP itself (`Content-…`, `Proxy-…`, `Host`, `Connection` and such), `User-Agent`, `Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `True-Client-IP`, `Via`, `Trace…` and `X-HTTP-Method-Override` cannot be set, with `_` in place of `-` neither, and `Authorization` not beside user information in `targetUrl`. They replace all that were there; one as it is shown is unchanged. `null` clears it.
              * @example {
              *       "X-Api-Key": "f2c1a0b9"
              *     }
@@ -2234,12 +2128,12 @@ export interface components {
                 [key: string]: string;
             } | null;
             /**
-             * @description A label for people; it goes into the notifications, too. Must have 1 to 255 characters. Must not contain control characters or lone surrogates. Surrounding white space is removed. On PUT, `null` clears it.
+             * @description A label for people; it goes into the notifications, too. Must have 1 to 255 characters. Must not contain control characters or lone surrogates. Surrounding white space is removed. `null` clears it.
              * @example Billing
              */
             name?: string | null;
             /**
-             * @description Free-form data that goes into the notifications, as it was sent. Must have at most 16384 bytes of JSON text. On PUT, `null` clears it.
+             * @description Free-form data that goes into the notifications, as it was sent. Must have at most 16384 bytes of JSON text. `null` clears it.
              * @example {
              *       "order": 4711,
              *       "tags": [
@@ -2256,7 +2150,7 @@ export interface components {
              */
             resource?: string;
             /**
-             * @description What holds instead of the configured retries, from the next attempt on. It must have `schedule` or `timeoutMs`, or both. On PUT, `null` clears it.
+             * @description What holds instead of the configured retries, from the next attempt on. It must have `schedule` or `timeoutMs`, or both. `null` clears it.
              * @example {
              *       "schedule": [
              *         10,
@@ -2284,16 +2178,14 @@ export interface components {
             } | null;
             /**
              * @description How notifications are signed: with a secret that both know, or with a private key of which only the public one is told (`v1` and `v1a` of Standard Webhooks). Another one comes with a new key; the old one signs beside it for 24 hours. Must be one of hmac-sha256, ed25519.
-             * @default hmac-sha256
              * @example ed25519
-             * @enum {string}
              */
-            signature?: "hmac-sha256" | "ed25519";
+            signature?: components["schemas"]["Signature"];
             /**
              * @description Where the notifications are posted to. User information in it is sent as Basic. As it is shown, it is unchanged. Must have 1 to 2048 characters. Must be an absolute http or https URL without blanks. Must not have a fragment.
              * @example https://hooks.example.com/switchhook
              */
-            targetUrl?: string & unknown;
+            targetUrl?: string;
         };
         User: {
             /**
@@ -2303,7 +2195,8 @@ export interface components {
              */
             href: string;
             /**
-             * @description The id, which is also the id of the account.
+             * Format: int64
+             * @description The id, which is also the id of the account. An integer.
              * @example 83346
              */
             id: number;
@@ -2339,7 +2232,8 @@ export interface components {
              */
             href: string;
             /**
-             * @description The id, which is also the id of the account.
+             * Format: int64
+             * @description The id, which is also the id of the account. An integer.
              * @example 83346
              */
             id: number;
@@ -2398,7 +2292,8 @@ export interface components {
              */
             id: string;
             /**
-             * @description The account that it belongs to.
+             * Format: int64
+             * @description The account that it belongs to. An integer.
              * @example 83346
              */
             accountId: number;
@@ -2415,9 +2310,8 @@ export interface components {
             /**
              * @description The kind of events that it is for.
              * @example cdrCreated
-             * @enum {string}
              */
-            event: "smsdlr" | "cdrCreated" | "cdrRated";
+            event: components["schemas"]["EventKind"];
             /**
              * @description What the events are about: `all`, or a list.
              * @example call,sms
@@ -2473,11 +2367,10 @@ export interface components {
              */
             disabledAt?: string;
             /**
-             * @description Its deliveries wait until it is resumed.
+             * @description `true` while its deliveries wait until it is resumed; else absent.
              * @example true
-             * @constant
              */
-            paused?: true;
+            paused?: boolean;
             health?: {
                 /**
                  * @description The state of the target.
@@ -2516,14 +2409,13 @@ export interface components {
              *     }
              */
             headers?: {
-                [key: string]: "***";
+                [key: string]: string;
             };
             /**
              * @description How notifications are signed, if not by `hmac-sha256`.
              * @example ed25519
-             * @constant
              */
-            signature?: "ed25519";
+            signature?: components["schemas"]["Signature"];
             /**
              * @description The public key of `ed25519` (Standard Webhooks 1.0.0).
              * @example whpk_11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=
@@ -2541,12 +2433,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 413;
-                    /** @enum {unknown} */
-                    code?: "body_too_large";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `delivery_finished`: The delivery is finished: it succeeded, was given up, or was cancelled for another reason. */
@@ -2558,12 +2445,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 409;
-                    /** @enum {unknown} */
-                    code?: "delivery_finished";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /**
@@ -2583,12 +2465,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 409;
-                    /** @enum {unknown} */
-                    code?: "delivery_not_finished" | "idempotency_key_in_use" | "subscription_inactive";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `forbidden`: The caller's role is not sufficient. */
@@ -2600,12 +2477,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 403;
-                    /** @enum {unknown} */
-                    code?: "forbidden";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `idempotency_key_in_use`: A request with the same `Idempotency-Key` is still in progress. */
@@ -2618,12 +2490,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 409;
-                    /** @enum {unknown} */
-                    code?: "idempotency_key_in_use";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /**
@@ -2643,12 +2510,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 409;
-                    /** @enum {unknown} */
-                    code?: "idempotency_key_in_use" | "replay_limit_reached" | "subscription_inactive";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /**
@@ -2666,12 +2528,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 409;
-                    /** @enum {unknown} */
-                    code?: "idempotency_key_in_use" | "subscription_inactive";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `idempotency_key_reused`: The `Idempotency-Key` was used for another request in the last 24 hours. */
@@ -2683,12 +2540,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 422;
-                    /** @enum {unknown} */
-                    code?: "idempotency_key_reused";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `internal_error`: The service has failed unexpectedly. */
@@ -2700,12 +2552,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 500;
-                    /** @enum {unknown} */
-                    code?: "internal_error";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /**
@@ -2721,12 +2568,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 400;
-                    /** @enum {unknown} */
-                    code?: "malformed_json" | "validation_failed";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `method_not_allowed`: The path exists, but not with this method. */
@@ -2739,12 +2581,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 405;
-                    /** @enum {unknown} */
-                    code?: "method_not_allowed";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `not_found`: The path or the resource does not exist for the caller. */
@@ -2756,12 +2593,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 404;
-                    /** @enum {unknown} */
-                    code?: "not_found";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `own_access`: A platform user would lock itself or remove its own last credential. */
@@ -2773,12 +2605,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 409;
-                    /** @enum {unknown} */
-                    code?: "own_access";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `precondition_failed`: The resource has changed since the version that `If-Match` names, or it exists and the request has `If-None-Match: *`. */
@@ -2790,12 +2617,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 412;
-                    /** @enum {unknown} */
-                    code?: "precondition_failed";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `rate_limited`: The account has exceeded its rate limit or has too many requests in flight, or too many logins, with one or any username, have failed from one address. `Retry-After` says when to retry. */
@@ -2808,12 +2630,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 429;
-                    /** @enum {unknown} */
-                    code?: "rate_limited";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `replay_finished`: The replay is completed: there is nothing left to cancel. */
@@ -2825,12 +2642,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 409;
-                    /** @enum {unknown} */
-                    code?: "replay_finished";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `request_timeout`: The whole request did not arrive in time; the connection is closed. */
@@ -2842,12 +2654,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 408;
-                    /** @enum {unknown} */
-                    code?: "request_timeout";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `unauthorized`: The request has no valid credentials. */
@@ -2858,12 +2665,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 401;
-                    /** @enum {unknown} */
-                    code?: "unauthorized";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `unavailable`: A store is unavailable, or the service is overloaded. Either nothing was changed, or that is unknown. */
@@ -2876,12 +2678,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 503;
-                    /** @enum {unknown} */
-                    code?: "unavailable";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `unsupported_media_type`: The `Content-Type` is not `application/json`, or the `Content-Encoding` is unknown. */
@@ -2893,12 +2690,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 415;
-                    /** @enum {unknown} */
-                    code?: "unsupported_media_type";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `validation_failed`: The request has faults; `errors` lists all of them. */
@@ -2910,12 +2702,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 400;
-                    /** @enum {unknown} */
-                    code?: "validation_failed";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
         /** @description `webhook_limit_reached`: The account, or the application, has as many webhook subscriptions as it may. */
@@ -2927,12 +2714,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @constant */
-                    status?: 403;
-                    /** @enum {unknown} */
-                    code?: "webhook_limit_reached";
-                };
+                "application/problem+json": components["schemas"]["Problem"];
             };
         };
     };
@@ -2941,8 +2723,6 @@ export interface components {
         IdempotencyKey: string;
         /** @description The `ETag` that the request expects; a different version is not changed (412). Several are separated by commas; `*` means any. */
         IfMatch: string;
-        /** @description An id for the request, for the client's log and ours. */
-        RequestId: string;
     };
     requestBodies: never;
     headers: {
@@ -2979,10 +2759,7 @@ export interface operations {
                 /** @description Returns the entries after this id, in ascending order; must be an id, up to 2^63-1. */
                 after?: string;
             };
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -3012,8 +2789,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
                 /** @description Identifies the request, such as a new UUID. Within 24 hours, a repeat with the same body gets the same answer and creates nothing more. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -3056,10 +2831,7 @@ export interface operations {
     applicationsShow: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path: {
                 /** @description The id of an application of the caller. */
                 id: string;
@@ -3092,8 +2864,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
                 /** @description The `ETag` that the request expects; a different version is not changed (412). Several are separated by commas; `*` means any. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
@@ -3138,8 +2908,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
                 /** @description The `ETag` that the request expects; a different version is not changed (412). Several are separated by commas; `*` means any. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
@@ -3187,10 +2955,7 @@ export interface operations {
                 /** @description Returns the entries after this id, in ascending order; must be an id, up to 2^63-1. */
                 after?: string;
             };
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -3220,8 +2985,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
                 /** @description Identifies the request, such as a new UUID. Within 24 hours, a repeat with the same body gets the same answer and creates nothing more. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -3265,10 +3028,7 @@ export interface operations {
     webhooksShow: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path: {
                 /** @description The id of a webhook subscription, of account or application level. */
                 id: string;
@@ -3301,8 +3061,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
                 /** @description The `ETag` that the request expects; a different version is not changed (412). Several are separated by commas; `*` means any. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
@@ -3347,8 +3105,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
                 /** @description The `ETag` that the request expects; a different version is not changed (412). Several are separated by commas; `*` means any. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
@@ -3384,8 +3140,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
                 /** @description The `ETag` that the request expects; a different version is not changed (412). Several are separated by commas; `*` means any. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
@@ -3422,8 +3176,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
                 /** @description The `ETag` that the request expects; a different version is not changed (412). Several are separated by commas; `*` means any. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
@@ -3459,10 +3211,7 @@ export interface operations {
     webhooksShowSecret: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path: {
                 /** @description The id of a webhook subscription, of account or application level. */
                 id: string;
@@ -3493,10 +3242,7 @@ export interface operations {
     webhooksRotateSecret: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path: {
                 /** @description The id of a webhook subscription, of account or application level. */
                 id: string;
@@ -3539,10 +3285,7 @@ export interface operations {
                 /** @description Returns the entries after this id, in ascending order; must be an id, up to 2^63-1. */
                 after?: string;
             };
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path: {
                 /** @description The id of an application of the caller. */
                 applicationId: string;
@@ -3576,8 +3319,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
                 /** @description Identifies the request, such as a new UUID. Within 24 hours, a repeat with the same body gets the same answer and creates nothing more. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -3625,10 +3366,7 @@ export interface operations {
     applicationWebhooksShow: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path: {
                 /** @description The id of an application of the caller. */
                 applicationId: string;
@@ -3663,8 +3401,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
                 /** @description The `ETag` that the request expects; a different version is not changed (412). Several are separated by commas; `*` means any. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
@@ -3711,8 +3447,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
                 /** @description The `ETag` that the request expects; a different version is not changed (412). Several are separated by commas; `*` means any. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
@@ -3766,10 +3500,7 @@ export interface operations {
                 /** @description Returns entries older than the one with this id. */
                 after?: string;
             };
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -3798,10 +3529,7 @@ export interface operations {
     eventsReport: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -3839,10 +3567,7 @@ export interface operations {
     eventsReportBatch: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -3879,10 +3604,7 @@ export interface operations {
     eventsShow: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path: {
                 /** @description The id of an event. */
                 id: string;
@@ -3926,10 +3648,7 @@ export interface operations {
                 /** @description Returns entries older than the one with this id. */
                 after?: string;
             };
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path: {
                 /** @description The id of a webhook subscription. */
                 id: string;
@@ -3962,10 +3681,7 @@ export interface operations {
     deliveriesStats: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path: {
                 /** @description The id of a webhook subscription. */
                 id: string;
@@ -3996,10 +3712,7 @@ export interface operations {
     deliveriesShow: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path: {
                 /** @description The id of a delivery. */
                 id: string;
@@ -4035,10 +3748,7 @@ export interface operations {
                 /** @description Answers those that come after the one with this number. */
                 after?: number;
             };
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path: {
                 /** @description The id of a delivery. */
                 id: string;
@@ -4072,8 +3782,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
                 /** @description Identifies the request, such as a new UUID. Within 24 hours, a repeat with the same body gets the same answer and creates nothing more. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -4112,10 +3820,7 @@ export interface operations {
     deliveriesCancel: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path: {
                 /** @description The id of a delivery. */
                 id: string;
@@ -4149,8 +3854,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
                 /** @description Identifies the request, such as a new UUID. Within 24 hours, a repeat with the same body gets the same answer and creates nothing more. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -4190,8 +3893,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
                 /** @description Identifies the request, such as a new UUID. Within 24 hours, a repeat with the same body gets the same answer and creates nothing more. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -4250,10 +3951,7 @@ export interface operations {
     replaysShow: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path: {
                 /** @description The id of a replay. */
                 id: string;
@@ -4284,10 +3982,7 @@ export interface operations {
     replaysCancel: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path: {
                 /** @description The id of a replay. */
                 id: string;
@@ -4325,10 +4020,7 @@ export interface operations {
                 /** @description Returns the entries after this id, in ascending order; must be an id, up to 2^63-1. */
                 after?: string;
             };
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -4358,10 +4050,7 @@ export interface operations {
     usersCreate: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -4399,10 +4088,7 @@ export interface operations {
     usersShow: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path: {
                 /** @description The id or the username of a user. */
                 user: string;
@@ -4433,10 +4119,7 @@ export interface operations {
     usersUpdate: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path: {
                 /** @description The id or the username of a user. */
                 user: string;
@@ -4479,10 +4162,7 @@ export interface operations {
     usersShowCredential: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path: {
                 /** @description The id or the username of a user. */
                 user: string;
@@ -4515,10 +4195,7 @@ export interface operations {
     usersRemoveCredential: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path: {
                 /** @description The id or the username of a user. */
                 user: string;
@@ -4554,10 +4231,7 @@ export interface operations {
     usersAddCredential: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path: {
                 /** @description The id or the username of a user. */
                 user: string;
@@ -4604,10 +4278,7 @@ export interface operations {
                 /** @description Returns the entries after this id, in ascending order; must be an id, up to 2^63-1. */
                 after?: string;
             };
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -4636,10 +4307,7 @@ export interface operations {
     environmentsCreate: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -4677,10 +4345,7 @@ export interface operations {
     environmentsShow: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path: {
                 /** @description The id of an environment. */
                 id: string;
@@ -4728,10 +4393,7 @@ export interface operations {
                 /** @description Returns entries older than the one with this id. */
                 after?: string;
             };
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -4760,10 +4422,7 @@ export interface operations {
     healthLive: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -4785,10 +4444,7 @@ export interface operations {
     healthReady: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -4820,10 +4476,7 @@ export interface operations {
     docsOpenApi: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -4847,10 +4500,7 @@ export interface operations {
     docsPage: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -4872,10 +4522,7 @@ export interface operations {
     docsAsset: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description An id for the request, for the client's log and ours. */
-                "X-Request-Id"?: components["parameters"]["RequestId"];
-            };
+            header?: never;
             path: {
                 /** @description A file of the page. */
                 asset: "start.js" | "swagger-ui.css" | "swagger-ui-bundle.js";

@@ -98,9 +98,7 @@ it('has the types of the description', () => {
     const shown = await client.GET('/v1/applications/{id}', { params: { path: { id: '1' } } });
     expectTypeOf(shown.data).toEqualTypeOf<Schemas['Application'] | undefined>();
     if (shown.error) {
-      expectTypeOf(shown.error.code).toEqualTypeOf<
-        'unauthorized' | 'not_found' | 'rate_limited' | 'internal_error' | 'unavailable'
-      >();
+      expectTypeOf(shown.error).toEqualTypeOf<Schemas['Problem']>();
     }
     // @ts-expect-error: there is no such path
     await client.GET('/v1/application');
@@ -110,14 +108,12 @@ it('has the types of the description', () => {
     // @ts-expect-error: the filter is no text
     await client.GET('/v1/webhooks', { params: { query: { enabled: 'yes' } } });
     await client.POST('/v1/applications', { body: { name: 'Shop', voiceUrl: 'https://a/' } });
-    // @ts-expect-error: one of the two URLs is required
-    await client.POST('/v1/applications', { body: { name: 'Shop' } });
+    // @ts-expect-error: the name is required
+    await client.POST('/v1/applications', { body: { voiceUrl: 'https://a/' } });
     const event = { event: 'cdrCreated', resource: 'call', data: { any: ['thing'] } } as const;
-    await client.POST('/v1/events', { body: { ...event, accountId: 83346 } });
-    // @ts-expect-error: whose event it is, is required
-    await client.POST('/v1/events', { body: event });
+    await client.POST('/v1/events', { body: { ...event, accountId: '83346' } });
     // @ts-expect-error: there is no such kind of event
-    await client.POST('/v1/events', { body: { ...event, event: 'other', accountId: 83346 } });
+    await client.POST('/v1/events', { body: { ...event, event: 'other', accountId: '83346' } });
   };
   expectTypeOf(calls).toBeFunction();
 });

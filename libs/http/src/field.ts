@@ -215,8 +215,12 @@ export function IsHttpUrl(): PropertyDecorator {
   return IsUrl(HTTP_SCHEMES);
 }
 
-/** An absolute URL of one of the schemes. */
-export function IsUrl(schemes: readonly string[]): PropertyDecorator {
+/** An absolute URL of one of the schemes. @param fragment whether the description allows one */
+export function IsUrl(
+  schemes: readonly string[],
+  { fragment = true }: { fragment?: boolean } = {},
+): PropertyDecorator {
+  const inPath = fragment ? '\\S' : '[^\\s#]';
   return applyDecorators(
     IsText(MAX_URL),
     Check(
@@ -224,20 +228,23 @@ export function IsUrl(schemes: readonly string[]): PropertyDecorator {
       `must be an absolute ${schemes.join(' or ')} URL without blanks`,
       (value) => typeof value !== 'string' || isTooLongForUrl(value) || isUrl(value, schemes),
       // No `format`: "uri" would refuse non-ASCII letters, which are allowed here.
-      { pattern: `^(?:${schemes.map(inAnyCase).join('|')})://[^/\\\\?#\\s]\\S*$` },
+      { pattern: `^(?:${schemes.map(inAnyCase).join('|')})://[^/\\\\?#\\s]${inPath}*$` },
     ),
   );
 }
 
-/** One of a few exact strings. */
-export function IsChoice(choices: readonly string[]): PropertyDecorator {
+/** One of a few exact strings. @param schema a named one that lists them */
+export function IsChoice(
+  choices: readonly string[],
+  schema: Schema = { enum: choices },
+): PropertyDecorator {
   return applyDecorators(
     IsString(),
     Check(
       'choice',
       `must be one of ${choices.join(', ')}`,
       (value) => typeof value !== 'string' || choices.includes(value),
-      { enum: choices },
+      schema,
     ),
   );
 }
@@ -247,11 +254,10 @@ export const ID_RULE =
   'must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string';
 
 /** The same rule as far as JSON Schema can express it. */
-export const ID_SCHEMA: Schema = {
-  minimum: 0,
-  maximum: Number.MAX_SAFE_INTEGER,
-  pattern: '^(?:0|[1-9][0-9]{0,18})$',
-};
+export const ID_SCHEMA: Schema = { type: 'string', pattern: '^(?:0|[1-9][0-9]{0,18})$' };
+
+/** In descriptions only: client generators do not know members with two types. */
+export const INTEGER_TOO = 'An integer is accepted, too.';
 
 /** An id: an integer or a string of digits, which `numericIdOf` normalises. */
 export function IsId(): PropertyDecorator {
@@ -259,7 +265,7 @@ export function IsId(): PropertyDecorator {
     typeof value === 'string' || typeof value === 'number';
   return applyDecorators(
     Check('type', 'must be a whole number or a string of digits', isTextOrNumber, {
-      type: ['integer', 'string'],
+      description: INTEGER_TOO,
     }),
     Check(
       'format',

@@ -19,7 +19,7 @@ const ReadySchema = named(
 /** The health routes in the API description. */
 export const healthRoutes = [
   describeRoutes(HealthController, {
-    tag: 'Service',
+    tag: 'Health',
     about: 'The service itself; without credentials.',
     operations: {
       live: {

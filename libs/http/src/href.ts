@@ -11,8 +11,13 @@ export const Href = createParamDecorator((_: unknown, context: ExecutionContext)
 );
 
 export function hrefBuilder(request: Request): HrefBuilder {
-  const base = configOf(request).PUBLIC_BASE_URL ?? originOf(request);
+  const base = baseUrlOf(request);
   return (...segments) => `${base}/v1/${segments.join('/')}`;
+}
+
+/** What every address begins with. */
+export function baseUrlOf(request: Request): string {
+  return configOf(request).PUBLIC_BASE_URL ?? originOf(request);
 }
 
 /** The longest host and port. Longer texts are invalid and slow to parse (RFC 1035, section 2.3.4). */

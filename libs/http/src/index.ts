@@ -10,6 +10,7 @@ export {
   Check,
   Field,
   ID_RULE,
+  INTEGER_TOO,
   ID_SCHEMA,
   Is,
   IsChoice,
@@ -24,7 +25,7 @@ export {
 export { mayBeCsrf } from './csrf.js';
 export { HealthModule } from './health.module.js';
 export { healthRoutes } from './health.openapi.js';
-export { Href, type HrefBuilder, hrefBuilder } from './href.js';
+export { baseUrlOf, Href, type HrefBuilder, hrefBuilder } from './href.js';
 export { createHttpApplication } from './http-application.js';
 export { HttpModule } from './http.module.js';
 export { Idempotent, type Once } from './idempotent.js';

@@ -34,9 +34,13 @@ export function wholeNumber({ min, max }: { min: number; max: number }): Part {
   };
 }
 
-export function oneOf(choices: readonly string[]): Part {
+/** @param schema a named one that lists them */
+export function oneOf(
+  choices: readonly string[],
+  schema: Schema = { type: 'string', enum: choices },
+): Part {
   return {
-    schema: { type: 'string', enum: choices },
+    schema,
     faultsOf: (value, at) => {
       if (typeof value !== 'string') return [fault(at, 'type', 'must be a string')];
       const isChoice = choices.includes(value);

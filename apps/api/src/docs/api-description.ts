@@ -19,8 +19,13 @@ platform.
 - Bodies are JSON objects in UTF-8 with \`Content-Type: application/json\`, and may be sent with
   gzip. Unknown and read-only members are ignored, so a resource can be sent back whole. On POST,
   \`null\` means "not given". On PUT, omitted members keep their values.
-- Ids in bodies may be given as an integer or as a string of digits. Times are RFC 3339; answers
-  use UTC with milliseconds.
+- Ids are strings of digits, or UUIDs. In answers, the clients of the first version of this API
+  expect the id of a user (\`id\` of a user, \`userId\` of an application, \`accountId\` of a subscription
+  and of an event) as an integer, so it is one there, and a string everywhere else. Bodies accept
+  both forms of any numeric id.
+- Times are RFC 3339; answers use UTC with milliseconds.
+- A request may have an \`X-Request-Id\` of 1 to 128 letters, digits and \`._:@/+=-\`, which the answer
+  and our log then have, too.
 - Answers omit fields that are not set; they are never \`null\`. Clients must tolerate new fields.
 - A POST that creates an application, a subscription, a replay, a test or a redelivery can be
   repeated safely if it has an \`Idempotency-Key\`; an event can, if it has an \`id\`. All other
@@ -28,9 +33,9 @@ platform.
 - A request with a repeated query parameter or an invalid value of one is refused; unknown
   parameters are ignored.`;
 
-/** The OpenAPI document of all controllers of this process. */
+/** The OpenAPI document of all controllers of this process, without servers. */
 export function describeApi(
-  config: Pick<Config, 'PUBLIC_BASE_URL' | 'MAX_BODY_BYTES' | 'MAX_BATCH_BYTES'>,
+  config: Pick<Config, 'MAX_BODY_BYTES' | 'MAX_BATCH_BYTES'>,
 ): Record<string, unknown> {
   const info = { title: 'Switchhook', version: VERSION, about: ABOUT };
   const routes = [

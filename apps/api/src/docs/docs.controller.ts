@@ -2,10 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { Controller, Get, Inject, Param, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { answerJson, pathOf, Public } from '#libs/http';
+import { baseUrlOf, pathOf, Public } from '#libs/http';
 import { NotFoundError } from '#libs/kernel';
 
-/** Injection token of the API description as JSON text, which is generated once, on first use. */
+/**
+ * Injection token of the API description as JSON text, without servers and its first brace. It is generated
+ * once, on first use.
+ */
 export const API_DESCRIPTION = Symbol('ApiDescription');
 
 const { resolve } = createRequire(import.meta.url);
@@ -56,8 +59,14 @@ export class DocsController {
   constructor(@Inject(API_DESCRIPTION) private readonly description: () => Buffer) {}
 
   @Get('openapi.json')
-  openApi(@Res() response: Response): void {
-    answerJson(response, this.description());
+  openApi(@Req() request: Request, @Res() response: Response): void {
+    // All answers share the rest, which is large, while their bases differ.
+    const start = Buffer.from(`{"servers":${JSON.stringify([{ url: baseUrlOf(request) }])},`);
+    const rest = this.description();
+    response.setHeader('Content-Type', 'application/json; charset=utf-8');
+    response.setHeader('Content-Length', start.length + rest.length);
+    response.write(start);
+    response.end(rest);
   }
 
   @Get('docs')

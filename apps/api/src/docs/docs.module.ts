@@ -14,7 +14,7 @@ import { API_DESCRIPTION, DocsController } from './docs.controller.js';
       inject: [CONFIG],
       useFactory: (config: Config) => {
         let text: Buffer | undefined;
-        return () => (text ??= Buffer.from(JSON.stringify(describeApi(config))));
+        return () => (text ??= Buffer.from(JSON.stringify(describeApi(config)).slice(1)));
       },
     },
   ],

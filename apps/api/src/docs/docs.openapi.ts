@@ -4,7 +4,7 @@ import { ASSET_NAMES, DocsController } from './docs.controller.js';
 /** The routes of the description itself. */
 export const docsRoutes = [
   describeRoutes(DocsController, {
-    tag: 'Service',
+    tag: 'Description',
     about: 'This description.',
     path: {
       asset: { about: 'A file of the page.', schema: schema.choice('', ASSET_NAMES) },

@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { Check, Field, IsHttpUrl, IsLabel, IsString, schema } from '#libs/http';
+import { Check, Field, INTEGER_TOO, IsHttpUrl, IsLabel, IsString, schema } from '#libs/http';
 import { API_TYPES, type ApiType, apiTypeOf, DEFAULT_API_TYPE } from '../domain/api-type.js';
 import { type ApplicationChanges, MAX_NAME, type NewApplication } from '../domain/application.js';
 import { environmentIdOf } from '../domain/environment-reference.js';
@@ -26,12 +26,12 @@ function IsEnvironmentReference(): PropertyDecorator {
   const isReference = (value: unknown): value is string | number =>
     typeof value === 'string' || typeof value === 'number';
   return applyDecorators(
-    Check('type', 'must be a number or a string', isReference, { type: ['integer', 'string'] }),
+    Check('type', 'must be a number or a string', isReference, { type: 'string' }),
     Check(
       'format',
       'must be the address or the id of an environment',
       (value) => !isReference(value) || environmentIdOf(value) !== undefined,
-      { minimum: 0, pattern: '^(?:[0-9]+|\\S*/v1/environments/[0-9]+/?)$' },
+      { description: INTEGER_TOO, pattern: '^(?:[0-9]+|\\S*/v1/environments/[0-9]+/?)$' },
     ),
   );
 }

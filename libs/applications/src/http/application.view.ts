@@ -26,7 +26,7 @@ export const ApplicationView = viewOf<Application>()('Application', {
     optional(schema.href('The environment that it runs in.', 'environments/2')),
     ({ environmentId }, href) => environmentId && href('environments', environmentId),
   ),
-  userId: computed(schema.integer('The user who owns it.', 83346), ({ userId }) => Number(userId)),
+  userId: computed(schema.accountNumber('The user who owns it.'), ({ userId }) => Number(userId)),
   user: computed(schema.href('The address of that user.', 'users/83346'), ({ userId }, href) =>
     href('users', userId),
   ),

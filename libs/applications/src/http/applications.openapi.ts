@@ -36,7 +36,7 @@ export const applicationsRoutes = [
             name: 'Shop',
             voiceUrl: 'https://shop.example.com/voice',
             messagingUrl: 'https://shop.example.com/sms',
-            environment: 2,
+            environment: '2',
             apiType: 'webapi',
           },
           environmentByAddress: {

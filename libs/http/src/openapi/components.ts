@@ -1,6 +1,6 @@
 import type { AnswerHeader } from './describe.js';
 import type { CommonCode, DescribedErrors } from './errors.js';
-import { nameOf, type Schema, text } from './schema.js';
+import { baseOf, nameOf, type Schema, text } from './schema.js';
 
 /** A part of the document. */
 export type Json = Record<string, unknown>;
@@ -27,7 +27,7 @@ const HEADERS = {
   ),
   'Idempotency-Replayed': header(
     'Always `true`: an earlier request with the same `Idempotency-Key` created the resource.',
-    { type: 'string', const: 'true' },
+    { type: 'string', enum: ['true'] },
     false,
   ),
   'WWW-Authenticate': header(
@@ -65,13 +65,7 @@ const HEADER_OF: Partial<Record<string, HeaderName>> = {
   method_not_allowed: 'Allow',
 } satisfies Partial<Record<CommonCode, HeaderName>>;
 
-const PARAMETERS: Record<'RequestId' | 'IfMatch' | 'IdempotencyKey', Json> = {
-  RequestId: {
-    name: 'X-Request-Id',
-    in: 'header',
-    description: "An id for the request, for the client's log and ours.",
-    schema: { type: 'string', pattern: '^[A-Za-z0-9._:@/+=-]{1,128}$', examples: ['order-4711'] },
-  },
+const PARAMETERS: Record<'IfMatch' | 'IdempotencyKey', Json> = {
   IfMatch: {
     name: 'If-Match',
     in: 'header',
@@ -94,6 +88,9 @@ const PARAMETERS: Record<'RequestId' | 'IfMatch' | 'IdempotencyKey', Json> = {
   },
 };
 
+/** The extension of a response with the values of `code` that it may have. */
+const CODES = 'x-codes';
+
 /** Headers for accounts with a rate limit. A 401 has none, because its account is unknown. */
 export const RATE_LIMIT_HEADERS = ['RateLimit-Policy', 'RateLimit'] as const;
 
@@ -103,11 +100,17 @@ export class Components {
   private readonly responses = new Map<string, Json>();
   private readonly headers = new Map<string, Json>();
   private readonly parameters = new Map<string, Json>();
+  private readonly examples = new Map<string, Json>();
 
   constructor(private readonly errors: DescribedErrors) {}
 
   /** The schema, with references instead of named schemas. */
   schema(schema: Schema): Json {
+    const base = baseOf(schema);
+    if (base) {
+      const { description, examples } = schema;
+      return { ...this.schema(base), ...(description !== '' && { description }), examples };
+    }
     const name = nameOf(schema);
     if (name === undefined) return this.plain(schema);
     const known = this.schemas.get(name);
@@ -137,21 +140,29 @@ export class Components {
 
   /** The response for the errors of one status. */
   problem(codes: readonly string[]): Json {
-    const { name, description, schema, examples } = this.errors.answer(codes);
+    const { name, description, examples } = this.errors.answer(codes);
     if (!this.responses.has(name)) {
       this.responses.set(name, {
         description,
         headers: this.headersOfErrors(codes),
+        // One schema for all errors: generators make a type of each.
         content: {
           'application/problem+json': {
-            // In an allOf, because client generators ignore keywords beside a reference.
-            schema: { allOf: [this.schema(this.errors.problem), schema] },
-            examples,
+            schema: this.schema(this.errors.problem),
+            examples: Object.fromEntries(
+              Object.entries(examples).map(([code, value]) => [code, this.example(code, value)]),
+            ),
           },
         },
+        [CODES]: codes,
       });
     }
     return { $ref: `#/components/responses/${name}` };
+  }
+
+  private example(code: string, value: unknown): Json {
+    this.examples.set(code, { value });
+    return { $ref: `#/components/examples/${code}` };
   }
 
   /** A header that only some errors of a status have is optional. */
@@ -174,6 +185,7 @@ export class Components {
       responses: sorted([...this.responses]),
       headers: sorted([...this.headers]),
       parameters: sorted([...this.parameters]),
+      examples: sorted([...this.examples]),
       securitySchemes: {
         basic: { type: 'http', scheme: 'basic', description: 'Username and password, in UTF-8.' },
       },
@@ -181,7 +193,7 @@ export class Components {
   }
 
   private plain(schema: Schema): Json {
-    const { description, properties, items, additionalProperties, anyOf, allOf } = schema;
+    const { description, properties, items, additionalProperties, oneOf } = schema;
     return {
       ...schema,
       // The description of a parameter is beside its schema.
@@ -193,8 +205,7 @@ export class Components {
       }),
       ...(items && { items: this.schema(items) }),
       ...(additionalProperties && { additionalProperties: this.schema(additionalProperties) }),
-      ...(anyOf && { anyOf: anyOf.map((part) => this.schema(part)) }),
-      ...(allOf && { allOf: allOf.map((part) => this.schema(part)) }),
+      ...(oneOf && { oneOf: oneOf.map((part) => this.schema(part)) }),
     };
   }
 }

@@ -25,10 +25,7 @@ export interface ApiInfo {
 }
 
 /** The settings that the description mentions. */
-export type DescribedConfig = Pick<
-  Config,
-  'PUBLIC_BASE_URL' | 'MAX_BODY_BYTES' | 'MAX_BATCH_BYTES'
->;
+export type DescribedConfig = Pick<Config, 'MAX_BODY_BYTES' | 'MAX_BATCH_BYTES'>;
 
 /** The parts of a document. */
 export interface ApiParts {
@@ -38,7 +35,7 @@ export interface ApiParts {
   notifications: readonly NotificationDescription[];
 }
 
-/** The OpenAPI 3.1 document of an API, generated from its controllers and their descriptions. */
+/** The OpenAPI 3.1 document of an API, generated from its controllers and their descriptions; without servers. */
 export function openApiDocument(
   { info: { title, version, about }, routes, notifications }: ApiParts,
   config: DescribedConfig,
@@ -48,7 +45,7 @@ export function openApiDocument(
   const components = new Components(errors);
   const paths: Record<string, Json> = {};
   for (const route of all) {
-    const path = (paths[route.path] ??= { parameters: [components.parameter('RequestId')] });
+    const path = (paths[route.path] ??= {});
     path[route.method] = operationOf(route, { components, errors, config });
   }
   return {
@@ -59,9 +56,8 @@ export function openApiDocument(
       description: `${about}\n\n## Errors\n\n${errors.table()}`,
       contact: { name: 'The operator of this service' },
     },
-    servers: [{ url: config.PUBLIC_BASE_URL ?? '/' }],
     security: [{ basic: [] }],
-    tags: tagsOf(routes),
+    tags: tagsOf([...routes, ...notifications]),
     paths,
     webhooks: Object.fromEntries(
       notifications.map((notification) => [
@@ -80,7 +76,7 @@ export function openApiDocument(
   };
 }
 
-function tagsOf(described: readonly RoutesDescription[]): Json[] {
+function tagsOf(described: readonly { tag: string; about: string }[]): Json[] {
   const tags = new Map<string, string[]>();
   for (const { tag, about } of described) tags.set(tag, [...(tags.get(tag) ?? []), about]);
   return [...tags].map(([name, about]) => ({ name, description: about.join('\n\n') }));
@@ -161,7 +157,7 @@ function parametersOf(
 function bodyOf(route: Route, components: Components, config: DescribedConfig): Json {
   const { dto, bodyLimit, operation, id } = route;
   if (bodyLimit === undefined) return {};
-  const schema = dto ? bodySchemaOf(dto) : operation.body;
+  const schema = dto ? bodySchemaOf(dto, route.method === 'post') : operation.body;
   if (!schema) throw new Error(`${id}: the body is not described`);
   const examples = operation.examples ?? { everything: exampleOf(schema) };
   return {

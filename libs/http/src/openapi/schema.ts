@@ -4,7 +4,6 @@ export interface Schema {
   description?: string;
   examples?: readonly unknown[];
   default?: unknown;
-  const?: unknown;
   enum?: readonly unknown[];
   format?: string;
   pattern?: string;
@@ -18,10 +17,10 @@ export interface Schema {
   properties?: Readonly<Record<string, Schema>>;
   required?: readonly string[];
   maxProperties?: number;
+  minProperties?: number;
   propertyNames?: Schema;
   additionalProperties?: Schema;
-  anyOf?: readonly Schema[];
-  allOf?: readonly Schema[];
+  oneOf?: readonly Schema[];
   $ref?: string;
 }
 
@@ -36,6 +35,28 @@ export function named(name: string, schema: Schema): Schema {
 /** The name that {@link named} gave, if any. */
 export function nameOf(schema: Schema): string | undefined {
   return names.get(schema);
+}
+
+const shared = new WeakMap<Schema, Schema>();
+
+/** A named schema under another description. In the document, it refers to the component. */
+export function use(base: Schema, about: Pick<Schema, 'description' | 'examples'>): Schema {
+  const used = { ...base, ...about };
+  shared.set(used, base);
+  return used;
+}
+
+/** The schema that {@link use} was given, if any. */
+export function baseOf(schema: Schema): Schema | undefined {
+  return shared.get(schema);
+}
+
+/** The description of the body of a POST. */
+export const NULL_IS_ABSENT = '`null` stands for a member that is not given.';
+
+/** The same schema, or `null`. */
+export function nullable(schema: Schema): Schema {
+  return { ...schema, type: [...new Set([...[schema.type ?? []].flat(), 'null'])] };
 }
 
 /** A member that an object may lack. */
@@ -65,15 +86,6 @@ export function object(members: Readonly<Record<string, Member>>): Schema {
 /** An object with any members. */
 export function anyObject(description: string, example: object): Schema {
   return { type: 'object', description, examples: [example], additionalProperties: {} };
-}
-
-/**
- * Requires at least one of these members. In an `allOf` and with their names, because client generators treat
- * an `anyOf` beside `properties` as an alternative value of any type.
- */
-export function someOf(names: readonly string[]): Schema {
-  const alternatives = names.map((name) => ({ properties: { [name]: {} }, required: [name] }));
-  return { allOf: [{ anyOf: alternatives }] };
 }
 
 export function arrayOf(items: Schema): Schema {
@@ -108,6 +120,11 @@ export function meanings<Word extends string>(
 
 export function time(description: string, example = '2026-01-31T12:00:00.000Z'): Schema {
   return text(description, example, { format: 'date-time' });
+}
+
+/** The id of an account as an integer, which clients of the specification's API expect. */
+export function accountNumber(description: string): Schema {
+  return { ...integer(`${description} An integer.`, 83346), format: 'int64' };
 }
 
 /** A numeric id, as a string. */
@@ -147,12 +164,12 @@ export function inAnyCase(word: string): string {
 /** An example of a schema, built from the examples of its parts. */
 export function exampleOf(schema: Schema): unknown {
   if (schema.examples) return schema.examples[0];
-  if (schema.const !== undefined) return schema.const;
+  if (schema.enum) return schema.enum[0];
   if (schema.properties) {
     const members = Object.entries(schema.properties);
     return Object.fromEntries(members.map(([name, member]) => [name, exampleOf(member)]));
   }
   if (schema.items) return [exampleOf(schema.items)];
-  if (schema.anyOf?.[0]) return exampleOf(schema.anyOf[0]);
+  if (schema.oneOf?.[0]) return exampleOf(schema.oneOf[0]);
   throw new Error(`a schema has no example: ${JSON.stringify(schema)}`);
 }

@@ -5,7 +5,7 @@ const NAME_MAX = 255;
 
 /** The body of `POST /v1/environments`. */
 export class CreateEnvironmentDto {
-  @Field({ about: 'An id of your choice; by default the next free one.', example: 70 })
+  @Field({ about: 'An id of your choice; by default the next free one.', example: '70' })
   @IsId()
   id?: string | number;
 

@@ -113,7 +113,7 @@ const environmentsRoutes = describeRoutes(EnvironmentsController, {
       about: 'Needs the role `platform`. An id that is taken is a fault of `id`.',
       examples: {
         next: { name: 'Partner tests', type: 'special', billable: false },
-        chosenId: { id: 70, name: 'Production of partners', type: 'production', billable: true },
+        chosenId: { id: '70', name: 'Production of partners', type: 'production', billable: true },
       },
       answer: AddressSchema,
       headers: ['Location'],

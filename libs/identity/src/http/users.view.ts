@@ -7,7 +7,7 @@ const { optional } = schema;
 /** A user in lists. */
 export const UserView = viewOf<User>()('User', {
   href: computed(schema.href('The address.', 'users/83346'), ({ id }, href) => href('users', id)),
-  id: computed(schema.integer('The id, which is also the id of the account.', 83346), ({ id }) =>
+  id: computed(schema.accountNumber('The id, which is also the id of the account.'), ({ id }) =>
     Number(id),
   ),
   username: schema.text('The username.', 'partner.one'),

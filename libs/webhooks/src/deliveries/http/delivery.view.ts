@@ -8,8 +8,8 @@ import type {
   DeliveryReason,
   DeliveryState,
 } from '../domain/delivery.js';
-import { EVENT_KINDS, RESOURCES } from '../../subscriptions/domain/event-kinds.js';
 import { namesAddress } from '../../subscriptions/domain/target-url.js';
+import { eventKind, resource } from '../../subscriptions/http/choices.schema.js';
 
 const { optional } = schema;
 
@@ -42,6 +42,11 @@ const ATTEMPT_ERRORS: Record<AttemptError, string> = {
   protocol: 'the answer was not valid HTTP',
 };
 
+export const DeliveryStateSchema = schema.named(
+  'DeliveryState',
+  schema.meanings('How a delivery stands.', STATES, 'exhausted'),
+);
+
 /** Most attempts that are shown with their delivery. */
 export const LOGGED = 100;
 
@@ -54,8 +59,8 @@ export const DeliveryView = viewOf<Delivery>()('Delivery', {
   ),
   eventId: schema.uuid('The event that is told of.', '019a0b1c-2d3c-7a10-9c77-04d6f1e2b388'),
   webhookId: schema.numericId('The subscription that is told.', '4711'),
-  event: schema.choice('The kind of the event.', EVENT_KINDS, 'cdrCreated'),
-  resource: schema.choice('What the event is about.', RESOURCES, 'call'),
+  event: eventKind('The kind of the event.'),
+  resource: resource('What the event is about.'),
   applicationId: optional(
     schema.numericId('The application of the event, if it has one.', '5080983'),
   ),
@@ -63,7 +68,7 @@ export const DeliveryView = viewOf<Delivery>()('Delivery', {
     'As the subscription has it now; user information is shown as `***`.',
     'https://hooks.example.com/switchhook',
   ),
-  state: schema.meanings('How it stands.', STATES, 'exhausted'),
+  state: DeliveryStateSchema,
   reason: optional(schema.meanings('Why it ended without success.', REASONS, 'gone')),
   attempts: schema.integer('How many attempts are recorded.', 1),
   nextAttemptAt: optional(
@@ -91,10 +96,9 @@ export const AttemptView = viewOf<Attempt>()('Attempt', {
   ),
   responseHeaders: optional({
     type: 'object',
-    description: "The headers of the target's answer.",
-    additionalProperties: {
-      anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }],
-    },
+    description:
+      "The headers of the target's answer: a text each, or a list of texts where it sent several.",
+    additionalProperties: {},
     examples: [{ 'content-type': 'text/plain' }],
   }),
   responseBody: optional(schema.text("The beginning of the answer's body.", 'no such hook')),

@@ -1,5 +1,5 @@
 import { type NotificationDescription, schema } from '#libs/http';
-import { EVENT_KINDS, RESOURCES } from '../../subscriptions/domain/event-kinds.js';
+import { eventKind, resource } from '../../subscriptions/http/choices.schema.js';
 
 /** The body of a notification, as `notificationBody` writes it. */
 export const NotificationSchema = schema.named(
@@ -7,19 +7,14 @@ export const NotificationSchema = schema.named(
   schema.object({
     id: schema.uuid('The same on every attempt, and equal to `webhook-id`.'),
     name: schema.optional(schema.text("The subscription's `name`.", 'Billing')),
-    event: schema.choice('The kind of the event.', EVENT_KINDS, 'cdrCreated'),
-    resource: schema.choice('What the event is about.', RESOURCES, 'call'),
+    event: eventKind('The kind of the event.'),
+    resource: resource('What the event is about.'),
     accountId: schema.numericId('The account that it happened to.', '83346'),
     applicationId: schema.optional(
       schema.numericId('The application, if the event has one.', '5080983'),
     ),
     timestamp: schema.time('When it happened.'),
-    test: schema.optional({
-      type: 'boolean',
-      const: true,
-      description: 'Only on a test.',
-      examples: [true],
-    }),
+    test: schema.optional(schema.flag('`true` on a test; else absent.', true)),
     data: schema.anyObject('Byte for byte as the platform reported it.', {
       callId: '8c1f3a',
       duration: 33258,
@@ -37,7 +32,7 @@ export const NotificationSchema = schema.named(
 export const notifications: readonly NotificationDescription[] = [
   {
     name: 'notification',
-    tag: 'Deliveries',
+    tag: 'Notifications',
     summary: 'Be told of an event',
     about:
       'Posted to the `targetUrl` of a subscription, and signed by Standard Webhooks 1.0.0. At ' +

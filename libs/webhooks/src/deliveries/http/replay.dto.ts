@@ -1,5 +1,6 @@
 import { Check, Field, Is, IsFlag, IsTime, listOf, oneOf, parseTime, TIME_RULE } from '#libs/http';
 import { REPLAYABLE_STATES, type ReplayableState, type ReplayRange } from '../domain/replay.js';
+import { ReplayableStateSchema } from './replay.view.js';
 
 const BY_DEFAULT: readonly ReplayableState[] = ['exhausted', 'cancelled'];
 
@@ -36,7 +37,12 @@ export class ReplayRequestDto {
     default: BY_DEFAULT,
     example: ['exhausted'],
   })
-  @Is(listOf(oneOf(REPLAYABLE_STATES), { min: 1, max: REPLAYABLE_STATES.length }))
+  @Is(
+    listOf(oneOf(REPLAYABLE_STATES, ReplayableStateSchema), {
+      min: 1,
+      max: REPLAYABLE_STATES.length,
+    }),
+  )
   states?: ReplayableState[];
 
   @Field({ about: 'Only counts them.', default: false, example: false })

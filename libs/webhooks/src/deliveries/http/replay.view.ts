@@ -7,6 +7,11 @@ const STATES: Record<ReplayState, string> = {
   cancelled: 'it was cancelled, or its subscription switched off or deleted',
 };
 
+export const ReplayableStateSchema = schema.named(
+  'ReplayableState',
+  schema.choice('A state of deliveries that can be replayed.', REPLAYABLE_STATES, 'exhausted'),
+);
+
 /** How many deliveries a replay would send. */
 export const ReplayCountSchema = schema.named(
   'ReplayCount',
@@ -23,9 +28,7 @@ export const ReplayView = viewOf<Replay>()('Replay', {
   webhookId: schema.numericId('The subscription that is told again.', '4711'),
   since: schema.time('Deliveries that were made at or after that.'),
   until: schema.time('Deliveries that were made before that.'),
-  states: schema.arrayOf(
-    schema.choice('A state that they were in.', REPLAYABLE_STATES, 'exhausted'),
-  ),
+  states: schema.arrayOf(ReplayableStateSchema),
   state: schema.meanings('How it stands.', STATES, 'running'),
   total: schema.integer('How many deliveries there were when it was asked for.', 312),
   replayed: schema.integer('How many of them have begun anew.', 200),

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readEvent, refusalFault, ReportedEventSchema } from './event.body.js';
+import { readEvent, refusalFault } from './event.body.js';
 
 function read(text: string, pointer?: string) {
   return readEvent(JSON.parse(text), text, pointer);
@@ -58,8 +58,6 @@ it('reports every fault', () => {
 });
 
 it('limits ids to the safe integers of JavaScript', () => {
-  const { applicationId, accountId } = ReportedEventSchema.properties ?? {};
-  for (const id of [applicationId, accountId]) expect(id?.maximum).toBe(Number.MAX_SAFE_INTEGER);
   const body = (id: number) => `{"event":"smsdlr","resource":"sms","data":{},"accountId":${id}}`;
   expect(faultsIn(body(2 ** 53))).toEqual(['accountId format']);
   expect(faultsIn(body(2 ** 53 - 1))).toEqual([]);

@@ -1,4 +1,13 @@
-import { fault, ID_RULE, ID_SCHEMA, isObject, parseTime, schema, TIME_RULE } from '#libs/http';
+import {
+  fault,
+  ID_RULE,
+  ID_SCHEMA,
+  INTEGER_TOO,
+  isObject,
+  parseTime,
+  schema,
+  TIME_RULE,
+} from '#libs/http';
 import {
   codePoints,
   type FieldCode,
@@ -9,6 +18,7 @@ import {
 } from '#libs/kernel';
 import type { Refusal, ReportedEvent } from '../domain/event.js';
 import { EVENT_KINDS, RESOURCES } from '../../subscriptions/domain/event-kinds.js';
+import { eventKind, resource } from '../../subscriptions/http/choices.schema.js';
 
 /** Limits of a reported event: characters of the producer's key, bytes of the text of `data`. */
 const MAX_PRODUCER_ID = 255;
@@ -35,10 +45,10 @@ interface Member {
   isRequired?: true;
 }
 
-function oneOf(choices: readonly string[], about: string, example: string): Member {
+function oneOf(choices: readonly string[], of: schema.Schema): Member {
   const isNone = new Problem('choice', `must be one of ${choices.join(', ')}`);
   return {
-    schema: schema.choice(about, choices, example),
+    schema: of,
     read: (given) => {
       if (typeof given !== 'string') return IS_NO_STRING;
       return choices.includes(given) ? given : isNone;
@@ -51,9 +61,8 @@ function oneOf(choices: readonly string[], about: string, example: string): Memb
 function id(about: string, example: string): Member {
   return {
     schema: {
-      type: ['integer', 'string'],
       ...ID_SCHEMA,
-      description: `${about} It ${ID_RULE}.`,
+      description: `${about} It ${ID_RULE}. ${INTEGER_TOO}`,
       examples: [example],
     },
     read: (given) =>
@@ -64,9 +73,12 @@ function id(about: string, example: string): Member {
 }
 
 const MEMBERS = {
-  event: oneOf(EVENT_KINDS, 'The kind of the event.', 'cdrCreated'),
-  resource: oneOf(RESOURCES, 'What it is about.', 'call'),
-  applicationId: id('The application that it happened to, also after its deletion.', '5080983'),
+  event: oneOf(EVENT_KINDS, eventKind('The kind of the event.')),
+  resource: oneOf(RESOURCES, resource('What it is about.')),
+  applicationId: id(
+    'The application that it happened to, also after its deletion. Either this or `accountId` is required.',
+    '5080983',
+  ),
   accountId: id(
     'The account. If `applicationId` is given too, it must be the account of that application.',
     '83346',
@@ -103,12 +115,17 @@ const entries = Object.entries<Member>(MEMBERS);
 /** An event in a body, for {@link readEvent}. */
 export const ReportedEventSchema = schema.named('ReportedEvent', {
   type: 'object',
+  description: schema.NULL_IS_ABSENT,
   properties: {
-    id: MEMBERS.id.schema,
-    ...Object.fromEntries(entries.map(([name, member]) => [name, member.schema])),
+    id: schema.nullable(MEMBERS.id.schema),
+    ...Object.fromEntries(
+      entries.map(([name, member]) => [
+        name,
+        member.isRequired ? member.schema : schema.nullable(member.schema),
+      ]),
+    ),
   },
   required: entries.flatMap(([name, { isRequired }]) => (isRequired ? [name] : [])),
-  ...schema.someOf(['applicationId', 'accountId']),
 });
 
 /** The body of `POST /v1/events/batch`. */

@@ -2,7 +2,7 @@ import { computed, FaultSchema, schema, viewOf } from '#libs/http';
 import { RawJson, type UnavailableError, type ValidationError } from '#libs/kernel';
 import type { Acceptance, EventHead, StoredEvent } from '../domain/event.js';
 import type { EventReport } from '../domain/events.service.js';
-import { EVENT_KINDS, RESOURCES } from '../../subscriptions/domain/event-kinds.js';
+import { eventKind, resource } from '../../subscriptions/http/choices.schema.js';
 import type { UnmatchedReason } from '../domain/unmatched.js';
 import { DeliveryView } from '../../deliveries/http/delivery.view.js';
 
@@ -28,7 +28,7 @@ export const AcceptedEventView = viewOf<Extract<Acceptance, { accepted: true }>>
 /** The result in a batch of a faulty event. */
 export const RefusedEventView = viewOf<ValidationError>()('RefusedEvent', {
   error: computed(schema.text('What is wrong, in words.', 'data is required.'), (e) => e.message),
-  code: { const: 'validation_failed', type: 'string' },
+  code: { type: 'string', enum: ['validation_failed'] },
   errors: computed(schema.arrayOf(FaultSchema), ({ faults }) => faults),
 });
 
@@ -41,7 +41,7 @@ export const UnavailableEventView = viewOf<UnavailableError>()('UnavailableEvent
     ),
     ({ message }) => message,
   ),
-  code: { const: 'unavailable', type: 'string' },
+  code: { type: 'string', enum: ['unavailable'] },
 });
 
 /** The results of a batch. */
@@ -50,7 +50,7 @@ export const BatchResultSchema = schema.named(
   schema.object({
     results: {
       ...schema.arrayOf({
-        anyOf: [AcceptedEventView.schema, RefusedEventView.schema, UnavailableEventView.schema],
+        oneOf: [AcceptedEventView.schema, RefusedEventView.schema, UnavailableEventView.schema],
       }),
       description: 'One for each event, in order.',
     },
@@ -61,10 +61,10 @@ export const BatchResultSchema = schema.named(
 export const EventView = viewOf<EventHead>()('Event', {
   id,
   href,
-  event: schema.choice('Its kind.', EVENT_KINDS, 'cdrCreated'),
-  resource: schema.choice('What it is about.', RESOURCES, 'call'),
+  event: eventKind('Its kind.'),
+  resource: resource('What it is about.'),
   accountId: computed(
-    schema.integer('The account that it happened to.', 83346),
+    schema.accountNumber('The account that it happened to.'),
     // A JSON integer is safe because account numbers are far below 2^53.
     ({ accountId }) => Number(accountId),
   ),

@@ -52,7 +52,7 @@ export const NewHeaders: Part = {
 export const HeadersSchema = {
   type: 'object',
   description: 'Headers that are sent with every notification, with their values masked.',
-  additionalProperties: { type: 'string', const: MASK },
+  additionalProperties: { type: 'string' },
   examples: [{ 'X-Api-Key': MASK }],
 };
 

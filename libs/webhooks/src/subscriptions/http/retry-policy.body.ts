@@ -34,16 +34,14 @@ export const RetryPolicySchema = schema.named('RetryPolicy', {
   description: 'What holds instead of the configured retries.',
 });
 
-/**
- * A policy in a request body. The schema does not say that one member is required, because client
- * generators would then create a type that does not allow null.
- */
+/** A policy in a request body. */
 export const GivenRetryPolicy: Part = {
   schema: {
     type: 'object',
+    minProperties: 1,
     properties: {
-      schedule: { ...members.schedule, type: ['array', 'null'] },
-      timeoutMs: { ...members.timeoutMs, type: ['integer', 'null'] },
+      schedule: schema.nullable(members.schedule),
+      timeoutMs: schema.nullable(members.timeoutMs),
     },
   },
   faultsOf: (given, at) => {

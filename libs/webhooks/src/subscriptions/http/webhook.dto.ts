@@ -19,6 +19,7 @@ import {
 } from '../domain/target-url.js';
 import type { WebhookChanges, WebhookContent } from '../domain/webhook.js';
 import { MASKED_TARGET, PRIVATE_TARGET, RESERVED_PORT } from '../domain/webhooks.service.js';
+import { EventKindSchema, SignatureSchema } from './choices.schema.js';
 import { GivenHeaders, NewHeaders } from './headers.body.js';
 import { GivenRetryPolicy, retryPolicyOf } from './retry-policy.body.js';
 
@@ -30,10 +31,8 @@ const isUrl = (value: unknown): value is string => typeof value === 'string' && 
 
 function IsTargetUrl(): PropertyDecorator {
   return applyDecorators(
-    IsUrl(TARGET_SCHEMES),
-    Check('format', 'must not have a fragment', (url) => !isUrl(url) || !url.includes('#'), {
-      pattern: '^[^#]*$',
-    }),
+    IsUrl(TARGET_SCHEMES, { fragment: false }),
+    Check('format', 'must not have a fragment', (url) => !isUrl(url) || !url.includes('#')),
   );
 }
 
@@ -76,6 +75,12 @@ const RESOURCE = {
 const TARGET_URL = {
   about: 'Where the notifications are posted to. User information in it is sent as Basic.',
   example: 'https://hooks.example.com/switchhook',
+};
+const SIGNATURE = {
+  about:
+    'How notifications are signed: with a secret that both know, or with a private key of which ' +
+    'only the public one is told (`v1` and `v1a` of Standard Webhooks).',
+  example: 'ed25519',
 };
 const HEADERS = {
   clearable: true,
@@ -120,23 +125,12 @@ class WebhookDto {
   })
   @Is(GivenRetryPolicy)
   retry?: RetryPolicy | null;
-
-  @Field({
-    about:
-      'How notifications are signed: with a secret that both know, or with a private key of which ' +
-      'only the public one is told (`v1` and `v1a` of Standard Webhooks). Another one comes with a ' +
-      'new key; the old one signs beside it for 24 hours.',
-    default: 'hmac-sha256',
-    example: 'ed25519',
-  })
-  @IsChoice(SIGNATURES)
-  signature?: Signature;
 }
 
 /** `POST /v1/webhooks` */
 export class CreateWebhookDto extends WebhookDto {
   @Field({ required: true, ...EVENT })
-  @IsChoice(EVENT_KINDS)
+  @IsChoice(EVENT_KINDS, EventKindSchema)
   event!: EventKind;
 
   @Field({ required: true, ...RESOURCE })
@@ -162,6 +156,10 @@ export class CreateWebhookDto extends WebhookDto {
   @Is(NewHeaders)
   headers?: Record<string, string> | null;
 
+  @Field({ ...SIGNATURE, about: `${SIGNATURE.about} By default hmac-sha256.` })
+  @IsChoice(SIGNATURES, SignatureSchema)
+  signature?: Signature;
+
   content(): WebhookContent {
     return {
       name: this.name ?? null,
@@ -180,7 +178,7 @@ export class CreateWebhookDto extends WebhookDto {
 /** `PUT /v1/webhooks/:id` */
 export class UpdateWebhookDto extends WebhookDto {
   @Field(EVENT)
-  @IsChoice(EVENT_KINDS)
+  @IsChoice(EVENT_KINDS, EventKindSchema)
   event?: EventKind;
 
   @Field(RESOURCE)
@@ -197,6 +195,15 @@ export class UpdateWebhookDto extends WebhookDto {
   })
   @Is(GivenHeaders)
   headers?: Record<string, string> | null;
+
+  @Field({
+    ...SIGNATURE,
+    about:
+      `${SIGNATURE.about} Another one comes with a new key; the old one signs beside it for ` +
+      '24 hours.',
+  })
+  @IsChoice(SIGNATURES, SignatureSchema)
+  signature?: Signature;
 
   changes(): WebhookChanges {
     return {

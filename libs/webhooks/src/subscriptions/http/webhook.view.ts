@@ -1,9 +1,9 @@
 import { computed, schema, viewOf } from '#libs/http';
 import { RawJson } from '#libs/kernel';
-import { EVENT_KINDS } from '../domain/event-kinds.js';
 import { shownTargetUrl } from '../domain/target-url.js';
 import type { DisabledReason } from '../domain/subscription-life.js';
 import type { TargetHealth, Webhook } from '../domain/webhook.js';
+import { eventKind, SignatureSchema } from './choices.schema.js';
 import { HeadersSchema, shownHeaders } from './headers.body.js';
 import { RetryPolicySchema } from './retry-policy.body.js';
 
@@ -44,7 +44,7 @@ export const WebhookView = viewOf<Webhook>()('Webhook', {
     href('webhooks', id),
   ),
   id: schema.numericId('Its id.', '4711'),
-  accountId: computed(schema.integer('The account that it belongs to.', 83346), ({ accountId }) =>
+  accountId: computed(schema.accountNumber('The account that it belongs to.'), ({ accountId }) =>
     Number(accountId),
   ),
   applicationId: optional(
@@ -53,7 +53,7 @@ export const WebhookView = viewOf<Webhook>()('Webhook', {
   name: optional(
     schema.text('A label for people; it goes into the notifications, too.', 'Billing'),
   ),
-  event: schema.choice('The kind of events that it is for.', EVENT_KINDS, 'cdrCreated'),
+  event: eventKind('The kind of events that it is for.'),
   resource: schema.text('What the events are about: `all`, or a list.', 'call,sms'),
   targetUrl: computed(
     schema.text(
@@ -79,24 +79,21 @@ export const WebhookView = viewOf<Webhook>()('Webhook', {
   ),
   disabledAt: optional(schema.time('When the service switched it off.')),
   paused: computed(
-    optional({
-      type: 'boolean',
-      const: true,
-      description: 'Its deliveries wait until it is resumed.',
-      examples: [true],
-    }),
+    optional(
+      schema.flag('`true` while its deliveries wait until it is resumed; else absent.', true),
+    ),
     ({ paused }) => paused || undefined,
   ),
   health: computed(optional(HealthSchema), ({ enabled, health }) => (enabled ? health : undefined)),
   retry: optional(RetryPolicySchema),
   headers: computed(optional(HeadersSchema), ({ headers }) => headers && shownHeaders(headers)),
   signature: computed(
-    optional({
-      type: 'string',
-      const: 'ed25519',
-      description: 'How notifications are signed, if not by `hmac-sha256`.',
-      examples: ['ed25519'],
-    }),
+    optional(
+      schema.use(SignatureSchema, {
+        description: 'How notifications are signed, if not by `hmac-sha256`.',
+        examples: ['ed25519'],
+      }),
+    ),
     ({ publicKey, signature }) => publicKey && signature,
   ),
   publicKey: optional(PUBLIC_KEY),

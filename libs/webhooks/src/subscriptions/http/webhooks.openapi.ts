@@ -65,7 +65,7 @@ const changes = {
 };
 
 const webhooksRoutes = describeRoutes(WebhooksController, {
-  tag: 'Webhook subscriptions',
+  tag: 'Webhooks',
   about:
     "Subscriptions of the caller's account. At account level there are 10 at the most, and 10 for " +
     'each application.',
@@ -143,7 +143,7 @@ const webhooksRoutes = describeRoutes(WebhooksController, {
 });
 
 const applicationWebhooksRoutes = describeRoutes(ApplicationWebhooksController, {
-  tag: 'Webhook subscriptions',
+  tag: 'Webhooks',
   about: 'Those of an application get the events of that application alone.',
   path: {
     applicationId: {

@@ -1,0 +1,24 @@
+import { schema } from '#libs/http';
+import { EVENT_KINDS, RESOURCES } from '../domain/event-kinds.js';
+import { SIGNATURES } from '../domain/signing-key.js';
+
+export const EventKindSchema = schema.named(
+  'EventKind',
+  schema.choice('A kind of events.', EVENT_KINDS, 'cdrCreated'),
+);
+
+export const ResourceSchema = schema.named(
+  'Resource',
+  schema.choice('What an event is about.', RESOURCES, 'call'),
+);
+
+export const SignatureSchema = schema.named(
+  'Signature',
+  schema.choice('How notifications are signed.', SIGNATURES, 'hmac-sha256'),
+);
+
+export const eventKind = (description: string) =>
+  schema.use(EventKindSchema, { description, examples: ['cdrCreated'] });
+
+export const resource = (description: string) =>
+  schema.use(ResourceSchema, { description, examples: ['call'] });
