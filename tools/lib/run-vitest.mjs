@@ -1,6 +1,7 @@
 import { requireProgram } from './apt.mjs';
 import { inOwnDirectory, runTests } from './own-directory.mjs';
 import { prepare } from './prepare.mjs';
+import { requirePython } from './python.mjs';
 import { requireNode } from './settings.mjs';
 import { requireStores, startStores } from './stores.mjs';
 
@@ -26,6 +27,8 @@ export function runVitest(args, env = {}) {
       // They check metrics and alert rules.
       await requireProgram('promtool', 'prometheus');
       await prepare();
+      // They generate a Python client, and use it.
+      await requirePython('test/foreign/requirements.txt');
     },
     async (run) => {
       // The data need not survive a crash.

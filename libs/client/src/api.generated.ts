@@ -758,28 +758,7 @@ export interface paths {
         trace?: never;
     };
 }
-export interface webhooks {
-    notification: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Be told of an event
-         * @description Posted to the `targetUrl` of a subscription, and signed by Standard Webhooks 1.0.0. At least once; no order is promised.
-         */
-        post: operations["notification"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-}
+export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         AcceptedEvent: {
@@ -4544,79 +4523,6 @@ export interface operations {
             };
             404: components["responses"]["NotFound"];
             500: components["responses"]["InternalError"];
-        };
-    };
-    notification: {
-        parameters: {
-            query?: never;
-            header: {
-                /** @description The notification's id. */
-                "webhook-id": string;
-                /** @description When this attempt was made, in seconds since 1970. */
-                "webhook-timestamp": string;
-                /** @description One for each key that counts now, with blanks between: `v1,…` or, of Ed25519, `v1a,…`. */
-                "webhook-signature": string;
-                /** @description Only on what a replay sends again. */
-                "webhook-replayed"?: "true";
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["Notification"];
-            };
-        };
-        responses: {
-            /** @description The subscription is switched off. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description It is tried again, after `Retry-After` where that is given. */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description It is tried again, after `Retry-After` where that is given. */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description It is delivered. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description A failure: redirects are not followed. It is tried again. */
-            "3XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description A failure: it is tried again. */
-            "4XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description A failure: it is tried again. */
-            "5XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
         };
     };
 }

@@ -74,6 +74,10 @@ export function describeRoutes<Controller extends object>(
 /** A request that we send. */
 export interface NotificationDescription {
   name: string;
+  /** Where it is sent, as an OpenAPI runtime expression. */
+  to: string;
+  /** The ids of the operations whose callers get it. */
+  operations: readonly string[];
   tag: string;
   summary: string;
   about: string;

@@ -46,7 +46,8 @@ export function openApiDocument(
   const paths: Record<string, Json> = {};
   for (const route of all) {
     const path = (paths[route.path] ??= {});
-    path[route.method] = operationOf(route, { components, errors, config });
+    const sent = notifications.filter(({ operations }) => operations.includes(route.id));
+    path[route.method] = operationOf(route, sent, { components, errors, config });
   }
   return {
     openapi: '3.1.0',
@@ -59,12 +60,6 @@ export function openApiDocument(
     security: [{ basic: [] }],
     tags: tagsOf([...routes, ...notifications]),
     paths,
-    webhooks: Object.fromEntries(
-      notifications.map((notification) => [
-        notification.name,
-        { post: notificationOf(notification, components) },
-      ]),
-    ),
     [ELSEWHERE]: {
       401: components.problem(['unauthorized']),
       404: components.problem(['not_found']),
@@ -89,7 +84,11 @@ interface Shared {
   config: DescribedConfig;
 }
 
-function operationOf(route: Route, { components, errors, config }: Shared): Json {
+function operationOf(
+  route: Route,
+  sent: readonly NotificationDescription[],
+  { components, errors, config }: Shared,
+): Json {
   const { operation, of } = route;
   const parameters = [
     ...pathParameters(route, components),
@@ -105,6 +104,7 @@ function operationOf(route: Route, { components, errors, config }: Shared): Json
     ...(route.isOpen && { security: [] }),
     ...(parameters.length > 0 && { parameters }),
     ...bodyOf(route, components, config),
+    ...(sent.length > 0 && { callbacks: callbacksOf(sent, components) }),
     responses: {
       [route.status]: successOf(route, components),
       ...othersOf(route, components),
@@ -113,10 +113,19 @@ function operationOf(route: Route, { components, errors, config }: Shared): Json
   };
 }
 
+/**
+ * Not in the document's `webhooks`, of which some client generators make code that does not compile, and not as
+ * components, references to which others refuse.
+ */
+function callbacksOf(sent: readonly NotificationDescription[], components: Components): Json {
+  return Object.fromEntries(
+    sent.map((one) => [one.name, { [one.to]: { post: notificationOf(one, components) } }]),
+  );
+}
+
 function notificationOf(notification: NotificationDescription, components: Components): Json {
-  const { name, tag, summary, about, headers, body, answers } = notification;
+  const { tag, summary, about, headers, body, answers } = notification;
   return {
-    operationId: name,
     tags: [tag],
     summary,
     description: about,

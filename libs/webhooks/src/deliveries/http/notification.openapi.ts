@@ -32,6 +32,8 @@ export const NotificationSchema = schema.named(
 export const notifications: readonly NotificationDescription[] = [
   {
     name: 'notification',
+    to: '{$request.body#/targetUrl}',
+    operations: ['webhooksCreate', 'applicationWebhooksCreate'],
     tag: 'Notifications',
     summary: 'Be told of an event',
     about:

@@ -1,0 +1,44 @@
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, it } from 'vitest';
+import { pythonOf } from '#tools/python';
+import { ROOT } from '#tools/settings';
+import { GeneratedClients, run } from '../support/generated-client.js';
+
+const PYTHON = pythonOf('test/foreign/requirements.txt');
+
+let clients: GeneratedClients;
+
+beforeAll(async () => {
+  clients = await GeneratedClients.start();
+});
+afterAll(() => clients.stop());
+
+it('a TypeScript client that hey-api generates compiles and works', () =>
+  clients.tryTypeScript('hey-api.ts', (to) =>
+    run(join(ROOT, 'node_modules/.bin/openapi-ts'), ['-i', clients.description, '-o', to]),
+  ));
+
+it('a TypeScript client that openapi-generator generates compiles and works', () =>
+  clients.tryTypeScript('openapi-generator.ts', (to) =>
+    openApiGenerator('typescript-fetch', '-o', to),
+  ));
+
+it('a Python client that openapi-generator generates compiles and works', () =>
+  clients.tryPython('openapi_generator.py', PYTHON, (to) =>
+    openApiGenerator('python', '-o', dirname(to), '--package-name', 'generated'),
+  ));
+
+it('a Python client that openapi-python-client generates compiles and works', () =>
+  clients.tryPython('openapi_python_client.py', PYTHON, (to) => {
+    const args = ['generate', '--meta', 'none', '--fail-on-warning', '--overwrite'];
+    const where = ['--path', clients.description, '--output-path', to];
+    // It formats what it has generated with a program beside it.
+    const PATH = `${join(PYTHON, 'bin')}:${process.env['PATH'] ?? ''}`;
+    return run(join(PYTHON, 'bin/openapi-python-client'), [...args, ...where], { PATH });
+  }));
+
+/** It runs in a Java that comes with it. */
+function openApiGenerator(generator: string, ...args: string[]): Promise<string> {
+  const from = ['generate', '-i', clients.description, '-g', generator];
+  return run(join(PYTHON, 'bin/openapi-generator-cli'), [...from, ...args]);
+}

@@ -1,0 +1,69 @@
+import { client } from './generated/client.gen.js';
+import {
+  applicationsCreate,
+  applicationsDelete,
+  applicationsList,
+  applicationsShow,
+  applicationsUpdate,
+  eventsReport,
+  webhooksCreate,
+  webhooksDelete,
+  webhooksList,
+  webhooksShow,
+  webhooksUpdate,
+} from './generated/index.js';
+
+const [baseUrl = '', customer = '', platform = ''] = process.argv.slice(2);
+client.setConfig({ baseUrl, auth: () => customer });
+
+const ok = { throwOnError: true } as const;
+const idOf = ({ href }: { href: string }) => href.split('/').at(-1) ?? '';
+
+const application = {
+  name: 'Shop',
+  voiceUrl: 'https://shop.example.com/voice',
+  messagingUrl: null,
+};
+const id = idOf((await applicationsCreate({ body: application, ...ok })).data);
+await applicationsUpdate({ path: { id }, body: { name: 'Shop 2' }, ...ok });
+const applications = (await applicationsList(ok)).data;
+const shown = (await applicationsShow({ path: { id }, ...ok })).data;
+
+const { data: created } = await webhooksCreate({
+  body: {
+    event: 'cdrCreated',
+    resource: 'all',
+    targetUrl: 'https://hooks.example.com/switchhook',
+    retry: { schedule: [10, 60] },
+    signature: 'ed25519',
+  },
+  ...ok,
+});
+const webhookId = idOf(created);
+await webhooksUpdate({ path: { id: webhookId }, body: { name: 'Billing' }, ...ok });
+const webhooks = (await webhooksList(ok)).data;
+const webhook = (await webhooksShow({ path: { id: webhookId }, ...ok })).data;
+
+const { data: reported } = await eventsReport({
+  body: { event: 'cdrCreated', resource: 'call', applicationId: id, data: { duration: 33 } },
+  auth: () => platform,
+  ...ok,
+});
+
+await webhooksDelete({ path: { id: webhookId }, ...ok });
+await applicationsDelete({ path: { id }, ...ok });
+const { error } = await applicationsShow({ path: { id } });
+
+console.log(
+  JSON.stringify({
+    applications: applications.length,
+    name: shown.name,
+    voiceUrl: shown.voiceUrl,
+    webhooks: webhooks.length,
+    label: webhook.name,
+    signature: webhook.signature,
+    schedule: webhook.retry?.schedule,
+    deliveries: reported.deliveries,
+    refusal: error?.code,
+  }),
+);

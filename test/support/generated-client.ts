@@ -1,0 +1,130 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'vitest';
+import { ROOT } from '#tools/settings';
+import { createUser } from './accounts.js';
+import { createTestDatabase, type TestDatabase } from './database.js';
+import { send } from './http.js';
+import { apiInProcess, type InProcess } from './in-process.js';
+
+const CLIENTS = join(ROOT, 'test/foreign/clients');
+
+/** What every program in `test/foreign/clients` prints when all is right. */
+const EXPECTED = {
+  applications: 1,
+  name: 'Shop 2',
+  voiceUrl: 'https://shop.example.com/voice',
+  webhooks: 1,
+  label: 'Billing',
+  // A change of the name has not changed it.
+  signature: 'ed25519',
+  schedule: [10, 60],
+  deliveries: 1,
+  refusal: 'not_found',
+};
+
+/** A running API, and a folder for each client that is generated from its description. */
+export class GeneratedClients {
+  private constructor(
+    private readonly database: TestDatabase,
+    private readonly api: InProcess,
+    private readonly dir: string,
+    private readonly platform: string,
+  ) {}
+
+  static async start(): Promise<GeneratedClients> {
+    const database = await createTestDatabase();
+    const api = await apiInProcess({ DATABASE_URL: database.url });
+    const dir = await mkdtemp(join(tmpdir(), 'clients-'));
+    const { auth } = await createUser(database, 'switch', 'platform');
+    const clients = new GeneratedClients(database, api, dir, auth);
+    await writeFile(clients.description, (await send('GET', `${api.url}/openapi.json`)).text);
+    return clients;
+  }
+
+  get description(): string {
+    return join(this.dir, 'openapi.json');
+  }
+
+  /** Writes a TypeScript client by `generate`, compiles it with its program, and runs that. */
+  async tryTypeScript(program: string, generate: (to: string) => Promise<unknown>): Promise<void> {
+    const dir = await this.folderOf(program);
+    await generate(join(dir, 'generated'));
+    await writeFile(join(dir, 'package.json'), '{"type":"module"}');
+    await symlink(join(ROOT, 'node_modules'), join(dir, 'node_modules'));
+    const options = {
+      ...{ target: 'es2023', lib: ['es2023', 'dom', 'dom.iterable'], types: ['node'] },
+      ...{ module: 'esnext', moduleResolution: 'bundler', strict: true, skipLibCheck: true },
+      ...{ outDir: 'out', rootDir: '.', noEmitOnError: true },
+    };
+    const config = JSON.stringify({ compilerOptions: options, files: [program] });
+    await writeFile(join(dir, 'tsconfig.json'), config);
+    await run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', dir]);
+    // Like a bundler, it need not have the extensions that Node.js wants.
+    const output = join(dir, 'out', program.replace(/ts$/, 'js'));
+    await this.expectProgram(process.execPath, ['--import', EXTENSIONS, output]);
+  }
+
+  /** The same with a Python client. @param python its virtual environment */
+  async tryPython(
+    program: string,
+    python: string,
+    generate: (to: string) => Promise<unknown>,
+  ): Promise<void> {
+    const dir = await this.folderOf(program);
+    await generate(join(dir, 'generated'));
+    const interpreter = join(python, 'bin/python');
+    await run(interpreter, ['-m', 'compileall', '-q', dir]);
+    await this.expectProgram(interpreter, [join(dir, program)]);
+  }
+
+  async stop(): Promise<void> {
+    await this.api.stop();
+    await this.database.drop();
+    await rm(this.dir, { recursive: true });
+  }
+
+  private async folderOf(program: string): Promise<string> {
+    const dir = join(this.dir, program.replace('.', '-'));
+    await mkdir(dir);
+    await cp(join(CLIENTS, program), join(dir, program));
+    return dir;
+  }
+
+  private async expectProgram(command: string, args: string[]): Promise<void> {
+    const { auth } = await createUser(this.database, `customer-${Date.now()}`);
+    const output = await run(command, [...args, this.api.url, auth, this.platform]);
+    expect(JSON.parse(output)).toEqual(EXPECTED);
+  }
+}
+
+/** Resolves imports without an extension, and of folders. */
+const EXTENSIONS = `data:text/javascript,${encodeURIComponent(`
+  import { register } from 'node:module';
+  register('data:text/javascript,' + encodeURIComponent(\`
+    export async function resolve(specifier, context, next) {
+      for (const end of ['', '.js', '/index.js']) {
+        try { return await next(specifier + end, context); } catch (error) {
+          if (!specifier.startsWith('.') || end === '/index.js') throw error;
+        }
+      }
+    }\`));
+`)}`;
+
+const execute = promisify(execFile);
+
+/** What a program prints. @throws Error with all of its output when it fails */
+export async function run(command: string, args: string[], env = {}): Promise<string> {
+  try {
+    const options = { env: { ...process.env, ...env }, maxBuffer: 1 << 28 };
+    return (await execute(command, args, options)).stdout;
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+    throw new Error(`${command} failed: ${stdout.slice(-4_000)}${stderr.slice(-4_000)}`, {
+      cause: error,
+    });
+  }
+}
