@@ -44,6 +44,14 @@ export default defineConfig({
           setupFiles: ['test/support/setup.ts'],
         },
       },
+      {
+        extends: true,
+        test: {
+          name: 'foreign',
+          include: ['test/foreign/*.spec.ts'],
+          setupFiles: ['test/support/setup.ts'],
+        },
+      },
     ],
     // Tests that start processes or tools are slow on a busy machine.
     testTimeout: 180_000,

@@ -49,6 +49,15 @@ export class GeneratedClients {
     return join(this.dir, 'openapi.json');
   }
 
+  get url(): string {
+    return this.api.url;
+  }
+
+  /** The username and the password of a user, with a colon between. */
+  async loginOf(role: 'account' | 'platform'): Promise<string> {
+    return (await createUser(this.database, `${role}-${Date.now()}`, role)).auth;
+  }
+
   /** Writes a TypeScript client by `generate`, compiles it with its program, and runs that. */
   async tryTypeScript(program: string, generate: (to: string) => Promise<unknown>): Promise<void> {
     const dir = await this.folderOf(program);
@@ -119,7 +128,8 @@ const execute = promisify(execFile);
 /** What a program prints. @throws Error with all of its output when it fails */
 export async function run(command: string, args: string[], env = {}): Promise<string> {
   try {
-    const options = { env: { ...process.env, ...env }, maxBuffer: 1 << 28 };
+    // Some of them leave their caches where they run.
+    const options = { cwd: tmpdir(), env: { ...process.env, ...env }, maxBuffer: 1 << 28 };
     return (await execute(command, args, options)).stdout;
   } catch (error) {
     const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };

@@ -9,8 +9,9 @@ import { requireStores, startStores } from './stores.mjs';
  * Runs Vitest with a PostgreSQL and a Redis that are gone afterwards; then exits.
  * @param {string[]} args for Vitest
  * @param {Record<string, string>} [env] more variables for the tests
+ * @param {() => Promise<void>} [requireMore] installs what they need beyond those of `npm test`
  */
-export function runVitest(args, env = {}) {
+export function runVitest(args, env = {}, requireMore = () => Promise.resolve()) {
   // Given stores are used as they are, as by npm start; DATABASE_URL is never one for tests.
   const { TEST_DATABASE_URL: databaseUrl, TEST_REDIS_URL: redisUrl } = process.env;
   const given = { databaseUrl, redisUrl };
@@ -29,6 +30,7 @@ export function runVitest(args, env = {}) {
       await prepare();
       // They generate a Python client, and use it.
       await requirePython('test/foreign/requirements.txt');
+      await requireMore();
     },
     async (run) => {
       // The data need not survive a crash.

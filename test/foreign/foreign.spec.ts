@@ -1,0 +1,54 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { pythonOf } from '#tools/python';
+import { ROOT } from '#tools/settings';
+import { GeneratedClients, run } from '../support/generated-client.js';
+
+let clients: GeneratedClients;
+
+beforeAll(async () => {
+  clients = await GeneratedClients.start();
+});
+afterAll(() => clients.stop());
+
+it('redocly finds no fault with the description', async () => {
+  const lint = ['redocly', 'lint', '--config', join(ROOT, 'test/foreign/redocly.yaml')];
+  const npm = ['exec', '--yes', '--package=@redocly/cli@2.77.0', '--', ...lint];
+  await run('npm', [...npm, clients.description]);
+});
+
+/** What Schemathesis does not check here, and why. `npm run test:fuzz` checks the last two, because it reads words. */
+const NOT_CHECKED = [
+  // After ten failed logins, the answer is 429 instead of 401.
+  'ignored_auth',
+  // Some rules are only in words, because JSON Schema cannot express them.
+  'positive_data_acceptance',
+  // Unknown parameters are ignored, integers are accepted as ids, and each event of a batch has its own result.
+  'negative_data_rejection',
+];
+
+it.each(['account', 'platform'] as const)(
+  'Schemathesis finds no answer to a user of the role %s that is not described',
+  async (role) => {
+    const schemathesis = join(pythonOf('test/foreign/requirements-schemathesis.txt'), 'bin/st');
+    const login = await clients.loginOf(role);
+    const options = [
+      '--url',
+      clients.url,
+      '--auth',
+      login,
+      '--phases',
+      'examples,coverage,fuzzing',
+    ];
+    const checks = ['--exclude-checks', NOT_CHECKED.join(',')];
+    const seed = ['--seed', '20261124', '--max-examples', '50', '--continue-on-failure'];
+    const output = await run(schemathesis, [
+      ...['run', clients.description],
+      ...options,
+      ...checks,
+      ...seed,
+    ]);
+    expect(output).toMatch(/Tested: [45]\d/);
+    console.log(output.slice(output.indexOf('= SUMMARY')));
+  },
+);
