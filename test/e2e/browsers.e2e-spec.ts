@@ -197,7 +197,7 @@ describe('with CORS_ORIGINS', () => {
       'put',
     ]);
     expect(listIn(headers['access-control-allow-headers'])).toEqual([
-      ...['authorization', 'content-type', 'idempotency-key', 'if-match', 'x-request-id'],
+      ...['authorization', 'content-type', 'idempotency-key', 'if-match', 'prefer', 'x-request-id'],
     ]);
   });
 
@@ -233,8 +233,8 @@ describe('with CORS_ORIGINS', () => {
       expect(answer.status).toBe(status);
       expect(answer.headers['access-control-allow-origin']).toBe(PAGE);
       expect(listIn(answer.headers['access-control-expose-headers'])).toEqual([
-        ...['allow', 'etag', 'idempotency-replayed', 'link', 'location', 'ratelimit'],
-        ...['ratelimit-policy', 'retry-after', 'x-request-id'],
+        ...['allow', 'etag', 'idempotency-replayed', 'link', 'location', 'preference-applied'],
+        ...['ratelimit', 'ratelimit-policy', 'retry-after', 'x-request-id'],
       ]);
     }
   });

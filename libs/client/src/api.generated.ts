@@ -995,6 +995,20 @@ export interface components {
             /** @description One for each event, in order. */
             results: (components["schemas"]["AcceptedEvent"] | components["schemas"]["RefusedEvent"] | components["schemas"]["UnavailableEvent"])[];
         };
+        ChangedUser: {
+            /**
+             * Format: uri
+             * @description The address.
+             * @example https://api.example.com/v1/users/83346
+             */
+            href: string;
+            /**
+             * Format: int64
+             * @description The id, which is also the id of the account. An integer.
+             * @example 83346
+             */
+            id: number;
+        };
         /** @description `null` stands for a member that is not given. */
         CreateApplication: {
             /**
@@ -1175,10 +1189,28 @@ export interface components {
              */
             href: string;
             /**
+             * @description The id.
+             * @example 7
+             */
+            id: string;
+            /**
              * @description Only if it was generated, and only in this answer.
              * @example Zr0vD8cP1mXyq4Lw
              */
             password?: string;
+        };
+        CreatedEnvironment: {
+            /**
+             * Format: uri
+             * @description The address.
+             * @example https://api.example.com/v1/environments/3
+             */
+            href: string;
+            /**
+             * @description The id.
+             * @example 3
+             */
+            id: string;
         };
         CreatedUser: {
             /**
@@ -1187,6 +1219,12 @@ export interface components {
              * @example https://api.example.com/v1/users/83346
              */
             href: string;
+            /**
+             * Format: int64
+             * @description The id, which is also the id of the account. An integer.
+             * @example 83346
+             */
+            id: number;
             /**
              * @description Only if it was generated, and only in this answer.
              * @example Zr0vD8cP1mXyq4Lw
@@ -1669,7 +1707,7 @@ export interface components {
              *     - `choice`: the value is not one of the allowed ones
              *     - `unknown_reference`: the value refers to something that does not exist
              *     - `conflict`: the value conflicts with another one
-             *     - `not_allowed`: the value is valid, but not allowed here
+             *     - `not_allowed`: the value is valid, but not allowed here, or the field is unknown
              * @example required
              * @enum {string}
              */
@@ -2785,6 +2823,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description The version of the fields that a client can write, for use in `If-Match`. */
+                    ETag?: string;
                     Location: components["headers"]["Location"];
                     "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -2863,6 +2903,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -2981,6 +3022,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description The version of the fields that a client can write, for use in `If-Match`. */
+                    ETag?: string;
                     Location: components["headers"]["Location"];
                     "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -3060,6 +3103,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -3134,6 +3178,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     Location: components["headers"]["Location"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
@@ -3170,6 +3215,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     Location: components["headers"]["Location"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
@@ -3318,6 +3364,8 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    /** @description The version of the fields that a client can write, for use in `If-Match`. */
+                    ETag?: string;
                     Location: components["headers"]["Location"];
                     "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -3402,6 +3450,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
@@ -4121,7 +4170,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Address"];
+                    "application/json": components["schemas"]["ChangedUser"];
                 };
             };
             400: components["responses"]["MalformedJsonOrValidationFailed"];
@@ -4307,7 +4356,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Address"];
+                    "application/json": components["schemas"]["CreatedEnvironment"];
                 };
             };
             400: components["responses"]["MalformedJsonOrValidationFailed"];

@@ -9,13 +9,13 @@ type Callback = (error: null, options: object) => void;
 const MAX_AGE_S = 600;
 
 const ALLOWED_HEADERS = [
-  ...['Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'X-Request-Id'],
+  ...['Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'Prefer', 'X-Request-Id'],
 ];
 
 /** The headers that a script may read, besides type and length. */
 const EXPOSED_HEADERS = [
   ...['Allow', 'ETag', 'Idempotency-Replayed', 'Link', 'Location', 'RateLimit', 'RateLimit-Policy'],
-  ...['Retry-After', 'X-Request-Id'],
+  ...['Preference-Applied', 'Retry-After', 'X-Request-Id'],
 ];
 
 /**

@@ -8,6 +8,7 @@ import {
 import type { Request } from 'express';
 import { presentActor, ValidationError } from '#libs/kernel';
 import { IdempotencyKeys, type KeyedRequest } from '#libs/runtime';
+import { entityTag } from './entity-tag.js';
 import { pathOf } from './request.js';
 
 /** Visible ASCII. Node joins repeated headers with a blank, so they do not match. */
@@ -17,9 +18,13 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
  * Answers a POST with the address of the resource that `make` creates, also as `Location`. A repeat with the
  * same `Idempotency-Key` gets the same address and creates nothing. Only the address is stored, so this does
  * not work for a route whose answer contains a secret.
+ * @param options `hasVersion`: a new resource has the version 1, and the answer an `ETag`
  * @throws IdempotencyKeyInUseError, IdempotencyKeyReusedError, ValidationError for the header
  */
-export type Once = (make: () => Promise<string>) => Promise<{ href: string }>;
+export type Once = (
+  make: () => Promise<string>,
+  options?: { hasVersion: boolean },
+) => Promise<{ href: string }>;
 
 /** Passes the request to {@link Once}. The API description recognises idempotent routes by this function. */
 export function requestOf(_: unknown, context: ExecutionContext): Request {
@@ -31,7 +36,7 @@ class OncePipe implements PipeTransform<Request, Once> {
   constructor(private readonly keys: IdempotencyKeys) {}
 
   transform(request: Request): Once {
-    return async (make) => {
+    return async (make, { hasVersion } = { hasVersion: false }) => {
       // Checked here, not earlier, because faults of the body have precedence.
       const keyed = keyedRequest(request);
       const made = keyed
@@ -39,6 +44,7 @@ class OncePipe implements PipeTransform<Request, Once> {
         : { href: await make(), repeated: false };
       request.res?.setHeader('Location', made.href);
       if (made.repeated) request.res?.setHeader('Idempotency-Replayed', 'true');
+      else if (hasVersion) request.res?.setHeader('ETag', entityTag(1));
       return { href: made.href };
     };
   }

@@ -50,6 +50,7 @@ export { fault, inside, isObject, listOf, oneOf, type Part, wholeNumber } from '
 export { parseTime, QueryReader, textsOf, TIME_RULE, timesOf } from './query.js';
 export { type JsonText, MAX_DEPTH } from './read-body.js';
 export { pathOf } from './request.js';
+export { isStrict, unknownMembers } from './strict-handling.js';
 export { startServer } from './start-server.js';
 export { refuseMethod, UnknownRouteModule } from './unknown-route.module.js';
 export { computed, viewOf } from './view.js';

@@ -1,11 +1,13 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import type { Request } from 'express';
-import { rawMember, ValidationError } from '#libs/kernel';
+import { type FieldFault, rawMember, ValidationError } from '#libs/kernel';
 import type { Config } from '#libs/runtime';
 import { faultsIn, fieldsOf } from './field.js';
+import { bodySchemaOf } from './openapi/body-schema.js';
 import { type BodyLimit, type JsonText, readJsonObject } from './read-body.js';
 import { configOf } from './request.js';
+import { isStrict, unknownMembers } from './strict-handling.js';
 
 /** The body as text and value, for routes that store parts of it as they were sent. */
 export const RawJsonBody = createParamDecorator(rawBody);
@@ -20,11 +22,14 @@ export const JsonBody = createParamDecorator(dtoBody);
 export async function dtoBody(dto: new () => object, context: ExecutionContext): Promise<object> {
   const request = context.switchToHttp().getRequest<Request>();
   const body = await readJsonObject(request, 'MAX_BODY_BYTES');
-  return validDto(dto, body, request.method === 'POST', configOf(request));
+  const isPost = request.method === 'POST';
+  const unknown = isStrict(request) ? unknownMembers(body.value, bodySchemaOf(dto, isPost)) : [];
+  return validDto(dto, body, isPost, configOf(request), unknown);
 }
 
 /**
  * @param nullIsAbsent on create, `null` means "not given"
+ * @param more faults that were found before
  * @throws ValidationError with every faulty field
  */
 export function validDto<Dto extends object>(
@@ -32,6 +37,7 @@ export function validDto<Dto extends object>(
   body: JsonText,
   nullIsAbsent: boolean,
   config: Config,
+  more: readonly FieldFault[] = [],
 ): Dto {
   const members: Record<string, unknown> = {};
   // Given as they are, because class-transformer would copy them in all their depth.
@@ -45,7 +51,7 @@ export function validDto<Dto extends object>(
   }
   const instance = plainToInstance(dto, members, { excludeExtraneousValues: true });
   Object.assign(instance, nested);
-  const faults = faultsIn(instance, config);
+  const faults = [...faultsIn(instance, config), ...more];
   if (faults.length > 0) throw new ValidationError(faults);
   return instance;
 }

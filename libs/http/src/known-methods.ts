@@ -20,9 +20,8 @@ export function routeOf(request: Request): string | undefined {
  * The methods that exist for the path of a request; none if the path is unknown. A literal route such as
  * `/v1/events/batch` has precedence over one with a parameter.
  */
-export function methodsOf(request: Request): string[] {
+export function methodsOf(request: Request, path = pathOf(request)): string[] {
   const { stack } = (request.app as unknown as { router: { stack: Layer[] } }).router;
-  const path = pathOf(request);
   const routes = stack.flatMap((layer) =>
     layer.route && layer.route.path !== EVERY_PATH && layer.match(path) ? layer.route : [],
   );

@@ -7,6 +7,7 @@ import {
   type Page,
   ValidationError,
 } from '#libs/kernel';
+import { isStrict, unknownFaults } from './strict-handling.js';
 
 /** The largest and the default number of rows in a page. */
 export const MAX_LIMIT = 1_000;
@@ -25,15 +26,17 @@ const FIRST_TIME = Date.parse('0001-01-01T00:00:00Z');
 const LAST_TIME = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
- * Reads the query parameters of a route and collects every fault; unknown parameters are ignored. Call
- * {@link QueryReader.done} before using the values.
+ * Reads the query parameters of a route and collects every fault; unknown parameters are ignored unless the
+ * request wants strict handling. Call {@link QueryReader.done} before using the values.
  */
 export class QueryReader {
   private readonly faults: FieldFault[] = [];
+  private readonly known = new Set<string>();
 
   constructor(private readonly request: Request) {}
 
   text(name: string): string | undefined {
+    this.known.add(name);
     const value = this.request.query[name];
     if (value === undefined) return undefined;
     // Replaced, because PostgreSQL refuses such text. No row contains it, so it finds nothing.
@@ -80,6 +83,10 @@ export class QueryReader {
 
   /** @throws ValidationError if any parameter was faulty */
   done(): void {
+    if (isStrict(this.request)) {
+      const names = Object.keys(this.request.query).filter((name) => !this.known.has(name));
+      this.faults.push(...unknownFaults(names, [...this.known], (name) => name));
+    }
     if (this.faults.length > 0) throw new ValidationError(this.faults);
   }
 

@@ -3,6 +3,7 @@ import type { Request, Response } from 'express';
 import { DomainError, NotFoundError } from '#libs/kernel';
 import { PublicOutsideV1 } from './access.js';
 import { EVERY_PATH, methodsOf } from './known-methods.js';
+import { pathOf } from './request.js';
 
 /**
  * The catch-all route. Guards apply to it like to any other route, so without credentials an unknown path
@@ -20,7 +21,11 @@ class UnknownRouteController {
 /** @throws DomainError 405 with the methods of the path; NotFoundError if the path is unknown */
 export function refuseMethod(request: Request, response: Response): never {
   const methods = methodsOf(request);
-  if (methods.length === 0) throw new NotFoundError('path');
+  if (methods.length === 0) {
+    const versioned = `/v1${pathOf(request)}`;
+    const isKnown = methodsOf(request, versioned).length > 0;
+    throw new NotFoundError('path', isKnown ? versioned : undefined);
+  }
   response.setHeader('Allow', methods.join(', '));
   throw new DomainError(
     'method_not_allowed',

@@ -31,7 +31,10 @@ platform.
   repeated safely if it has an \`Idempotency-Key\`; an event can, if it has an \`id\`. All other
   requests ignore that header: each repeat creates another credential or another secret.
 - A request with a repeated query parameter or an invalid value of one is refused; unknown
-  parameters are ignored.`;
+  parameters are ignored.
+- With \`Prefer: handling=strict\` (RFC 7240), a request is refused if its body has an unknown or
+  read-only member, or if the query of a list has an unknown parameter. The answer then has
+  \`Preference-Applied: handling=strict\`.`;
 
 /** The OpenAPI document of all controllers of this process, without servers. */
 export function describeApi(

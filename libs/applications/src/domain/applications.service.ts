@@ -73,6 +73,7 @@ export class ApplicationsService {
 
   /**
    * Updates an application. If no value changes, nothing is written.
+   * @returns its version then
    * @throws NotFoundError, PreconditionFailedError, ValidationError
    */
   async update(
@@ -80,8 +81,8 @@ export class ApplicationsService {
     id: string,
     changes: ApplicationChanges,
     check: VersionCheck,
-  ): Promise<void> {
-    await this.transactions.run(async () => {
+  ): Promise<number> {
+    return this.transactions.run(async () => {
       const application = await this.getLocked(accountId, id);
       check(application.version);
       const revision = application.revisedBy(changes);
@@ -89,10 +90,11 @@ export class ApplicationsService {
         ...missingUrlFaults(application, revision),
         ...(await this.environmentFaults(revision)),
       ]);
-      if (Object.keys(revision).length === 0) return;
+      if (Object.keys(revision).length === 0) return application.version;
       await this.applications.revise(id, revision);
       const fields = fieldsOf(revision);
       await this.audit.record({ action: 'application.update', resourceId: id, accountId, fields });
+      return application.version + 1;
     });
   }
 

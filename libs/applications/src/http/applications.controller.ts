@@ -58,8 +58,9 @@ export class ApplicationsController {
     @Idempotent() once: Once,
     @Href() href: HrefBuilder,
   ): Promise<object> {
-    return once(async () =>
-      href('applications', await this.applications.create(userId, body.application())),
+    return once(
+      async () => href('applications', await this.applications.create(userId, body.application())),
+      { hasVersion: true },
     );
   }
 
@@ -70,8 +71,10 @@ export class ApplicationsController {
     @JsonBody(UpdateApplicationDto) body: UpdateApplicationDto,
     @IfMatch() check: VersionCheck,
     @Href() href: HrefBuilder,
+    @Res({ passthrough: true }) response: Response,
   ): Promise<object> {
-    await this.applications.update(userId, id, body.changes(), check);
+    const version = await this.applications.update(userId, id, body.changes(), check);
+    response.setHeader('ETag', entityTag(version));
     return { href: href('applications', id) };
   }
 

@@ -46,7 +46,7 @@ export const applicationsRoutes = [
           },
         },
         answer: AddressSchema,
-        headers: ['Location'],
+        headers: ['ETag', 'Location'],
       },
       update: {
         summary: 'Update an application',
@@ -58,6 +58,7 @@ export const applicationsRoutes = [
           onlyMessaging: { voiceUrl: null, messagingUrl: 'https://shop.example.com/sms' },
         },
         answer: AddressSchema,
+        headers: ['ETag'],
       },
       delete: {
         summary: 'Delete an application',

@@ -138,6 +138,11 @@ export class Components {
     );
   }
 
+  /** Headers that not every such answer has. */
+  optionalHeaders(names: readonly HeaderName[]): Json {
+    return Object.fromEntries(names.map((name) => [name, { ...HEADERS[name], required: false }]));
+  }
+
   /** The response for the errors of one status. */
   problem(codes: readonly string[]): Json {
     const { name, description, examples } = this.errors.answer(codes);
@@ -170,11 +175,10 @@ export class Components {
     const names = new Set(codes.flatMap((code) => HEADER_OF[code] ?? []));
     const isSure = (name: HeaderName) => codes.every((code) => HEADER_OF[code] === name);
     const unsure = [...names].filter((name) => !isSure(name));
-    const optional = unsure.map((name) => [name, { ...HEADERS[name], required: false }] as const);
     const limits = codes.includes('unauthorized') ? [] : RATE_LIMIT_HEADERS;
     return {
       ...this.headersOf([...[...names].filter(isSure), ...limits]),
-      ...Object.fromEntries<Json>(optional),
+      ...this.optionalHeaders(unsure),
     };
   }
 

@@ -194,11 +194,15 @@ function successOf({ operation, status, isOpen, takesKey }: Route, components: C
   const { answer, headers = [] } = operation;
   return {
     description: status === 202 ? 'Accepted for later processing.' : 'Success.',
-    headers: components.headersOf([
-      ...headers,
-      ...(takesKey ? (['Idempotency-Replayed'] as const) : []),
-      ...(isOpen ? [] : RATE_LIMIT_HEADERS),
-    ]),
+    headers: {
+      ...components.headersOf([
+        ...headers,
+        ...(takesKey ? (['Idempotency-Replayed'] as const) : []),
+        ...(isOpen ? [] : RATE_LIMIT_HEADERS),
+      ]),
+      // A repeat with the same key does not know the version by then.
+      ...(takesKey && headers.includes('ETag') && components.optionalHeaders(['ETag'])),
+    },
     content:
       'mediaTypes' in answer
         ? Object.fromEntries(answer.mediaTypes.map((type) => [type, {}]))

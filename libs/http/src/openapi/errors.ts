@@ -49,7 +49,7 @@ const COMMON = {
   unauthorized: {
     kind: 'unauthorized',
     when: 'The request has no valid credentials.',
-    says: 'Valid credentials are needed (HTTP Basic).',
+    says: 'Credentials are required (HTTP Basic).',
   },
   forbidden: {
     kind: 'forbidden',
@@ -130,7 +130,7 @@ const FIELD_CODES: Readonly<Record<FieldCode, string>> = {
   choice: 'the value is not one of the allowed ones',
   unknown_reference: 'the value refers to something that does not exist',
   conflict: 'the value conflicts with another one',
-  not_allowed: 'the value is valid, but not allowed here',
+  not_allowed: 'the value is valid, but not allowed here, or the field is unknown',
 };
 
 export const FaultSchema = named(

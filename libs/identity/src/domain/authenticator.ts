@@ -51,7 +51,7 @@ export class Authenticator {
    * @throws UnauthorizedError, UnavailableError, BusyError; RateLimitedError after too many failures
    */
   async authenticate(header: string | undefined, addressOf: () => string): Promise<Principal> {
-    if (header === undefined) throw new UnauthorizedError();
+    if (header === undefined) throw new UnauthorizedError('Credentials are required (HTTP Basic).');
     // An HMAC would cost five times as much, and is not needed because the digest stays internal.
     const key = hash('sha256', this.key + header, 'base64');
     const entry = this.remembered.get(key);

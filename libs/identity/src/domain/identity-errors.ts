@@ -1,9 +1,9 @@
 import { DomainError, ValidationError } from '#libs/kernel';
 
-/** The request has no valid credentials. The client does not learn why. */
+/** The request has no valid credentials. The client learns whether it had any, but not what is wrong with them. */
 export class UnauthorizedError extends DomainError {
-  constructor() {
-    super('unauthorized', 'unauthorized', 'Valid credentials are needed (HTTP Basic).');
+  constructor(message = 'The credentials are not valid.') {
+    super('unauthorized', 'unauthorized', message);
   }
 }
 

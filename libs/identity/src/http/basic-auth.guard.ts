@@ -8,6 +8,9 @@ import { UnauthorizedError } from '../domain/identity-errors.js';
 import type { Principal } from '../domain/principal.js';
 import { Refusals } from './refusals.js';
 
+const FROM_ANOTHER_ORIGIN =
+  'Credentials do not count in a request that a page of another origin made a browser send.';
+
 /**
  * Requires valid credentials for every route, except those that are declared open. It uses only the headers,
  * so the body of an unauthenticated request is never read.
@@ -31,7 +34,7 @@ export class BasicAuthGuard implements CanActivate {
     const addressOf = () => addressGroup(request.ip ?? '');
     try {
       // Credentials that a browser adds by itself do not show that the user wants the request.
-      if (mayBeCsrf(request)) throw new UnauthorizedError();
+      if (mayBeCsrf(request)) throw new UnauthorizedError(FROM_ANOTHER_ORIGIN);
       return await this.authenticator.authenticate(request.headers.authorization, addressOf);
     } catch (error) {
       if (isRefusal(error)) await this.refusals.pace(addressOf());

@@ -40,6 +40,6 @@ export class EnvironmentsController {
     const created = await this.environments.create({ name, type, billable, ...(id && { id }) });
     const address = href('environments', created.id);
     response.setHeader('Location', address);
-    return { href: address };
+    return { href: address, id: created.id };
   }
 }

@@ -1,6 +1,15 @@
 import { computed, schema, viewOf } from '#libs/http';
 import { type Environment, ENVIRONMENT_TYPES } from '../domain/environment.js';
 
+/** The answer to a new environment. */
+export const CreatedEnvironmentSchema = schema.named(
+  'CreatedEnvironment',
+  schema.object({
+    href: schema.href('The address.', 'environments/3'),
+    id: schema.numericId('The id.', '3'),
+  }),
+);
+
 /** An environment in the form that answers contain. */
 export const EnvironmentView = viewOf<Environment>()('Environment', {
   id: schema.numericId('The id.', '2'),

@@ -1,5 +1,4 @@
 import {
-  AddressSchema,
   DeletedSchema,
   describeError,
   describeRoutes,
@@ -12,9 +11,10 @@ import { OwnAccessError } from '../domain/identity-errors.js';
 import { AuditController } from './audit.controller.js';
 import { AuditRecordView } from './audit.view.js';
 import { EnvironmentsController } from './environments.controller.js';
-import { EnvironmentView } from './environments.view.js';
+import { CreatedEnvironmentSchema, EnvironmentView } from './environments.view.js';
 import { UsersController } from './users.controller.js';
 import {
+  ChangedUserSchema,
   CreatedCredentialSchema,
   CreatedUserSchema,
   CredentialView,
@@ -63,7 +63,7 @@ const usersRoutes = describeRoutes(UsersController, {
       summary: 'Lock or unlock a user',
       about: 'Needs the role `platform`. A lock takes effect within a second.',
       examples: { lock: { status: 'locked' }, unlock: { status: 'active' } },
-      answer: AddressSchema,
+      answer: ChangedUserSchema,
       errors: [OWN_ACCESS, 'precondition_failed'],
     },
     showCredential: {
@@ -115,7 +115,7 @@ const environmentsRoutes = describeRoutes(EnvironmentsController, {
         next: { name: 'Partner tests', type: 'special', billable: false },
         chosenId: { id: '70', name: 'Production of partners', type: 'production', billable: true },
       },
-      answer: AddressSchema,
+      answer: CreatedEnvironmentSchema,
       headers: ['Location'],
     },
   },

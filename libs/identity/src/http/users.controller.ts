@@ -53,7 +53,7 @@ export class UsersController {
     const { user, ...made } = await this.users.create({ username, role, password });
     const address = href('users', user.id);
     response.setHeader('Location', address);
-    return { href: address, ...made };
+    return { href: address, id: Number(user.id), ...made };
   }
 
   @Put(':user')
@@ -67,7 +67,7 @@ export class UsersController {
   ): Promise<object> {
     await refuse(() => this.users.show(name, by));
     const user = await this.users.setStatus(name, status, by);
-    return { href: href('users', user.id) };
+    return { href: href('users', user.id), id: Number(user.id) };
   }
 
   @Get(':user/credentials/:credential')
@@ -95,7 +95,7 @@ export class UsersController {
     });
     const address = credentialHref(credential, href);
     response.setHeader('Location', address);
-    return { href: address, ...made };
+    return { href: address, id: credential.id, ...made };
   }
 
   @Delete(':user/credentials/:credential')

@@ -51,13 +51,26 @@ const password = optional(
 /** The answer to a new user. */
 export const CreatedUserSchema = schema.named(
   'CreatedUser',
-  schema.object({ href: schema.href('The address.', 'users/83346'), password }),
+  schema.object({
+    href: schema.href('The address.', 'users/83346'),
+    id: schema.accountNumber('The id, which is also the id of the account.'),
+    password,
+  }),
+);
+
+/** The answer to a change of a user. */
+export const ChangedUserSchema = schema.named(
+  'ChangedUser',
+  schema.object({
+    href: schema.href('The address.', 'users/83346'),
+    id: schema.accountNumber('The id, which is also the id of the account.'),
+  }),
 );
 
 /** The answer to a new credential. */
 export const CreatedCredentialSchema = schema.named(
   'CreatedCredential',
-  schema.object({ href: credentialAddress, password }),
+  schema.object({ href: credentialAddress, id: schema.numericId('The id.', '7'), password }),
 );
 
 export function credentialHref({ id, userId }: Credential, href: HrefBuilder): string {

@@ -54,8 +54,10 @@ export class DomainError extends Error {
 
 /** The requested resource does not exist, or not for this caller. */
 export class NotFoundError extends DomainError {
-  constructor(what = 'resource') {
-    super('not_found', 'not_found', `There is no such ${what}.`);
+  /** @param instead what the caller may have meant */
+  constructor(what = 'resource', instead?: string) {
+    const hint = instead === undefined ? '' : ` (did you mean ${instead}?)`;
+    super('not_found', 'not_found', `There is no such ${what}${hint}.`);
   }
 }
 

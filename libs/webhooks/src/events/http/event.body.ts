@@ -7,6 +7,7 @@ import {
   parseTime,
   schema,
   TIME_RULE,
+  unknownMembers,
 } from '#libs/http';
 import {
   codePoints,
@@ -148,11 +149,13 @@ export const EventBatchSchema = schema.named('EventBatch', {
  * text. Treats null as absent.
  * @param text the JSON text of `value`, of which `data` is kept as it was written
  * @param pointer where the event is in the body: empty, or `/events/<index>`
+ * @param isStrict whether unknown members are faults
  */
 export function readEvent(
   value: unknown,
   text: string,
   pointer = '',
+  isStrict = false,
 ): { event: ReportedEvent } | { faults: FieldFault[] } {
   if (!isObject(value)) {
     const message = `The event${pointer && ` ${pointer}`} must be a JSON object.`;
@@ -172,6 +175,7 @@ export function readEvent(
       faultOf(pointer, 'applicationId', new Problem('required', 'or accountId is required')),
     );
   }
+  if (isStrict) faults.push(...unknownMembers(value, ReportedEventSchema, pointer));
   return faults.length > 0 ? { faults } : { event: event as unknown as ReportedEvent };
 }
 

@@ -5,6 +5,7 @@ import {
   answerList,
   Href,
   type HrefBuilder,
+  isStrict,
   type JsonText,
   MAX_DEPTH,
   QueryReader,
@@ -12,6 +13,7 @@ import {
   refuseMethod,
   textsOf,
   timesOf,
+  unknownMembers,
 } from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { CurrentUser, PlatformOnly } from '#libs/identity/http';
@@ -27,7 +29,7 @@ import {
 } from '#libs/kernel';
 import type { Acceptance, EventFilter, ReportedEvent } from '../domain/event.js';
 import { EventsService } from '../domain/events.service.js';
-import { MAX_BATCH, readEvent, refusalFault } from './event.body.js';
+import { EventBatchSchema, MAX_BATCH, readEvent, refusalFault } from './event.body.js';
 import {
   AcceptedEventView,
   EventReportView,
@@ -46,10 +48,11 @@ export class EventsController {
   @PlatformOnly()
   async report(
     @RawJsonBody('MAX_BODY_BYTES') body: JsonText,
+    @Req() request: Request,
     @Href() href: HrefBuilder,
     @Res({ passthrough: true }) response: Response,
   ): Promise<object> {
-    const read = readEvent(body.value, body.text);
+    const read = readEvent(body.value, body.text, '', isStrict(request));
     if ('faults' in read) throw new ValidationError(read.faults);
     const [acceptance] = await this.events.accept([read.event]);
     if (acceptance instanceof UnavailableError) throw acceptance;
@@ -63,9 +66,10 @@ export class EventsController {
   @PlatformOnly()
   async reportBatch(
     @RawJsonBody('MAX_BATCH_BYTES') body: JsonText,
+    @Req() request: Request,
     @Href() href: HrefBuilder,
   ): Promise<object> {
-    const read = readBatch(body);
+    const read = readBatch(body, isStrict(request));
     const valid = read.flatMap((item) => ('event' in item ? [item.event] : []));
     const acceptances = (valid.length > 0 ? await this.events.accept(valid) : []).values();
     const results = read.map((item, index) => {
@@ -126,7 +130,12 @@ function filterOf(query: QueryReader): EventFilter {
   };
 }
 
-function readBatch(body: JsonText): ({ event: ReportedEvent } | { faults: FieldFault[] })[] {
+function readBatch(
+  body: JsonText,
+  strict: boolean,
+): ({ event: ReportedEvent } | { faults: FieldFault[] })[] {
+  const unknown = strict ? unknownMembers(body.value, EventBatchSchema) : [];
+  if (unknown.length > 0) throw new ValidationError(unknown);
   const { events } = body.value;
   if (events === undefined || events === null) {
     throw ValidationError.of('events', 'required', 'events is required.');
@@ -142,7 +151,7 @@ function readBatch(body: JsonText): ({ event: ReportedEvent } | { faults: FieldF
     const text = texts[index] ?? '';
     const pointer = `/events/${index}`;
     return tooDeepAt(text, MAX_DEPTH) < 0
-      ? readEvent(event, text, pointer)
+      ? readEvent(event, text, pointer, strict)
       : { faults: [tooDeepFault(pointer)] };
   });
 }

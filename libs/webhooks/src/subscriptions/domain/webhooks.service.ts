@@ -115,10 +115,11 @@ export class WebhooksService {
   /**
    * Applies the changes; writes nothing if no value differs. A different signature algorithm creates
    * a new key, and the old key keeps signing beside it for 24 h.
+   * @returns its version then
    * @throws NotFoundError, PreconditionFailedError, ValidationError
    */
-  async update(key: WebhookKey, changes: WebhookChanges, check: VersionCheck): Promise<void> {
-    await this.transactions.run(async () => {
+  async update(key: WebhookKey, changes: WebhookChanges, check: VersionCheck): Promise<number> {
+    return this.transactions.run(async () => {
       const webhook = await this.find(key, { lock: true });
       const { targetUrl, headers, signature } = changes;
       const newTarget =
@@ -138,7 +139,7 @@ export class WebhooksService {
       const revision = webhook.revisedBy(changes, this.secrets);
       const newKey = signature !== undefined && signature !== webhook.signature;
       if (newKey) await this.replaceKey(webhook, signature);
-      if (!newKey && Object.keys(revision).length === 0) return;
+      if (!newKey && Object.keys(revision).length === 0) return webhook.version;
       await this.webhooks.revise(webhook.id, revision);
       const { action, fields } = auditEntryOf(changes, revision);
       await this.audit.record({
@@ -147,6 +148,7 @@ export class WebhooksService {
         resourceId: webhook.id,
         accountId: webhook.accountId,
       });
+      return webhook.version + 1;
     });
   }
 

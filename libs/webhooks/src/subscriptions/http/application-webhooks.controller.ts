@@ -1,6 +1,7 @@
 import { Controller, Delete, Get, HttpCode, Param, Post, Put, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import {
+  entityTag,
   Href,
   type HrefBuilder,
   Idempotent,
@@ -53,7 +54,9 @@ export class ApplicationWebhooksController {
     @Href() href: HrefBuilder,
   ): Promise<object> {
     const level = { accountId: userId, applicationId };
-    return once(async () => href('webhooks', await this.webhooks.create(level, body.content())));
+    return once(async () => href('webhooks', await this.webhooks.create(level, body.content())), {
+      hasVersion: true,
+    });
   }
 
   @Put(':id')
@@ -64,8 +67,14 @@ export class ApplicationWebhooksController {
     @JsonBody(UpdateWebhookDto) body: UpdateWebhookDto,
     @IfMatch() check: VersionCheck,
     @Href() href: HrefBuilder,
+    @Res({ passthrough: true }) response: Response,
   ): Promise<object> {
-    await this.webhooks.update({ accountId: userId, applicationId, id }, body.changes(), check);
+    const version = await this.webhooks.update(
+      { accountId: userId, applicationId, id },
+      body.changes(),
+      check,
+    );
+    response.setHeader('ETag', entityTag(version));
     return { href: href('webhooks', id) };
   }
 

@@ -1,6 +1,7 @@
 import { Controller, Delete, Get, HttpCode, Param, Post, Put, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import {
+  entityTag,
   Href,
   type HrefBuilder,
   Idempotent,
@@ -54,7 +55,9 @@ export class WebhooksController {
     @Href() href: HrefBuilder,
   ): Promise<object> {
     const level = { accountId: userId };
-    return once(async () => href('webhooks', await this.webhooks.create(level, body.content())));
+    return once(async () => href('webhooks', await this.webhooks.create(level, body.content())), {
+      hasVersion: true,
+    });
   }
 
   @Put(':id')
@@ -64,8 +67,10 @@ export class WebhooksController {
     @JsonBody(UpdateWebhookDto) body: UpdateWebhookDto,
     @IfMatch() check: VersionCheck,
     @Href() href: HrefBuilder,
+    @Res({ passthrough: true }) response: Response,
   ): Promise<object> {
-    await this.webhooks.update({ accountId: userId, id }, body.changes(), check);
+    const version = await this.webhooks.update({ accountId: userId, id }, body.changes(), check);
+    response.setHeader('ETag', entityTag(version));
     return { href: href('webhooks', id) };
   }
 
@@ -88,7 +93,8 @@ export class WebhooksController {
     @Href() href: HrefBuilder,
     @Res({ passthrough: true }) response: Response,
   ): Promise<object> {
-    await this.webhooks.update({ accountId: userId, id }, { paused: true }, check);
+    const version = await this.webhooks.update({ accountId: userId, id }, { paused: true }, check);
+    response.setHeader('ETag', entityTag(version));
     return located(response, href('webhooks', id));
   }
 
@@ -101,7 +107,8 @@ export class WebhooksController {
     @Href() href: HrefBuilder,
     @Res({ passthrough: true }) response: Response,
   ): Promise<object> {
-    await this.webhooks.update({ accountId: userId, id }, { paused: false }, check);
+    const version = await this.webhooks.update({ accountId: userId, id }, { paused: false }, check);
+    response.setHeader('ETag', entityTag(version));
     return located(response, href('webhooks', id));
   }
 

@@ -96,7 +96,7 @@ const webhooksRoutes = describeRoutes(WebhooksController, {
       about: "It gets the events of all of the account's applications.",
       examples,
       answer: AddressSchema,
-      headers: ['Location'],
+      headers: ['ETag', 'Location'],
       errors: [LIMIT_REACHED],
     },
     update: {
@@ -104,6 +104,7 @@ const webhooksRoutes = describeRoutes(WebhooksController, {
       about: 'Changes the fields that are given. Switching off cancels pending deliveries.',
       examples: changes,
       answer: AddressSchema,
+      headers: ['ETag'],
     },
     delete: {
       summary: 'Delete a subscription',
@@ -116,7 +117,7 @@ const webhooksRoutes = describeRoutes(WebhooksController, {
         'Its deliveries, those of later events included, are kept as `parked` until it is resumed. ' +
         'Tests are sent all the same. Nothing changes when it is paused already.',
       answer: AddressSchema,
-      headers: ['Location'],
+      headers: ['ETag', 'Location'],
     },
     resume: {
       summary: 'Resume a subscription',
@@ -124,7 +125,7 @@ const webhooksRoutes = describeRoutes(WebhooksController, {
         'Parked deliveries are sent, oldest first, but not while its circuit is open or its target has ' +
         'asked for a hold with `Retry-After`. Nothing changes when it is not paused.',
       answer: AddressSchema,
-      headers: ['Location'],
+      headers: ['ETag', 'Location'],
     },
     showSecret: {
       summary: 'Show the signing secret',
@@ -171,7 +172,7 @@ const applicationWebhooksRoutes = describeRoutes(ApplicationWebhooksController, 
       about: 'It gets the events of this application.',
       examples,
       answer: AddressSchema,
-      headers: ['Location'],
+      headers: ['ETag', 'Location'],
       errors: [LIMIT_REACHED],
     },
     update: {
@@ -179,6 +180,7 @@ const applicationWebhooksRoutes = describeRoutes(ApplicationWebhooksController, 
       about: 'The same as under `/v1/webhooks/{id}`.',
       examples: changes,
       answer: AddressSchema,
+      headers: ['ETag'],
     },
     delete: {
       summary: "Delete an application's subscription",
