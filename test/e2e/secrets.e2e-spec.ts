@@ -76,7 +76,9 @@ describe('without SECRETS_KEYS', () => {
       const more = { SECRETS_KEYS: undefined, NODE_ENV: 'production', WORKER_PORT: '0', PORT: '0' };
       const failing = await launch(app, { ...environment(), ...more });
       expect(await failing.exited).toBe('exited with code 1');
-      expect(failing.output()).toMatch(/^switchhook \w+: configuration: SECRETS_KEYS is not set$/m);
+      expect(failing.log()).toContainEqual(
+        expect.objectContaining({ level: 'fatal', msg: 'configuration: SECRETS_KEYS is not set' }),
+      );
     },
   );
 

@@ -554,7 +554,7 @@ describe('the page at /docs', () => {
     expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     expect(page.headers['content-security-policy']).toContain("default-src 'none'");
     const parts = [...page.text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, part = '']) => part);
-    expect(parts.filter((part) => !part.startsWith('data:'))).toHaveLength(3);
+    expect(parts.filter((part) => !part.startsWith('data:'))).toHaveLength(4);
     for (const part of parts.filter((name) => !name.startsWith('data:'))) {
       const address = new URL(part, base + path);
       expect(address.origin).toBe(base);

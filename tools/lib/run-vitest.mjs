@@ -1,4 +1,5 @@
 import { requireProgram } from './apt.mjs';
+import { requireBrowser } from './browser.mjs';
 import { inOwnDirectory, runTests } from './own-directory.mjs';
 import { prepare } from './prepare.mjs';
 import { requirePython } from './python.mjs';
@@ -15,6 +16,7 @@ export function runVitest(args, env = {}, requireMore = () => Promise.resolve())
   // Given stores are used as they are, as by npm start; DATABASE_URL is never one for tests.
   const { TEST_DATABASE_URL: databaseUrl, TEST_REDIS_URL: redisUrl } = process.env;
   const given = { databaseUrl, redisUrl };
+  let browser = '';
   inOwnDirectory(
     async () => {
       requireNode();
@@ -30,6 +32,8 @@ export function runVitest(args, env = {}, requireMore = () => Promise.resolve())
       await prepare();
       // They generate a Python client, and use it.
       await requirePython('test/foreign/requirements.txt');
+      // They use pages in a browser.
+      browser = await requireBrowser();
       await requireMore();
     },
     async (run) => {
@@ -39,6 +43,7 @@ export function runVitest(args, env = {}, requireMore = () => Promise.resolve())
       const stores = await startStores(where, given, run.children, run.watch);
       run.env.TEST_DATABASE_URL = stores.databaseUrl;
       run.env.TEST_REDIS_URL = stores.redisUrl;
+      run.env.TEST_BROWSER = browser;
       Object.assign(run.env, env);
       const vitest = [
         'node_modules/vitest/vitest.mjs',

@@ -26,11 +26,21 @@ const START = `SwaggerUIBundle({
   deepLinking: true,
   displayOperationId: true,
   validatorUrl: null,
+  // Otherwise the browser keeps a 401 to itself, and asks for credentials.
+  requestInterceptor: (request) => ({ ...request, credentials: 'omit' }),
 });
+`;
+
+/** The examples of errors differ in a sentence, and would make every operation many screens high. */
+const STYLE = `tr.response:is([data-code^='4'], [data-code^='5'])
+  .response-col_description > :not(.response-col_description__inner) {
+  display: none;
+}
 `;
 
 const ASSETS: Readonly<Record<string, { type: string; read: () => Promise<Buffer> }>> = {
   'start.js': { type: 'text/javascript', read: () => Promise.resolve(Buffer.from(START)) },
+  'docs.css': { type: 'text/css', read: () => Promise.resolve(Buffer.from(STYLE)) },
   'swagger-ui.css': { type: 'text/css', read: () => fileOf('swagger-ui.css') },
   'swagger-ui-bundle.js': { type: 'text/javascript', read: () => fileOf('swagger-ui-bundle.js') },
 };
@@ -95,6 +105,7 @@ function pageOf(folder: string): string {
     <title>Switchhook API</title>
     <link rel="icon" href="data:," />
     <link rel="stylesheet" href="${folder}swagger-ui.css" />
+    <link rel="stylesheet" href="${folder}docs.css" />
   </head>
   <body>
     <div id="docs"></div>
