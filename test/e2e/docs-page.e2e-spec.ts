@@ -16,7 +16,9 @@ afterAll(async () => {
   await demo.stop();
 });
 beforeEach(async () => {
-  page = await browser.newPage();
+  // What a user would enter into the browser's own dialog, which hides a 401 from the page.
+  const [username = '', password = ''] = demo.auth.split(':');
+  page = await browser.newPage({ httpCredentials: { username, password } });
   complaints = complaintsOn(page);
 });
 afterEach(async () => {
