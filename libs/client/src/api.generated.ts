@@ -4553,7 +4553,7 @@ export interface operations {
             header?: never;
             path: {
                 /** @description A file of the page. */
-                asset: "start.js" | "swagger-ui.css" | "swagger-ui-bundle.js";
+                asset: "start.js" | "docs.css" | "swagger-ui.css" | "swagger-ui-bundle.js";
             };
             cookie?: never;
         };
