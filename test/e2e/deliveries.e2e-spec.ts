@@ -277,6 +277,45 @@ it('lists deliveries newest first, in pages, filtered', async () => {
   expect((await customer.get(`/v1/webhooks/${webhook}/deliveries?limit=0`)).status).toBe(400);
 });
 
+it('lists the deliveries of an account over all its subscriptions, and all of them to the platform', async () => {
+  let answered = 0;
+  receiver.answering = (_, response) => response.writeHead(answered++ === 0 ? 503 : 200).end();
+  const failing = await subscribe();
+  await report();
+  const [retried] = await eventually(
+    () => deliveriesOf(failing),
+    ([one]) => one?.attempts === 2,
+  );
+  const other = await subscribe(`/v1/applications/${application}/webhooks`);
+  await customer.put(`/v1/webhooks/${failing}`, { enabled: false });
+  await report();
+  await eventually(
+    () => deliveriesOf(other, '?state=succeeded'),
+    (all) => all.length === 1,
+  );
+  const listed = async (query: string, client = customer) =>
+    (await client.get(`/v1/deliveries${query}`)).json<Shown[]>().map(({ webhookId }) => webhookId);
+  const accountId = String(
+    (await customer.get(`/v1/webhooks/${other}`)).json<{ accountId: number }>().accountId,
+  );
+  expect(await listed('')).toEqual([other, failing]);
+  expect(await listed(`?webhookId=${failing}`)).toEqual([failing]);
+  expect(await listed('?status=200')).toEqual([other, failing]);
+  expect(await listed('?status=5xx')).toEqual([]);
+  expect(await listed(`?applicationId=${application}`)).toEqual([other, failing]);
+  expect(await listed('?applicationId=1')).toEqual([]);
+  expect(await listed(`?accountId=${accountId}`)).toEqual([other, failing]);
+  expect(await listed('?accountId=none')).toEqual([]);
+  expect(await listed('', stranger)).toEqual([]);
+  expect(await listed(`?webhookId=${failing}`, stranger)).toEqual([]);
+  expect(await listed(`?accountId=${accountId}`, stranger)).toEqual([]);
+  expect(await listed(`?accountId=${accountId}`, platform)).toEqual([other, failing]);
+  expect((await listed('?limit=2', platform)).slice(0, 2)).toEqual([other, failing]);
+  const first = await customer.get('/v1/deliveries?limit=1');
+  expect(first.headers.link).toContain('/v1/deliveries?limit=1&after=');
+  expect(retried).toMatchObject({ webhookId: failing, state: 'succeeded' });
+});
+
 it('lists events newest first, filtered, to their owner', async () => {
   const other = lastSegment(
     await customer.post('/v1/applications', { name: 'other', voiceUrl: 'http://foobar' }),

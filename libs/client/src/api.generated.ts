@@ -301,6 +301,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List deliveries
+         * @description The caller's deliveries, or for the role `platform` all deliveries; newest first.
+         */
+        get: operations["deliveriesList"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/webhooks/{id}/deliveries": {
         parameters: {
             query?: never;
@@ -312,7 +332,7 @@ export interface paths {
          * List a subscription's deliveries
          * @description Newest first.
          */
-        get: operations["deliveriesList"];
+        get: operations["deliveriesListOf"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3663,10 +3683,62 @@ export interface operations {
     deliveriesList: {
         parameters: {
             query?: {
+                /** @description Of this subscription. */
+                webhookId?: string;
+                /** @description Of events of this application. */
+                applicationId?: string;
+                /** @description Of this account; for the role `platform`. */
+                accountId?: string;
                 /** @description In this state. */
                 state?: string;
                 /** @description Of events of this kind. */
                 event?: string;
+                /** @description With this result of the last attempt: a status, the class of a status, or an `error` of an attempt. */
+                status?: string;
+                /** @description Created at this time or later; must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339). */
+                since?: string;
+                /** @description Created before this time; must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339). */
+                until?: string;
+                /** @description The maximum number of entries. */
+                limit?: number;
+                /** @description Returns entries older than the one with this id. */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Delivery"][];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deliveriesListOf: {
+        parameters: {
+            query?: {
+                /** @description In this state. */
+                state?: string;
+                /** @description Of events of this kind. */
+                event?: string;
+                /** @description With this result of the last attempt: a status, the class of a status, or an `error` of an attempt. */
+                status?: string;
                 /** @description Created at this time or later; must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339). */
                 since?: string;
                 /** @description Created before this time; must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339). */

@@ -45,6 +45,12 @@ export class QueryReader {
     return undefined;
   }
 
+  /** An id to look for. A malformed one finds nothing, like the id 0. */
+  numericId(name: string): string | undefined {
+    const value = this.text(name);
+    return value === undefined || isNumericId(value) ? value : '0';
+  }
+
   choice<Choice extends string>(name: string, choices: readonly Choice[]): Choice | undefined {
     const value = this.text(name);
     if (value === undefined || choices.includes(value as Choice))

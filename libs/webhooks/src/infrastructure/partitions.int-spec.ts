@@ -177,15 +177,24 @@ it('takes few locks to list deliveries in any state, and to show one with its at
   const listed: Record<string, string[]> = {};
   const all = await overBound(async () => {
     for (const state of ['pending', 'parked', 'exhausted', 'cancelled', 'succeeded']) {
-      listed[state] = idsOf((await deliveries.list(webhook, { state }, { limit: 100 })).rows);
+      listed[state] = idsOf((await deliveries.list({ webhook, state }, { limit: 100 })).rows);
     }
+    listed.ofAccount = idsOf(
+      (await deliveries.list({ accountId: account, status: '2xx' }, { limit: 100 })).rows,
+    );
     const after = past[2]!;
-    listed.after = idsOf((await deliveries.list(webhook, {}, { limit: 1, after })).rows);
+    listed.after = idsOf((await deliveries.list({ webhook }, { limit: 1, after })).rows);
     const oldest = past.at(-1)!;
     expect(await deliveries.find(oldest, account)).toMatchObject({ resource: 'call' });
     expect(await deliveries.attemptsOf(oldest, 0, 100)).toHaveLength(1);
   });
-  expect(listed).toMatchObject({ succeeded: past, after: [past[3]], exhausted: [], cancelled: [] });
+  expect(listed).toMatchObject({
+    succeeded: past,
+    ofAccount: past,
+    after: [past[3]],
+    exhausted: [],
+    cancelled: [],
+  });
   expect(listed.pending).toHaveLength(1);
   expect(all).toEqual([]);
 });

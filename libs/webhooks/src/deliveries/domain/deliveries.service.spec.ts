@@ -52,7 +52,7 @@ describe("another account's delivery", () => {
         await expect(work).rejects.toThrow(NotFoundError);
       }
     }
-    await expect(deliveries.list('2', webhookId, {})).rejects.toThrow(NotFoundError);
+    await expect(deliveries.listOf('2', webhookId, {})).rejects.toThrow(NotFoundError);
     await expect(deliveries.test('2', webhookId)).rejects.toThrow(NotFoundError);
     expect(recorded()).toEqual([]);
   });
@@ -62,7 +62,7 @@ it('lists the deliveries of a subscription, and shows their attempts', async () 
   const [one, other] = [aDelivery({ state: 'succeeded' }), aDelivery()];
   const attempt = { number: 1, at: new Date(), durationMs: 1, status: 200, truncated: false };
   store.attempts.set(one, [attempt]);
-  const page = await deliveries.list(ACCOUNT, webhookId, { state: 'pending' });
+  const page = await deliveries.listOf(ACCOUNT, webhookId, { state: 'pending' });
   expect((await page({ limit: 10 })).rows.map(({ id }) => id)).toEqual([other]);
   expect(await deliveries.attempts({ id: one }, 0, 10)).toEqual([attempt]);
   expect(await deliveries.attempts({ id: one }, 1, 10)).toEqual([]);

@@ -48,14 +48,19 @@ export class DeliveriesService {
     private readonly audit: AuditTrail,
   ) {}
 
+  /** Newest first. */
+  list(filter: DeliveryFilter, page: Page): Promise<Found<Delivery>> {
+    return this.store.list(filter, page);
+  }
+
   /** Newest first. @throws NotFoundError if the subscription does not belong to the account */
-  async list(
+  async listOf(
     accountId: string,
     webhookId: string,
     filter: DeliveryFilter,
   ): Promise<(page: Page) => Promise<Found<Delivery>>> {
     const webhook = await this.webhooks.get(accountId, webhookId);
-    return (page) => this.store.list(webhook, filter, page);
+    return (page) => this.store.list({ ...filter, webhook }, page);
   }
 
   /** Also works after the subscription was deleted. @throws NotFoundError */

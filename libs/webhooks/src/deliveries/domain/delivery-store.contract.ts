@@ -39,7 +39,7 @@ export function deliveryStoreContract(underTest: DeliveriesUnderTest): void {
     await aDelivery((await aSubscription()).webhookId, 'succeeded');
     const webhook = { id: webhookId, createdAt: new Date(Date.now() - 60_000) };
     const listed = async (filter: DeliveryFilter, page = {}) =>
-      (await store().list(webhook, filter, { limit: 10, ...page })).rows.map(({ id }) => id);
+      (await store().list({ webhook, ...filter }, { limit: 10, ...page })).rows.map(({ id }) => id);
     expect(await listed({})).toEqual(ids);
     expect(await listed({}, { limit: 1, after: ids[0] })).toEqual([ids[1]]);
     expect(await listed({ state: 'succeeded' })).toEqual([ids[0], ids[2]]);
@@ -47,6 +47,32 @@ export function deliveryStoreContract(underTest: DeliveriesUnderTest): void {
     expect(await listed({ event: 'smsdlr' })).toEqual([]);
     expect(await listed({ until: webhook.createdAt })).toEqual([]);
     expect(await listed({ since: webhook.createdAt })).toEqual(ids);
+  });
+
+  it("lists an account's deliveries, newest first, by subscription and by the last result", async () => {
+    const { accountId, webhookId } = await aSubscription();
+    const failed = await aDelivery(webhookId, 'exhausted');
+    await attempted(failed, [200, 503]);
+    const succeeded = await aDelivery(webhookId, 'succeeded');
+    await attempted(succeeded, [500, 204]);
+    const waiting = await aDelivery(webhookId, 'pending');
+    const other = await aSubscription();
+    await aDelivery(other.webhookId, 'succeeded');
+    const listed = async (filter: DeliveryFilter, page = {}) =>
+      (await store().list({ accountId, ...filter }, { limit: 10, ...page })).rows.map(
+        ({ id }) => id,
+      );
+    expect(await listed({})).toEqual([waiting, succeeded, failed]);
+    expect(await listed({}, { limit: 1, after: waiting })).toEqual([succeeded]);
+    expect(await listed({ webhook: { id: webhookId } })).toEqual([waiting, succeeded, failed]);
+    expect(await listed({ webhook: { id: other.webhookId } })).toEqual([]);
+    expect(await listed({ state: 'pending' })).toEqual([waiting]);
+    expect(await listed({ status: '503' })).toEqual([failed]);
+    expect(await listed({ status: '5xx' })).toEqual([failed]);
+    expect(await listed({ status: '2xx' })).toEqual([succeeded]);
+    expect(await listed({ status: 'timeout' })).toEqual([]);
+    const everybody = await store().list({}, { limit: 2 });
+    expect(everybody.rows.map(({ webhookId: of }) => of)).toEqual([other.webhookId, webhookId]);
   });
 
   it('reads attempts by number, after a given one', async () => {

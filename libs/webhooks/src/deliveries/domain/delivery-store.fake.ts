@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Found, Page } from '#libs/kernel';
-import type { Webhook } from '../../subscriptions/domain/webhook.js';
 import type { Attempt, Delivery } from './delivery.js';
 import { type DeliveryFilter, DeliveryStore, type TestEvent } from './delivery-store.js';
 
@@ -30,8 +29,7 @@ export class FakeDeliveryStore extends DeliveryStore {
   }
 
   override list(
-    { id }: Pick<Webhook, 'id' | 'createdAt'>,
-    { state, event, since, until }: DeliveryFilter,
+    { accountId, webhook, state, event, status, since, until }: DeliveryFilter,
     { after, limit }: Page,
   ): Promise<Found<Delivery>> {
     const newestFirst = this.all.toReversed();
@@ -40,7 +38,9 @@ export class FakeDeliveryStore extends DeliveryStore {
       .slice(start)
       .filter(
         (delivery) =>
-          delivery.webhookId === id &&
+          (accountId === undefined || this.accountOf(delivery) === accountId) &&
+          (webhook === undefined || delivery.webhookId === webhook.id) &&
+          (status === undefined || isResult(status, this.attempts.get(delivery.id)?.at(-1))) &&
           (state === undefined || delivery.state === state) &&
           (event === undefined || delivery.event === event) &&
           (since === undefined || delivery.createdAt >= since) &&
@@ -51,10 +51,12 @@ export class FakeDeliveryStore extends DeliveryStore {
 
   override find(id: string, accountId: string): Promise<Delivery | undefined> {
     return Promise.resolve(
-      this.all.find(
-        (one) => one.id === id && this.subscriptions.get(one.webhookId)?.accountId === accountId,
-      ),
+      this.all.find((one) => one.id === id && this.accountOf(one) === accountId),
     );
+  }
+
+  private accountOf({ webhookId }: Delivery): string | undefined {
+    return this.subscriptions.get(webhookId)?.accountId;
   }
 
   override attemptsOf(id: string, after: number, limit: number): Promise<Attempt[]> {
@@ -85,4 +87,8 @@ export class FakeDeliveryStore extends DeliveryStore {
     const test = { resource: resource as Delivery['resource'], test: true };
     return Promise.resolve(this.deliver(webhookId, test).id);
   }
+}
+
+function isResult(text: string, { status, error }: Partial<Attempt> = {}): boolean {
+  return [String(status), `${String(status)[0]}xx`, error].includes(text);
 }

@@ -4,8 +4,14 @@ import type { Webhook } from '../../subscriptions/domain/webhook.js';
 
 /** Filters of a list of deliveries. An unknown value finds nothing. */
 export interface DeliveryFilter {
+  /** Absent for all accounts. */
+  accountId?: string;
+  webhook?: Pick<Webhook, 'id'> & Partial<Pick<Webhook, 'createdAt'>>;
+  applicationId?: string;
   state?: string;
   event?: string;
+  /** The result of the last attempt: a status such as `404`, a class such as `5xx`, or an error. */
+  status?: string;
   /** Created at or after. */
   since?: Date;
   /** Created before. */
@@ -15,11 +21,7 @@ export interface DeliveryFilter {
 /** The log of deliveries. */
 export abstract class DeliveryStore {
   /** Newest first. */
-  abstract list(
-    webhook: Pick<Webhook, 'id' | 'createdAt'>,
-    filter: DeliveryFilter,
-    page: Page,
-  ): Promise<Found<Delivery>>;
+  abstract list(filter: DeliveryFilter, page: Page): Promise<Found<Delivery>>;
 
   abstract find(id: string, accountId: string): Promise<Delivery | undefined>;
 

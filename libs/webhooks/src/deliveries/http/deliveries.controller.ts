@@ -34,8 +34,22 @@ export class DeliveriesController {
     private readonly statistics: DeliveryStatisticsService,
   ) {}
 
-  @Get('webhooks/:id/deliveries')
+  @Get('deliveries')
   async list(
+    @CurrentUser() user: Principal,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const query = new QueryReader(request);
+    const page = query.page();
+    const filter = { ...filterOf(query), ...placeOf(query, user) };
+    query.done();
+    const read = (of: Page) => this.deliveries.list(filter, of);
+    await answerList(request, response, page, read, DeliveryView);
+  }
+
+  @Get('webhooks/:id/deliveries')
+  async listOf(
     @Param('id') webhookId: string,
     @CurrentUser() user: Principal,
     @Req() request: Request,
@@ -45,7 +59,7 @@ export class DeliveriesController {
     const page = query.page();
     const filter = filterOf(query);
     query.done();
-    const read = await this.deliveries.list(user.userId, webhookId, filter);
+    const read = await this.deliveries.listOf(user.userId, webhookId, filter);
     await answerList(request, response, page, read, DeliveryView);
   }
 
@@ -156,5 +170,19 @@ function isAttemptNumber(text: string): boolean {
 }
 
 function filterOf(query: QueryReader): DeliveryFilter {
-  return { ...textsOf(query, ['state', 'event']), ...timesOf(query) };
+  return { ...textsOf(query, ['state', 'event', 'status']), ...timesOf(query) };
+}
+
+/** Where to look. The platform sees the deliveries of all accounts; for others, those do not exist. */
+function placeOf(query: QueryReader, { role, userId }: Principal): DeliveryFilter {
+  const asked = query.numericId('accountId');
+  const visible = role === 'platform' || (asked ?? userId) === userId;
+  const accountId = visible ? (role === 'platform' ? asked : userId) : '0';
+  const webhookId = query.numericId('webhookId');
+  const applicationId = query.numericId('applicationId');
+  return {
+    ...(accountId !== undefined && { accountId }),
+    ...(webhookId !== undefined && { webhook: { id: webhookId } }),
+    ...(applicationId !== undefined && { applicationId }),
+  };
 }

@@ -35,6 +35,19 @@ const OF_SUBSCRIPTION = {
   },
 };
 
+const FILTERS = {
+  state: { about: 'In this state.', schema: schema.text('', 'succeeded') },
+  event: { about: 'Of events of this kind.', schema: schema.text('', 'cdrCreated') },
+  status: {
+    about:
+      'With this result of the last attempt: a status, the class of a status, or an `error` of ' +
+      'an attempt.',
+    schema: schema.text('', '5xx'),
+  },
+  ...TIMES,
+  ...NEWEST_PAGE,
+};
+
 /** The deliveries' part of the API description. */
 export const deliveriesRoutes = describeRoutes(DeliveriesController, {
   tag: 'Deliveries',
@@ -42,15 +55,28 @@ export const deliveriesRoutes = describeRoutes(DeliveriesController, {
   path: { id: { about: 'The id of a delivery.', schema: schema.uuid('') } },
   operations: {
     list: {
+      summary: 'List deliveries',
+      about: "The caller's deliveries, or for the role `platform` all deliveries; newest first.",
+      query: {
+        webhookId: { about: 'Of this subscription.', schema: schema.text('', '4711') },
+        applicationId: {
+          about: 'Of events of this application.',
+          schema: schema.text('', '5080983'),
+        },
+        accountId: {
+          about: 'Of this account; for the role `platform`.',
+          schema: schema.text('', '83346'),
+        },
+        ...FILTERS,
+      },
+      answer: schema.arrayOf(DeliveryView.schema),
+      headers: ['Link'],
+    },
+    listOf: {
       summary: "List a subscription's deliveries",
       about: 'Newest first.',
       path: OF_SUBSCRIPTION,
-      query: {
-        state: { about: 'In this state.', schema: schema.text('', 'succeeded') },
-        event: { about: 'Of events of this kind.', schema: schema.text('', 'cdrCreated') },
-        ...TIMES,
-        ...NEWEST_PAGE,
-      },
+      query: FILTERS,
       answer: schema.arrayOf(DeliveryView.schema),
       headers: ['Link'],
     },

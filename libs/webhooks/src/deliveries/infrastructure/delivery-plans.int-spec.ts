@@ -328,18 +328,44 @@ it.each(PATH)('%s deliveries with one plan, which opens one partition', async (.
   expect(locks[0]?.count).toBeLessThan(60);
 });
 
-const ANY = { after: undefined, event: undefined, since: undefined, until: undefined };
+const ANY: Omit<Parameters<ReturnType<typeof listDeliveries>['valuesOf']>[0], 'limit'> = {
+  ...{ accountId: undefined, webhookId: undefined, applicationId: undefined, state: undefined },
+  ...{ event: undefined, status: undefined, since: undefined, until: undefined, after: undefined },
+};
 
 it.each(['exhausted', 'cancelled', 'pending', 'parked'] as const)(
   'lists %s deliveries without reading all succeeded ones',
   async (state) => {
     await client.query(`SET plan_cache_mode = force_custom_plan`);
     await client.query('ANALYZE');
+    const page = { ...ANY, webhookId: webhook, limit: 100, state };
     const { text, valuesOf } = listDeliveries(state, DAYS);
-    const page = { webhookId: webhook, limit: 100, state, ...ANY };
     expect(await rowsRead(text, valuesOf(page) as Value[])).toBeLessThan(10 * WAITING);
   },
 );
+
+it('lists the newest deliveries of an account without reading those of others', async () => {
+  const few = await anAccount(database);
+  const subscription = await aSubscription(database, few);
+  await database.query(
+    `INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, state, created_at)
+     SELECT new_uuid(now() - interval '2 ms', n), new_uuid(now(), 0), $1, $2, 'cdrCreated', 1,
+       'succeeded', now()
+     FROM generate_series(1, 20) n`,
+    [subscription, few],
+  );
+  await client.query(`SET plan_cache_mode = force_custom_plan`);
+  await client.query('ANALYZE');
+  const readFor = async (change: Partial<typeof ANY>) => {
+    const page = { ...ANY, limit: 100, ...change };
+    const { text, valuesOf } = listDeliveries(undefined, DAYS);
+    return rowsRead(text, valuesOf(page) as Value[]);
+  };
+  expect(await readFor({ accountId: few })).toBeLessThan(WAITING);
+  expect(await readFor({ accountId: few, webhookId: subscription })).toBeLessThan(WAITING);
+  // All of these are the account's, and one subscription has none of them.
+  expect(await readFor({ accountId: '1', webhookId: subscription })).toBeLessThan(WAITING);
+});
 
 it('looks for due deliveries without reading finished ones, even if statistics claim that many are pending', async () => {
   await database.query('ANALYZE deliveries');

@@ -10,7 +10,7 @@ export interface Span {
 type Table = 'events' | 'deliveries' | 'attempts';
 
 /** Locks of a statement for each day of a table: the partition and its indexes. */
-const RELATIONS: Record<Table, number> = { events: 3, deliveries: 6, attempts: 2 };
+const RELATIONS: Record<Table, number> = { events: 3, deliveries: 7, attempts: 2 };
 /** Limit for partitions. Together with parent and joined tables, a statement takes fewer than 200 locks. */
 const MAX_LOCKS = 140;
 /** The last day that an id can express with 48 bits of ms. */
@@ -64,7 +64,7 @@ export function dayAt(time: Date): Day {
 }
 
 /** No delivery of the subscription is older than this day. */
-export function firstDayOf({ createdAt }: { createdAt: Date }): Day {
+export function firstDayOf(createdAt: Date): Day {
   return dayAt(createdAt) - CLOCK_DAYS;
 }
 

@@ -76,7 +76,7 @@ export class PostgresDeliveryStatisticsStore extends DeliveryStatisticsStore {
   }
 
   private spansOf(webhook: Pick<Webhook, 'id' | 'createdAt'>): AsyncGenerator<Span> {
-    const range = { ...daysListed({}), first: firstDayOf(webhook) };
+    const range = { ...daysListed({}), first: firstDayOf(webhook.createdAt) };
     return newestFirst(this.transactions.query, 'deliveries', DAYS_OF_DELIVERIES, range);
   }
 }

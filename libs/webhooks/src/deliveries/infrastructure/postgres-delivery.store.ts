@@ -40,26 +40,23 @@ export class PostgresDeliveryStore extends DeliveryStore {
     this.leaseMs = leaseMs(config);
   }
 
-  async list(
-    webhook: Pick<Webhook, 'id' | 'createdAt'>,
-    filter: DeliveryFilter,
-    page: Page,
-  ): Promise<Found<Delivery>> {
-    const { state } = filter;
+  async list(filter: DeliveryFilter, page: Page): Promise<Found<Delivery>> {
+    const { accountId, webhook, applicationId, state, event, status } = filter;
     if (state !== undefined && !isDeliveryState(state)) return { rows: [] };
     const { first, last } = daysListed(filter, page.after);
     const spans = newestFirst(this.transactions.query, 'deliveries', DAYS_LISTED, {
-      first: Math.max(first, firstDayOf(webhook)),
+      first: Math.max(first, webhook?.createdAt ? firstDayOf(webhook.createdAt) : 0),
       last,
     });
+    const values = { accountId, webhookId: webhook?.id, applicationId, event, status };
     const found = await lookUpTo(page.limit, spans, async (span, limit) => {
-      const indexed = state && (await this.areFew(webhook, state, span)) ? state : undefined;
+      const indexed =
+        webhook && state && (await this.areFew(webhook, state, span)) ? state : undefined;
       return this.transactions.query(listDeliveries(indexed, span), {
-        webhookId: webhook.id,
+        ...values,
         after: page.after,
         limit,
         state,
-        event: filter.event,
         since: filter.since?.toISOString(),
         until: filter.until?.toISOString(),
       });

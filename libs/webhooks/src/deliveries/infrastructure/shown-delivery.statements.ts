@@ -85,7 +85,7 @@ const SORTED: Partial<Record<DeliveryState, string[]>> = {
 };
 
 /** How many days {@link listDeliveries} may cover. */
-export const DAYS_LISTED = daysAtOnce('deliveries', 'events');
+export const DAYS_LISTED = daysAtOnce('deliveries', 'events', 'attempts');
 
 /** Whether few enough rows have to be sorted for a page; undefined if no sorting is needed. */
 export function areFew(state: DeliveryState, span: Span) {
@@ -102,18 +102,28 @@ export function areFew(state: DeliveryState, span: Span) {
 }
 
 interface DeliveriesPage {
-  webhookId: string;
+  accountId: string | undefined;
+  webhookId: string | undefined;
+  applicationId: string | undefined;
   after: string | undefined;
   limit: number;
   state: DeliveryState | undefined;
   event: string | undefined;
+  status: string | undefined;
   since: string | undefined;
   until: string | undefined;
 }
 
+/** Of a subscription, the sum keeps the planner from choosing the account's index, which has far more rows. */
+const OWNED = `(@webhookId::bigint IS NULL OR d.webhook_id = @webhookId)
+          AND (@accountId::bigint IS NULL
+            OR CASE WHEN @webhookId::bigint IS NULL THEN d.account_id = @accountId
+              ELSE d.account_id + 0 = @accountId END)`;
+
 /**
- * Not prepared, because a generic plan sorts all deliveries of the subscription.
- * @param state the state to find by index; undefined to read all deliveries in order
+ * Not prepared, because a generic plan would sort all deliveries, and would look up the last attempt and the
+ * event of each one even if no filter needs them.
+ * @param state the state to find by the index of a subscription; undefined to read all deliveries in order
  */
 export function listDeliveries(state: DeliveryState | undefined, span: Span) {
   const stored = state && STORED_AS[state];
@@ -125,9 +135,20 @@ export function listDeliveries(state: DeliveryState | undefined, span: Span) {
     SELECT * FROM (
       SELECT d.*, row_number() OVER (ORDER BY d.id DESC)::integer AS place,
         (@state::text IS NULL OR ${SHOWN_STATE} = @state)
-          AND (@event::text IS NULL OR d.event = @event) AS matches
+          AND (@event::text IS NULL OR d.event = @event)
+          AND (@applicationId::bigint IS NULL OR EXISTS (
+            SELECT FROM events e
+            WHERE e.id = d.event_id AND ${within('e.id', span)} AND e.application_id = @applicationId
+          ))
+          AND (@status::text IS NULL OR @status IN (
+            SELECT unnest(ARRAY[a.status::text, a.status / 100 || 'xx', a.error]) FROM (
+              SELECT status, error FROM attempts
+              WHERE delivery_id = d.id AND ${within('delivery_id', span)}
+              ORDER BY take DESC LIMIT 1
+            ) a
+          )) AS matches
       FROM (
-        SELECT * FROM deliveries d WHERE d.webhook_id = @webhookId AND ${within('d.id', span)}
+        SELECT * FROM deliveries d WHERE ${OWNED} AND ${within('d.id', span)}
           ${stored === undefined ? '' : `AND ${stored}`} ${isSorted ? 'OFFSET 0' : ''}
       ) d LEFT JOIN webhooks w ON w.id = d.webhook_id
       WHERE (@after::uuid IS NULL OR d.id < @after)

@@ -19,7 +19,6 @@ import type { Principal } from '#libs/identity';
 import { CurrentUser, PlatformOnly } from '#libs/identity/http';
 import {
   type FieldFault,
-  isNumericId,
   type Page,
   rawElements,
   rawMember,
@@ -119,13 +118,10 @@ function ownerOf({ role, userId }: Principal): string | undefined {
 }
 
 function filterOf(query: QueryReader): EventFilter {
-  const applicationId = query.text('applicationId');
+  const applicationId = query.numericId('applicationId');
   return {
     ...textsOf(query, ['event', 'resource', 'producerId']),
-    // A malformed id finds nothing, like the id 0.
-    ...(applicationId !== undefined && {
-      applicationId: isNumericId(applicationId) ? applicationId : '0',
-    }),
+    ...(applicationId !== undefined && { applicationId }),
     ...timesOf(query),
   };
 }
