@@ -32,7 +32,7 @@ const whatEachMayUse = Object.entries(LIBRARIES).map(([library, others]) => ({
 }));
 
 /** The rooms of a large library; each may use those before it. */
-const ROOMS = { webhooks: ['subscriptions', 'deliveries', 'events'] };
+const ROOMS = { webhooks: ['subscriptions', 'deliveries', 'events', 'stream'] };
 
 const whatEachRoomMayUse = Object.entries(ROOMS).flatMap(([library, rooms]) =>
   rooms.map((room, index) => ({

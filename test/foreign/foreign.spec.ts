@@ -40,7 +40,8 @@ it.each(['account', 'platform'] as const)(
       '--phases',
       'examples,coverage,fuzzing',
     ];
-    const checks = ['--exclude-checks', NOT_CHECKED.join(',')];
+    // An answer without an end is not what it can judge.
+    const checks = ['--exclude-checks', NOT_CHECKED.join(','), '--exclude-path', '/v1/stream'];
     const seed = ['--seed', '20261124', '--max-examples', '50', '--continue-on-failure'];
     const output = await run(schemathesis, [
       ...['run', clients.description],

@@ -36,7 +36,9 @@ function requestsOf(operation: DescribedOperation, rules: Rules): fc.Arbitrary<F
   const bodies = schema && valuesOf(schema, rules);
   const parts = {
     operation: fc.constant(named(operation)),
-    asHead: mostly(fc.constant(false), fc.constant(method === 'GET')),
+    asHead: rules.api.isEndless(operation)
+      ? fc.constant(true)
+      : mostly(fc.constant(false), fc.constant(method === 'GET')),
     path: mostly(fc.constant(ownPath(operation)), oddPaths(operation)),
     query: mostly(queries(operation, rules), oddQueries(operation, rules)),
     headers: mostly(headers(operation, rules), oddHeaders(bodies !== undefined)),

@@ -311,6 +311,11 @@ describe('the layers', () => {
       { 'libs/webhooks/src/events/infrastructure/all.ts': `import '../../index.js';` },
     ],
     [
+      'what-stream-may-use',
+      'the stream imports the index of its own context',
+      { 'libs/webhooks/src/stream/infrastructure/all.ts': `import '../../index.js';` },
+    ],
+    [
       'what-client-may-use',
       'the client imports the kernel',
       { 'libs/client/src/errors.ts': `import '#libs/kernel';` },

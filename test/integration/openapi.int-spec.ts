@@ -129,7 +129,14 @@ function examplePath(described: DescribedOperation): string {
 
 const isForPlatform = (described: DescribedOperation) => api.mayRefuseWith(described, 'forbidden');
 
-function call({ method }: { method: string }, path: string, by: Client, body?: object) {
+function call(
+  described: { method: string } | DescribedOperation,
+  path: string,
+  by: Client,
+  body?: object,
+) {
+  const { method } = described;
+  if ('operation' in described && api.isEndless(described)) return by.head(path);
   const calls: Record<string, () => Promise<Answer>> = {
     GET: () => by.get(path),
     POST: () => by.post(path, body),

@@ -133,6 +133,12 @@ export class DescribedApi {
     });
   }
 
+  /** Whether the answer goes on until the client leaves. */
+  isEndless({ operation }: DescribedOperation): boolean {
+    const { content = {} } = this.resolve(operation.responses[200] ?? {});
+    return 'text/event-stream' in content;
+  }
+
   /** The body of an operation, if it has one. */
   bodyOf({ operation }: DescribedOperation): DescribedBody | undefined {
     return operation.requestBody?.content['application/json'];

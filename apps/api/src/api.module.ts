@@ -4,7 +4,7 @@ import { HealthModule, HttpModule, UnknownRouteModule } from '#libs/http';
 import { IdentityHttpModule } from '#libs/identity/http';
 import { type Config, RuntimeModule } from '#libs/runtime';
 import { PartitionKeeper } from '#libs/webhooks';
-import { EventsHttpModule, WebhooksHttpModule } from '#libs/webhooks/http';
+import { EventsHttpModule, StreamHttpModule, WebhooksHttpModule } from '#libs/webhooks/http';
 import { DocsModule } from './docs/docs.module.js';
 
 /** The process that serves the REST interface. */
@@ -22,6 +22,7 @@ export class ApiModule {
         IdentityHttpModule,
         ApplicationsHttpModule,
         WebhooksHttpModule,
+        StreamHttpModule,
         DocsModule,
         // The catch-all route must be the last.
         UnknownRouteModule,

@@ -7,6 +7,7 @@ import {
   eventsRoutes,
   notifications,
   replaysRoutes,
+  streamRoutes,
   subscriptionRoutes,
 } from '#libs/webhooks/http';
 import { docsRoutes } from './docs.openapi.js';
@@ -47,6 +48,7 @@ export function describeApi(
     eventsRoutes,
     deliveriesRoutes,
     replaysRoutes,
+    streamRoutes,
     ...identityRoutes,
     ...healthRoutes,
     ...docsRoutes,

@@ -27,6 +27,7 @@ export class BasicAuthGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<Request>();
     if (this.isOpen(context, request)) return true;
     request.principal = await this.authenticate(request);
+    request.reauthenticate = () => this.authenticate(request);
     return true;
   }
 

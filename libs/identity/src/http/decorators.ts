@@ -13,6 +13,11 @@ declare module 'express-serve-static-core' {
   interface Request {
     /** Set by the guard, for every request that needs credentials. */
     principal?: Principal;
+    /**
+     * Checks the credentials again, for an answer that never ends; set with the principal.
+     * @throws UnauthorizedError, UnavailableError
+     */
+    reauthenticate?: () => Promise<Principal>;
   }
 }
 

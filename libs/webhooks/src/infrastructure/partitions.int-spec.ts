@@ -28,6 +28,7 @@ import { createTestDatabase, type TestDatabase } from '../../../../test/support/
 import { meterLocks } from '../../../../test/support/locks.js';
 import { pastDeliveries } from '../../../../test/support/past.js';
 import { aSubscription, anAccount } from '../../../../test/support/rows.js';
+import { FakeActivity } from '../subscriptions/domain/activity.fake.js';
 
 const DAYS = 1_100;
 /** PostgreSQL's default: room for 64 locks of each connection. */
@@ -101,7 +102,9 @@ beforeAll(async () => {
   const queue = new QueueOfNothing();
   deliveries = new PostgresDeliveryStore(transactions, queue, new Tracing(), config);
   events = new PostgresEventReader(transactions);
-  eventStore = new PostgresEventStore(statements, queue, new Tracing(), new Metrics(), config);
+  eventStore = new PostgresEventStore(
+    ...([statements, queue, new FakeActivity(), new Tracing(), new Metrics(), config] as const),
+  );
 }, 300_000);
 afterAll(async () => {
   await source.destroy();

@@ -21,8 +21,8 @@ let webhookId: string;
 beforeEach(async () => {
   fakes = webhooksOnFakes();
   store = new FakeDeliveryStore();
-  const { webhooks, transactions, audit } = fakes;
-  deliveries = new DeliveriesService(store, webhooks, transactions, audit);
+  const { webhooks, transactions, audit, activity } = fakes;
+  deliveries = new DeliveriesService(store, webhooks, transactions, audit, activity);
   webhookId = await webhooks.create({ accountId: ACCOUNT }, aContent());
   store.subscriptions.set(webhookId, { accountId: ACCOUNT, enabled: true });
 });

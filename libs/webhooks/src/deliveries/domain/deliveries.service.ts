@@ -12,6 +12,7 @@ import {
 import type { Attempt, Delivery } from './delivery.js';
 import { type DeliveryFilter, DeliveryStore } from './delivery-store.js';
 import { sampleOf } from './event-samples.js';
+import { Activity } from '../../subscriptions/domain/activity.js';
 import { WebhooksService } from '../../subscriptions/domain/webhooks.service.js';
 
 /** No delivery can start because the subscription is off or deleted. */
@@ -46,6 +47,7 @@ export class DeliveriesService {
     private readonly webhooks: WebhooksService,
     private readonly transactions: Transactions,
     private readonly audit: AuditTrail,
+    private readonly activity: Activity,
   ) {}
 
   /** Newest first. */
@@ -92,6 +94,7 @@ export class DeliveriesService {
       }
       await this.audit.record(change);
     });
+    this.activity.report(accountId, { kind: 'delivery', id });
   }
 
   /** Why a delivery cannot be redelivered. */
@@ -122,6 +125,7 @@ export class DeliveriesService {
       const { state, reason } = await this.get(accountId, id);
       if (state !== 'cancelled' || reason !== 'requested') throw new DeliveryFinishedError();
     });
+    this.activity.report(accountId, { kind: 'delivery', id });
   }
 
   /**
@@ -130,12 +134,14 @@ export class DeliveriesService {
    * @throws NotFoundError, SubscriptionInactiveError
    */
   async test(accountId: string, webhookId: string): Promise<string> {
-    return this.transactions.run(async () => {
+    const testId = await this.transactions.run(async () => {
       const webhook = await this.webhooks.get(accountId, webhookId);
       const id = await this.store.createTest({ webhookId: webhook.id, ...sampleOf(webhook) });
       if (id === undefined) throw new SubscriptionInactiveError();
       await this.audit.record({ action: 'delivery.test', resourceId: id, accountId });
       return id;
     });
+    this.activity.report(accountId, { kind: 'delivery', id: testId });
+    return testId;
   }
 }

@@ -7,6 +7,7 @@ import { type LeasedDelivery, type Outcome, PendingDeliveries } from './pending-
 import type { RetryPolicy } from '../../subscriptions/domain/retry-policy.js';
 import { TargetClient, type TargetAnswer, type TargetRequest } from './target-client.js';
 import { type TargetVerdict, TargetVerdicts } from './target-verdicts.js';
+import { FakeActivity } from '../../subscriptions/domain/activity.fake.js';
 
 const settings = {
   atOnce: 400,
@@ -105,17 +106,22 @@ function aLeasedDelivery(change: Partial<LeasedDelivery> = {}): LeasedDelivery {
 let pending: PendingSpy;
 let target: TargetSpy;
 let verdicts: VerdictsSpy;
+let activity: FakeActivity;
 let runner: DeliveryRunner;
 beforeEach(() => {
   pending = new PendingSpy();
   target = new TargetSpy();
   verdicts = new VerdictsSpy();
+  activity = new FakeActivity();
   runner = runnerWith({});
   pending.leased = aLeasedDelivery();
 });
 
 function runnerWith(change: Partial<typeof settings>): DeliveryRunner {
-  return new DeliveryRunner(pending, target, verdicts, new NoTrace(), { ...settings, ...change });
+  return new DeliveryRunner(pending, target, verdicts, new NoTrace(), activity, {
+    ...settings,
+    ...change,
+  });
 }
 
 /** Runs the job of a delivery. */

@@ -5,6 +5,7 @@ import type { Attempt, DeliveryJob } from './delivery.js';
 import { DeliverySlots } from './delivery-slots.js';
 import { notificationBody, signatureHeaders } from './notification.js';
 import { type Conclusion, type LeasedDelivery, PendingDeliveries } from './pending-deliveries.js';
+import { Activity } from '../../subscriptions/domain/activity.js';
 import { scheduleOf } from '../../subscriptions/domain/retry-policy.js';
 import { retryDelay } from './retry-schedule.js';
 import type { Verdict } from '../../subscriptions/domain/subscription-life.js';
@@ -52,6 +53,7 @@ export class DeliveryRunner {
     private readonly target: TargetClient,
     private readonly verdicts: TargetVerdicts,
     private readonly trace: AttemptTrace,
+    private readonly activity: Activity,
     private readonly settings: DeliverySettings,
   ) {
     this.slots = new DeliverySlots(settings.atOnce, settings.atOnceOfOne);
@@ -120,6 +122,8 @@ export class DeliveryRunner {
     // Nothing waits for the record, and a batch of outcomes costs little more than one.
     await this.pacer.rest();
     await this.pending.record({ id, lease, attempt, conclusion, scheduleBase, ifRestarted });
+    const { accountId } = delivery.event;
+    this.activity.report(accountId, { kind: 'attempt', id, number: attempt.number });
     const outcome = verdict.kind === 'succeeded' ? 'succeeded' : 'failed';
     return { outcome, delivery, attempt, conclusion };
   }
@@ -158,12 +162,14 @@ export class DeliveryRunner {
   }
 
   private async reportVerdict(
-    { webhookId, subscription }: LeasedDelivery,
+    { webhookId, subscription, event: { accountId } }: LeasedDelivery,
     verdict: Verdict,
   ): Promise<void> {
     const { targetVersion, health: known } = subscription;
     if (verdict.kind === 'succeeded' && known.failingMs === null && known.openMs === null) return;
-    const isBlocked = await this.verdicts.report({ webhookId, targetVersion, verdict, known });
+    const isBlocked = await this.verdicts.report({
+      ...{ webhookId, accountId, targetVersion, verdict, known },
+    });
     if (isBlocked) this.slots.block(webhookId);
   }
 

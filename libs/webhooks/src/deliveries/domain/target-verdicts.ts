@@ -13,6 +13,7 @@ export interface KnownHealth extends Health {
 /** A verdict on the target that was called, which may have been replaced since. */
 export interface TargetVerdict {
   webhookId: string;
+  accountId: string;
   targetVersion: number;
   verdict: Verdict;
   known: KnownHealth;

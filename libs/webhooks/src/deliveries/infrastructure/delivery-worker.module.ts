@@ -7,6 +7,7 @@ import { PendingDeliveries } from '../domain/pending-deliveries.js';
 import { TargetClient } from '../domain/target-client.js';
 import { TargetVerdicts } from '../domain/target-verdicts.js';
 import { WebhookSecrets } from '../../subscriptions/domain/webhook-secrets.js';
+import { ActivityModule } from '../../subscriptions/infrastructure/activity.module.js';
 import { BacklogMetrics } from './backlog-metrics.js';
 import { DeliveriesUnderWay } from './deliveries-under-way.js';
 import { DeliveryCanceller } from './delivery-canceller.js';
@@ -35,7 +36,12 @@ export class DeliveryWorkerModule implements OnApplicationBootstrap {
   static withShards(shards: number): DynamicModule {
     return {
       module: DeliveryWorkerModule,
-      imports: [DeliveryQueueModule.withShards(shards), SecretsModule, OutboundModule],
+      imports: [
+        ActivityModule,
+        DeliveryQueueModule.withShards(shards),
+        SecretsModule,
+        OutboundModule,
+      ],
       providers: [
         DeliveryRunner,
         DeliveriesUnderWay,

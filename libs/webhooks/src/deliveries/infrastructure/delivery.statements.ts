@@ -5,12 +5,14 @@ import { IS_FREE } from '../../subscriptions/infrastructure/webhook-flow.js';
 import { IS_LEASED } from './shown-delivery.statements.js';
 
 /** `after`: the number of the previous attempt. A lease's number is never lower than its attempt's. */
+export const ATTEMPT_COLUMNS = `number, at, duration_ms AS "durationMs", status, error, address,
+  response_headers::json AS "responseHeaders", response_body AS "responseBody", truncated`;
+
 export const LIST_ATTEMPTS = statement<
   { id: string; after: number; limit: number },
   RowOf<Attempt>
 >(`
-SELECT number, at, duration_ms AS "durationMs", status, error, address,
-  response_headers::json AS "responseHeaders", response_body AS "responseBody", truncated
+SELECT ${ATTEMPT_COLUMNS}
 FROM attempts WHERE delivery_id = @id AND take >= @after AND number > @after
 ORDER BY take LIMIT @limit`);
 

@@ -6,6 +6,7 @@ import { eventually } from '#tools/eventually';
 import type { Verdict } from '../../subscriptions/domain/subscription-life.js';
 import type { KnownHealth } from '../domain/target-verdicts.js';
 import type { DeliveryMetrics } from './delivery-metrics.js';
+import { FakeActivity } from '../../subscriptions/domain/activity.fake.js';
 import { PostgresTargetVerdicts } from './postgres-target-verdicts.js';
 import { HEALTH, type HealthColumn, knownHealth } from './target-verdict.statements.js';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
@@ -23,6 +24,7 @@ let worker: PostgresTargetVerdicts;
 let other: PostgresTargetVerdicts;
 let statements: number;
 let changes: string[];
+let activity: FakeActivity;
 let webhook: string;
 
 beforeAll(async () => {
@@ -40,8 +42,9 @@ beforeAll(async () => {
   const metrics = {
     healthChanged: (change: string) => changes.push(change),
   } as unknown as DeliveryMetrics;
-  worker = new PostgresTargetVerdicts(shared, metrics, log);
-  other = new PostgresTargetVerdicts(shared, metrics, log);
+  activity = new FakeActivity();
+  worker = new PostgresTargetVerdicts(shared, metrics, activity, log);
+  other = new PostgresTargetVerdicts(shared, metrics, activity, log);
 });
 afterAll(async () => {
   await worker.onApplicationShutdown();
@@ -62,7 +65,7 @@ async function claimed(id = webhook) {
     [id],
   );
   const known: KnownHealth = knownHealth(row!.health, performance.now());
-  return { webhookId: id, targetVersion: row!.version, known };
+  return { webhookId: id, accountId: '1', targetVersion: row!.version, known };
 }
 
 /** Attempts that were claimed before the first of them ended, and that end at the same time. */

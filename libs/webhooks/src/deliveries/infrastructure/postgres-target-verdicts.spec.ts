@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Database, Log } from '#libs/runtime';
 import type { Verdict } from '../../subscriptions/domain/subscription-life.js';
 import type { DeliveryMetrics } from './delivery-metrics.js';
+import { FakeActivity } from '../../subscriptions/domain/activity.fake.js';
 import { PostgresTargetVerdicts } from './postgres-target-verdicts.js';
 import { knownHealth } from './target-verdict.statements.js';
 
@@ -28,6 +29,7 @@ beforeEach(() => {
   verdicts = new PostgresTargetVerdicts(
     database as unknown as Database,
     metrics as DeliveryMetrics,
+    new FakeActivity(),
     log as unknown as Log,
   );
 });
@@ -38,7 +40,7 @@ afterEach(() => {
 async function report(verdict: Verdict, ...ids: string[]): Promise<void> {
   const known = knownHealth(null, performance.now());
   const told = ids.map((webhookId) =>
-    verdicts.report({ webhookId, targetVersion: 1, verdict, known }),
+    verdicts.report({ webhookId, accountId: '1', targetVersion: 1, verdict, known }),
   );
   await vi.advanceTimersByTimeAsync(1);
   await Promise.all(told);

@@ -11,6 +11,7 @@ import {
   type Verdicts,
   verdictsOf,
 } from '../../subscriptions/domain/subscription-life.js';
+import { Activity } from '../../subscriptions/domain/activity.js';
 import { type KnownHealth, type TargetVerdict, TargetVerdicts } from '../domain/target-verdicts.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
 import { CARRY_OUT, knownHealth } from './target-verdict.statements.js';
@@ -27,6 +28,7 @@ const MAX_RETRIED = 1_000;
 /** Combined verdicts on a target. `at`: the time of the last one, by `performance.now()`. */
 interface Reported {
   webhookId: string;
+  accountId: string;
   targetVersion: number;
   known: KnownHealth;
   verdicts: Verdicts;
@@ -57,6 +59,7 @@ export class PostgresTargetVerdicts extends TargetVerdicts implements OnApplicat
   constructor(
     private readonly database: Database,
     private readonly metrics: DeliveryMetrics,
+    private readonly activity: Activity,
     private readonly log: Log,
   ) {
     super();
@@ -109,7 +112,7 @@ export class PostgresTargetVerdicts extends TargetVerdicts implements OnApplicat
       // It was switched off or deleted, or its target was replaced.
       if (!row) continue;
       const known = knownHealth(row.health, readAt);
-      if (row.done) this.logChange(each);
+      if (row.done) this.tell(each);
       else if (known.stored === each.known.stored) locked.push(each);
       else changed.push({ ...each, known });
     }
@@ -117,7 +120,13 @@ export class PostgresTargetVerdicts extends TargetVerdicts implements OnApplicat
     return changed;
   }
 
-  private logChange({ webhookId, decision: { change } }: Decided): void {
+  private tell({ webhookId, accountId, known, decision }: Decided): void {
+    const { change, health } = decision;
+    const wasFailing = known.failingMs !== null;
+    const isFailing = health ? health.failingSince !== null : wasFailing;
+    if (change !== undefined || isFailing !== wasFailing) {
+      this.activity.report(accountId, { kind: 'webhook', id: webhookId });
+    }
     if (change === undefined) return;
     this.metrics.healthChanged(change);
     this.log.info({ webhook: webhookId, change }, 'target health changed');

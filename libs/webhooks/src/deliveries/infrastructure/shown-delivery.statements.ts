@@ -33,7 +33,7 @@ export const IS_LEASED = `coalesce(d.claimed_until > now(), false)`;
  * @param from the source of deliveries
  * @param columns further columns of `from` to select
  */
-function shown(ofEvent: string, from = 'deliveries', columns = ''): string {
+export function shown(ofEvent: string, from = 'deliveries', columns = ''): string {
   return `
   SELECT ${columns} d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
     e.application_id AS "applicationId", w.target_url AS "targetUrl", ${SHOWN_STATE} AS state, d.attempts,

@@ -11,6 +11,7 @@ import { PostgresEventReader } from './postgres-event.reader.js';
 import { PostgresEventStore } from './postgres-event.store.js';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
 import { aSubscription, anAccount, anApplication } from '../../../../../test/support/rows.js';
+import { FakeActivity } from '../../subscriptions/domain/activity.fake.js';
 
 class QueueOfNothing extends DeliveryQueue {
   room = true;
@@ -26,6 +27,7 @@ class QueueOfNothing extends DeliveryQueue {
 
 let database: TestDatabase;
 let source: DataSource;
+let activity: FakeActivity;
 let queue: QueueOfNothing;
 let reader: PostgresEventReader;
 let store: PostgresEventStore;
@@ -44,9 +46,12 @@ afterAll(async () => {
 beforeEach(async () => {
   const config = readConfig({ DATABASE_URL: database.url });
   queue = new QueueOfNothing();
+  activity = new FakeActivity();
   const aDatabase = () => new Database(source, new Metrics(), new Log(config, 'test'), config);
   const aStore = () =>
-    new PostgresEventStore(aDatabase(), queue, new Tracing(), new Metrics(), config);
+    new PostgresEventStore(
+      ...([aDatabase(), queue, activity, new Tracing(), new Metrics(), config] as const),
+    );
   reader = new PostgresEventReader(new TypeOrmTransactions(source, aDatabase()));
   store = aStore();
   other = aStore();

@@ -9,6 +9,7 @@ import {
   Tracing,
   translateDatabaseError,
 } from '#libs/runtime';
+import { Activity } from '../../subscriptions/domain/activity.js';
 import { DeliveryQueue, type QueuedDelivery } from '../../deliveries/domain/delivery-queue.js';
 import type { Acceptance, ReportedEvent } from '../domain/event.js';
 import { EventStore } from '../domain/event-store.js';
@@ -47,6 +48,7 @@ export class PostgresEventStore extends EventStore {
   constructor(
     private readonly database: Database,
     private readonly queue: DeliveryQueue,
+    private readonly activity: Activity,
     private readonly tracing: Tracing,
     metrics: Metrics,
     @Inject(CONFIG) config: Config,
@@ -122,6 +124,9 @@ export class PostgresEventStore extends EventStore {
     // After the commit, and without waiting. Deliveries that miss the queue are due when their leases end.
     void this.queue.add(rows.filter((row) => row.ord === null).map(queuedDelivery));
     const accepted = rows.filter((row) => row.ord !== null);
+    for (const { accountId, eventId: id, fresh, deliveries } of accepted) {
+      if (fresh && deliveries > 0) this.activity.report(accountId, { kind: 'event', id });
+    }
     // The other events are already committed, even if this statement fails.
     const repeated = await this.findRepeated(events, accepted).catch(
       (error: unknown) => new UnavailableError(error),

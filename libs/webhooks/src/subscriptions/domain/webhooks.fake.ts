@@ -4,6 +4,7 @@ import { applicationsOnFakes } from '../../../../applications/src/domain/applica
 import { TargetPolicy } from './target-policy.js';
 import type { WebhookContent } from './webhook.js';
 import { WebhookSecrets } from './webhook-secrets.js';
+import { FakeActivity } from './activity.fake.js';
 import { FakeWebhooksRepository } from './webhooks.repository.fake.js';
 import { WebhooksService } from './webhooks.service.js';
 
@@ -27,6 +28,7 @@ export function webhooksOnFakes() {
   const key = { id: 'k1', key: createSecretKey(Buffer.alloc(32)) };
   const secrets = new WebhookSecrets(new SecretBox([key]));
   const policy = new FakeTargetPolicy();
+  const activity = new FakeActivity();
   const webhooks = new WebhooksService(
     repository,
     applications,
@@ -34,8 +36,9 @@ export function webhooksOnFakes() {
     transactions,
     audit,
     policy,
+    activity,
   );
-  return { webhooks, applications, repository, secrets, policy, transactions, audit };
+  return { webhooks, activity, applications, repository, secrets, policy, transactions, audit };
 }
 
 /** The content of a subscription. */

@@ -9,6 +9,7 @@ import {
   Transactions,
   ValidationError,
 } from '#libs/kernel';
+import { Activity } from './activity.js';
 import { ALL_RESOURCES, isEventKind, isResource } from './event-kinds.js';
 import { newSigningKey, type Signature } from './signing-key.js';
 import { TargetPolicy } from './target-policy.js';
@@ -49,6 +50,7 @@ export class WebhooksService {
     private readonly transactions: Transactions,
     private readonly audit: AuditTrail,
     private readonly targets: TargetPolicy,
+    private readonly activity: Activity,
   ) {}
 
   /**
@@ -119,7 +121,7 @@ export class WebhooksService {
    * @throws NotFoundError, PreconditionFailedError, ValidationError
    */
   async update(key: WebhookKey, changes: WebhookChanges, check: VersionCheck): Promise<number> {
-    return this.transactions.run(async () => {
+    const version = await this.transactions.run(async () => {
       const webhook = await this.find(key, { lock: true });
       const { targetUrl, headers, signature } = changes;
       const newTarget =
@@ -150,6 +152,8 @@ export class WebhooksService {
       });
       return webhook.version + 1;
     });
+    this.activity.report(key.accountId, { kind: 'webhook', id: key.id });
+    return version;
   }
 
   /** @throws NotFoundError, PreconditionFailedError */

@@ -8,6 +8,7 @@ import { TargetPolicy } from '../domain/target-policy.js';
 import { WebhookSecrets } from '../domain/webhook-secrets.js';
 import { WebhooksRepository } from '../domain/webhooks.repository.js';
 import { WebhooksService } from '../domain/webhooks.service.js';
+import { ActivityModule } from './activity.module.js';
 import { SecretsReencryption } from './secrets-reencryption.js';
 import { TypeOrmWebhooksRepository } from './typeorm-webhooks.repository.js';
 import { WebhookSchema } from './webhook.schema.js';
@@ -16,6 +17,7 @@ import { WebhookSchema } from './webhook.schema.js';
 @Module({
   imports: [
     TypeOrmModule.forFeature([WebhookSchema]),
+    ActivityModule,
     ApplicationsModule,
     IdentityModule,
     SecretsModule,
@@ -27,7 +29,7 @@ import { WebhookSchema } from './webhook.schema.js';
     { provide: TargetPolicy, useClass: OutboundPolicy },
     { provide: WebhooksRepository, useClass: TypeOrmWebhooksRepository },
   ],
-  exports: [WebhooksService, SecretsReencryption],
+  exports: [ActivityModule, WebhooksService, SecretsReencryption],
 })
 export class WebhooksModule implements OnModuleInit {
   constructor(

@@ -1,0 +1,53 @@
+import { type RowOf, statement } from '#libs/runtime';
+import type { Attempt, Delivery } from '../../deliveries/domain/delivery.js';
+import { ATTEMPT_COLUMNS } from '../../deliveries/infrastructure/delivery.statements.js';
+import { daysAtOnce, type Span, within } from '../../deliveries/infrastructure/partition-walk.js';
+import { shown } from '../../deliveries/infrastructure/shown-delivery.statements.js';
+
+/** How many days {@link findDeliveries} and {@link findAttempts} may cover. */
+export const DAYS_FOUND = daysAtOnce('deliveries', 'events', 'attempts');
+
+interface Wanted {
+  accountId: string;
+  /** Deliveries. */
+  ids: string[];
+  /** Events, and the bounds of the ids of what was created with each. */
+  eventIds: string[];
+  least: string[];
+  greatest: string[];
+}
+
+/** Deliveries by their ids, and those of events. Not prepared, so that only the partitions of the span open. */
+export function findDeliveries(span: Span) {
+  return statement<Wanted, RowOf<Delivery>>(`${shown(
+    within('e.id', span),
+    `(
+    SELECT * FROM deliveries d WHERE d.id = ANY (@ids::uuid[]) AND ${within('d.id', span)}
+    UNION
+    SELECT d.* FROM unnest(@eventIds::uuid[], @least::uuid[], @greatest::uuid[]) g(event_id, least, greatest)
+    CROSS JOIN LATERAL (
+      SELECT * FROM deliveries d
+      WHERE d.id BETWEEN g.least AND g.greatest AND ${within('d.id', span)}
+        AND d.event_id = g.event_id
+      OFFSET 0
+    ) d
+  )`,
+  )}
+  WHERE d.account_id = @accountId ORDER BY d.id`);
+}
+
+/** Attempts of deliveries by their numbers, in pairs. */
+export function findAttempts(span: Span) {
+  return statement<
+    { deliveryIds: string[]; numbers: number[] },
+    RowOf<Attempt> & { deliveryId: string }
+  >(`
+  SELECT g.delivery_id AS "deliveryId", a.*
+  FROM unnest(@deliveryIds::uuid[], @numbers::integer[]) g(delivery_id, number)
+  CROSS JOIN LATERAL (
+    SELECT ${ATTEMPT_COLUMNS} FROM attempts
+    WHERE delivery_id = g.delivery_id AND ${within('delivery_id', span)} AND take >= g.number
+      AND number = g.number
+    ORDER BY take LIMIT 1
+  ) a`);
+}
