@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { json } from 'node:stream/consumers';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { EVENT_KINDS } from '#libs/webhooks/domain';
 import { runCli } from '../support/command-line.js';
@@ -18,16 +18,20 @@ const ACCEPTED = { id: 'u', href: 'http://api/v1/events/u', duplicate: false, de
 let server: Server;
 let url: string;
 let received: Received[];
+/** Their bodies as they came. */
+let bodies: string[];
 /** The answers to the next requests; by default, an API that accepts everything. */
 let answerWith: ((request: Received) => [status: number, body: string]) | undefined;
 
 beforeAll(async () => {
   server = createServer((request, response) => {
-    void json(request).then((body) => {
-      const got = { path: request.url, headers: request.headers, body: body as Received['body'] };
+    void text(request).then((raw) => {
+      const body = JSON.parse(raw) as Received['body'];
+      const got = { path: request.url, headers: request.headers, body };
       received.push(got);
-      const [status, text] = (answerWith ?? accept)(got);
-      response.writeHead(status, { 'content-type': 'application/json' }).end(text);
+      bodies.push(raw);
+      const [status, answer] = (answerWith ?? accept)(got);
+      response.writeHead(status, { 'content-type': 'application/json' }).end(answer);
     });
   });
   server.listen(0, '127.0.0.1');
@@ -37,6 +41,7 @@ beforeAll(async () => {
 
 beforeEach(() => {
   received = [];
+  bodies = [];
   answerWith = undefined;
 });
 
@@ -135,7 +140,7 @@ describe('events send', () => {
     expect(code).toBe(1);
     expect(stdout.trimEnd().split('\n')).toHaveLength(2);
     expect(stderr).toBe(
-      'cdrCreated call refused: applicationId is unknown.\n1 of 3 events were refused.\n',
+      'event 2, cdrCreated call, refused: applicationId is unknown.\n1 of 3 events were refused.\n',
     );
   });
 
@@ -144,6 +149,51 @@ describe('events send', () => {
     const { code, stderr } = await send(['--application', '12']);
     expect(code).toBe(1);
     expect(stderr).toBe(`${url} refused the request: it answered 502 Bad Gateway.\n`);
+  });
+
+  const inFile = (text: string) => send(['--from-file', '-'], text);
+
+  it.each([
+    ['an array', '[{"id":"1", "data":{"n":12345678901234567890}},\n {"id":"2"}]'],
+    ['an object on each line', '{"id":"1", "data":{"n":12345678901234567890}}\n\n{"id":"2"}\n'],
+  ])('sends the events of a file, %s, exactly as they are written', async (_, text) => {
+    const { code, stderr } = await inFile(text);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(bodies).toEqual([
+      '{"events":[{"id":"1", "data":{"n":12345678901234567890}},{"id":"2"}]}',
+    ]);
+  });
+
+  it('sends a single event of a file by itself', async () => {
+    const event = '{ "event": "smsdlr",\n "data": 1.10 }';
+    expect((await inFile(event)).code).toBe(0);
+    expect(received[0]!.path).toBe('/v1/events');
+    expect(bodies).toEqual([event]);
+  });
+
+  it('sends the events of a large file in several batches', async () => {
+    const event = JSON.stringify({ data: 'x'.repeat(1_000) });
+    expect((await inFile(`${event}\n`.repeat(2_500))).code).toBe(0);
+    const sizes = received.map(({ body }) => body.events?.length ?? 0);
+    expect(sizes.length).toBeGreaterThan(2);
+    expect(sizes.reduce((sum, size) => sum + size)).toBe(2_500);
+    expect(Math.max(...bodies.map((body) => body.length))).toBeLessThan(1_010_000);
+  });
+
+  it.each([
+    ['', 'There is no event in standard input.'],
+    ['{"id":1}\nnonsense', 'Event 2 in standard input is no JSON object.'],
+    ['[1]', 'Event 1 in standard input is no JSON object.'],
+    ['"text"', 'Event 1 in standard input is no JSON object.'],
+  ])('sends nothing of a file with a fault: %j', async (text, says) => {
+    const { code, stderr } = await inFile(text);
+    expect([code, stderr]).toEqual([1, `${says}\n`]);
+    expect(received).toEqual([]);
+  });
+
+  it('prints an object for each event with --json', async () => {
+    const { stdout } = await send(['--application', '12', '--event', 'smsdlr', '--json']);
+    expect(JSON.parse(stdout)).toEqual({ event: 'smsdlr', resource: 'sms', ...ACCEPTED });
   });
 
   it('says in one sentence that the API cannot be reached', async () => {
@@ -164,7 +214,9 @@ describe('events send', () => {
     [['--account', '7', '--count', '1001'], 'It must be a whole number from 1 to 1000.'],
     [['--account', '7', '--event', 'sms'], `Allowed choices are ${EVENT_KINDS.join(', ')}.`],
     [['--account', '7', '--resource', 'all'], 'Allowed choices are call, sms, transcription.'],
-    [['--account', '7', '--user', 'demo'], '--password-stdin is required'],
+    [['--account', '7', '--user', 'other'], '--password-stdin is required'],
+    [['--from-file', 'events.json', '--count', '3'], '--from-file and --count exclude each other'],
+    [['--from-file', '-', '--password-stdin'], 'both read standard input'],
     [['--account', '7', '--url', 'https://api.example.com'], '--password-stdin is required'],
     [['--account', '7', '--url', 'http://a:geheim@127.0.0.1'], 'must have no credentials'],
     [['--account', '7', '--url', 'http://:geheim@127.0.0.1'], 'must have no credentials'],

@@ -5,6 +5,7 @@ import { Webhook } from 'standardwebhooks';
 import { Agent, request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { RunningCommand, runCli } from '../support/command-line.js';
+import { startReceiver } from '../support/receiver.js';
 
 const SECRET = `whsec_${Buffer.from('a signing secret for this test').toString('base64')}`;
 const OTHER_SECRET = `whsec_${Buffer.from('another secret for this test').toString('base64')}`;
@@ -152,6 +153,34 @@ describe('listen', () => {
     expect(await command.stop('SIGINT')).toMatchObject({ code: 0, stderr: '' });
   });
 
+  it('passes notifications on to a web application, and its answers back', async () => {
+    const application = await startReceiver();
+    application.answering = (_, response) => response.writeHead(418).end();
+    const { command, url } = await listen('--secret', SECRET, '--forward-to', application.url);
+    const headers = signed(BODY, SECRET);
+    expect((await post(url, BODY, headers)).status).toBe(418);
+    await command.printed(/ verified cdrCreated call .* answered 418\n/);
+    expect(application.received[0]).toMatchObject({ body: BODY, headers });
+    await application.close();
+    expect((await post(url, BODY, headers)).status).toBe(502);
+    await command.printed(/ answered 502 \(ECONNREFUSED\)\n/);
+  });
+
+  it('prints an object for each notification with --json', async () => {
+    const command = new RunningCommand(['listen', '0', '--secret', SECRET, '--json']);
+    running.push(command);
+    const [, url] = await command.printed(/^\{"listeningOn":"([^"]*)"\}\n/);
+    await post(url!, BODY, signed(BODY, SECRET));
+    const [, line] = await command.printed(/\n(\{.*\})\n/);
+    expect(JSON.parse(line!)).toMatchObject({
+      request: 'POST /',
+      verdict: 'verified',
+      outcome: 'answered 200',
+      headers: { 'webhook-id': ID },
+      body: BODY,
+    });
+  });
+
   it.each(['SIGINT', 'SIGTERM'] as const)('ends with exit code 0 on %s', async (signal) => {
     const { command } = await listen();
     expect(await command.stop(signal)).toMatchObject({ code: 0, stderr: '' });
@@ -181,7 +210,14 @@ describe('listen', () => {
   });
 
   it.each([
-    [['listen'], "error: missing required argument 'port'\n"],
+    [['listen', '--status', '500'], "error: option '--status' needs a port"],
+    [['listen', '0', '--application', '1'], "error: option '--application' excludes a port"],
+    [
+      ['listen', '0', '--forward-to', 'http://127.0.0.1:1', '--status', '500'],
+      "error: the answer is decided by the web application of --forward-to, not by '--status'",
+    ],
+    [['listen', '0', '--forward-to', 'http://a:geheim@127.0.0.1'], 'must have no credentials'],
+    [['listen', '--url', 'https://api.example.com'], '--password-stdin is required'],
     [['listen', '65536'], 'It must be a whole number from 0 to 65535.'],
     [
       ['listen', '0', '--status', '199'],

@@ -5,7 +5,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ROOT } from '#tools/settings';
 import { runCli } from '../support/command-line.js';
+import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { testRedisUrl } from '../support/environment.js';
+import { send } from '../support/http.js';
+import { startApi } from '../support/processes.js';
 
 const GENERATED = /^password, shown only once: (\S{20,})$/m;
 
@@ -35,10 +39,137 @@ describe('migrate', () => {
     const env = { DATABASE_URL: empty.url };
     const first = await runCli(['migrate'], { env });
     expect(first).toMatchObject({ code: 0, stderr: '' });
-    expect(first.stdout).toMatch(/^(migrated \w+\n){4}The database is up to date.\n$/);
+    expect(first.stdout).toMatch(/^(migrated \w+\n){6}The database is up to date.\n$/);
     expect(await empty.query('SELECT id FROM environments')).toHaveLength(2);
     const second = await runCli(['migrate'], { env });
     expect(second).toEqual({ code: 0, stdout: 'The database is up to date.\n', stderr: '' });
+  });
+});
+
+describe('completion', () => {
+  it.each(['bash', 'zsh', 'fish'])('prints a script for %s', async (shell) => {
+    const { code, stdout, stderr } = await runCli(['completion', shell]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('switchhook complete --');
+    expect(stdout).not.toContain('npm run');
+  });
+
+  it('prints a script that bash accepts for the installed command', async () => {
+    const { stdout } = await runCli(['completion', 'bash']);
+    const script = `${stdout}\ncomplete -p switchhook`;
+    const bash = spawnSync('bash', ['--norc'], { input: script, encoding: 'utf8' });
+    expect([bash.status, bash.stderr]).toEqual([0, '']);
+    expect(bash.stdout).toMatch(/^complete .*-F __switchhook_complete switchhook$/m);
+  });
+
+  it('knows commands, options and choices, without a database', async () => {
+    const suggested = async (...words: string[]) =>
+      (await runCli(['complete', '--', ...words])).stdout
+        .split('\n')
+        .map((line) => line.split('\t')[0]);
+    expect(await suggested('')).toContain('deliveries');
+    expect(await suggested('users', '')).toEqual(expect.arrayContaining(['list', 'unlock']));
+    expect(await suggested('users', 'list', '--')).toContain('--json');
+    expect(await suggested('events', 'send', '--event', '')).toEqual(
+      expect.arrayContaining(['smsdlr', 'cdrCreated', 'cdrRated']),
+    );
+  });
+});
+
+describe('--json', () => {
+  const objects = async (...args: string[]) => {
+    const { code, stdout, stderr } = await cli([...args, '--json']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    return stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  };
+
+  it('prints an object for each line of every command', async () => {
+    const [created] = await objects('users', 'create', 'json');
+    const { id } = created!;
+    expect(created).toEqual({
+      id,
+      username: 'json',
+      role: 'account',
+      password: expect.any(String) as string,
+    });
+    expect(await objects('users', 'create', 'json', '--if-missing')).toEqual([
+      { username: 'json', exists: true },
+    ]);
+    expect(await objects('users', 'lock', 'json')).toEqual([
+      { id, username: 'json', status: 'locked' },
+    ]);
+    expect(await objects('users', 'list')).toContainEqual({
+      ...{ id, username: 'json', role: 'account', status: 'locked' },
+      joinDate: expect.stringMatching(/Z$/) as string,
+    });
+    const [added] = await objects(
+      'credentials',
+      'add',
+      'json',
+      '--expires-at',
+      '2099-01-01T00:00:00Z',
+    );
+    expect(await objects('credentials', 'list', 'json')).toContainEqual(
+      expect.objectContaining({ id: added!.id, expiresAt: '2099-01-01T00:00:00.000Z' }),
+    );
+    expect(await objects('credentials', 'remove', 'json', String(added!.id))).toEqual([
+      { id: added!.id },
+    ]);
+    expect(await objects('migrate')).toEqual([{ migrated: [] }]);
+  });
+
+  it('can be given to every command', async () => {
+    const { stdout } = await cli(['--help']);
+    const groups = ['users', 'credentials', 'secrets', 'events', 'deliveries'];
+    const commands = [...stdout.matchAll(/^ {2}([a-z][a-z-]*) /gm)].map(([, name]) => [name!]);
+    const all = commands.flatMap(([name]) => (groups.includes(name!) ? [] : [[name!]]));
+    for (const group of groups) {
+      const help = (await cli([group, '--help'])).stdout;
+      for (const [, name] of help.matchAll(/^ {2}([a-z]+) /gm)) all.push([group, name!]);
+    }
+    const without = ['help', 'completion'];
+    const tested = all.filter((words) => !without.includes(words.at(-1)!));
+    expect(tested.length).toBeGreaterThan(14);
+    for (const words of tested) {
+      expect([words, (await cli([...words, '--help'])).stdout]).toEqual([
+        words,
+        expect.stringContaining('--json'),
+      ]);
+    }
+  });
+});
+
+describe('users unlock --forget-failures', () => {
+  it('lets a user in again who has failed too often', async () => {
+    const api = await startApi({ DATABASE_URL: database.url });
+    const username = 'forgetful';
+    const { auth } = await createUser(database, username);
+    const login = async (pair: string) =>
+      (await send('GET', `${api.url}/v1/applications`, { auth: pair })).status;
+    for (let n = 0; n < 10; n += 1) expect(await login(`${username}:wrong`)).toBe(401);
+    expect(await login(auth)).toBe(429);
+    const env = { DATABASE_URL: database.url, REDIS_URL: testRedisUrl().toString() };
+    expect((await runCli(['users', 'unlock', username], { env })).code).toBe(0);
+    expect(await login(auth)).toBe(429);
+    const args = ['users', 'unlock', username, '--forget-failures'];
+    expect(await runCli(args, { env })).toEqual({
+      code: 0,
+      stdout: `${username} is active\ncounters of failed logins forgotten: 1\n`,
+      stderr: '',
+    });
+    expect(await login(auth)).toBe(200);
+    const away = { ...env, REDIS_URL: 'redis://127.0.0.1:1' };
+    expect(await runCli(args, { env: away })).toEqual({
+      code: 1,
+      stdout: `${username} is active\n`,
+      stderr: expect.stringMatching(
+        /^Redis, which counts failed logins, cannot be reached \(.*\)\.\n$/,
+      ) as string,
+    });
+    await api.stop();
   });
 });
 
@@ -278,6 +409,80 @@ describe('import-applications', () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(sentence);
     expect(stderr.trimEnd()).not.toContain('\n');
+  });
+
+  describe('with users', () => {
+    const someUsers = [
+      {
+        id: '7000001',
+        username: 'old-shop',
+        password: 'kept password',
+        joinDate: '2016-01-31T12:00:00Z',
+      },
+      { id: 7000002, username: 'locked-shop', status: 'locked' },
+    ];
+
+    it('imports them with their ids, and lets those in who have a password', async () => {
+      const content = {
+        users: someUsers,
+        applications: [anApplication({ id: '5090001', userId: 7000001 })],
+      };
+      expect(await importFile(JSON.stringify(content))).toEqual({
+        code: 0,
+        stdout: 'imported 2 users and 1 application\n',
+        stderr: '',
+      });
+      const users = await database.query(
+        `SELECT id, username, role, status, join_date < '2017-01-01' AS old FROM users
+         WHERE id >= 7000001 ORDER BY id`,
+      );
+      expect(users).toEqual([
+        { id: '7000001', username: 'old-shop', role: 'account', status: 'active', old: true },
+        { id: '7000002', username: 'locked-shop', role: 'account', status: 'locked', old: false },
+      ]);
+      const audit = await database.query<{ action: string }>(
+        `SELECT action FROM audit WHERE resource_id IN ('7000001', '7000002', '5090001') ORDER BY 1`,
+      );
+      expect(audit.map(({ action }) => action)).toEqual([
+        'application.import',
+        'user.import',
+        'user.import',
+      ]);
+      const api = await startApi({ DATABASE_URL: database.url });
+      const listed = await send('GET', `${api.url}/v1/applications`, {
+        auth: 'old-shop:kept password',
+      });
+      expect(listed.json<{ id: string }[]>().map(({ id }) => id)).toEqual(['5090001']);
+      await api.stop();
+      const created = await cli(['users', 'create', 'after-import']);
+      expect(created.stdout).toContain('created after-import (id 7000003, ');
+    });
+
+    it('imports nothing if there is a fault anywhere, and says where', async () => {
+      const users = [
+        { id: '7100001', username: 'fine' },
+        { id: '7100001', username: '1st', role: 'boss', password: 'short', joinDate: 'once' },
+        { username: 'importer' },
+      ];
+      const faulty = await importFile(JSON.stringify({ users, applications: [] }));
+      expect(faulty.stderr.trimEnd().split('\n')).toEqual([
+        '/users/1/username: username must be a letter and up to 63 more letters, digits or the characters . _ @ -.',
+        '/users/1/id: id is used twice.',
+        '/users/1/password: password must have 8 to 200 characters.',
+        '/users/1/joinDate: joinDate must be a time such as 2026-01-31T12:00:00Z.',
+        '/users/1/role: role must be one of account, platform.',
+        '/users/2/id: id must be a number from 1 to 9007199254740991.',
+      ]);
+      const taken = { users: [{ id: userId, username: 'importer' }], applications: [] };
+      expect((await importFile(JSON.stringify(taken))).stderr).toBe(
+        '/users/0/id: id is taken.\n/users/0/username: username is taken.\n',
+      );
+      const orphan = { users: [users[0]], applications: [anApplication({ userId: 799999999 })] };
+      expect((await importFile(JSON.stringify(orphan))).stderr).toBe(
+        '/applications/0/userId: userId must be the number of an account.\n',
+      );
+      expect(await database.query(`SELECT 1 FROM users WHERE username = 'fine'`)).toEqual([]);
+    });
   });
 
   it('says in one sentence that the file does not exist', async () => {

@@ -74,6 +74,11 @@ export class RunningCommand {
     }
   }
 
+  /** What it has printed on standard error. */
+  errors(): string {
+    return this.stderr;
+  }
+
   stop(signal: 'SIGINT' | 'SIGTERM' = 'SIGINT'): Promise<Ending> {
     this.process.kill(signal);
     return this.ended;

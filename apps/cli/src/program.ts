@@ -1,6 +1,8 @@
 import { createRequire } from 'node:module';
+import tab from '@bomb.sh/tab/commander';
 import { Command } from 'commander';
 import { addCredentialsCommands } from './commands/credentials.command.js';
+import { addDeliveriesCommands } from './commands/deliveries.command.js';
 import { addEventsCommands } from './commands/events.command.js';
 import { addImportApplicationsCommand } from './commands/import-applications.command.js';
 import { addListenCommand } from './commands/listen.command.js';
@@ -8,6 +10,7 @@ import { addMigrateCommand } from './commands/migrate.command.js';
 import { addSecretsCommands } from './commands/secrets.command.js';
 import { addUsersCommands } from './commands/users.command.js';
 import { COMMAND, example } from './arguments.js';
+import { addJsonOption } from './output.js';
 
 /** Not from `#libs/runtime`, which takes long to load. */
 const { version } = createRequire(import.meta.url)('#package.json') as { version: string };
@@ -26,8 +29,20 @@ export function buildProgram(): Command {
   addImportApplicationsCommand(program);
   addSecretsCommands(program);
   addEventsCommands(program);
+  addDeliveriesCommands(program);
   addListenCommand(program);
+  addJsonOption(program);
+  addCompletion(program);
   return program;
+}
+
+/** `completion bash|zsh|fish|powershell` prints a script that completes the installed command. */
+function addCompletion(program: Command): void {
+  const name = program.name();
+  tab(program.name('switchhook'), { completionCommandName: 'completion' });
+  program.name(name);
+  const command = program.commands.find((one) => one.name() === 'completion');
+  command?.description('print a script that completes commands in a shell');
 }
 
 /** Commander's error repeats a misspelt option with its value; in `--secrt=whsec_…` that is a secret. */

@@ -1,9 +1,9 @@
-import { Module, type Type } from '@nestjs/common';
+import { Injectable, Module, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import pg from 'pg';
 import { ApplicationsModule, ApplicationsService } from '#libs/applications';
 import { IdentityModule, UsersService } from '#libs/identity';
-import { actAs } from '#libs/kernel';
+import { actAs, Transactions } from '#libs/kernel';
 import { type Config, readConfig, RuntimeModule } from '#libs/runtime';
 
 const CONNECT_TIMEOUT_MS = 3_000;
@@ -16,11 +16,26 @@ export function withUsers<Result>(use: (users: UsersService) => Promise<Result>)
   return withService(IdentityModule, UsersService, use);
 }
 
-/** Runs `use` with the applications of this installation. */
-export function withApplications<Result>(
-  use: (applications: ApplicationsService) => Promise<Result>,
+/** What an import needs, in one transaction. */
+@Injectable()
+class Imports {
+  constructor(
+    readonly users: UsersService,
+    readonly applications: ApplicationsService,
+    readonly transactions: Transactions,
+  ) {}
+}
+
+@Module({ imports: [IdentityModule, ApplicationsModule], providers: [Imports] })
+class ImportsModule {}
+
+/** Runs `use` with the users and applications of this installation: all that it does is done, or nothing. */
+export function withImports<Result>(
+  use: (services: Pick<Imports, 'users' | 'applications'>) => Promise<Result>,
 ): Promise<Result> {
-  return withService(ApplicationsModule, ApplicationsService, use);
+  return withService(ImportsModule, Imports, (imports) =>
+    imports.transactions.run(() => use(imports)),
+  );
 }
 
 /** Runs `use` with a service of a module. Others are not started, so their settings are not required. */

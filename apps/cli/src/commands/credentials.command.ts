@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { example } from '../arguments.js';
 import { CommandFailure } from '../failure.js';
+import { type OutputOptions, print, row } from '../output.js';
 import { readPassword } from '../password-input.js';
 
 /** `credentials list|add|remove`: to change a password, add a new one and remove the old one. */
@@ -32,26 +33,27 @@ export function addCredentialsCommands(program: Command): void {
     .action(remove);
 }
 
-async function list(name: string): Promise<void> {
+async function list(name: string, options: OutputOptions): Promise<void> {
   const { withUsers } = await import('../services.js');
   // Anyone with access to the database operates the service.
   const operator = { userId: '', username: '', role: 'platform' } as const;
   const { credentials } = await withUsers((users) => users.show(name, operator));
-  console.log(row('id', 'since', 'until', 'last used'));
+  if (!options.json) console.log(lineOf('id', 'since', 'until', 'last used'));
   for (const { id, createdAt, expiresAt, lastUsedAt } of credentials) {
-    console.log(row(id, ...[createdAt, expiresAt, lastUsedAt].map(timeText)));
+    const times = { createdAt, expiresAt, lastUsedAt };
+    print(options, { id, ...times }, lineOf(id, ...Object.values(times).map(timeText)));
   }
 }
 
-function row(id: string, ...times: string[]): string {
-  return [id.padStart(8), ...times.map((time) => time.padEnd(24))].join('  ').trimEnd();
+function lineOf(id: string, ...times: string[]): string {
+  return row([id, -8], ...times.map((time) => [time, 24] as const));
 }
 
 function timeText(time: Date | null): string {
   return time?.toISOString() ?? '';
 }
 
-interface AddOptions {
+interface AddOptions extends OutputOptions {
   passwordStdin?: true;
   expiresAt?: string;
 }
@@ -63,8 +65,9 @@ async function add(name: string, options: AddOptions): Promise<void> {
   const { credential, password } = await withUsers((users) =>
     users.addCredential(name, { password: given, expiresAt }),
   );
-  console.log(`added credential ${credential.id}`);
-  if (password !== undefined) console.log(`password, shown only once: ${password}`);
+  const { id } = credential;
+  const shown = password === undefined ? '' : `\npassword, shown only once: ${password}`;
+  print(options, { id, password }, `added credential ${id}${shown}`);
 }
 
 async function timeOf(text: string): Promise<Date> {
@@ -75,8 +78,8 @@ async function timeOf(text: string): Promise<Date> {
   return time;
 }
 
-async function remove(name: string, id: string): Promise<void> {
+async function remove(name: string, id: string, options: OutputOptions): Promise<void> {
   const { withUsers } = await import('../services.js');
   await withUsers((users) => users.removeCredential(name, id));
-  console.log(`removed credential ${id}`);
+  print(options, { id }, `removed credential ${id}`);
 }

@@ -1,19 +1,17 @@
 import { type Command, Option } from 'commander';
 import { example, numericId, wholeNumber } from '../arguments.js';
-import { EventSender, type EventAnswer } from '../events/event-sender.js';
+import { type ApiOptions, apiOf, withApiOptions } from '../api/api-options.js';
+import { type FileEvent, readEvents } from '../events/event-file.js';
+import { type EventAnswer, sendEvents } from '../events/event-sender.js';
 import { EVENT_KINDS, type EventKind, type Resource, RESOURCES } from '#libs/webhooks/domain';
-import { type SampleEvent, sampleEvents } from '../events/samples.js';
+import { sampleEvents } from '../events/samples.js';
 import { CommandFailure } from '../failure.js';
-import { readPassword } from '../password-input.js';
+import { type OutputOptions, print } from '../output.js';
 
-/** The platform user of an `npm start` with its own database. The password is public. */
-const TRIAL = { username: 'switch', password: 'switch-secret' };
 const MAX_COUNT = 1_000;
 
-interface SendOptions {
-  url?: string;
-  user: string;
-  passwordStdin?: true;
+interface SendOptions extends ApiOptions, OutputOptions {
+  fromFile?: string;
   event?: EventKind;
   resource?: Resource;
   application?: string;
@@ -24,15 +22,18 @@ interface SendOptions {
 
 /** `events send` */
 export function addEventsCommands(program: Command): void {
-  program
+  const events = program
     .command('events')
     .description('report events to a running API, like a switch')
-    .addHelpText('after', example('events send --application 1'))
+    .addHelpText('after', example('events send --application 1'));
+  const command = events
     .command('send')
-    .description('send sample events, by default one of each kind')
-    .option('--url <url>', 'the API (default: on this machine, at HOST and PORT)')
-    .option('--user <name>', 'a user of the role platform', TRIAL.username)
-    .option('--password-stdin', "read the user's password from standard input")
+    .description('send sample events, by default one of each kind, or those of a file');
+  withApiOptions(command, 'platform')
+    .option(
+      '--from-file <file>',
+      'send the events of a file as they are: an object of JSON, an array, or an object on each line; - for standard input',
+    )
     .addOption(new Option('--event <kind>', 'send only this kind').choices(EVENT_KINDS))
     .addOption(new Option('--resource <resource>', 'what the events are about').choices(RESOURCES))
     .option('--application <id>', 'events of this application', numericId)
@@ -43,72 +44,56 @@ export function addEventsCommands(program: Command): void {
     .action(send);
 }
 
+/** What the samples are like, which a file decides by itself. */
+const OF_SAMPLES = ['event', 'resource', 'application', 'account', 'count', 'id'];
+
 async function send(options: SendOptions, command: Command): Promise<void> {
+  const { fromFile } = options;
+  if (fromFile !== undefined) {
+    const given = OF_SAMPLES.find((name) => command.getOptionValueSource(name) === 'cli');
+    if (given !== undefined) command.error(`error: --from-file and --${given} exclude each other`);
+    if (fromFile === '-' && options.passwordStdin) {
+      command.error('error: --from-file - and --password-stdin both read standard input');
+    }
+  }
+  const samples = fromFile === undefined ? samplesOf(options, command) : undefined;
+  const api = await apiOf(options, command);
+  const events = samples ?? (await readEvents(fromFile!));
+  const texts = events.map(({ text }) => text);
+  await report(events, sendEvents(api, texts), options);
+}
+
+function samplesOf(options: SendOptions, command: Command): FileEvent[] {
   const { application, account, event, resource, count, id } = options;
   if (application === undefined && account === undefined) {
     command.error('error: --application or --account is required, or both');
   }
-  const api = options.url === undefined ? await apiOfThisMachine() : givenApi(options.url, command);
-  const username = options.user;
-  const password = await passwordOf(options, api, command);
   const kinds = event === undefined ? EVENT_KINDS : [event];
   const ids = { applicationId: application, accountId: account, id };
-  const events = sampleEvents({ events: kinds, resource, ...ids, count }, new Date());
-  await report(events, new EventSender(api, { username, password }).send(events));
-}
-
-/** Not checked by commander, whose errors repeat the value, even with a password in the URL. */
-function givenApi(text: string, command: Command): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    return command.error("error: option '--url' must be an http or https URL");
-  }
-  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
-    return command.error(
-      "error: option '--url' must have no credentials (see --user), no query and no fragment",
-    );
-  }
-  return url;
-}
-
-async function apiOfThisMachine(): Promise<URL> {
-  const { readApiAddress } = await import('#libs/runtime');
-  const { HOST, PORT } = readApiAddress();
-  // The wildcard address is for listening, not for calling.
-  const host = HOST === '0.0.0.0' || HOST === '::' ? '127.0.0.1' : HOST;
-  return new URL(`http://${host.includes(':') ? `[${host}]` : host}:${PORT}`);
-}
-
-async function passwordOf(options: SendOptions, api: URL, command: Command): Promise<string> {
-  if (options.passwordStdin) return readPassword();
-  if (options.user !== TRIAL.username || !isLoopback(api)) {
-    command.error(
-      `error: --password-stdin is required, except for the user ${TRIAL.username} on this machine`,
-    );
-  }
-  return TRIAL.password;
-}
-
-function isLoopback({ hostname }: URL): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d+){3}$/.test(hostname);
+  return sampleEvents({ events: kinds, resource, ...ids, count }, new Date()).map((sample) => ({
+    ...sample,
+    text: JSON.stringify(sample),
+  }));
 }
 
 async function report(
-  events: readonly SampleEvent[],
+  events: readonly FileEvent[],
   answers: AsyncIterable<EventAnswer>,
+  options: OutputOptions,
 ): Promise<void> {
   let answered = 0;
   let refused = 0;
   for await (const answer of answers) {
     const { event, resource } = events[answered++]!;
+    const what = `${event} ${resource}`;
     if ('error' in answer) {
       refused++;
-      console.error(`${event} ${resource} refused: ${answer.error}`);
-    } else {
-      const deliveries = answer.deliveries === 1 ? '1 delivery' : `${answer.deliveries} deliveries`;
-      const outcome = answer.duplicate ? 'duplicate' : deliveries;
-      console.log(`${event} ${resource} ${outcome} ${answer.href}`);
+      console.error(`event ${answered}, ${what}, refused: ${answer.error}`);
+      continue;
     }
+    const deliveries = answer.deliveries === 1 ? '1 delivery' : `${answer.deliveries} deliveries`;
+    const outcome = answer.duplicate ? 'duplicate' : deliveries;
+    print(options, { event, resource, ...answer }, `${what} ${outcome} ${answer.href}`);
   }
   if (refused > 0) throw new CommandFailure(`${refused} of ${events.length} events were refused.`);
 }

@@ -1,27 +1,47 @@
-import { once } from 'node:events';
-import type { Command } from 'commander';
-import { example, wholeNumber } from '../arguments.js';
+import { type Command, Option } from 'commander';
+import { EVENT_KINDS, type EventKind } from '#libs/webhooks/domain';
+import { type ApiOptions, apiOf, givenUrl, withApiOptions } from '../api/api-options.js';
+import { example, numericId, wholeNumber } from '../arguments.js';
+import { forward } from '../listen/forwarding.js';
+import { type Arrival, arrivalObject, arrivalText } from '../listen/notification-text.js';
 import { Receiver } from '../listen/receiver.js';
 import { SignatureCheck } from '../listen/signature-check.js';
+import { listenByStream } from '../listen/stream-listener.js';
+import { type OutputOptions, print } from '../output.js';
+import { stopSignal } from '../stop-signal.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_SECONDS = 86_400;
 
-interface ListenOptions {
+interface ListenOptions extends ApiOptions, OutputOptions {
+  forwardTo?: string;
   host: string;
   secret: string[];
   status: number;
   failFirst: number;
   retryAfter?: number;
   delay: number;
+  event?: EventKind[];
+  resource: string;
+  application?: string;
 }
+
+/** Options by what they are for. */
+const ANSWERS = ['status', 'failFirst', 'retryAfter', 'delay'];
+const WITH_PORT = ['host', 'secret', ...ANSWERS];
+const WITHOUT_PORT = ['url', 'user', 'passwordStdin', 'event', 'resource', 'application'];
 
 /** `listen` */
 export function addListenCommand(program: Command): void {
-  program
+  const command = program
     .command('listen')
-    .argument('<port>', 'port to listen on; 0 for any free port', wholeNumber(0, 65_535))
-    .description('receive notifications, verify their signatures and print them, until Ctrl-C')
+    .argument('[port]', 'port to listen on; 0 for any free port', wholeNumber(0, 65_535))
+    .description(
+      'receive notifications, verify their signatures and print them, until Ctrl-C; without a port, ' +
+        'those of an account, by subscriptions that exist as long as the command runs',
+    )
+    .option('--forward-to <url>', 'post each notification to this web application')
+    .optionsGroup('With a port:')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option(
       '--secret <key>',
@@ -37,7 +57,16 @@ export function addListenCommand(program: Command): void {
       wholeNumber(0, 7 * DAY_SECONDS),
     )
     .option('--delay <ms>', 'delay each answer', wholeNumber(0, HOUR_MS), 0)
+    .optionsGroup('Without a port:');
+  withApiOptions(command, 'account')
+    .addOption(
+      new Option('--event <kinds...>', 'only these kinds (default: all)').choices(EVENT_KINDS),
+    )
+    .option('--resource <resources>', 'only about these, such as call,sms', 'all')
+    .option('--application <id>', 'only of this application', numericId)
+    .optionsGroup('')
     .addHelpText('after', example('listen 4000 --secret whsec_…'))
+    .addHelpText('after', example('listen --forward-to http://127.0.0.1:8080/hook'))
     .action(listen);
 }
 
@@ -45,18 +74,85 @@ function collect(secret: string, before: string[]): string[] {
   return [...before, secret];
 }
 
-async function listen(port: number, options: ListenOptions, command: Command): Promise<void> {
+async function listen(
+  port: number | undefined,
+  options: ListenOptions,
+  command: Command,
+): Promise<void> {
+  refuse(port === undefined ? WITH_PORT : WITHOUT_PORT, port === undefined ? 'needs' : 'excludes');
+  const forwardTo =
+    options.forwardTo === undefined
+      ? undefined
+      : givenUrl('forward-to', options.forwardTo, command);
+  if (forwardTo) refuse(ANSWERS, 'is decided by the web application of --forward-to, not by');
+  const show = (arrival: Arrival): void => {
+    print(options, arrivalObject(arrival), arrivalText(arrival));
+  };
+  if (port === undefined) await listenToAccount(options, command, forwardTo, show);
+  else await listenOn(port, options, command, forwardTo, show);
+
+  function refuse(names: readonly string[], why: string): void {
+    const given = command.options.find(
+      (option) =>
+        names.includes(option.attributeName()) &&
+        command.getOptionValueSource(option.attributeName()) === 'cli',
+    );
+    if (!given) return;
+    const subject = why.startsWith('is') ? 'the answer' : `option '${given.long}'`;
+    const object = why.startsWith('is') ? `'${given.long}'` : 'a port';
+    command.error(`error: ${subject} ${why} ${object}`);
+  }
+}
+
+async function listenOn(
+  port: number,
+  options: ListenOptions,
+  command: Command,
+  forwardTo: URL | undefined,
+  show: (arrival: Arrival) => void,
+): Promise<void> {
   const { host, status, failFirst, retryAfter, delay } = options;
-  const answers = { status, failFirst, retryAfter, delayMs: delay };
-  const receiver = new Receiver(signatureCheck(options.secret, command), answers, (text) => {
-    console.log(text);
-  });
+  const answers = { status, failFirst, retryAfter, delayMs: delay, forwardTo };
+  const receiver = new Receiver(signatureCheck(options.secret, command), answers, show);
   // Registered first, because a program that reads the first line may stop us at once.
-  const stopped = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+  const stopped = stopSignal();
   const bound = await receiver.listen(port, host);
-  console.log(`listening on http://${host.includes(':') ? `[${host}]` : host}:${bound}/`);
-  await stopped;
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${bound}/`;
+  print(options, { listeningOn: url }, `listening on ${url}`);
+  await new Promise((resolve) => {
+    if (stopped.aborted) resolve(undefined);
+    stopped.addEventListener('abort', resolve);
+  });
   await receiver.close();
+}
+
+async function listenToAccount(
+  options: ListenOptions,
+  command: Command,
+  forwardTo: URL | undefined,
+  show: (arrival: Arrival) => void,
+): Promise<void> {
+  const stopped = stopSignal();
+  const api = await apiOf(options, command);
+  const { event: events = EVENT_KINDS, resource, application: applicationId } = options;
+  await listenByStream(
+    api,
+    { events, resource, applicationId },
+    stopped,
+    () => {
+      print(options, { listeningTo: events }, `listening to ${events.join(', ')}`);
+    },
+    async ({ headers, body }) => {
+      const answer = forwardTo && (await forward(forwardTo, headers, body));
+      const outcome =
+        answer === undefined
+          ? ''
+          : typeof answer === 'number'
+            ? `answered ${answer}`
+            : `not answered (${answer})`;
+      show({ outcome, headers, body });
+    },
+  );
 }
 
 /** Not checked by commander, whose errors repeat the value. */

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { example } from '../arguments.js';
+import { type OutputOptions, print } from '../output.js';
 
 /** `migrate` */
 export function addMigrateCommand(program: Command): void {
@@ -10,13 +11,13 @@ export function addMigrateCommand(program: Command): void {
     .action(run);
 }
 
-async function run(): Promise<void> {
+async function run(options: OutputOptions): Promise<void> {
   const [{ readConfig, migrate }, { contextSchemas }] = await Promise.all([
     import('#libs/runtime'),
     import('../context-schemas.js'),
   ]);
-  const print = (line: string): void => console.error(line);
-  const done = await migrate(readConfig(), contextSchemas, { print });
-  for (const name of done) console.log(`migrated ${name}`);
-  console.log('The database is up to date.');
+  const tell = (line: string): void => console.error(line);
+  const done = await migrate(readConfig(), contextSchemas, { print: tell });
+  const lines = [...done.map((name) => `migrated ${name}`), 'The database is up to date.'];
+  print(options, { migrated: done }, lines.join('\n'));
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { example } from '../arguments.js';
 import { CommandFailure } from '../failure.js';
+import { type OutputOptions, print } from '../output.js';
 
 /** `secrets reencrypt` */
 export function addSecretsCommands(program: Command): void {
@@ -15,12 +16,14 @@ export function addSecretsCommands(program: Command): void {
     .action(reencrypt);
 }
 
-async function reencrypt(): Promise<void> {
+async function reencrypt(options: OutputOptions): Promise<void> {
   const { withSecrets } = await import('../secrets.js');
   await withSecrets(async (secrets) => {
     if (secrets.keyId === undefined) throw new CommandFailure('SECRETS_KEYS is not set.');
     const { changed, unreadable } = await secrets.run();
-    console.log(`subscriptions re-encrypted with the key "${secrets.keyId}": ${changed}`);
+    const { keyId } = secrets;
+    const line = `subscriptions re-encrypted with the key "${keyId}": ${changed}`;
+    print(options, { keyId, changed, unreadable: unreadable.size }, line);
     const [first] = unreadable;
     if (!first) return;
     const [id, reason] = first;

@@ -1,13 +1,15 @@
 import { type Command, Option } from 'commander';
-import type { Role, Status } from '#libs/identity';
+import type { Role, Status, User } from '#libs/identity';
 import { example } from '../arguments.js';
+import { CommandFailure } from '../failure.js';
+import { type OutputOptions, print, row } from '../output.js';
 import { readPassword } from '../password-input.js';
 
 const PAGE_SIZE = 500;
 /** Repeated here, so that `--help` does not load the service. */
 const ROLES = Object.keys({ account: true, platform: true } satisfies Record<Role, true>);
 
-interface CreateOptions {
+interface CreateOptions extends OutputOptions {
   role: Role;
   passwordStdin?: true;
   ifMissing?: true;
@@ -42,32 +44,34 @@ export function addUsersCommands(program: Command): void {
     .argument('<name>', 'username or id')
     .description("refuse a user's credentials; events of the account are still delivered")
     .addHelpText('after', example('users lock demo'))
-    .action((name: string) => setStatus(name, 'locked'));
+    .action(lock);
   users
     .command('unlock')
     .argument('<name>', 'username or id')
     .description("accept a user's credentials again")
+    .option('--forget-failures', 'and forget the failed logins that lock it out')
     .addHelpText('after', example('users unlock demo'))
-    .action((name: string) => setStatus(name, 'active'));
+    .action(unlock);
 }
 
-async function list(): Promise<void> {
+async function list(options: OutputOptions): Promise<void> {
   const { withUsers } = await import('../services.js');
   await withUsers(async (users) => {
     let page = await users.list({ limit: PAGE_SIZE });
-    console.log(row('id', 'username', 'role', 'status', 'joined'));
+    if (!options.json) console.log(lineOf('id', 'username', 'role', 'status', 'joined'));
     while (page.length > 0) {
       for (const { id, username, role, status, joinDate } of page) {
-        console.log(row(id, username, role, status, joinDate.toISOString()));
+        const joined = joinDate.toISOString();
+        const user = { id, username, role, status, joinDate };
+        print(options, user, lineOf(id, username, role, status, joined));
       }
       page = await users.list({ after: page.at(-1)!.id, limit: PAGE_SIZE });
     }
   });
 }
 
-function row(id: string, username: string, role: string, status: string, joined: string): string {
-  const columns = [id.padStart(8), username.padEnd(24), role.padEnd(8), status.padEnd(6), joined];
-  return columns.join('  ');
+function lineOf(id: string, name: string, role: string, status: string, joined: string): string {
+  return row([id, -8], [name, 24], [role, 8], [status, 6], [joined, 24]);
 }
 
 async function create(username: string, options: CreateOptions): Promise<void> {
@@ -81,18 +85,44 @@ async function create(username: string, options: CreateOptions): Promise<void> {
         role: options.role,
         password: given,
       });
-      console.log(`created ${user.username} (id ${user.id}, role ${user.role})`);
-      if (password !== undefined) console.log(`password, shown only once: ${password}`);
+      const { id, username: name, role } = user;
+      const shown = password === undefined ? '' : `\npassword, shown only once: ${password}`;
+      const created = { id, username: name, role, password };
+      print(options, created, `created ${name} (id ${id}, role ${role})${shown}`);
     } catch (error) {
       // Of two concurrent commands, one creates the user and both succeed.
       if (!(options.ifMissing && error instanceof UsernameTaken)) throw error;
-      console.log(`${username} already exists`);
+      print(options, { username, exists: true }, `${username} already exists`);
     }
   });
 }
 
-async function setStatus(name: string, status: Status): Promise<void> {
+async function setStatus(name: string, status: Status, options: OutputOptions): Promise<User> {
   const { withUsers } = await import('../services.js');
   const user = await withUsers((users) => users.setStatus(name, status));
-  console.log(`${user.username} is ${status}`);
+  const { id, username } = user;
+  print(options, { id, username, status }, `${username} is ${status}`);
+  return user;
+}
+
+async function lock(name: string, options: OutputOptions): Promise<void> {
+  await setStatus(name, 'locked', options);
+}
+
+async function unlock(
+  name: string,
+  options: OutputOptions & { forgetFailures?: true },
+): Promise<void> {
+  const { username } = await setStatus(name, 'active', options);
+  if (!options.forgetFailures) return;
+  const { forgetLoginFailures } = await import('#libs/identity');
+  const { readConfig } = await import('#libs/runtime');
+  let forgotten: number;
+  try {
+    forgotten = await forgetLoginFailures(readConfig(), username);
+  } catch (error) {
+    const why = (error as Error).message;
+    throw new CommandFailure(`Redis, which counts failed logins, cannot be reached (${why}).`);
+  }
+  print(options, { username, forgotten }, `counters of failed logins forgotten: ${forgotten}`);
 }

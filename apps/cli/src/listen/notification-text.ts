@@ -1,3 +1,28 @@
+/** A request, or a notification, as it is printed. */
+export interface Arrival {
+  /** `POST /path`; absent for what came by the stream. */
+  request?: string;
+  /** Whether the signature is genuine. */
+  verdict?: string;
+  outcome: string;
+  headers?: NodeJS.Dict<string | string[]>;
+  body?: Buffer;
+}
+
+/** An arrival for people: a line, and the body. */
+export function arrivalText({ request = '', verdict, outcome, body }: Arrival): string {
+  const time = new Date().toTimeString().slice(0, 8);
+  const members = body ? stringMembers(body, ['event', 'resource', 'id']).join(' ') : '';
+  const line = [time, verdict, members || request, outcome].filter(Boolean).join(' ');
+  const text = body && body.length > 0 ? `\n${readableBody(body)}` : '';
+  return `${printable(line)}${text}`;
+}
+
+/** An arrival for programs. */
+export function arrivalObject({ body, ...arrival }: Arrival): object {
+  return { at: new Date().toISOString(), ...arrival, ...(body && { body: body.toString() }) };
+}
+
 /**
  * Formats a notification's body. Only the blanks between the tokens of JSON change: big numbers, repeated
  * keys and the order stay, as the product promises.

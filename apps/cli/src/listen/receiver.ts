@@ -4,11 +4,13 @@ import { buffer } from 'node:stream/consumers';
 import { finished } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CommandFailure } from '../failure.js';
-import { printable, readableBody, stringMembers } from './notification-text.js';
+import { forward } from './forwarding.js';
+import type { Arrival } from './notification-text.js';
 import type { SignatureCheck } from './signature-check.js';
 
 const FAILING = 503;
 const METHOD_NOT_ALLOWED = 405;
+const UNREACHABLE = 502;
 
 /** How notifications are answered. */
 export interface Answers {
@@ -18,6 +20,8 @@ export interface Answers {
   /** The `Retry-After` of answers other than 2xx, in seconds. */
   retryAfter: number | undefined;
   delayMs: number;
+  /** The web application that answers instead. */
+  forwardTo: URL | undefined;
 }
 
 /** A web application that receives notifications, prints them and answers as configured. */
@@ -26,11 +30,11 @@ export class Receiver {
   private readonly stopping = new AbortController();
   private received = 0;
 
-  /** @param print called with a text for every request, after the answer */
+  /** @param print called for every request, after the answer */
   constructor(
     private readonly signatures: SignatureCheck,
     private readonly answers: Answers,
-    private readonly print: (text: string) => void,
+    private readonly print: (arrival: Arrival) => void,
   ) {
     this.server = createServer((request, response) => {
       void this.receive(request, response);
@@ -66,24 +70,35 @@ export class Receiver {
     if (request.method !== 'POST') {
       // From a browser or a script that waits for the start. It does not count for failFirst.
       response.writeHead(METHOD_NOT_ALLOWED, { Allow: 'POST' }).end();
-      this.printLine(`${request.method ?? ''} ${request.url ?? ''} is not a notification`);
+      const what = `${request.method ?? ''} ${request.url ?? ''}`;
+      this.print({ request: what, outcome: 'is not a notification' });
       return;
     }
-    const status = this.received++ < this.answers.failFirst ? FAILING : this.answers.status;
     const path = `POST ${request.url ?? ''}`;
     let body: Buffer;
     try {
       body = await buffer(request);
     } catch {
-      this.printLine(`${path} was interrupted`);
+      this.print({ request: path, outcome: 'was interrupted' });
       return;
     }
     const verdict = this.signatures.verdict(request.headers, body);
-    const what = stringMembers(body, ['event', 'resource', 'id']).join(' ') || path;
+    const answer = await this.answerTo(request, body);
+    const status = typeof answer === 'number' ? answer : UNREACHABLE;
     const isAnswered = await this.answer(response, status);
     if (this.stopping.signal.aborted) return;
-    const outcome = isAnswered ? `answered ${status}` : 'not answered: the caller has disconnected';
-    this.printLine(`${verdict} ${what} ${outcome}`, body);
+    const why = typeof answer === 'number' ? '' : ` (${answer})`;
+    const outcome = isAnswered
+      ? `answered ${status}${why}`
+      : 'not answered: the caller has disconnected';
+    this.print({ request: path, verdict, outcome, headers: request.headers, body });
+  }
+
+  /** @returns a status; or why the web application could not be asked for one */
+  private answerTo(request: IncomingMessage, body: Buffer): Promise<number | string> | number {
+    const { forwardTo, failFirst, status } = this.answers;
+    if (forwardTo) return forward(forwardTo, request.headers, body);
+    return this.received++ < failFirst ? FAILING : status;
   }
 
   /** @returns false if the caller did not wait for the answer */
@@ -101,11 +116,5 @@ export class Receiver {
     await delay(delayMs, undefined, { signal: this.stopping.signal });
     if (retryAfter !== undefined && status >= 300) response.setHeader('Retry-After', retryAfter);
     response.writeHead(status).end();
-  }
-
-  private printLine(line: string, body?: Buffer): void {
-    const time = new Date().toTimeString().slice(0, 8);
-    const text = body && body.length > 0 ? `\n${readableBody(body)}` : '';
-    this.print(`${time} ${printable(line)}${text}`);
   }
 }

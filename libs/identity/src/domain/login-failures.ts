@@ -31,7 +31,13 @@ export abstract class LoginFailures {
 
 /** Counts failures with a username from an address. */
 export function pairCounter(username: string, address: string): LoginCounter {
-  return { key: keyOf(`${address}\n${username}`), allowed: ALLOWED_OF_PAIR };
+  const key = `${keyOfUser(username)}:${keyOf(`${address}\n${username}`)}`;
+  return { key, allowed: ALLOWED_OF_PAIR };
+}
+
+/** What the keys of a username's counters begin with, whatever the address. */
+export function keyOfUser(username: string): string {
+  return keyOf(username);
 }
 
 /** Counts failures from an address with any username. */

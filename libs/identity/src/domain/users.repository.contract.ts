@@ -26,6 +26,16 @@ export function usersRepositoryContract(users: () => UsersRepository): void {
     await expect(users().insert(aUser('taken'))).rejects.toThrow(UsernameTaken);
   });
 
+  it('keeps the id and the join date of a user that was created elsewhere', async () => {
+    const { id } = await users().insert(aUser('native'));
+    const imported = { id: String(Number(id) + 1_000), joinDate: new Date('2016-01-31T12:00:00Z') };
+    await users().insert({ ...aUser('imported'), ...imported });
+    await users().raiseIds();
+    expect(await users().findByUsername('imported')).toMatchObject(imported);
+    const later = await users().insert(aUser('later'));
+    expect(later.id).toBe(String(Number(imported.id) + 1));
+  });
+
   it('lists users by id, after a given one', async () => {
     for (const name of ['one', 'two', 'three']) await users().insert(aUser(name));
     const all = await users().page({ limit: 100 });

@@ -6,6 +6,7 @@ import { type NewUser, UsersRepository } from './users.repository.js';
 /** Users in memory, ids from 1. */
 export class FakeUsersRepository extends UsersRepository {
   readonly all: User[] = [];
+  private nextId = 1;
   /** The ids that were locked, in order. */
   readonly locked: string[] = [];
 
@@ -26,10 +27,15 @@ export class FakeUsersRepository extends UsersRepository {
     if (this.all.some(({ username }) => username === user.username)) {
       return Promise.reject(new UsernameTaken());
     }
-    const id = String(this.all.length + 1);
-    const stored = Object.assign(new User(), user, { id, joinDate: new Date() });
+    const { id = String(this.nextId++), joinDate = new Date() } = user;
+    const stored = Object.assign(new User(), user, { id, joinDate });
     this.all.push(stored);
     return Promise.resolve(stored);
+  }
+
+  override raiseIds(): Promise<void> {
+    this.nextId = Math.max(...this.all.map(({ id }) => Number(id)), 0) + 1;
+    return Promise.resolve();
   }
 
   override lock(id: string): Promise<void> {

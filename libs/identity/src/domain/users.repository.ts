@@ -1,8 +1,8 @@
 import type { Page } from '#libs/kernel';
 import type { User } from './user.js';
 
-/** A user to store. The store adds its id and join date. */
-export type NewUser = Omit<User, 'id' | 'joinDate'>;
+/** A user to store. The store adds the id and the join date, unless the user was created elsewhere. */
+export type NewUser = Omit<User, 'id' | 'joinDate'> & Partial<Pick<User, 'id' | 'joinDate'>>;
 
 /** Stores users. */
 export abstract class UsersRepository {
@@ -10,8 +10,10 @@ export abstract class UsersRepository {
   abstract findByUsername(username: string): Promise<User | undefined>;
   /** In ascending order of id. */
   abstract page(page: Page): Promise<User[]>;
-  /** @throws UsernameTaken */
+  /** @throws UsernameTaken, also if the id is taken */
   abstract insert(user: NewUser): Promise<User>;
+  /** Makes later ids higher than those of all users. */
+  abstract raiseIds(): Promise<void>;
   /** Locks the user's row until the transaction ends. */
   abstract lock(id: string): Promise<void>;
   /** @returns whether the status changed */

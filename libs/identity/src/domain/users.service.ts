@@ -1,6 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { AuditTrail, isNumericId, NotFoundError, type Page, Transactions } from '#libs/kernel';
+import {
+  AuditTrail,
+  type FieldFault,
+  isNumericId,
+  NotFoundError,
+  type Page,
+  Transactions,
+  ValidationError,
+} from '#libs/kernel';
 import type { Credential } from './credential.js';
 import { CredentialsRepository } from './credentials.repository.js';
 import { isExpired, requireExpiry } from './expiry.js';
@@ -9,6 +17,7 @@ import { generatePassword, requirePassword } from './password.js';
 import { PasswordHasher } from './password-hasher.js';
 import type { Principal } from './principal.js';
 import { type Role, SALT_BYTES, type Status, type User } from './user.js';
+import { type ImportedUser, readUsers, userFault } from './user-import.js';
 import { isUsername, requireUsername } from './username.js';
 import { UsersRepository } from './users.repository.js';
 
@@ -55,6 +64,50 @@ export class UsersService {
       return stored;
     });
     return { user, ...password.generated };
+  }
+
+  /**
+   * Imports users that were created elsewhere: all of them or none.
+   * @returns the number of users
+   * @throws ValidationError whose faults contain a JSON Pointer, such as `/3/username`
+   */
+  async import(records: unknown): Promise<number> {
+    const { users, faults } = readUsers(records);
+    if (faults.length > 0) throw new ValidationError(faults);
+    const prepared = await Promise.all(
+      users.map(async ({ password, ...user }) => {
+        const salt = randomBytes(SALT_BYTES);
+        const hash = password === undefined ? undefined : await this.hasher.hash(password, salt);
+        return { user: { ...user, salt }, hash };
+      }),
+    );
+    await this.transactions.run(async () => {
+      const taken = await this.takenAmong(users);
+      if (taken.length > 0) throw new ValidationError(taken);
+      for (const { user, hash } of prepared) {
+        await this.users.insert(user);
+        if (hash) await this.credentials.insert({ userId: user.id, hash, expiresAt: null });
+      }
+      await this.users.raiseIds();
+      await this.audit.record(
+        ...users.map(({ id }) => ({
+          action: 'user.import' as const,
+          resourceId: id,
+          accountId: id,
+        })),
+      );
+    });
+    return users.length;
+  }
+
+  private async takenAmong(users: readonly ImportedUser[]): Promise<FieldFault[]> {
+    const faults: FieldFault[] = [];
+    for (const [index, { id, username }] of users.entries()) {
+      const isTaken = (name: string) => userFault(index, name, 'conflict', 'is taken');
+      if (await this.users.findById(id)) faults.push(isTaken('id'));
+      if (await this.users.findByUsername(username)) faults.push(isTaken('username'));
+    }
+    return faults;
   }
 
   findByUsername(username: string): Promise<User | undefined> {

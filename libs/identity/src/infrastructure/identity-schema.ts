@@ -1,8 +1,9 @@
 import type { DatabaseSchema } from '#libs/runtime';
 import { initial } from './migrations/0001-initial.js';
+import { importedUsers } from './migrations/0002-imported-users.js';
 
 export const identitySchema: DatabaseSchema = {
-  migrations: [initial],
+  migrations: [initial, importedUsers],
   tables: {
     users: { api: 'SELECT, INSERT, UPDATE (status)' },
     credentials: { api: 'SELECT, INSERT, DELETE, UPDATE (last_used_at)' },
@@ -10,4 +11,5 @@ export const identitySchema: DatabaseSchema = {
     // Append-only. Every process that changes something writes to it.
     audit: { api: 'SELECT, INSERT', worker: 'INSERT' },
   },
+  functions: { 'raise_user_ids()': { api: 'EXECUTE' } },
 };

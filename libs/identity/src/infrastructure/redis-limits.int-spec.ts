@@ -92,13 +92,11 @@ describe('failed logins in Redis', () => {
       'utf8',
     );
     const [recipe = ''] = /^ {4}login=\$\(.*\)$/m.exec(page) ?? [];
-    expect(recipe).toContain(' 192.0.2.7 demo)');
+    expect(recipe).toContain(' 192.0.2.7)');
     expect(page).toContain('\n    redis-cli del "switchhook:login:$login"\n');
     for (const address of ['192.0.2.7', addressGroup('2001:db8::7')]) {
       const script = `${recipe.replace('192.0.2.7', address)}\nprintf %s "$login"`;
-      expect(execFileSync('sh', ['-c', script]).toString()).toBe(pairCounter('demo', address).key);
-      const ofAddress = script.replace(' demo)', ')');
-      const key = execFileSync('sh', ['-c', ofAddress]).toString();
+      const key = execFileSync('sh', ['-c', script]).toString();
       expect(key).toBe(addressCounter(address).key);
     }
     expect(page).toContain(`\`${addressGroup('2001:db8::7')}\``);

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { RedisLimits } from '#libs/runtime';
+import { type Config, connectRedis, type RedisConnection, RedisLimits } from '#libs/runtime';
 import { LocalLoginFailures } from '../domain/local-login-failures.js';
 import {
   ATTEMPTS_PENDING_MS,
   FAILURE_WINDOW_MS,
+  keyOfUser,
   type LoginCounter,
   LoginFailures,
   type LoginOutcome,
@@ -54,6 +55,38 @@ export class RedisLoginFailures extends LoginFailures {
   }
 }
 
+/**
+ * Forgets the failed logins with a username from all addresses; not those of an address with any username.
+ * @returns how many counters there were
+ * @throws when Redis is away
+ */
+export async function forgetLoginFailures(config: Config, username: string): Promise<number> {
+  const redis = connectRedis(config, 'commands');
+  try {
+    await connected(redis);
+    let forgotten = 0;
+    const nodes = 'nodes' in redis ? redis.nodes('master') : [redis];
+    for (const node of nodes) {
+      const match = `${PREFIX}${keyOfUser(username)}:*`;
+      for await (const keys of node.scanStream({ match, count: 1_000 })) {
+        for (const key of keys as string[]) forgotten += await redis.del(key);
+      }
+    }
+    return forgotten;
+  } finally {
+    redis.disconnect();
+  }
+}
+
+/** Rejects with the first failure; ioredis itself would try for ever. */
+function connected(redis: RedisConnection): Promise<void> {
+  return new Promise((resolve, reject) => {
+    redis.once('ready', () => resolve()).on('error', reject);
+  });
+}
+
+const PREFIX = 'switchhook:login:';
+
 function keyOf({ key }: LoginCounter): string {
-  return `switchhook:login:${key}`;
+  return `${PREFIX}${key}`;
 }

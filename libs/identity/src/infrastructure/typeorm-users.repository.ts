@@ -5,7 +5,7 @@ import { codeOf, TypeOrmTransactions } from '#libs/runtime';
 import { UsernameTaken } from '../domain/identity-errors.js';
 import { User } from '../domain/user.js';
 import { type NewUser, UsersRepository } from '../domain/users.repository.js';
-import { LOCK_USER } from './user.statements.js';
+import { LOCK_USER, RAISE_USER_IDS } from './user.statements.js';
 
 const UNIQUE_VIOLATION = '23505';
 
@@ -36,6 +36,10 @@ export class TypeOrmUsersRepository extends UsersRepository {
     } catch (error) {
       throw codeOf(error) === UNIQUE_VIOLATION ? new UsernameTaken() : error;
     }
+  }
+
+  override async raiseIds(): Promise<void> {
+    await this.transactions.query(RAISE_USER_IDS);
   }
 
   override async lock(id: string): Promise<void> {

@@ -48,3 +48,5 @@ UPDATE credentials c SET last_used_at = now() FROM used WHERE c.id = used.id`,
 export const LOCK_USER = statement<{ id: string }>(
   'SELECT FROM users WHERE id = @id FOR NO KEY UPDATE',
 );
+
+export const RAISE_USER_IDS = statement('SELECT raise_user_ids()');

@@ -10,3 +10,4 @@ export {
   sampleData,
   usualResource,
 } from '../deliveries/domain/event-samples.js';
+export { notificationBody, signatureHeaders } from '../deliveries/domain/notification.js';

@@ -1,0 +1,108 @@
+import { STATUS_CODES } from 'node:http';
+import { type Dispatcher, request } from 'undici';
+import { CommandFailure } from '../failure.js';
+
+/** The API answers in well under a second, and reports an unavailable database in a few. */
+const ANSWER_TIMEOUT_MS = 30_000;
+
+interface Answer {
+  text: string;
+  /** The path of the next page of a list. */
+  next: string | undefined;
+}
+
+/** The API cannot be reached, or cannot answer now. */
+export class UnavailableFailure extends CommandFailure {}
+
+/** A running API, in the name of a user. */
+export class ApiConnection {
+  private readonly authorization: string;
+
+  constructor(
+    private readonly api: URL,
+    { username, password }: { username: string; password: string },
+  ) {
+    this.authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+  }
+
+  /** @throws CommandFailure when the request is refused or not answered, with the API's sentence */
+  async ask(method: 'GET' | 'POST' | 'DELETE', path: string, body?: string): Promise<Answer> {
+    const { statusCode, headers, body: answer } = await this.exchange(method, path, body);
+    const text = await answer.text().catch((error: unknown) => this.fail(error));
+    if (statusCode >= 300) throw this.refusal(statusCode, text);
+    const [, next] = /<([^>]*)>; *rel="next"/.exec(String(headers.link ?? '')) ?? [];
+    return { text, next: next && next.slice(next.indexOf('v1/')) };
+  }
+
+  /** Like {@link ask}, for an answer in JSON. The type is the caller's to know. */
+
+  async json<Body>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<Body> {
+    const { text } = await this.ask(method, path, body && JSON.stringify(body));
+    try {
+      return JSON.parse(text) as Body;
+    } catch {
+      throw this.refusal(200, text);
+    }
+  }
+
+  /**
+   * Opens an answer without an end.
+   * @throws UnavailableFailure when that may be possible later; CommandFailure when the request is refused
+   */
+  async open(
+    path: string,
+    headers: Record<string, string>,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<Buffer>> {
+    const answer = await request(this.urlOf(path), {
+      headers: { ...headers, authorization: this.authorization },
+      headersTimeout: ANSWER_TIMEOUT_MS,
+      bodyTimeout: ANSWER_TIMEOUT_MS,
+      signal,
+    }).catch((error: unknown) => this.fail(error));
+    if (answer.statusCode === 200) return answer.body;
+    const refusal = this.refusal(answer.statusCode, await answer.body.text().catch(() => ''));
+    throw answer.statusCode < 500 ? refusal : new UnavailableFailure(refusal.message);
+  }
+
+  private async exchange(
+    method: 'GET' | 'POST' | 'DELETE',
+    path: string,
+    body: string | undefined,
+  ): Promise<Dispatcher.ResponseData> {
+    return request(this.urlOf(path), {
+      method,
+      headers: {
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        authorization: this.authorization,
+      },
+      ...(body !== undefined && { body }),
+      headersTimeout: ANSWER_TIMEOUT_MS,
+      bodyTimeout: ANSWER_TIMEOUT_MS,
+    }).catch((error: unknown) => this.fail(error));
+  }
+
+  /** Below the base's own path, with or without a trailing slash. */
+  private urlOf(path: string): URL {
+    return new URL(path, this.api.href.replace(/\/*$/, '/'));
+  }
+
+  private fail(error: unknown): never {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new UnavailableFailure(`${this.api.origin} cannot be reached (${code ?? message}).`);
+  }
+
+  private refusal(status: number, text: string): CommandFailure {
+    const why = errorIn(text) ?? `it answered ${`${status} ${STATUS_CODES[status] ?? ''}`.trim()}.`;
+    return new CommandFailure(`${this.api.origin} refused the request: ${why}`);
+  }
+}
+
+function errorIn(text: string): string | undefined {
+  try {
+    const { error } = JSON.parse(text) as { error?: unknown };
+    return typeof error === 'string' ? error : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,169 @@
+import type { Command } from 'commander';
+import type { Schemas } from '#libs/client';
+import { rawElements } from '#libs/kernel';
+import { activityOf } from '../api/activity.js';
+import type { ApiConnection } from '../api/api-connection.js';
+import { type ApiOptions, apiOf, withApiOptions } from '../api/api-options.js';
+import { example, numericId, wholeNumber } from '../arguments.js';
+import { printable } from '../listen/notification-text.js';
+import { type OutputOptions, print, row } from '../output.js';
+import { stopSignal } from '../stop-signal.js';
+
+type Delivery = Schemas['Delivery'];
+type Attempt = Schemas['Attempt'];
+
+const MAX_PAGE = 1_000;
+const MAX_LISTED = 100_000;
+
+type Options = ApiOptions & OutputOptions;
+
+interface ListOptions extends Options {
+  webhook?: string;
+  application?: string;
+  state?: string;
+  event?: string;
+  status?: string;
+  since?: string;
+  until?: string;
+  limit: number;
+}
+
+/** `deliveries list|tail|show|redeliver` */
+export function addDeliveriesCommands(program: Command): void {
+  const deliveries = program
+    .command('deliveries')
+    .description('show and repeat the deliveries of an account, by a running API')
+    .addHelpText('after', example('deliveries list --status 5xx'));
+  withApiOptions(deliveries.command('list'), 'account')
+    .description('list deliveries, the newest first')
+    .option('--webhook <id>', 'of this subscription', numericId)
+    .option('--application <id>', 'of events of this application', numericId)
+    .option('--state <state>', 'in this state, such as exhausted')
+    .option('--event <kind>', 'of events of this kind')
+    .option(
+      '--status <result>',
+      'with this result of the last attempt, such as 404, 5xx or timeout',
+    )
+    .option('--since <time>', 'of events from this time on, such as 2027-01-31T12:00:00Z')
+    .option('--until <time>', 'of events before this time')
+    .option('--limit <n>', 'at most so many', wholeNumber(1, MAX_LISTED), 50)
+    .addHelpText('after', example('deliveries list --status 5xx'))
+    .action(list);
+  withApiOptions(deliveries.command('tail'), 'account')
+    .description('print deliveries as they change, until Ctrl-C')
+    .option('--webhook <id>', 'of this subscription', numericId)
+    .option('--state <state>', 'in this state, such as exhausted')
+    .addHelpText('after', example('deliveries tail'))
+    .action(tail);
+  withApiOptions(deliveries.command('show'), 'account')
+    .argument('<id>', 'id of the delivery')
+    .description('show a delivery and its newest attempts')
+    .addHelpText('after', example('deliveries show 019a0b1c-2d3e-7f40-8a51-b26c73d84e95'))
+    .action(show);
+  withApiOptions(deliveries.command('redeliver'), 'account')
+    .argument('<id...>', 'ids of deliveries')
+    .description('send finished deliveries again')
+    .addHelpText('after', example('deliveries redeliver 019a0b1c-2d3e-7f40-8a51-b26c73d84e95'))
+    .action(redeliver);
+}
+
+async function list(options: ListOptions, command: Command): Promise<void> {
+  const api = await apiOf(options, command);
+  const { webhook: webhookId, application: applicationId, state, event, status } = options;
+  const { since, until, limit } = options;
+  const filters = { webhookId, applicationId, state, event, status, since, until };
+  const given = Object.entries(filters).filter(([, value]) => value !== undefined);
+  const query = new URLSearchParams(given as [string, string][]);
+  query.set('limit', String(Math.min(limit, MAX_PAGE)));
+  let left = limit;
+  for (
+    let path: string | undefined = `v1/deliveries?${query.toString()}`;
+    path !== undefined && left > 0;
+  ) {
+    const { text, next } = await api.ask('GET', path);
+    for (const one of rawElements(text).slice(0, left)) {
+      print(options, one, lineOf(JSON.parse(one) as Delivery));
+      left -= 1;
+    }
+    path = next;
+  }
+}
+
+function lineOf({ createdAt, id, state, ...others }: Delivery): string {
+  const { attempts, event, resource, webhookId, targetUrl } = others;
+  return row(
+    [createdAt, 24],
+    [id, 36],
+    [state, 9],
+    [String(attempts), -2],
+    [`${event} ${resource}`, 18],
+    [webhookId, -6],
+    [printable(targetUrl), 0],
+  );
+}
+
+async function tail(options: ListOptions, command: Command): Promise<void> {
+  const api = await apiOf(options, command);
+  const { webhook, state } = options;
+  let attempt = '';
+  for await (const { event, data } of activityOf(api, stopSignal())) {
+    if (event === 'open') console.error('waiting for deliveries');
+    if (event === 'interrupted') console.error('some may be missing here: see deliveries list');
+    if (event === 'attempt') attempt = resultOf(JSON.parse(data) as Attempt);
+    if (event !== 'delivery') continue;
+    const delivery = JSON.parse(data) as Delivery;
+    const isWanted =
+      (webhook ?? delivery.webhookId) === delivery.webhookId &&
+      (state ?? delivery.state) === delivery.state;
+    // An attempt is followed by its delivery.
+    if (isWanted) print(options, data, `${lineOf(delivery)}${attempt && `  ${attempt}`}`);
+    attempt = '';
+  }
+}
+
+async function show(id: string, options: Options, command: Command): Promise<void> {
+  const api = await apiOf(options, command);
+  const { text } = await api.ask('GET', pathOf(id));
+  const delivery = JSON.parse(text) as Schemas['DeliveryWithAttempts'];
+  print(options, text, textOf(delivery));
+}
+
+function textOf(delivery: Schemas['DeliveryWithAttempts']): string {
+  const { id, event, resource, webhookId, eventId, targetUrl, state, attempts } = delivery;
+  const { reason, nextAttemptAt, attemptLog } = delivery;
+  const verdict = [
+    `${state} after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`,
+    ...(reason === undefined ? [] : [reason]),
+    ...(nextAttemptAt === undefined ? [] : [`next attempt at ${nextAttemptAt}`]),
+  ].join(', ');
+  const about = `${id}: ${event} ${resource} for subscription ${webhookId}, event ${eventId}`;
+  const log = attemptLog.map((attempt) =>
+    row([String(attempt.number), -3], [attempt.at, 24], [resultOf(attempt), 0]),
+  );
+  return [verdict, about, `to ${printable(targetUrl)}`, ...log].join('\n');
+}
+
+function resultOf({ status, error, durationMs, address }: Attempt): string {
+  const from = address === undefined ? '' : ` from ${address}`;
+  return `${status ?? error} in ${durationMs} ms${from}`;
+}
+
+async function redeliver(
+  ids: readonly string[],
+  options: Options,
+  command: Command,
+): Promise<void> {
+  const api = await apiOf(options, command);
+  for (const id of ids) {
+    const { href } = await redelivered(api, id);
+    print(options, { id, href }, `${id} is sent again: ${href}`);
+  }
+}
+
+function redelivered(api: ApiConnection, id: string): Promise<{ href: string }> {
+  return api.json('POST', `${pathOf(id)}/redeliver`);
+}
+
+function pathOf(id: string): string {
+  return `v1/deliveries/${encodeURIComponent(id)}`;
+}
