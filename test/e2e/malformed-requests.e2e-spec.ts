@@ -934,7 +934,7 @@ describe('a path', () => {
     ...['/v1/applications/1/webhook', '/v1/applications/1/Webhooks', '/v1/applications/1/x'],
     ...['/v1/applications/1/webhooks/1/secret', '/v1/applications/1/webhooks/1/deliveries'],
     ...['/v1/webhooks/1/Secret', '/v1/webhooks/1//secret'],
-    ...['/v1/webhooks/1/secret/rotate/x', '/v1/deliveries', '/v1/deliveries/1/attempts'],
+    ...['/v1/webhooks/1/secret/rotate/x', '/v1/attempts', '/v1/deliveries/1/attempts'],
     ...['/v1/%61pplications/%zz', '/v1/applications%2F1', '/v1%2Fapplications', '/v1/users/1/2/3'],
     ...[
       '/v1/applications/../users',

@@ -8,6 +8,7 @@ import { freePort } from '#tools/net';
 import { ROOT } from '#tools/settings';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { EventStream } from '../support/event-stream.js';
 import { send } from '../support/http.js';
 import { startApi, startWorker } from '../support/processes.js';
 import type { ServiceProcess } from '../support/service-process.js';
@@ -21,6 +22,7 @@ let receiver: Receiver;
 let platform: Client;
 let customer: Client;
 let accountId: string;
+let customerAuth: string;
 let apiMetrics: string;
 let workerMetrics: string;
 
@@ -41,7 +43,7 @@ beforeAll(async () => {
   ]);
   receiver = await startReceiver();
   const account = await createUser(database, 'customer');
-  accountId = account.id;
+  ({ id: accountId, auth: customerAuth } = account);
   customer = typedClientOf(api.url, account.auth);
   const { auth } = await createUser(database, 'platform', 'platform');
   platform = typedClientOf(api.url, auth);
@@ -139,17 +141,19 @@ it('measures requests by method, route and status', async () => {
   await send('GET', `${api.url}/v1/webhooks/123456`);
   await send('GET', `${api.url}/v1/nothing/123456`);
   await send('GET', `${api.url}/health/ready`);
+  const stream = await EventStream.open(`${api.url}/v1/stream`, customerAuth);
+  stream.close();
   await report();
   const after = await eventually(
     () => metrics(apiMetrics),
     (now) =>
+      now.http_server_active_requests === 0 &&
       now[of('POST', '/v1/events', 202)] === (before[of('POST', '/v1/events', 202)] ?? 0) + 1,
   );
   expect(after).toMatchObject({
     [of('GET', '/v1/webhooks/:id', 401)]: 1,
-    http_server_active_requests: 0,
   });
-  expect(Object.keys(after).filter((name) => /health|123456/.test(name))).toEqual([]);
+  expect(Object.keys(after).filter((name) => /health|stream|123456/.test(name))).toEqual([]);
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
     version: string;
   };

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { EventStream } from '../support/event-stream.js';
 import { type Client, clientOf } from '../support/http.js';
 import { programs, startApi, startWorker } from '../support/processes.js';
 import type { ServiceProcess } from '../support/service-process.js';
@@ -19,7 +20,8 @@ let servers: RedisServers;
 let receiver: Receiver;
 let processes: ServiceProcess[] = [];
 let platform: Client;
-let accountId: string;
+let account: { id: string; auth: string };
+let stream: EventStream;
 let reported = 0;
 
 beforeEach(async () => {
@@ -35,6 +37,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await Promise.all(processes.map((running) => running.stop()));
   processes = [];
+  stream.close();
   await receiver.close();
   await servers.end();
   await database.drop();
@@ -49,27 +52,40 @@ async function startOn(redisUrl: string): Promise<void> {
     DELIVERY_TIMEOUT_MS: '1000',
     QUEUE_SHARDS: '6',
   };
-  const account = await createUser(database, 'customer');
+  account = await createUser(database, 'customer');
   const { auth } = await createUser(database, 'platform', 'platform');
   processes = await Promise.all([startApi(environment), startWorker(environment)]);
   const url = processes[0]?.url ?? '';
-  accountId = account.id;
   platform = clientOf(url, auth);
   for (let path = 0; path < SUBSCRIPTIONS; path += 1) {
     const targetUrl = `${receiver.url}/${String(path)}`;
     const body = { event: 'cdrCreated', resource: 'all', targetUrl };
     expect((await clientOf(url, account.auth).post('/v1/webhooks', body)).status).toBe(200);
   }
+  stream = await EventStream.open(`${url}/v1/stream`, account.auth);
 }
 
 /** Reports events, and waits until every subscription was notified of all events so far. */
 async function reportAndAwait(count: number): Promise<void> {
-  const event = { event: 'cdrCreated', resource: 'call', accountId, data: {} };
+  const event = { event: 'cdrCreated', resource: 'call', accountId: account.id, data: {} };
   const events = Array<typeof event>(count).fill(event);
   expect((await platform.post('/v1/events/batch', { events })).status).toBe(202);
   reported += count;
   await receiver.until(
     (received) => new Set(received.map(({ id }) => id)).size === reported * SUBSCRIPTIONS,
+  );
+}
+
+/** Reports events until the stream shows one of their deliveries. */
+async function reportUntilStreamed(): Promise<void> {
+  stream.events.length = 0;
+  await eventually(
+    async () => {
+      await reportAndAwait(1);
+      return stream.events.some(({ name }) => name === 'delivery');
+    },
+    Boolean,
+    { ms: 30_000, everyMs: 200 },
   );
 }
 
@@ -87,8 +103,10 @@ it('delivers through a Redis Cluster, and continues when a primary is lost', asy
   expect(used.filter((keys) => (keys as string[]).length > 0).length).toBeGreaterThan(1);
 
   const [lost = ''] = primaries.filter((line) => portOf(line) !== port);
+  await reportUntilStreamed();
   await servers.kill(portOf(lost));
   await reportAndAwait(50);
+  await reportUntilStreamed();
 });
 
 const portOf = (line: string): number => Number(/127\.0\.0\.1:(\d+)/.exec(line)?.[1]);
@@ -113,4 +131,5 @@ it('finds the primary through a sentinel, and the new one when it is lost', asyn
     (keys) => keys.length > 0,
     { ms: 30_000 },
   );
+  await reportUntilStreamed();
 });

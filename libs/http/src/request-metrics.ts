@@ -7,7 +7,7 @@ import { pathOf } from './request.js';
 
 type Label = 'http_request_method' | 'http_route' | 'http_response_status_code';
 
-/** Measures requests, except for health requests. Names of metrics and labels are OpenTelemetry's. */
+/** Measures requests, except for health requests and, as they last for hours, streams. Names of metrics and labels are OpenTelemetry's. */
 @Injectable()
 export class RequestMetrics {
   private active = 0;
@@ -31,6 +31,7 @@ export class RequestMetrics {
     this.active += 1;
     response.once('close', () => {
       this.active -= 1;
+      if (response.getHeader('Content-Type') === 'text/event-stream') return;
       const labels = {
         http_request_method: request.method,
         http_route: routeOf(request) ?? '',

@@ -79,29 +79,25 @@ async function listen(
   options: ListenOptions,
   command: Command,
 ): Promise<void> {
-  refuse(port === undefined ? WITH_PORT : WITHOUT_PORT, port === undefined ? 'needs' : 'excludes');
-  const forwardTo =
-    options.forwardTo === undefined
-      ? undefined
-      : givenUrl('forward-to', options.forwardTo, command);
-  if (forwardTo) refuse(ANSWERS, 'is decided by the web application of --forward-to, not by');
-  const show = (arrival: Arrival): void => {
-    print(options, arrivalObject(arrival), arrivalText(arrival));
-  };
-  if (port === undefined) await listenToAccount(options, command, forwardTo, show);
-  else await listenOn(port, options, command, forwardTo, show);
-
-  function refuse(names: readonly string[], why: string): void {
+  const refuse = (names: readonly string[], says: (option: string) => string): void => {
     const given = command.options.find(
       (option) =>
         names.includes(option.attributeName()) &&
         command.getOptionValueSource(option.attributeName()) === 'cli',
     );
-    if (!given) return;
-    const subject = why.startsWith('is') ? 'the answer' : `option '${given.long}'`;
-    const object = why.startsWith('is') ? `'${given.long}'` : 'a port';
-    command.error(`error: ${subject} ${why} ${object}`);
-  }
+    if (given) command.error(`error: ${says(`'${given.long}'`)}`);
+  };
+  if (port === undefined) refuse(WITH_PORT, (option) => `option ${option} needs a port`);
+  else refuse(WITHOUT_PORT, (option) => `option ${option} excludes a port`);
+  const { forwardTo: url } = options;
+  const forwardTo = url === undefined ? undefined : givenUrl('forward-to', url, command);
+  const byApplication = 'the web application of --forward-to decides about the answer, not';
+  if (forwardTo) refuse(ANSWERS, (option) => `${byApplication} ${option}`);
+  const show = (arrival: Arrival): void => {
+    print(options, arrivalObject(arrival), arrivalText(arrival));
+  };
+  if (port === undefined) await listenToAccount(options, command, forwardTo, show);
+  else await listenOn(port, options, command, forwardTo, show);
 }
 
 async function listenOn(
