@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { Database, Log, Metrics, readConfig, Tracing, TypeOrmTransactions } from '#libs/runtime';
@@ -93,6 +94,8 @@ describe('replays in PostgreSQL', () =>
     switchOff,
     finished: async (webhookId, state) => {
       await aDelivery(webhookId, state);
+      // A range ends with the last whole millisecond before the request.
+      await sleep(2);
     },
     complete: async (id) => {
       await database.query(
