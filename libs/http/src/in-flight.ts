@@ -8,8 +8,11 @@ const MAX_REQUESTS = 200;
 const MAX_BYTES = 16 << 20;
 /** Concurrent list queries of an account. */
 const READS_PER_ACCOUNT = 1;
-/** Between queued list queries, an account pauses this many times as long as the last one took. */
-const PAUSE_FACTOR = 3;
+/**
+ * Between its list queries, an account pauses for as many times as long as the last one took as it has more
+ * waiting, at most this many.
+ */
+const MOST_PAUSES = 9;
 const RETRY_AFTER_MS = 1_000;
 
 /** A request of an account, until the client has received its answer. */
@@ -17,7 +20,7 @@ export interface RequestInFlight {
   /** Runs a query that is not a lookup by key. Accounts alternate on half of the connections. */
   read: <Result>(work: () => Promise<Result>) => Promise<Result>;
   /**
-   * Sets how many bytes of the body are in memory.
+   * Sets how many bytes are in memory of the body, or of an answer that is not sent yet.
    * @throws RateLimitedError
    */
   hold: (bytes: number) => void;
@@ -34,7 +37,11 @@ export class InFlight {
 
   constructor(@Inject(CONFIG) { DATABASE_POOL_SIZE }: Config) {
     const atOnce = DATABASE_POOL_SIZE >> 1;
-    this.reads = new FairSemaphore({ atOnce, atOnceOfOne: READS_PER_ACCOUNT, rest: PAUSE_FACTOR });
+    this.reads = new FairSemaphore({
+      atOnce,
+      atOnceOfOne: READS_PER_ACCOUNT,
+      mostPauses: MOST_PAUSES,
+    });
   }
 
   /** @throws RateLimitedError */
@@ -74,9 +81,9 @@ function disconnected(): DomainError {
   return new DomainError('request_timeout', 'request_timeout', 'The client has left.');
 }
 
-/** Bytes of the bodies in memory and of the answers that clients have not read. */
+/** Bytes of bodies and answers in memory. */
 function bytesOf(account: ReadonlyMap<Response, number>): number {
   let bytes = 0;
-  for (const [response, ofBody] of account) bytes += ofBody + response.writableLength;
+  for (const [response, held] of account) bytes += held + response.writableLength;
   return bytes;
 }

@@ -9,7 +9,7 @@ import type { View } from './view.js';
 const JSON_TYPE = 'application/json; charset=utf-8';
 /** Longer answers are streamed. */
 const WHOLE_BYTES = 256 << 10;
-/** How much of a list is read ahead of the client. */
+/** How much of a list is read at a time. */
 const CHUNK_BYTES = 128 << 10;
 /** Rows of one query: of the first one, when their size is unknown, and the maximum. */
 const FIRST_ROWS = 20;
@@ -57,11 +57,14 @@ export async function answerPieces(
       return;
     }
     start += piece.value;
+    request.inFlight?.hold(start.length);
   }
   response.status(200).setHeader('Content-Type', JSON_TYPE);
   response.write(start);
   start = '';
-  const options = { objectMode: false, highWaterMark: CHUNK_BYTES };
+  request.inFlight?.hold(0);
+  // Nothing is read ahead: a client that does not read would keep it in memory.
+  const options = { objectMode: false, highWaterMark: 0 };
   try {
     await pipeline(Readable.from(pieces, options), response);
   } catch (error) {
@@ -107,6 +110,7 @@ export async function answerList<Row extends { id: string }>(
     texts.push(...chunk.texts);
     bytes += sizeOf(chunk.texts);
     if (bytes > WHOLE_BYTES) texts = [];
+    request.inFlight?.hold(texts.length === 0 ? 0 : bytes);
     next = chunk.next;
     if (chunk.isCutShort) break;
   } while (next !== undefined && ids.length < limit);
@@ -134,9 +138,11 @@ class ListReader<Row extends { id: string }> {
     const wanted = Math.min(this.rows, most);
     // One extra row shows whether there is more.
     const page = { limit: wanted + 1, ...(after !== undefined && { after }) };
-    const { read } = this.source;
-    const found = await (this.request.inFlight?.read(() => read(page)) ?? read(page));
-    const chunk = this.chunkOf(Array.isArray(found) ? { rows: found } : found, wanted);
+    const read = async (): Promise<Chunk> => {
+      const found = await this.source.read(page);
+      return this.chunkOf(Array.isArray(found) ? { rows: found } : found, wanted);
+    };
+    const chunk = await (this.request.inFlight?.read(read) ?? read());
     const count = chunk.ids.length;
     const fitting = Math.floor((CHUNK_BYTES * count) / Math.max(sizeOf(chunk.texts), 1));
     this.rows = Math.max(1, Math.min(fitting, 2 * this.rows, MAX_ROWS));

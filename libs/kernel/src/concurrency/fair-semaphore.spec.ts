@@ -102,24 +102,31 @@ it('limits the waiting work of each party separately', async () => {
   expect(await other).toBe('done');
 });
 
-it('pauses a party that has more work waiting, and runs others meanwhile', async () => {
+it('pauses a party for longer the more work it has waiting, and runs others meanwhile', async () => {
   vi.useFakeTimers();
-  const semaphore = new FairSemaphore({ atOnce: 1, atOnceOfOne: 1, rest: 3 }, refusal);
+  const semaphore = new FairSemaphore({ atOnce: 1, atOnceOfOne: 1, mostPauses: 2 }, refusal);
   const began: string[] = [];
   const work = (name: string) => async () => {
     began.push(name);
     await new Promise((resolve) => setTimeout(resolve, 100));
   };
-  const all = ['many', 'many', 'other'].map((name) => semaphore.run(work(name), name));
-  await vi.advanceTimersByTimeAsync(100);
-  expect(began).toEqual(['many', 'other']);
-  await vi.advanceTimersByTimeAsync(299);
-  expect(began).toHaveLength(2);
-  await vi.advanceTimersByTimeAsync(1);
-  expect(began).toEqual(['many', 'other', 'many']);
+  const names = ['many', 'many', 'many', 'many', 'other'];
+  const all = names.map((name) => semaphore.run(work(name), name));
+  const hasBegun = async (ms: number, ...names: string[]) => {
+    await vi.advanceTimersByTimeAsync(ms - 1);
+    expect(began).toHaveLength(0);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(began.splice(0)).toEqual(names);
+  };
+  expect(began.splice(0)).toEqual(['many']);
+  await hasBegun(100, 'other');
+  // Three are waiting, but two pauses are the limit; then two, then one.
+  await hasBegun(200, 'many');
+  await hasBegun(300, 'many');
+  await hasBegun(200, 'many');
   await vi.advanceTimersByTimeAsync(100);
   await Promise.all(all);
   // Nothing is waiting, so the party does not pause.
   void semaphore.run(work('many'), 'many');
-  expect(began).toHaveLength(4);
+  expect(began).toHaveLength(1);
 });

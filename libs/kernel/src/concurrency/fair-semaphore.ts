@@ -8,8 +8,11 @@ export interface SemaphoreLimits {
   /** For each party. */
   waitingOfOne?: number;
   waitMs?: number;
-  /** A party with more work waiting pauses after each piece of work, this many times as long as it took. */
-  rest?: number;
+  /**
+   * A party pauses after each piece of work, as many times as long as it took as it has more waiting, but at
+   * most this many times.
+   */
+  mostPauses?: number;
 }
 
 /** A party with waiting work. */
@@ -42,9 +45,10 @@ export class FairSemaphore {
       return await work();
     } finally {
       this.running -= 1;
-      const { rest } = this.limits;
-      if (rest !== undefined && this.parties.get(party)) {
-        setTimeout(() => this.end(party), rest * (performance.now() - start));
+      const { mostPauses = 0 } = this.limits;
+      const pauses = Math.min(this.parties.get(party)?.waiting.length ?? 0, mostPauses);
+      if (pauses > 0) {
+        setTimeout(() => this.end(party), pauses * (performance.now() - start));
         this.beginNext();
       } else this.end(party);
     }
