@@ -75,14 +75,14 @@ async function report(accountId = customer.id): Promise<string> {
   return answer.json<Schemas['AcceptedEvent']>().href.split('/').at(-1)!;
 }
 
-/** Makes up changes of the subscription, in place of a worker. */
-async function happen(times: number): Promise<void> {
+/** Makes up changes of subscriptions, by turns, in place of a worker. */
+async function happen(times: number, webhooks: readonly string[]): Promise<void> {
   const log = `{switchhook:activity}:log:${customer.id}`;
   const [last] = await redis.xrevrange(log, '+', '-', 'COUNT', 1);
   const [created, number] = last![0].split('-').map(Number) as [number, number];
   const pipeline = redis.pipeline();
   for (let n = 1; n <= times; n += 1) {
-    pipeline.xadd(log, `${created}-${number + n}`, 'h', `webhook ${webhook}`);
+    pipeline.xadd(log, `${created}-${number + n}`, 'h', `webhook ${webhooks[n % webhooks.length]}`);
   }
   await pipeline.exec();
 }
@@ -254,6 +254,32 @@ it('allows an account five streams at once', async () => {
   await eventually(() => open().catch(() => undefined));
 });
 
+it('shows a subscription once that changed several times in a moment, and not if nothing changed', async () => {
+  const stream = await open();
+  await happen(15, [webhook]);
+  const other = await subscribe(client, { name: 'Other' });
+  await client.put(`/v1/webhooks/${webhook}`, {});
+  await client.put(`/v1/webhooks/${other}`, { name: 'Renamed' });
+  await stream.until(({ data }) => data.includes('"Renamed"'));
+  const shown = stream.data<Webhook>('webhook').filter(({ id }) => id === webhook);
+  expect(shown.length).toBeGreaterThan(0);
+  expect(shown.length).toBeLessThan(5);
+});
+
+it('ends the stream of revoked credentials even after too many failed logins', async () => {
+  const stream = await open();
+  const { username } = (await client.get(`/v1/users/${customer.id}`)).json<{ username: string }>();
+  for (let n = 0; n < 10; n += 1) {
+    await send('GET', `${api.url}/v1/applications`, { auth: `${username}:wrong ${n}` });
+  }
+  await platform.put(`/v1/users/${customer.id}`, { status: 'locked' });
+  await eventually(
+    () => Promise.resolve(stream.ended),
+    (ended) => ended,
+    { ms: 15_000 },
+  );
+});
+
 it('sends nothing more once the credentials are revoked', async () => {
   const stream = await open();
   await platform.put(`/v1/users/${customer.id}`, { status: 'locked' });
@@ -268,7 +294,9 @@ it('sends nothing more once the credentials are revoked', async () => {
 });
 
 it('disconnects a client that does not read', async () => {
-  await client.put(`/v1/webhooks/${webhook}`, { payload: { text: 'x'.repeat(15_000) } });
+  const payload = { text: 'x'.repeat(15_000) };
+  const webhooks = [];
+  while (webhooks.length < 9) webhooks.push(await subscribe(client, { payload }));
   const connection = await connectTo(api.url);
   connection.write(
     `GET /v1/stream HTTP/1.1\r\nHost: x\r\nAuthorization: ${basic(customer.auth)}\r\n\r\n`,
@@ -278,7 +306,7 @@ it('disconnects a client that does not read', async () => {
   let ended = false;
   void connection.ended.then(() => (ended = true));
   // More than the buffers between us hold.
-  await happen(5_000);
+  await happen(5_000, webhooks);
   // A paused socket does not see its end.
   await eventually(
     () => redis.zcard(`{switchhook:activity}:listeners:${customer.id}`),

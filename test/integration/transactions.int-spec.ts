@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { actAs, UnavailableError } from '#libs/kernel';
+import { actAs, BusyError, UnavailableError } from '#libs/kernel';
 import { Database, Log, Metrics, readConfig, statement, TypeOrmTransactions } from '#libs/runtime';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 
@@ -71,13 +71,17 @@ it('leaves half of the connections to others, however many transactions one user
   const as = (userId: string) => actAs({ name: userId, userId }, () => shared.run(work));
   try {
     const all = [as('1'), as('1'), as('1'), as('1'), as('2')];
+    const many = Array.from({ length: 1_000 }, () => as('1').catch((error: unknown) => error));
     await vi.waitFor(() => expect(begun).toBe(3));
     const bySystem = shared.run(() => Promise.resolve('done'));
     expect(await bySystem).toBe('done');
     expect(begun).toBe(3);
     release();
     await Promise.all(all);
-    expect(begun).toBe(5);
+    // A thousand of them may wait, two of which are in `all`.
+    const refused = (await Promise.all(many)).filter((error) => error instanceof BusyError);
+    expect(refused).toHaveLength(2);
+    expect(begun).toBe(5 + 1_000 - 2);
   } finally {
     await pool.destroy();
   }

@@ -16,7 +16,7 @@ export function withUsers<Result>(use: (users: UsersService) => Promise<Result>)
   return withService(IdentityModule, UsersService, use);
 }
 
-/** What an import needs, in one transaction. */
+/** What an import needs. */
 @Injectable()
 class Imports {
   constructor(
@@ -29,13 +29,9 @@ class Imports {
 @Module({ imports: [IdentityModule, ApplicationsModule], providers: [Imports] })
 class ImportsModule {}
 
-/** Runs `use` with the users and applications of this installation: all that it does is done, or nothing. */
-export function withImports<Result>(
-  use: (services: Pick<Imports, 'users' | 'applications'>) => Promise<Result>,
-): Promise<Result> {
-  return withService(ImportsModule, Imports, (imports) =>
-    imports.transactions.run(() => use(imports)),
-  );
+/** Runs `use` with the users and applications of this installation. */
+export function withImports<Result>(use: (imports: Imports) => Promise<Result>): Promise<Result> {
+  return withService(ImportsModule, Imports, use);
 }
 
 /** Runs `use` with a service of a module. Others are not started, so their settings are not required. */

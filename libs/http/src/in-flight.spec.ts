@@ -85,6 +85,23 @@ it('counts nothing for a client that disconnected before its account was known',
   await expect(request.inFlight!.read(vi.fn())).rejects.toThrow('The client has left.');
 });
 
+it('lets go of a queued query at once when its client disconnects', async () => {
+  const inFlight = started(2);
+  let end = (): void => undefined;
+  const first = begin(inFlight, '1').request.inFlight!.read(
+    () => new Promise<void>((resolve) => (end = resolve)),
+  );
+  const left = begin(inFlight, '1');
+  const query = vi.fn(() => Promise.resolve());
+  const queued = left.request.inFlight!.read(query);
+  left.end();
+  await expect(queued).rejects.toThrow('The client has left.');
+  end();
+  await first;
+  expect(query).not.toHaveBeenCalled();
+  expect(left.response.listenerCount('close')).toBe(0);
+});
+
 it('runs no query for a client that has disconnected', async () => {
   const left = begin(started(), '1');
   left.end();

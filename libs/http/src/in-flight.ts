@@ -62,12 +62,18 @@ export class InFlight {
       });
     }
     request.inFlight = {
-      read: (work) =>
-        this.reads.run(() => {
-          // A client that disconnected while waiting must not delay others of its account.
-          if (!account.has(response)) throw disconnected();
-          return work();
-        }, accountId),
+      read: async (work) => {
+        if (!account.has(response)) throw disconnected();
+        // A client that disconnects while it waits must not stay in memory, nor delay others of its account.
+        const left = new AbortController();
+        const leave = (): void => left.abort(disconnected());
+        response.once('close', leave);
+        try {
+          return await this.reads.run(work, accountId, left.signal);
+        } finally {
+          response.off('close', leave);
+        }
+      },
       hold: (bytes) => {
         if (!account.has(response)) return;
         account.set(response, bytes);

@@ -23,12 +23,14 @@ export function addImportApplicationsCommand(program: Command): void {
 async function run(file: string, options: OutputOptions): Promise<void> {
   const content = await readJson(file);
   const { withImports } = await import('../services.js');
-  const imported = await withImports(async (services) => {
-    if (!hasUsers(content)) return { applications: await services.applications.import(content) };
-    const { users: records, applications } = content;
-    const users = await located('/users', () => services.users.import(records));
-    const count = () => services.applications.import(applications);
-    return { users, applications: await located('/applications', count) };
+  const imported = await withImports(async ({ users, applications, transactions }) => {
+    if (!hasUsers(content)) return { applications: await applications.import(content) };
+    const importUsers = await located('/users', () => users.prepareImport(content.users));
+    const importApplications = () => applications.import(content.applications);
+    return transactions.run(async () => ({
+      users: await located('/users', importUsers),
+      applications: await located('/applications', importApplications),
+    }));
   });
   const counted = Object.entries(imported).map(
     ([what, count]) => `${count} ${count === 1 ? what.slice(0, -1) : what}`,

@@ -21,6 +21,11 @@ import { type ImportedUser, readUsers, userFault } from './user-import.js';
 import { isUsername, requireUsername } from './username.js';
 import { UsersRepository } from './users.repository.js';
 
+interface PreparedUser extends Omit<ImportedUser, 'password'> {
+  salt: Buffer;
+  hash: Buffer | undefined;
+}
+
 /** Users and their credentials. A parameter `user` is an id or a username. */
 @Injectable()
 export class UsersService {
@@ -67,40 +72,45 @@ export class UsersService {
   }
 
   /**
-   * Imports users that were created elsewhere: all of them or none.
-   * @returns the number of users
-   * @throws ValidationError whose faults contain a JSON Pointer, such as `/3/username`
+   * Prepares to import users that were created elsewhere. Hashing their passwords takes too long for a
+   * transaction.
+   * @returns imports all of them or none, and returns their number
+   * @throws ValidationError whose faults contain a JSON Pointer, such as `/3/username`; so does the import
    */
-  async import(records: unknown): Promise<number> {
+  async prepareImport(records: unknown): Promise<() => Promise<number>> {
     const { users, faults } = readUsers(records);
     if (faults.length > 0) throw new ValidationError(faults);
-    const prepared = await Promise.all(
-      users.map(async ({ password, ...user }) => {
-        const salt = randomBytes(SALT_BYTES);
-        const hash = password === undefined ? undefined : await this.hasher.hash(password, salt);
-        return { user: { ...user, salt }, hash };
-      }),
-    );
+    const prepared: PreparedUser[] = [];
+    // One after the other, because the hasher refuses too many at once.
+    for (const { password, ...user } of users) {
+      const salt = randomBytes(SALT_BYTES);
+      const hash = password === undefined ? undefined : await this.hasher.hash(password, salt);
+      prepared.push({ ...user, salt, hash });
+    }
+    return () => this.import(prepared);
+  }
+
+  private async import(prepared: readonly PreparedUser[]): Promise<number> {
     await this.transactions.run(async () => {
-      const taken = await this.takenAmong(users);
+      const taken = await this.takenAmong(prepared);
       if (taken.length > 0) throw new ValidationError(taken);
-      for (const { user, hash } of prepared) {
+      for (const { hash, ...user } of prepared) {
         await this.users.insert(user);
         if (hash) await this.credentials.insert({ userId: user.id, hash, expiresAt: null });
       }
       await this.users.raiseIds();
       await this.audit.record(
-        ...users.map(({ id }) => ({
+        ...prepared.map(({ id }) => ({
           action: 'user.import' as const,
           resourceId: id,
           accountId: id,
         })),
       );
     });
-    return users.length;
+    return prepared.length;
   }
 
-  private async takenAmong(users: readonly ImportedUser[]): Promise<FieldFault[]> {
+  private async takenAmong(users: readonly PreparedUser[]): Promise<FieldFault[]> {
     const faults: FieldFault[] = [];
     for (const [index, { id, username }] of users.entries()) {
       const isTaken = (name: string) => userFault(index, name, 'conflict', 'is taken');

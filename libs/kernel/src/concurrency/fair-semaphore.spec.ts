@@ -66,6 +66,22 @@ it('rejects work that has waited too long, and still runs the rest', async () =>
   expect(held.started).toHaveLength(1);
 });
 
+it('removes work from the queue whose signal is aborted, and runs the rest', async () => {
+  const semaphore = new FairSemaphore({ atOnce: 1, waitingOfOne: 1, waitMs: 60_000 }, refusal);
+  const held = heldWork();
+  const first = semaphore.run(held.work);
+  const left = new AbortController();
+  const waiting = semaphore.run(held.work, '', left.signal);
+  left.abort(new Error('left'));
+  await expect(waiting).rejects.toThrow('left');
+  const next = semaphore.run(() => Promise.resolve('done'));
+  await expect(semaphore.run(held.work, '', left.signal)).rejects.toThrow('left');
+  held.release();
+  await first;
+  expect(await next).toBe('done');
+  expect(held.started).toHaveLength(1);
+});
+
 it('alternates between parties, and keeps the order within each', async () => {
   const semaphore = new FairSemaphore({ atOnce: 1 }, refusal);
   const held = heldWork();
@@ -129,4 +145,21 @@ it('pauses a party for longer the more work it has waiting, and runs others mean
   // Nothing is waiting, so the party does not pause.
   void semaphore.run(work('many'), 'many');
   expect(began).toHaveLength(1);
+});
+
+it('pauses for at most two seconds, however long the work took', async () => {
+  vi.useFakeTimers();
+  const semaphore = new FairSemaphore({ atOnce: 1, atOnceOfOne: 1, mostPauses: 9 }, refusal);
+  const began: string[] = [];
+  const work = () => {
+    began.push('work');
+    return new Promise((resolve) => setTimeout(resolve, 10_000));
+  };
+  const all = [semaphore.run(work), semaphore.run(work)];
+  await vi.advanceTimersByTimeAsync(11_999);
+  expect(began).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(began).toHaveLength(2);
+  await vi.advanceTimersByTimeAsync(10_000);
+  await Promise.all(all);
 });

@@ -15,6 +15,9 @@ export interface SemaphoreLimits {
   mostPauses?: number;
 }
 
+/** The longest pause: work may take long because of others. */
+const MOST_PAUSE_MS = 2_000;
+
 /** A party with waiting work. */
 interface Party {
   name: string;
@@ -36,10 +39,18 @@ export class FairSemaphore {
     private readonly refusal = () => new Error('Too much work is waiting.'),
   ) {}
 
-  /** @param party on whose behalf the work is done */
-  async run<Result>(work: () => Promise<Result>, party = ''): Promise<Result> {
+  /**
+   * @param party on whose behalf the work is done
+   * @param signal ends the wait, with its reason; work that has begun goes on
+   */
+  async run<Result>(
+    work: () => Promise<Result>,
+    party = '',
+    signal?: AbortSignal,
+  ): Promise<Result> {
+    signal?.throwIfAborted();
     if (this.mayBegin(party)) this.begin(party);
-    else await this.waitForSlot(party);
+    else await this.waitForSlot(party, signal);
     const start = performance.now();
     try {
       return await work();
@@ -48,7 +59,8 @@ export class FairSemaphore {
       const { mostPauses = 0 } = this.limits;
       const pauses = Math.min(this.parties.get(party)?.waiting.length ?? 0, mostPauses);
       if (pauses > 0) {
-        setTimeout(() => this.end(party), pauses * (performance.now() - start));
+        const pauseMs = Math.min(pauses * (performance.now() - start), MOST_PAUSE_MS);
+        setTimeout(() => this.end(party), pauseMs);
         this.beginNext();
       } else this.end(party);
     }
@@ -71,20 +83,27 @@ export class FairSemaphore {
     this.beginNext();
   }
 
-  private waitForSlot(name: string): Promise<void> {
+  private waitForSlot(name: string, signal?: AbortSignal): Promise<void> {
     const { waitingOfOne = Infinity, waitMs } = this.limits;
     const party = this.parties.get(name) ?? { name, waiting: [] };
     if (party.waiting.length >= waitingOfOne) throw this.refusal();
     this.parties.add(name, party);
     return new Promise((resolve, reject) => {
-      const giveUp = (): void => {
-        this.remove(party, begin);
-        reject(this.refusal());
-      };
-      const timer = waitMs === undefined ? undefined : setTimeout(giveUp, waitMs);
-      const begin = (): void => {
+      const leave = (): void => {
         clearTimeout(timer);
+        signal?.removeEventListener('abort', abort);
         this.remove(party, begin);
+      };
+      const giveUp = (error: unknown): void => {
+        leave();
+        reject(error);
+      };
+      const abort = (): void => giveUp(signal?.reason);
+      signal?.addEventListener('abort', abort);
+      const timer =
+        waitMs === undefined ? undefined : setTimeout(() => giveUp(this.refusal()), waitMs);
+      const begin = (): void => {
+        leave();
         // At once, so that no later caller can overtake this one.
         this.begin(name);
         resolve();

@@ -11,6 +11,7 @@ import {
 } from 'typeorm';
 import {
   AsyncContext,
+  BusyError,
   type Page,
   presentActor,
   Transactions,
@@ -27,6 +28,9 @@ import { Database } from './database.js';
 import type { Given, Run, Statement } from './statement.js';
 
 const REPEATS = 3;
+
+/** Transactions of a user that wait for a slot, also of clients that have left: more than may be in flight. */
+const MOST_WAITING = 1_000;
 
 /** An open transaction. */
 interface Transaction {
@@ -47,7 +51,10 @@ export class TypeOrmTransactions extends Transactions {
   ) {
     super();
     const { poolSize = 10 } = dataSource.options as { poolSize?: number };
-    this.semaphore = new FairSemaphore({ atOnce: poolSize, atOnceOfOne: Math.ceil(poolSize / 2) });
+    this.semaphore = new FairSemaphore(
+      { atOnce: poolSize, atOnceOfOne: Math.ceil(poolSize / 2), waitingOfOne: MOST_WAITING },
+      () => new BusyError('The user has too many changes under way.'),
+    );
   }
 
   /** Whether the caller is inside {@link run}. */

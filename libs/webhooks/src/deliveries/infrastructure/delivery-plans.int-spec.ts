@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import pg from 'pg';
+import { LOOKED_AT } from '#libs/kernel';
 import type { Given, Statement } from '#libs/runtime';
 import type { Outcome } from '../domain/pending-deliveries.js';
 import { LOOK, OLDEST_DUE } from './due-deliveries.statements.js';
@@ -344,6 +345,19 @@ it.each(['exhausted', 'cancelled', 'pending', 'parked'] as const)(
   },
 );
 
+it('reads no more than ten thousand cancelled deliveries to find exhausted ones', async () => {
+  await client.query(`SET plan_cache_mode = force_custom_plan`);
+  const cancelled = `UPDATE deliveries SET state = 'cancelled' WHERE webhook_id = ${webhook}; ANALYZE`;
+  const { text, valuesOf } = listDeliveries('exhausted', DAYS);
+  const page = { ...ANY, webhookId: webhook, limit: 100 };
+  const read = await rowsRead(
+    text,
+    valuesOf({ ...page, state: 'exhausted' }) as Value[],
+    cancelled,
+  );
+  expect(read).toBeLessThan(LOOKED_AT + 2 * WAITING);
+});
+
 it('lists the newest deliveries of an account without reading those of others', async () => {
   const few = await anAccount(database);
   const subscription = await aSubscription(database, few);
@@ -365,6 +379,8 @@ it('lists the newest deliveries of an account without reading those of others', 
   expect(await readFor({ accountId: few, webhookId: subscription })).toBeLessThan(WAITING);
   // All of these are the account's, and one subscription has none of them.
   expect(await readFor({ accountId: '1', webhookId: subscription })).toBeLessThan(WAITING);
+  // The subscription is another account's, and has very many.
+  expect(await readFor({ accountId: few, webhookId: webhook })).toBe(0);
 });
 
 it('looks for due deliveries without reading finished ones, even if statistics claim that many are pending', async () => {

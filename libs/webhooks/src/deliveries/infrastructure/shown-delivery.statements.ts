@@ -68,12 +68,15 @@ export const FIND_DELIVERY = statement<
 >(`${shown('e.id BETWEEN @least::uuid AND @greatest::uuid')}
   WHERE d.id = @id AND d.account_id = @accountId`);
 
+/** Rows that an index has in the order of the list, so that each one read counts. */
+const UNSUCCESSFUL = `d.state IN ('exhausted', 'cancelled')`;
+
 /** Conditions that let an index find the deliveries shown in a state. */
 const STORED_AS: Record<DeliveryState, string | undefined> = {
   pending: `d.state = 'pending'`,
   parked: `d.state = 'pending'`,
   succeeded: undefined,
-  exhausted: `d.state = 'exhausted'`,
+  exhausted: UNSUCCESSFUL,
   cancelled: `(d.state = 'cancelled' OR d.state = 'pending')`,
 };
 
@@ -114,11 +117,16 @@ interface DeliveriesPage {
   until: string | undefined;
 }
 
-/** Of a subscription, the sum keeps the planner from choosing the account's index, which has far more rows. */
-const OWNED = `(@webhookId::bigint IS NULL OR d.webhook_id = @webhookId)
-          AND (@accountId::bigint IS NULL
-            OR CASE WHEN @webhookId::bigint IS NULL THEN d.account_id = @accountId
-              ELSE d.account_id + 0 = @accountId END)`;
+/**
+ * Of a subscription, only its own account is compared: the planner shall not choose the account's index, which
+ * has far more rows, nor read the deliveries of another account's subscription.
+ */
+const OWNED = `CASE WHEN @webhookId::bigint IS NULL
+            THEN @accountId::bigint IS NULL OR d.account_id = @accountId
+            ELSE d.webhook_id = @webhookId
+          END AND (@webhookId::bigint IS NULL OR @accountId::bigint IS NULL OR EXISTS (
+            SELECT FROM webhooks WHERE id = @webhookId AND account_id = @accountId
+          ))`;
 
 /**
  * Not prepared, because a generic plan would sort all deliveries, and would look up the last attempt and the

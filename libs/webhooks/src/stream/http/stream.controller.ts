@@ -1,9 +1,11 @@
 import { once } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type HrefBuilder, hrefBuilder, QueryReader } from '#libs/http';
-import { type Principal, UnauthorizedError } from '#libs/identity';
+import type { Principal } from '#libs/identity';
 import { CurrentUser } from '#libs/identity/http';
+import { UnavailableError } from '#libs/kernel';
 import { AttemptView, DeliveryView, visibleAttempt } from '../../deliveries/http/delivery.view.js';
 import { WebhookView } from '../../subscriptions/http/webhook.view.js';
 import { ActivityLog, type Entry } from '../domain/activity-log.js';
@@ -14,6 +16,8 @@ const STALLED_MS = 10_000;
 /** How long credentials are taken to be valid still. */
 const TRUSTED_MS = 1_000;
 const RECONNECT_MS = 1_000;
+/** In characters. */
+const LONG_TEXT = 16 << 10;
 
 /** What happens in an account, as server-sent events. */
 @Controller('v1/stream')
@@ -52,46 +56,37 @@ export class StreamController {
     try {
       await listener.write(`retry: ${RECONNECT_MS}\n${eventText('open', '{}', follower.start)}`);
       for (let entries = await follower.next(); entries; entries = await follower.next()) {
+        const messages = await this.messagesOf(entries, user, request);
+        // Only now, because the messages may have waited for their turn.
         if (!(await listener.isWelcome())) break;
-        await listener.write(await this.textOf(entries, user, request));
+        // A comment, if nothing happened, shows that the connection works.
+        if (entries.length === 0) await listener.write(':\n\n');
+        for (const [index, { place }] of entries.entries()) {
+          await listener.write(textOfEntry(place, messages[index]!, user, request));
+        }
       }
       response.end();
     } catch (error) {
       // The client resumes where it was.
       response.destroy();
-      if (!left.signal.aborted && !isTimeout(error)) throw error;
+      if (!left.signal.aborted) throw error;
     } finally {
       follower.close();
     }
   }
 
-  /** A comment, if nothing happened, shows that the connection works. */
-  private async textOf(
+  private async messagesOf(
     entries: readonly Entry[],
-    user: Principal,
-    request: Request,
-  ): Promise<string> {
-    if (entries.length === 0) return ':\n\n';
-    const read = () => this.reader.read(user.userId, entries);
-    const messages = await (request.inFlight?.read(read) ?? read());
-    const href = hrefBuilder(request);
-    return entries
-      .map(({ place }, index) => {
-        const texts = messages[index]!.map((message) => [
-          message.kind,
-          textOf(message, user, href),
-        ]);
-        return texts.map(([kind = '', data = ''], at) =>
-          // A client that resumes inside an entry gets all of it again.
-          eventText(kind, data, at === texts.length - 1 ? place : undefined),
-        );
-      })
-      .flat()
-      .join('');
+    { userId }: Principal,
+    { inFlight }: Request,
+  ): Promise<Message[][]> {
+    if (entries.length === 0) return [];
+    const read = () => this.reader.read(userId, entries);
+    return inFlight?.read(read) ?? read();
   }
 }
 
-/** Whoever has opened a stream. */
+/** The client that has opened a stream. */
 class Listener {
   private trustedUntil = performance.now() + TRUSTED_MS;
 
@@ -109,17 +104,42 @@ class Listener {
       this.trustedUntil = performance.now() + TRUSTED_MS;
       return true;
     } catch (error) {
-      // While the database is away, the credentials are neither confirmed nor refused.
-      return !(error instanceof UnauthorizedError);
+      // While the database is away, the credentials are neither confirmed nor refused. Any other error
+      // means that they were revoked, even a 429: only then are they verified as those of a new client.
+      return error instanceof UnavailableError;
     }
   }
 
   /** Resolves when there is room for more. @throws if the client has left, or does not read */
   async write(text: string): Promise<void> {
-    if (text === '' || this.response.write(text)) return;
-    const signal = AbortSignal.any([this.left, AbortSignal.timeout(STALLED_MS)]);
-    await once(this.response, 'drain', { signal });
+    if (text === '') return;
+    const hasRoom = this.response.write(text);
+    // Other requests get their turn between long texts.
+    if (text.length > LONG_TEXT) await setImmediate();
+    if (hasRoom) return;
+    const stalled = setTimeout(() => this.response.destroy(), STALLED_MS);
+    try {
+      await once(this.response, 'drain', { signal: this.left });
+    } finally {
+      clearTimeout(stalled);
+    }
   }
+}
+
+function textOfEntry(
+  place: string,
+  messages: readonly Message[],
+  viewer: Principal,
+  request: Request,
+): string {
+  const href = hrefBuilder(request);
+  return messages
+    .map((message, at) => {
+      // A client that resumes inside an entry gets all of it again.
+      const id = at === messages.length - 1 ? place : undefined;
+      return eventText(message.kind, textOf(message, viewer, href), id);
+    })
+    .join('');
 }
 
 function textOf(message: Message, viewer: Principal, href: HrefBuilder): string {
@@ -143,8 +163,4 @@ function eventText(name: string, data: string, id?: string): string {
   // A payload is shown as it was sent, perhaps with line breaks.
   const lines = data.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`);
   return `${id === undefined ? '' : `id: ${id}\n`}event: ${name}\n${lines.join('')}\n`;
-}
-
-function isTimeout(error: unknown): boolean {
-  return error instanceof Error && error.name === 'AbortError';
 }

@@ -22,18 +22,19 @@ export function findDeliveries(span: Span) {
   return statement<Wanted, RowOf<Delivery>>(`${shown(
     within('e.id', span),
     `(
-    SELECT * FROM deliveries d WHERE d.id = ANY (@ids::uuid[]) AND ${within('d.id', span)}
+    SELECT * FROM deliveries d
+    WHERE d.id = ANY (@ids::uuid[]) AND ${within('d.id', span)} AND d.account_id = @accountId
     UNION
     SELECT d.* FROM unnest(@eventIds::uuid[], @least::uuid[], @greatest::uuid[]) g(event_id, least, greatest)
     CROSS JOIN LATERAL (
       SELECT * FROM deliveries d
       WHERE d.id BETWEEN g.least AND g.greatest AND ${within('d.id', span)}
-        AND d.event_id = g.event_id
+        AND d.account_id = @accountId AND d.event_id = g.event_id
       OFFSET 0
     ) d
   )`,
   )}
-  WHERE d.account_id = @accountId ORDER BY d.id`);
+  ORDER BY d.id`);
 }
 
 /** Attempts of deliveries by their numbers, in pairs. */

@@ -26,7 +26,7 @@ export class PostgresActivityReader extends ActivityReader {
     const deliveries = await this.deliveriesOf(accountId, entries);
     const attempts = await this.attemptsOf(entries);
     const webhooks = await this.webhooksOf(accountId, entries);
-    return entries.map(({ happening }) => {
+    const messages = entries.map(({ happening }): Message[] => {
       if (happening === 'interrupted') return [{ kind: happening }];
       const { kind, id } = happening;
       if (kind === 'webhook') {
@@ -40,6 +40,7 @@ export class PostgresActivityReader extends ActivityReader {
         return [...attempted, { kind: 'delivery', delivery }];
       });
     });
+    return lastOfEach(messages);
   }
 
   private async deliveriesOf(accountId: string, entries: readonly Entry[]): Promise<Delivery[]> {
@@ -100,6 +101,21 @@ function idsOf(entries: readonly Entry[], ...kinds: string[]): string[] {
   return entries.flatMap(({ happening }) =>
     happening !== 'interrupted' && kinds.includes(happening.kind) ? [happening.id] : [],
   );
+}
+
+/** Shows what several entries are about once, with the last of them: it is shown as it is now. */
+function lastOfEach(messages: Message[][]): Message[][] {
+  const shown = new Set<Delivery | Webhook>();
+  const isLast = (subject: Delivery | Webhook) => !shown.has(subject) && shown.add(subject);
+  return messages
+    .toReversed()
+    .map((ofEntry) =>
+      ofEntry.filter((message) => {
+        if (message.kind === 'delivery') return isLast(message.delivery);
+        return message.kind !== 'webhook' || isLast(message.webhook);
+      }),
+    )
+    .reverse();
 }
 
 function attemptKey({ id, number }: { id: string; number: number }): string {

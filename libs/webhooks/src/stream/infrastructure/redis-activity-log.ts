@@ -41,8 +41,7 @@ interface Followed {
 @Injectable()
 export class RedisActivityLog extends ActivityLog implements BeforeApplicationShutdown {
   private readonly accounts = new Map<string, Followed>();
-  private commands: RedisConnection | undefined;
-  private reads: RedisConnection | undefined;
+  private readonly connections: Partial<Record<'commands' | 'blocking', RedisConnection>> = {};
   private reading: Promise<void> | undefined;
   private stopped = false;
 
@@ -85,16 +84,15 @@ export class RedisActivityLog extends ActivityLog implements BeforeApplicationSh
     this.stopped = true;
     for (const { followers } of this.accounts.values()) for (const one of followers) one.close();
     await this.reading;
-    this.commands?.disconnect();
-    this.reads?.disconnect();
+    for (const redis of Object.values(this.connections)) redis.disconnect();
   }
 
   /** @returns the last place; undefined if the account has too many followers */
   private async listen(accountId: string, id: string): Promise<string | undefined> {
-    this.commands = await this.connected(this.commands, 'commands');
+    const redis = await this.connected('commands');
     const keys = [ACCOUNTS_KEY, listenersKey(accountId), logKey(accountId)];
     const values = [accountId, id, MOST_STREAMS, COUNTED_MS];
-    const last = await this.commands.eval(LISTEN, keys.length, ...keys, ...values);
+    const last = await redis.eval(LISTEN, keys.length, ...keys, ...values);
     return (last as string | null) ?? undefined;
   }
 
@@ -103,7 +101,9 @@ export class RedisActivityLog extends ActivityLog implements BeforeApplicationSh
     followed?.followers.delete(follower);
     if (followed?.followers.size === 0) this.accounts.delete(accountId);
     // If it fails, the follower counts for half a minute more.
-    void this.commands?.zrem(listenersKey(accountId), follower.id).catch(() => undefined);
+    void this.connections.commands
+      ?.zrem(listenersKey(accountId), follower.id)
+      .catch(() => undefined);
   }
 
   private async readAll(): Promise<void> {
@@ -117,7 +117,7 @@ export class RedisActivityLog extends ActivityLog implements BeforeApplicationSh
   }
 
   private async readOnce(): Promise<void> {
-    this.reads = await this.connected(this.reads, 'blocking');
+    const redis = await this.connected('blocking');
     const asked = [...this.accounts].filter(([, { followers }]) =>
       [...followers].every((follower) => !follower.isFull),
     );
@@ -126,7 +126,7 @@ export class RedisActivityLog extends ActivityLog implements BeforeApplicationSh
       return;
     }
     const places = new Map(asked.map(([accountId, { place }]) => [logKey(accountId), place]));
-    const read = await this.reads.xread(
+    const read = await redis.xread(
       'COUNT',
       MOST_READ,
       'BLOCK',
@@ -146,12 +146,12 @@ export class RedisActivityLog extends ActivityLog implements BeforeApplicationSh
     }
   }
 
-  private async connected(
-    connection: RedisConnection | undefined,
-    use: 'commands' | 'blocking',
-  ): Promise<RedisConnection> {
-    const redis = connection ?? connectRedis(this.config, use);
-    if (!connection) redis.on('error', () => undefined);
+  private async connected(use: 'commands' | 'blocking'): Promise<RedisConnection> {
+    // Kept before it is ready: it goes on trying to connect, and one is enough.
+    const redis = (this.connections[use] ??= connectRedis(this.config, use).on(
+      'error',
+      () => undefined,
+    ));
     if (redis.status !== 'ready') {
       await once(redis, 'ready', { signal: AbortSignal.timeout(CONNECT_MS) });
     }
@@ -167,18 +167,13 @@ class RedisFollower implements Follower {
   private entries: Entry[] = [];
   private isClosed = false;
   private wake: () => void = () => undefined;
-  private readonly timer: NodeJS.Timeout;
+  private timer: NodeJS.Timeout | undefined;
 
+  /** @param signOfLife counts the follower on; resolves to undefined if the account has too many without it */
   constructor(
-    signOfLife: (id: string) => Promise<unknown>,
+    private readonly signOfLife: (id: string) => Promise<string | undefined>,
     private readonly onClose: (follower: RedisFollower) => void,
-  ) {
-    this.timer = setInterval(() => {
-      // It also creates the log again if Redis has lost it. If it fails, the next one may not.
-      signOfLife(this.id).catch(() => undefined);
-      this.wake();
-    }, SIGN_OF_LIFE_MS);
-  }
+  ) {}
 
   get isFull(): boolean {
     return this.entries.length >= MOST_WAITING;
@@ -188,6 +183,7 @@ class RedisFollower implements Follower {
     this.start = place;
     this.place = place;
     if (!isComplete) this.entries.push({ place, happening: INTERRUPTED });
+    this.timer = setInterval(() => void this.live(), SIGN_OF_LIFE_MS);
   }
 
   /** @param items of a Redis stream, of which some may be known */
@@ -209,6 +205,16 @@ class RedisFollower implements Follower {
       });
     }
     return this.isClosed ? undefined : this.entries.splice(0, MOST_TAKEN);
+  }
+
+  private async live(): Promise<void> {
+    this.wake();
+    try {
+      // It also creates the log again if Redis has lost it.
+      if ((await this.signOfLife(this.id)) === undefined) this.close();
+    } catch {
+      // The next one may succeed.
+    }
   }
 
   close(): void {

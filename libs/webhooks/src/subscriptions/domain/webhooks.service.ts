@@ -121,7 +121,7 @@ export class WebhooksService {
    * @throws NotFoundError, PreconditionFailedError, ValidationError
    */
   async update(key: WebhookKey, changes: WebhookChanges, check: VersionCheck): Promise<number> {
-    const version = await this.transactions.run(async () => {
+    const { version, isChanged } = await this.transactions.run(async () => {
       const webhook = await this.find(key, { lock: true });
       const { targetUrl, headers, signature } = changes;
       const newTarget =
@@ -141,7 +141,9 @@ export class WebhooksService {
       const revision = webhook.revisedBy(changes, this.secrets);
       const newKey = signature !== undefined && signature !== webhook.signature;
       if (newKey) await this.replaceKey(webhook, signature);
-      if (!newKey && Object.keys(revision).length === 0) return webhook.version;
+      if (!newKey && Object.keys(revision).length === 0) {
+        return { version: webhook.version, isChanged: false };
+      }
       await this.webhooks.revise(webhook.id, revision);
       const { action, fields } = auditEntryOf(changes, revision);
       await this.audit.record({
@@ -150,9 +152,9 @@ export class WebhooksService {
         resourceId: webhook.id,
         accountId: webhook.accountId,
       });
-      return webhook.version + 1;
+      return { version: webhook.version + 1, isChanged: true };
     });
-    this.activity.report(key.accountId, { kind: 'webhook', id: key.id });
+    if (isChanged) this.activity.report(key.accountId, { kind: 'webhook', id: key.id });
     return version;
   }
 
