@@ -94,11 +94,11 @@ export class FairSemaphore {
         signal?.removeEventListener('abort', abort);
         this.remove(party, begin);
       };
-      const giveUp = (error: unknown): void => {
+      const giveUp = (error: Error): void => {
         leave();
         reject(error);
       };
-      const abort = (): void => giveUp(signal?.reason);
+      const abort = (): void => giveUp(signal?.reason as Error);
       signal?.addEventListener('abort', abort);
       const timer =
         waitMs === undefined ? undefined : setTimeout(() => giveUp(this.refusal()), waitMs);
