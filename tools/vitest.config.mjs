@@ -57,9 +57,10 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 180_000,
     sequence: { sequencer: SlowestFirst },
-    // Two cores carry PostgreSQL, Redis and the processes under test as well.
-    maxWorkers: 2,
-    // All files of a project share one process for each core, which loads a module once.
+    // Many tests wait for timeouts, so three keep two cores busy, with PostgreSQL, Redis and the processes
+    // under test.
+    maxWorkers: 3,
+    // All files of a project share one process for each worker, which loads a module once.
     isolate: false,
     reporters: ['default'],
   },

@@ -12,6 +12,8 @@ export interface TcpProxy {
   /** The same, with new connections too until it was down. */
   freezeAll: () => void;
   up: () => void;
+  /** How many clients are connected. */
+  clients: () => number;
   close: () => Promise<void>;
 }
 
@@ -69,6 +71,7 @@ export async function proxyTo(address: string): Promise<TcpProxy> {
     up: () => {
       isUp = true;
     },
+    clients: () => sockets.size / 2,
     close: async () => {
       cut();
       server.close();
