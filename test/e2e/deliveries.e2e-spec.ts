@@ -316,6 +316,21 @@ it('lists the deliveries of an account over all its subscriptions, and all of th
   expect(retried).toMatchObject({ webhookId: failing, state: 'succeeded' });
 });
 
+it('lists the events that no subscription was told of', async () => {
+  const before = await report({ event: 'cdrRated' });
+  await subscribe(`/v1/applications/${application}/webhooks`, { event: 'cdrRated' });
+  const matched = await report({ event: 'cdrRated' });
+  const other = await report({ resource: 'sms', event: 'smsdlr' });
+  const listed = async (query: string, client = customer) =>
+    (await client.get(`/v1/events?${query}`)).json<{ id: string }[]>().map(({ id }) => id);
+  expect(await listed('unmatched=true')).toEqual([other.id, before.id]);
+  expect(await listed('unmatched=true&event=cdrRated')).toEqual([before.id]);
+  expect(await listed('unmatched=false')).toEqual([matched.id]);
+  expect(await listed('unmatched=true', stranger)).toEqual([]);
+  expect(await listed('unmatched=true&limit=1', platform)).toEqual([other.id]);
+  expect((await customer.get('/v1/events?unmatched=yes')).status).toBe(400);
+});
+
 it('lists events newest first, filtered, to their owner', async () => {
   const other = lastSegment(
     await customer.post('/v1/applications', { name: 'other', voiceUrl: 'http://foobar' }),

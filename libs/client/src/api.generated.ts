@@ -3559,6 +3559,8 @@ export interface operations {
                 applicationId?: string;
                 /** @description With this key of the producer's. */
                 producerId?: string;
+                /** @description Whether no subscription was told of it. */
+                unmatched?: boolean;
                 /** @description Created at this time or later; must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339). */
                 since?: string;
                 /** @description Created before this time; must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339). */

@@ -168,11 +168,12 @@ it('takes few locks to list events of all days, of a time range, after an event,
       [{ until: new Date(Date.now() - 20 * 86_400_000) }, page],
       [{}, { ...page, after: whole.at(-3)!.id }],
       [{ producerId: oldest.producerId! }, page],
+      [{ unmatched: true }, page],
     ] as const) {
       listed.push((await events.list(account, filter, place)).rows.length);
     }
   });
-  expect(listed).toEqual([AGES.length + 1, 2, AGES.length - 1, 2, 1]);
+  expect(listed).toEqual([AGES.length + 1, 2, AGES.length - 1, 2, 1, 0]);
   expect(all).toEqual([]);
 });
 

@@ -47,6 +47,8 @@ export interface EventFilter {
   resource?: string;
   applicationId?: string;
   producerId?: string;
+  /** Whether the event matched no subscription when it was accepted. */
+  unmatched?: boolean;
   /** Accepted at or after. */
   since?: Date;
   /** Accepted before. */

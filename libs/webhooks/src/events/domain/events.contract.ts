@@ -88,6 +88,24 @@ export function eventsContract({ store, reader, anAccount }: EventsUnderTest): v
     expect(await listed({ since: before })).toEqual([last, call, sms]);
   });
 
+  it('lists the events that matched no subscription, or those that did', async () => {
+    for (const [account, event] of [
+      [await anAccount(), 'none'],
+      [await anAccount(1), 'one'],
+    ] as const) {
+      const id = await accepted(anEvent(account, { producerId: event }));
+      const unmatched = event === 'none';
+      expect((await reader().list(account, { unmatched }, { limit: 10 })).rows).toMatchObject([
+        { id },
+      ]);
+      expect((await reader().list(account, { unmatched: !unmatched }, { limit: 10 })).rows).toEqual(
+        [],
+      );
+      const all = await reader().list(undefined, { unmatched }, { limit: 1_000 });
+      expect(all.rows.map((each) => each.id)).toContain(id);
+    }
+  });
+
   it('delivers an event to each subscription of its account, once', async () => {
     const account = await anAccount(2);
     const event = anEvent(account, { producerId: 'once' });

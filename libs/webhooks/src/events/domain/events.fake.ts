@@ -56,7 +56,7 @@ export class FakeEventReader extends EventReader {
 
   override list(
     accountId: string | undefined,
-    { event, resource, applicationId, producerId, since, until }: EventFilter,
+    { event, resource, applicationId, producerId, unmatched, since, until }: EventFilter,
     { after, limit }: Page,
   ): Promise<Found<EventHead>> {
     const newestFirst = this.of(accountId).toReversed();
@@ -69,6 +69,7 @@ export class FakeEventReader extends EventReader {
           (resource === undefined || one.resource === resource) &&
           (applicationId === undefined || one.applicationId === applicationId) &&
           (producerId === undefined || one.producerId === producerId) &&
+          (unmatched === undefined || this.isUnmatched(one) === unmatched) &&
           (since === undefined || one.createdAt >= since) &&
           (until === undefined || one.createdAt < until),
       );
@@ -77,6 +78,10 @@ export class FakeEventReader extends EventReader {
 
   override deliveriesOf(eventId: string): Promise<Delivery[]> {
     return Promise.resolve(this.store.deliveries.filter((one) => one.eventId === eventId));
+  }
+
+  private isUnmatched({ id }: StoredEvent): boolean {
+    return !this.store.deliveries.some(({ eventId }) => eventId === id);
   }
 
   private of(accountId: string | undefined): StoredEvent[] {

@@ -119,9 +119,11 @@ function ownerOf({ role, userId }: Principal): string | undefined {
 
 function filterOf(query: QueryReader): EventFilter {
   const applicationId = query.numericId('applicationId');
+  const unmatched = query.flag('unmatched');
   return {
     ...textsOf(query, ['event', 'resource', 'producerId']),
     ...(applicationId !== undefined && { applicationId }),
+    ...(unmatched !== undefined && { unmatched }),
     ...timesOf(query),
   };
 }

@@ -55,6 +55,10 @@ export const eventsRoutes = describeRoutes(EventsController, {
           about: "With this key of the producer's.",
           schema: schema.text('', 'cdr-8c1f3a'),
         },
+        unmatched: {
+          about: 'Whether no subscription was told of it.',
+          schema: schema.flag('', true),
+        },
         ...TIMES,
         ...NEWEST_PAGE,
       },

@@ -113,9 +113,9 @@ decided AS MATERIALIZED (
 ),
 stored AS (
   INSERT INTO events (id, account_id, application_id, event, resource, producer_id, occurred_at,
-    created_at, traceparent, data)
+    created_at, traceparent, data, unmatched)
   SELECT id, account_id, application_id, event, resource, producer_id, occurred_at, now(),
-    traceparent, data
+    traceparent, data, cardinality(webhooks) = 0
   FROM decided WHERE fresh
 ),
 -- One delivery for each match. A subscription's first ones go onto the queue if it is free.
@@ -196,6 +196,7 @@ interface EventsPage {
   event: string | undefined;
   resource: string | undefined;
   applicationId: string | undefined;
+  unmatched: boolean | undefined;
   since: string | undefined;
   until: string | undefined;
   /** Limits the list to these events; undefined for no limit. */
@@ -205,8 +206,9 @@ interface EventsPage {
 /**
  * Omits tests, which are not events of the platform. Not prepared, because a generic plan sorts all events
  * of the account.
+ * @param byIndex reads only unmatched events, which an account has an index of
  */
-export function listEvents(span: Span) {
+export function listEvents(span: Span, byIndex = false) {
   return statement<EventsPage, RowOf<EventHead> & LookedAt>(`
 SELECT * FROM (
   SELECT ${HEAD},
@@ -215,10 +217,11 @@ SELECT * FROM (
       AND (@event::text IS NULL OR event = @event)
       AND (@resource::text IS NULL OR resource = @resource)
       AND coalesce(@applicationId::bigint IS NULL OR application_id = @applicationId, false)
+      AND (@unmatched::boolean IS NULL OR unmatched = @unmatched)
       AS matches
   FROM events
   WHERE ${within('id', span)}
-    AND (@accountId::bigint IS NULL OR account_id = @accountId)
+    AND (@accountId::bigint IS NULL OR account_id = @accountId) ${byIndex ? 'AND unmatched' : ''}
     AND (@after::uuid IS NULL OR id < @after)
     AND (@since::timestamptz IS NULL OR (created_at >= @since AND id >= least_uuid(@since)))
     AND (@until::timestamptz IS NULL

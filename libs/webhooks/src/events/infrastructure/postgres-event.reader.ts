@@ -43,14 +43,16 @@ export class PostgresEventReader extends EventReader {
           EVENT_DAYS_LISTED,
           daysListed(filter, page.after),
         );
+    const byIndex = filter.unmatched === true && accountId !== undefined;
     const found = await lookUpTo(page.limit, spans, (span, limit) =>
-      this.transactions.query(listEvents(span), {
+      this.transactions.query(listEvents(span, byIndex), {
         accountId,
         after: page.after,
         limit,
         event: filter.event,
         resource: filter.resource,
         applicationId: filter.applicationId,
+        unmatched: filter.unmatched,
         since: filter.since?.toISOString(),
         until: filter.until?.toISOString(),
         ids,
