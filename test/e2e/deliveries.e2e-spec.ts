@@ -128,7 +128,7 @@ it('shows an event with its deliveries only to its owner and to the platform', a
 });
 
 it('shows each attempt of a delivery to its owner, and to no other account', async () => {
-  const webhook = await subscribe();
+  const webhook = await subscribe('/v1/webhooks', { headers: { 'X-Api-Key': 'hidden' } });
   receiver.answering = (_, response) => {
     response
       .writeHead(receiver.received.length === 1 ? 500 : 200, { 'x-mine': 'yes' })
@@ -147,6 +147,23 @@ it('shows each attempt of a delivery to its owner, and to no other account', asy
       { number: 2, status: 200, address: '127.0.0.1', truncated: false },
     ],
   });
+  const [first, second] = (await shown(id)).attemptLog;
+  const { headers } = receiver.received[0]!;
+  expect(first!.request).toEqual({
+    method: 'POST',
+    url: receiver.url,
+    headers: {
+      'X-Api-Key': '***',
+      'content-type': 'application/json',
+      'user-agent': headers['user-agent'],
+      'webhook-id': id,
+      'webhook-timestamp': headers['webhook-timestamp'],
+      'webhook-signature': headers['webhook-signature'],
+    },
+  });
+  expect(first!.phases!.queued).toBeLessThan(60_000);
+  expect(first!.phases).toHaveProperty('firstByte');
+  expect(second!.phases).not.toHaveProperty('queued');
   for (const path of [`/v1/deliveries/${id}`, `/v1/webhooks/${webhook}/deliveries`]) {
     expect((await stranger.get(path)).status).toBe(404);
     expect((await platform.get(path)).status).toBe(404);

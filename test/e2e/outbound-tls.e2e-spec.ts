@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SecureVersion } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Schemas } from '#libs/client';
 import { eventually } from '#tools/eventually';
 import { untrusted } from '../faults/harness/untrusted-certificate.js';
 import { certificate } from '../support/certificate.js';
@@ -70,7 +71,7 @@ async function startTarget(identity = certificate, version?: SecureVersion): Pro
 }
 
 /** The only attempt of a test of a new subscription. */
-async function attemptAt(targetUrl: string): Promise<unknown> {
+async function attemptAt(targetUrl: string): Promise<Schemas['Attempt']> {
   const webhook = await demo.aSubscription({ targetUrl });
   const test = await demo.client.post(`${webhook}/test`);
   const path = new URL(test.headers.location ?? '').pathname;
@@ -78,7 +79,7 @@ async function attemptAt(targetUrl: string): Promise<unknown> {
     () => demo.shown(path),
     ({ state }) => state !== 'pending',
   );
-  return (delivery['attemptLog'] as unknown[])[0];
+  return (delivery['attemptLog'] as Schemas['Attempt'][])[0]!;
 }
 
 const REFUSED: [
@@ -96,6 +97,8 @@ it('delivers to a target with a certificate for its name', async () => {
   const port = await startTarget();
   const attempt = await attemptAt(`https://localhost:${port}/`);
   expect(attempt).toMatchObject({ status: 200, responseBody: 'ok', address: '127.0.0.1' });
+  const aTime = expect.any(Number) as number;
+  expect(attempt.phases).toMatchObject({ dns: aTime, connect: aTime, tls: aTime });
   expect(names).toEqual(['localhost']);
 });
 

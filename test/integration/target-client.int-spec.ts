@@ -46,6 +46,32 @@ function writeEndlessly(socket: Socket, text: string, onTaken: () => void = () =
   if (!socket.destroyed) socket.once('drain', () => writeEndlessly(socket, text, onTaken));
 }
 
+it('measures each part of a call that takes place', async () => {
+  const waitMs = 60;
+  receiver.answering = (_, response) => {
+    setTimeout(() => {
+      response.writeHead(200).write('x');
+      setTimeout(() => response.end('y'), waitMs);
+    }, waitMs);
+  };
+  const { phases: first, durationMs } = await post(receiver.url);
+  expect(Object.keys(first).sort()).toEqual(['body', 'connect', 'firstByte']);
+  expect(first.firstByte).toBeGreaterThan(waitMs - 5);
+  expect(first.body).toBeGreaterThan(waitMs - 5);
+  expect(first.connect! + first.firstByte!).toBeLessThanOrEqual(durationMs);
+  // undici needs a moment to see that the connection is free.
+  await new Promise((resolve) => setTimeout(resolve, waitMs));
+  const { phases: second } = await post(receiver.url);
+  expect(Object.keys(second).sort()).toEqual(['body', 'firstByte']);
+  receiver.answering = () => undefined;
+  const { phases: silent } = await post(receiver.url, 1_000);
+  expect(silent).not.toHaveProperty('firstByte');
+  await receiver.close();
+  const { phases: refused, error } = await post(receiver.url);
+  expect([error, refused]).toEqual(['refused', {}]);
+  receiver = await startReceiver();
+});
+
 it('returns Retry-After even after long headers', async () => {
   receiver.answering = (_, response) =>
     response

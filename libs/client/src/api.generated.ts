@@ -925,6 +925,10 @@ export interface components {
              * @example 123
              */
             durationMs: number;
+            /** @description What was sent. Its body is made of the event, `GET /v1/events/{eventId}`. */
+            request?: components["schemas"]["AttemptRequest"];
+            /** @description How long each part took that took place, in ms. A connection that was kept open is not opened again. */
+            phases?: components["schemas"]["AttemptPhases"];
             /**
              * @description The status of the target's answer, if there was one.
              * @example 410
@@ -968,6 +972,56 @@ export interface components {
              * @example false
              */
             truncated: boolean;
+        };
+        AttemptPhases: {
+            /**
+             * @description From the acceptance of the event until the call; for the first attempt.
+             * @example 12
+             */
+            queued?: number;
+            /**
+             * @description Resolving the name of the target.
+             * @example 12
+             */
+            dns?: number;
+            /**
+             * @description Opening the connection.
+             * @example 12
+             */
+            connect?: number;
+            /**
+             * @description Agreeing on TLS.
+             * @example 12
+             */
+            tls?: number;
+            /**
+             * @description From sending the request until the headers of the answer.
+             * @example 12
+             */
+            firstByte?: number;
+            /**
+             * @description Reading the body of the answer.
+             * @example 12
+             */
+            body?: number;
+        };
+        AttemptRequest: {
+            /** @example POST */
+            method: string;
+            /**
+             * @description The target; user information is shown as `***`.
+             * @example https://hooks.example.com/switchhook
+             */
+            url: string;
+            /**
+             * @description Its headers, besides those of the connection. Values of the subscription's own headers are shown as `***`.
+             * @example {
+             *       "webhook-id": "019a0b1c-2d3e-7f40-8a51-b26c73d84e95"
+             *     }
+             */
+            headers: {
+                [key: string]: string;
+            };
         };
         AuditEntry: {
             /**

@@ -13,6 +13,8 @@ export interface Answer {
   at: number;
   headers: IncomingHttpHeaders;
   responseBody?: string;
+  /** How long reading the body took, in ms. */
+  bodyMs: number;
   /** Whether the body was longer, or did not arrive in time. */
   truncated: boolean;
 }
@@ -102,6 +104,7 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
     if (!this.answer) return;
     // PostgreSQL cannot store U+0000.
     const text = this.body?.toString('utf8', 0, this.size).replaceAll('\0', '\ufffd');
-    this.resolve({ ...this.answer, ...(text && { responseBody: text }), truncated });
+    const bodyMs = performance.now() - this.answer.at;
+    this.resolve({ ...this.answer, ...(text && { responseBody: text }), bodyMs, truncated });
   }
 }

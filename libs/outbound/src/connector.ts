@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { buildConnector } from 'undici';
-import type { Dialer } from './dialer.js';
+import type { Connection, Dialer } from './dialer.js';
 import { OUTBOUND_TLS } from './tls.js';
 import { readByHeads } from './answer-heads.js';
 
@@ -8,11 +8,13 @@ const HTTP_PORT = 80;
 const HTTPS_PORT = 443;
 const MAX_TLS_SESSIONS = 500;
 
-const addresses = new WeakMap<Socket, string>();
+type Dialled = Pick<Connection, 'address' | 'times'>;
 
-/** The target's address at the end of a connection. */
-export function dialledAddress(socket: Socket): string | undefined {
-  return addresses.get(socket);
+const connections = new WeakMap<Socket, Dialled>();
+
+/** The target's address at the end of a connection, and how long opening it took. */
+export function dialled(socket: Socket): Dialled | undefined {
+  return connections.get(socket);
 }
 
 /**
@@ -30,14 +32,16 @@ export function connectorFor(dialer: Dialer, timeoutMs: number): buildConnector.
     const isSecure = options.protocol === 'https:';
     const port = Number(options.port || (isSecure ? HTTPS_PORT : HTTP_PORT));
     dialer.dial(options.hostname, port, timeoutMs).then(
-      ({ socket, address }) => {
+      ({ socket, address, times }) => {
+        const start = performance.now();
         const done = (...[error, opened]: buildConnector.CallbackArgs): void => {
           if (error) {
             // Like Node's own connection errors.
             callback(Object.assign(error, { address }), null);
             return;
           }
-          addresses.set(opened, address);
+          const tls = isSecure ? { tls: performance.now() - start } : {};
+          connections.set(opened, { address, times: { ...times, ...tls } });
           readByHeads(opened);
           callback(null, opened);
         };

@@ -20,10 +20,20 @@ export class BlockedAddressError extends Error {
   }
 }
 
+/** How long the steps of opening a connection took, in ms. */
+export interface OpeningTimes {
+  /** Absent for a literal address. */
+  dns?: number;
+  connect: number;
+  /** Absent without TLS. */
+  tls?: number;
+}
+
 /** A connection and the address of the target, not of a proxy in between. */
 export interface Connection {
   socket: Socket;
   address: string;
+  times: OpeningTimes;
 }
 
 /**
@@ -54,11 +64,16 @@ export class Dialer {
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(new DeadlineError()), timeoutMs);
     try {
-      const addresses = await this.allowedAddresses(host.replace(/^\[|\]$/g, ''), port);
+      const name = host.replace(/^\[|\]$/g, '');
+      const start = performance.now();
+      const addresses = await this.allowedAddresses(name, port);
       deadline.signal.throwIfAborted();
-      return this.proxy
+      const resolved = performance.now();
+      const opened = this.proxy
         ? await connectThrough(this.proxy, addresses, port, deadline.signal)
         : await connectDirectly(addresses, port, deadline.signal);
+      const dns = isIP(name) === 0 ? { dns: resolved - start } : {};
+      return { ...opened, times: { ...dns, connect: performance.now() - resolved } };
     } finally {
       clearTimeout(timer);
     }
@@ -84,7 +99,7 @@ async function connectDirectly(
   addresses: readonly LookupAddress[],
   port: number,
   signal: AbortSignal,
-): Promise<Connection> {
+): Promise<Omit<Connection, 'times'>> {
   const socket = connect({
     // Not used: the lookup returns the addresses.
     host: 'target.invalid',
@@ -106,7 +121,7 @@ async function connectThrough(
   addresses: readonly LookupAddress[],
   port: number,
   signal: AbortSignal,
-): Promise<Connection> {
+): Promise<Omit<Connection, 'times'>> {
   const left = addresses.map(({ address }) => address);
   for (let address = left.shift()!; ; address = left.shift()!) {
     try {

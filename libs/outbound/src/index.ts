@@ -1,6 +1,6 @@
 export { Dialer } from './dialer.js';
 export { NameResolver } from './name-resolver.js';
-export { OutboundClient } from './outbound-client.js';
+export { type CallPhases, OutboundClient } from './outbound-client.js';
 export { addressOf, DeadlineError, outboundErrorOf } from './outbound-error.js';
 export { isPublicAddress, OutboundPolicy } from './outbound-policy.js';
 export { OutboundModule } from './outbound.module.js';

@@ -6,8 +6,8 @@ import { Tracing } from '#libs/runtime';
 import { type Answer, AnswerReader } from './answer-reader.js';
 import { addressOf, type OutboundError, outboundErrorOf } from './outbound-error.js';
 import { basicCredentialsOf } from './basic-credentials.js';
-import { dialledAddress, connectorFor } from './connector.js';
-import { Dialer } from './dialer.js';
+import { connectorFor, dialled } from './connector.js';
+import { Dialer, type OpeningTimes } from './dialer.js';
 import { expectAnswer, isSilent } from './answer-heads.js';
 
 /** More than `readByHeads` passes on, because undici creates an error for each header beyond its limit. */
@@ -19,6 +19,9 @@ interface Sending {
   socket: Socket;
   address: string;
   isReused: boolean;
+  /** As `performance.now()`. */
+  at: number;
+  opening: OpeningTimes;
 }
 
 /** By the body of the request. undici reveals the socket only in its diagnostics channel. */
@@ -27,9 +30,11 @@ const used = new WeakSet<Socket>();
 subscribe('undici:client:sendHeaders', (message) => {
   const { request, socket } = message as { request: { body?: unknown }; socket: Socket };
   expectAnswer(socket);
-  const address = dialledAddress(socket);
-  if (!Buffer.isBuffer(request.body) || address === undefined) return;
-  sendings.set(request.body, { socket, address, isReused: used.has(socket) });
+  const connection = dialled(socket);
+  if (!Buffer.isBuffer(request.body) || !connection) return;
+  const { address, times: opening } = connection;
+  const isReused = used.has(socket);
+  sendings.set(request.body, { socket, address, isReused, at: performance.now(), opening });
   used.add(socket);
 });
 
@@ -42,9 +47,17 @@ export interface OutboundRequest {
   timeoutMs: number;
 }
 
+/** How long the parts of a call took, in ms. Opening a connection is absent if one was reused. */
+export interface CallPhases extends Partial<OpeningTimes> {
+  /** From sending the request until the headers of the answer. */
+  firstByte?: number;
+  body?: number;
+}
+
 /** The outcome of a request: a status or an error. */
 export interface OutboundAnswer {
   durationMs: number;
+  phases: CallPhases;
   status?: number;
   error?: OutboundError;
   /** The address that was called. */
@@ -117,11 +130,13 @@ export class OutboundClient implements OnApplicationShutdown {
       return { durationMs: at - start, ...(address !== undefined && { address }) };
     };
     try {
-      const { status, at, headers, ...answered } = await this.send(request, body);
-      return { status, ...facts(at), responseHeaders: keptHeaders(headers), ...answered };
+      const { status, at, headers, bodyMs, ...answered } = await this.send(request, body);
+      const phases = { ...phasesUntil(at, sendings.get(body)), body: bodyMs };
+      return { status, ...facts(at), phases, responseHeaders: keptHeaders(headers), ...answered };
     } catch (error) {
       const failed = { error: outboundErrorOf(error), truncated: false };
-      return { ...facts(performance.now(), error), ...failed };
+      const phases = phasesUntil(undefined, sendings.get(body));
+      return { ...facts(performance.now(), error), phases, ...failed };
     }
   }
 
@@ -173,6 +188,15 @@ export class OutboundClient implements OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     await Promise.all([...this.agents.values()].map((agent) => agent.destroy()));
   }
+}
+
+/** @param answeredAt undefined if there was no answer */
+function phasesUntil(answeredAt: number | undefined, sending: Sending | undefined): CallPhases {
+  if (!sending) return {};
+  return {
+    ...(!sending.isReused && sending.opening),
+    ...(answeredAt !== undefined && { firstByte: answeredAt - sending.at }),
+  };
 }
 
 /** The first headers of the answer, up to the limit; always with Retry-After, which we obey. */

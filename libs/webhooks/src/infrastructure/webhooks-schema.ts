@@ -3,10 +3,11 @@ import type { Config, DatabaseSchema } from '#libs/runtime';
 import { initial } from './migrations/0001-initial.js';
 import { deliveriesOfAccount } from './migrations/0002-deliveries-of-account.js';
 import { unmatchedEvents } from './migrations/0003-unmatched-events.js';
+import { attemptRequests } from './migrations/0004-attempt-requests.js';
 import { DAYS_AHEAD } from './partitions.js';
 
 export const webhooksSchema: DatabaseSchema = {
-  migrations: [initial, deliveriesOfAccount, unmatchedEvents],
+  migrations: [initial, deliveriesOfAccount, unmatchedEvents, attemptRequests],
   tables: {
     // The worker must not change what a customer decides: target, secret, owner.
     webhooks: {

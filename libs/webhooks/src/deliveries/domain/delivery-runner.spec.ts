@@ -44,7 +44,7 @@ class TargetSpy extends TargetClient {
   async post(request: TargetRequest): Promise<TargetAnswer> {
     this.requests.push(request);
     await this.whilePosting();
-    return { durationMs: 3, truncated: false, ...this.answer };
+    return { durationMs: 3, phases: { firstByte: 2.6 }, truncated: false, ...this.answer };
   }
 }
 
@@ -158,6 +158,36 @@ it.each([
   await run();
   expect(pending.recorded[0]?.conclusion.state).toBe(state);
   expect(pending.recorded[0]?.attempt).toMatchObject({ number: 1, status });
+});
+
+it('records what was sent, without secrets, and how long each part took', async () => {
+  const { subscription } = aLeasedDelivery();
+  const openTarget = () => ({
+    ...subscription.openTarget(),
+    url: 'https://user:secret@target.example/hook?a=1',
+    headers: { 'X-Api-Key': 'secret' },
+  });
+  pending.leased = aLeasedDelivery({ subscription: { ...subscription, openTarget } });
+  await run();
+  pending.leased = aLeasedDelivery({ attempt: 2 });
+  await run();
+  const [first, second] = pending.recorded.map(({ attempt }) => attempt);
+  expect(first!.request).toEqual({
+    method: 'POST',
+    url: 'https://***@target.example/hook?a=1',
+    headers: {
+      ...target.requests[0]!.headers,
+      authorization: '***',
+      'X-Api-Key': '***',
+    },
+  });
+  expect(JSON.stringify(first)).not.toContain('secret');
+  expect(second!.request?.headers).toEqual(target.requests[1]!.headers);
+  // The event was accepted a second before the delivery was taken.
+  expect(first!.phases).toEqual({ queued: expect.any(Number) as number, firstByte: 3 });
+  expect(first!.phases!.queued).toBeGreaterThanOrEqual(1_000);
+  expect(first!.phases!.queued).toBeLessThan(3_000);
+  expect(second!.phases).toEqual({ firstByte: 3 });
 });
 
 it('retries by the schedule when there is no answer', async () => {

@@ -8,6 +8,7 @@ import { type Conclusion, type LeasedDelivery, PendingDeliveries } from './pendi
 import { Activity } from '../../subscriptions/domain/activity.js';
 import { scheduleOf } from '../../subscriptions/domain/retry-policy.js';
 import { retryDelay } from './retry-schedule.js';
+import { attemptPhases, shownRequest } from './sent-request.js';
 import type { Verdict } from '../../subscriptions/domain/subscription-life.js';
 import { TargetClient } from './target-client.js';
 import { TargetVerdicts, verdictOf } from './target-verdicts.js';
@@ -140,21 +141,21 @@ export class DeliveryRunner {
     });
     let call = { durationMs: 0, answered: true };
     try {
-      const { url, headers, secrets } = subscription.openTarget();
-      const answer = await this.target.post({
-        url,
-        headers: {
-          ...headers,
-          'content-type': 'application/json',
-          'user-agent': this.settings.userAgent,
-          ...(delivery.replayed && { 'webhook-replayed': 'true' }),
-          ...signatureHeaders(delivery.id, at, body, secrets),
-        },
-        body,
-        timeoutMs: this.timeoutOf(delivery),
-      });
+      const target = subscription.openTarget();
+      const ours = {
+        'content-type': 'application/json',
+        'user-agent': this.settings.userAgent,
+        ...(delivery.replayed && { 'webhook-replayed': 'true' }),
+        ...signatureHeaders(delivery.id, at, body, target.secrets),
+      };
+      const headers = { ...target.headers, ...ours };
+      const timeoutMs = this.timeoutOf(delivery);
+      const start = performance.now();
+      const answer = await this.target.post({ url: target.url, headers, body, timeoutMs });
       call = { durationMs: answer.durationMs, answered: answer.status !== undefined };
-      return { number: delivery.attempt, at, ...answer };
+      const request = shownRequest(target, ours);
+      const phases = attemptPhases(delivery, start, answer.phases);
+      return { number: delivery.attempt, at, ...answer, request, phases };
     } finally {
       if (immediate) this.slots.endTest(webhookId, event.accountId, call);
       else this.slots.end(webhookId, event.accountId, call);

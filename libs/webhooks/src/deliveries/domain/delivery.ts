@@ -42,11 +42,36 @@ export const ATTEMPT_ERRORS = [
 ] as const;
 export type AttemptError = (typeof ATTEMPT_ERRORS)[number];
 
+/** A request as it was sent, without its body. Values of the customer's own headers, and credentials, are masked. */
+export interface SentRequest {
+  method: 'POST';
+  url: string;
+  headers: Record<string, string>;
+}
+
+/**
+ * How long the parts of an attempt took, in ms. Opening a connection is absent if one was reused, and what did
+ * not take place.
+ */
+export interface AttemptPhases {
+  /** From accepting the event until the call; for the first attempt. */
+  queued?: number;
+  dns?: number;
+  connect?: number;
+  tls?: number;
+  /** From sending the request until the headers of the answer. */
+  firstByte?: number;
+  body?: number;
+}
+
 /** One request to a target, and its outcome. */
 export interface Attempt {
   number: number;
   at: Date;
   durationMs: number;
+  /** Absent for attempts of earlier versions, as are phases. */
+  request?: SentRequest;
+  phases?: AttemptPhases;
   /** Status of the answer; absent when there was none. */
   status?: number;
   error?: AttemptError;

@@ -1,4 +1,4 @@
-import type { Attempt } from './delivery.js';
+import type { Attempt, AttemptPhases } from './delivery.js';
 
 /** One POST to a customer's target. */
 export interface TargetRequest {
@@ -9,8 +9,10 @@ export interface TargetRequest {
   timeoutMs: number;
 }
 
-/** The part of an attempt that the client knows; the caller adds number and time. */
-export type TargetAnswer = Omit<Attempt, 'number' | 'at'>;
+/** The part of an attempt that the client knows; the caller adds the rest. */
+export type TargetAnswer = Omit<Attempt, 'number' | 'at' | 'request' | 'phases'> & {
+  phases: Omit<AttemptPhases, 'queued'>;
+};
 
 /** Calls customers' targets, but never at an address that the outbound policy refuses. */
 export abstract class TargetClient {

@@ -81,11 +81,54 @@ export const DeliveryView = viewOf<Delivery>()('Delivery', {
   test: schema.flag('Whether it was asked for as a test.', false),
 });
 
+const ms = (about: string) => optional(schema.integer(about, 12));
+
+const RequestSchema = schema.named(
+  'AttemptRequest',
+  schema.object({
+    method: schema.text('', 'POST'),
+    url: schema.text(
+      'The target; user information is shown as `***`.',
+      'https://hooks.example.com/switchhook',
+    ),
+    headers: {
+      type: 'object',
+      description:
+        "Its headers, besides those of the connection. Values of the subscription's own headers are shown as `***`.",
+      additionalProperties: { type: 'string' },
+      examples: [{ 'webhook-id': '019a0b1c-2d3e-7f40-8a51-b26c73d84e95' }],
+    },
+  }),
+);
+
+const PhasesSchema = schema.named(
+  'AttemptPhases',
+  schema.object({
+    queued: ms('From the acceptance of the event until the call; for the first attempt.'),
+    dns: ms('Resolving the name of the target.'),
+    connect: ms('Opening the connection.'),
+    tls: ms('Agreeing on TLS.'),
+    firstByte: ms('From sending the request until the headers of the answer.'),
+    body: ms('Reading the body of the answer.'),
+  }),
+);
+
 /** An attempt in the form that answers contain. */
 export const AttemptView = viewOf<Attempt>()('Attempt', {
   number: schema.integer('The first attempt is 1.', 1),
   at: schema.time('When it began.'),
   durationMs: schema.integer('Until the headers of the answer, or the failure, in ms.', 123),
+  request: optional(
+    schema.use(RequestSchema, {
+      description: 'What was sent. Its body is made of the event, `GET /v1/events/{eventId}`.',
+    }),
+  ),
+  phases: optional(
+    schema.use(PhasesSchema, {
+      description:
+        'How long each part took that took place, in ms. A connection that was kept open is not opened again.',
+    }),
+  ),
   status: optional(schema.integer("The status of the target's answer, if there was one.", 410)),
   error: optional(schema.meanings('Why there was no answer.', ATTEMPT_ERRORS, 'timeout')),
   address: optional(

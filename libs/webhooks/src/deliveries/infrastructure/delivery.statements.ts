@@ -6,7 +6,8 @@ import { IS_LEASED } from './shown-delivery.statements.js';
 
 /** `after`: the number of the previous attempt. A lease's number is never lower than its attempt's. */
 export const ATTEMPT_COLUMNS = `number, at, duration_ms AS "durationMs", status, error, address,
-  response_headers::json AS "responseHeaders", response_body AS "responseBody", truncated`;
+  response_headers::json AS "responseHeaders", response_body AS "responseBody", truncated,
+  request::json, phases::json`;
 
 export const LIST_ATTEMPTS = statement<
   { id: string; after: number; limit: number },

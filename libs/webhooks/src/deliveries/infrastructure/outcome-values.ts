@@ -21,6 +21,8 @@ export function outcomeValues(outcomes: readonly Outcome[]) {
     ),
     bodies: attempts.map((attempt) => attempt.responseBody),
     truncated: attempts.map((attempt) => attempt.truncated),
+    requests: attempts.map(({ request }) => request && JSON.stringify(request)),
+    phases: attempts.map(({ phases }) => phases && JSON.stringify(phases)),
     scheduleBases: outcomes.map((outcome) => outcome.scheduleBase),
     states: conclusions.map(({ state }) => state),
     reasons: conclusions.map(reasonOf),

@@ -1,0 +1,34 @@
+import { MASK, shownTargetUrl, userinfoOf } from '../../subscriptions/domain/target-url.js';
+import type { AttemptPhases, SentRequest } from './delivery.js';
+import type { LeasedDelivery, OpenTarget } from './pending-deliveries.js';
+
+/** A request as its customer may see it: credentials, and values of the customer's own headers, are masked. */
+export function shownRequest(
+  { url, headers }: Pick<OpenTarget, 'url' | 'headers'>,
+  ours: Record<string, string>,
+): SentRequest {
+  const masked = Object.keys(headers).map((name) => [name, MASK] as const);
+  return {
+    method: 'POST',
+    url: shownTargetUrl(url),
+    headers: {
+      ...(userinfoOf(url) !== undefined && { authorization: MASK }),
+      ...Object.fromEntries(masked),
+      ...ours,
+    },
+  };
+}
+
+/** @param startedAt when the call began, as `performance.now()` */
+export function attemptPhases(
+  { attempt, createdAt, takenAt, leasedAt }: LeasedDelivery,
+  startedAt: number,
+  ofCall: AttemptPhases,
+): AttemptPhases {
+  const phases = Object.entries(ofCall) as [keyof AttemptPhases, number][];
+  const waitedMs = takenAt.getTime() - createdAt.getTime() + startedAt - leasedAt;
+  return {
+    ...(attempt === 1 && { queued: Math.max(Math.round(waitedMs), 0) }),
+    ...Object.fromEntries(phases.map(([phase, ms]) => [phase, Math.round(ms)])),
+  };
+}
