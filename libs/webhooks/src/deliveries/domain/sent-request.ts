@@ -25,10 +25,7 @@ export function attemptPhases(
   startedAt: number,
   ofCall: AttemptPhases,
 ): AttemptPhases {
-  const phases = Object.entries(ofCall) as [keyof AttemptPhases, number][];
+  if (attempt > 1) return ofCall;
   const waitedMs = takenAt.getTime() - createdAt.getTime() + startedAt - leasedAt;
-  return {
-    ...(attempt === 1 && { queued: Math.max(Math.round(waitedMs), 0) }),
-    ...Object.fromEntries(phases.map(([phase, ms]) => [phase, Math.round(ms)])),
-  };
+  return { ...ofCall, queued: Math.max(waitedMs, 0) };
 }

@@ -1,19 +1,15 @@
-import { prepared, type RowOf, statement } from '#libs/runtime';
-import type { Attempt } from '../domain/delivery.js';
+import { prepared, statement } from '#libs/runtime';
+import type { AttemptRow } from './sent-text.js';
 import type { QueuedDelivery } from '../domain/delivery-queue.js';
 import { IS_FREE } from '../../subscriptions/infrastructure/webhook-flow.js';
 import { IS_LEASED } from './shown-delivery.statements.js';
 
 /** `after`: the number of the previous attempt. A lease's number is never lower than its attempt's. */
 export const ATTEMPT_COLUMNS = `number, at, duration_ms AS "durationMs", status, error, address,
-  response_headers::json AS "responseHeaders", response_body AS "responseBody", truncated,
-  request::json, phases::json`;
+  response_headers::json AS "responseHeaders", response_body AS "responseBody", truncated, sent`;
 
-export const LIST_ATTEMPTS = statement<
-  { id: string; after: number; limit: number },
-  RowOf<Attempt>
->(`
-SELECT ${ATTEMPT_COLUMNS}
+export const LIST_ATTEMPTS = statement<{ id: string; after: number; limit: number }, AttemptRow>(`
+SELECT delivery_id AS "deliveryId", ${ATTEMPT_COLUMNS}
 FROM attempts WHERE delivery_id = @id AND take >= @after AND number > @after
 ORDER BY take LIMIT @limit`);
 

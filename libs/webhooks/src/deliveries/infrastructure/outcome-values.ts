@@ -1,4 +1,5 @@
 import type { Conclusion, Outcome } from '../domain/pending-deliveries.js';
+import { sentText } from './sent-text.js';
 
 export type OutcomeValues = ReturnType<typeof outcomeValues>;
 
@@ -21,8 +22,7 @@ export function outcomeValues(outcomes: readonly Outcome[]) {
     ),
     bodies: attempts.map((attempt) => attempt.responseBody),
     truncated: attempts.map((attempt) => attempt.truncated),
-    requests: attempts.map(({ request }) => request && JSON.stringify(request)),
-    phases: attempts.map(({ phases }) => phases && JSON.stringify(phases)),
+    sent: attempts.map(sentText),
     scheduleBases: outcomes.map((outcome) => outcome.scheduleBase),
     states: conclusions.map(({ state }) => state),
     reasons: conclusions.map(reasonOf),

@@ -56,13 +56,13 @@ found AS MATERIALIZED (
 -- Logs every attempt, even if it is too late to change its delivery.
 logged AS (
   INSERT INTO attempts (delivery_id, take, number, at, duration_ms, status, error, address,
-    response_headers, response_body, truncated, request, phases, worker)
+    response_headers, response_body, truncated, sent, worker)
   SELECT a.*, @worker::text
   FROM unnest(@ids::uuid[], @leases::integer[], @numbers::integer[], @at::timestamptz[],
       @durationsMs::integer[], @statuses::integer[], @errors::text[], @addresses::text[],
-      @headers::text[], @bodies::text[], @truncated::boolean[], @requests::text[], @phases::text[])
+      @headers::text[], @bodies::text[], @truncated::boolean[], @sent::text[])
     AS a(id, lease, number, at, duration_ms, status, error, address, headers, body, truncated,
-      request, phases)
+      sent)
   WHERE a.id = ANY (ARRAY(SELECT id FROM found))
   -- It was already recorded by a statement whose answer got lost.
   ON CONFLICT DO NOTHING

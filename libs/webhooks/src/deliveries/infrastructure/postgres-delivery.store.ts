@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Found, lookUpTo, type Page } from '#libs/kernel';
-import { CONFIG, type Config, Tracing, TypeOrmTransactions, withoutNulls } from '#libs/runtime';
+import { CONFIG, type Config, Tracing, TypeOrmTransactions } from '#libs/runtime';
 import type { Attempt, Delivery, DeliveryState } from '../domain/delivery.js';
 import { DeliveryQueue } from '../domain/delivery-queue.js';
 import { type DeliveryFilter, DeliveryStore, type TestEvent } from '../domain/delivery-store.js';
@@ -15,6 +15,7 @@ import {
   REDELIVER,
   type StartedRow,
 } from './delivery.statements.js';
+import { attemptOf } from './sent-text.js';
 import { daysListed, firstDayOf, newestFirst, type Span } from './partition-walk.js';
 import {
   areFew,
@@ -83,7 +84,7 @@ export class PostgresDeliveryStore extends DeliveryStore {
 
   async attemptsOf(id: string, after: number, limit: number): Promise<Attempt[]> {
     const rows = await this.transactions.query(LIST_ATTEMPTS, { id, after, limit });
-    return rows.map(withoutNulls<Attempt>);
+    return rows.map(attemptOf);
   }
 
   async redeliver(id: string): Promise<boolean> {

@@ -1,6 +1,7 @@
 import { type RowOf, statement } from '#libs/runtime';
-import type { Attempt, Delivery } from '../../deliveries/domain/delivery.js';
+import type { Delivery } from '../../deliveries/domain/delivery.js';
 import { ATTEMPT_COLUMNS } from '../../deliveries/infrastructure/delivery.statements.js';
+import type { AttemptRow } from '../../deliveries/infrastructure/sent-text.js';
 import { daysAtOnce, type Span, within } from '../../deliveries/infrastructure/partition-walk.js';
 import { shown } from '../../deliveries/infrastructure/shown-delivery.statements.js';
 
@@ -39,10 +40,7 @@ export function findDeliveries(span: Span) {
 
 /** Attempts of deliveries by their numbers, in pairs. */
 export function findAttempts(span: Span) {
-  return statement<
-    { deliveryIds: string[]; numbers: number[] },
-    RowOf<Attempt> & { deliveryId: string }
-  >(`
+  return statement<{ deliveryIds: string[]; numbers: number[] }, AttemptRow>(`
   SELECT g.delivery_id AS "deliveryId", a.*
   FROM unnest(@deliveryIds::uuid[], @numbers::integer[]) g(delivery_id, number)
   CROSS JOIN LATERAL (

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { NotFoundError } from '#libs/kernel';
-import { TypeOrmTransactions, withoutNulls } from '#libs/runtime';
+import { TypeOrmTransactions } from '#libs/runtime';
 import type { Attempt, Delivery } from '../../deliveries/domain/delivery.js';
 import { boundsOf } from '../../deliveries/infrastructure/delivery-by-key.js';
 import { byDay } from '../../deliveries/infrastructure/partition-days.js';
 import { type Span, spansOf } from '../../deliveries/infrastructure/partition-walk.js';
+import { attemptOf } from '../../deliveries/infrastructure/sent-text.js';
 import { deliveryOf } from '../../deliveries/infrastructure/shown-delivery.statements.js';
 import type { Webhook } from '../../subscriptions/domain/webhook.js';
 import { WebhooksService } from '../../subscriptions/domain/webhooks.service.js';
@@ -73,9 +74,9 @@ export class PostgresActivityReader extends ActivityReader {
         deliveryIds: within.map(({ id }) => id),
         numbers: within.map(({ number }) => number),
       });
-      for (const { deliveryId, ...row } of rows) {
-        const key = attemptKey({ id: deliveryId, number: row.number });
-        found.set(key, withoutNulls<Attempt>(row));
+      for (const row of rows) {
+        const key = attemptKey({ id: row.deliveryId, number: row.number });
+        found.set(key, attemptOf(row));
       }
     }
     return found;

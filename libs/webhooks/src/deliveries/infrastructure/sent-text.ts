@@ -1,0 +1,62 @@
+import { type RowOf, withoutNulls } from '#libs/runtime';
+import { userinfoOf, MASK } from '../../subscriptions/domain/target-url.js';
+import type { Attempt, AttemptPhases } from '../domain/delivery.js';
+
+/** The headers whose values are stored; the id is the delivery's, and the time that of the attempt. */
+const USER_AGENT = 'user-agent';
+const SIGNATURE = 'webhook-signature';
+const REPLAYED = 'webhook-replayed';
+const PHASES: (keyof AttemptPhases)[] = ['queued', 'dns', 'connect', 'tls', 'firstByte', 'body'];
+
+/**
+ * The request and phases of an attempt as a line each: URL, user agent, signature, names of the customer's own
+ * headers, phases. A delivery pays for every byte, and JSON would have five times as many.
+ */
+export function sentText({ request, phases = {} }: Attempt): string | undefined {
+  if (!request) return undefined;
+  const { url, headers } = request;
+  const own = [];
+  for (const name in headers) {
+    if (name === REPLAYED || (headers[name] === MASK && name !== 'authorization')) own.push(name);
+  }
+  if (headers.authorization === MASK && userinfoOf(url) === undefined) own.push('authorization');
+  const times = PHASES.map((phase) => {
+    const ms = phases[phase];
+    return ms === undefined ? '' : Math.round(ms);
+  }).join(' ');
+  return `${url}\n${headers[USER_AGENT] ?? ''}\n${headers[SIGNATURE] ?? ''}\n${own.join(' ')}\n${times}`;
+}
+
+export type AttemptRow = RowOf<Omit<Attempt, 'request' | 'phases'>> & {
+  deliveryId: string;
+  sent: string | null;
+};
+
+export function attemptOf({ deliveryId, sent, ...row }: AttemptRow): Attempt {
+  const attempt = withoutNulls<Omit<Attempt, 'request' | 'phases'>>(row);
+  if (sent === null) return attempt;
+  const [url = '', userAgent = '', signature = '', own = '', times = ''] = sent.split('\n');
+  const names = own === '' ? [] : own.split(' ');
+  const masked = names.filter((name) => name !== REPLAYED).map((name) => [name, MASK] as const);
+  const took = times.split(' ').map((ms, at) => [PHASES[at]!, ms] as const);
+  return {
+    ...attempt,
+    request: {
+      method: 'POST',
+      url,
+      headers: {
+        ...(userinfoOf(url) !== undefined && { authorization: MASK }),
+        ...Object.fromEntries(masked),
+        'content-type': 'application/json',
+        [USER_AGENT]: userAgent,
+        ...(names.includes(REPLAYED) && { [REPLAYED]: 'true' }),
+        'webhook-id': deliveryId,
+        'webhook-timestamp': String(Math.floor(attempt.at.getTime() / 1_000)),
+        [SIGNATURE]: signature,
+      },
+    },
+    phases: Object.fromEntries(
+      took.filter(([, ms]) => ms !== '').map(([of, ms]) => [of, Number(ms)]),
+    ),
+  };
+}
