@@ -145,11 +145,13 @@ describe('deliveries', () => {
     const command = start('deliveries', 'tail', '--webhook', webhook, '--state', 'succeeded');
     await eventually(() => command.errors().includes('waiting for deliveries\n'));
     await report();
-    const [line] = await command.printed(/.*\n/);
-    expect(line).toMatch(
-      /succeeded {3}1 {2}cdrCreated call .* {2}200 in \d+ ms from 127\.0\.0\.1\n$/,
+    // Where the delivery had ended before its event was shown, a line without the attempt comes first.
+    await command.printed(
+      /succeeded {3}1 {2}cdrCreated call .* {2}200 in \d+ ms from 127\.0\.0\.1\n/,
     );
-    expect(await command.stop()).toMatchObject({ code: 0, stdout: line });
+    const { code, stdout } = await command.stop();
+    expect(code).toBe(0);
+    expect(stdout.trimEnd().split('\n').length).toBeLessThanOrEqual(2);
     expect(other).not.toBe(webhook);
   });
 

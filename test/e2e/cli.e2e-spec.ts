@@ -39,7 +39,7 @@ describe('migrate', () => {
     const env = { DATABASE_URL: empty.url };
     const first = await runCli(['migrate'], { env });
     expect(first).toMatchObject({ code: 0, stderr: '' });
-    expect(first.stdout).toMatch(/^(migrated \w+\n){6}The database is up to date.\n$/);
+    expect(first.stdout).toMatch(/^(migrated \w+\n){8}The database is up to date.\n$/);
     expect(await empty.query('SELECT id FROM environments')).toHaveLength(2);
     const second = await runCli(['migrate'], { env });
     expect(second).toEqual({ code: 0, stdout: 'The database is up to date.\n', stderr: '' });

@@ -17,7 +17,11 @@ export interface TcpProxy {
   close: () => Promise<void>;
 }
 
-export async function proxyTo(address: string): Promise<TcpProxy> {
+/** @param onRequest is given what clients send */
+export async function proxyTo(
+  address: string,
+  onRequest?: (bytes: Buffer) => void,
+): Promise<TcpProxy> {
   const target = new URL(address);
   const sockets = new Set<Socket>();
   let isUp = true;
@@ -31,6 +35,7 @@ export async function proxyTo(address: string): Promise<TcpProxy> {
       sockets.add(socket.on('error', () => undefined).on('close', () => sockets.delete(socket)));
       return;
     }
+    if (onRequest) socket.on('data', onRequest);
     const upstream = connect(Number(target.port), target.hostname);
     for (const [one, other] of [
       [socket, upstream],

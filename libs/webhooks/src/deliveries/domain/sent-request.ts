@@ -23,7 +23,7 @@ export function shownRequest(
 export function attemptPhases(
   { attempt, createdAt, takenAt, leasedAt }: LeasedDelivery,
   startedAt: number,
-  ofCall: AttemptPhases,
+  ofCall: AttemptPhases = {},
 ): AttemptPhases {
   if (attempt > 1) return ofCall;
   const waitedMs = takenAt.getTime() - createdAt.getTime() + startedAt - leasedAt;

@@ -11,7 +11,7 @@ export interface TargetRequest {
 
 /** The part of an attempt that the client knows; the caller adds the rest. */
 export type TargetAnswer = Omit<Attempt, 'number' | 'at' | 'request' | 'phases'> & {
-  phases: Omit<AttemptPhases, 'queued'>;
+  phases?: Omit<AttemptPhases, 'queued'>;
 };
 
 /** Calls customers' targets, but never at an address that the outbound policy refuses. */
