@@ -2,7 +2,7 @@ import { type RowOf, withoutNulls } from '#libs/runtime';
 import { userinfoOf, MASK } from '../../subscriptions/domain/target-url.js';
 import type { Attempt, AttemptPhases } from '../domain/delivery.js';
 
-/** The headers whose values are stored; the id is the delivery's, and the time that of the attempt. */
+/** Headers whose values are stored. `webhook-id` and `webhook-timestamp` follow from the attempt. */
 const USER_AGENT = 'user-agent';
 const SIGNATURE = 'webhook-signature';
 const REPLAYED = 'webhook-replayed';
