@@ -113,7 +113,8 @@ export class FuzzRun {
   private async settle({ method, path }: DescribedOperation, answer: Answer): Promise<void> {
     if (answer.text.includes('webhook_limit_reached')) this.owner = undefined;
     if (method !== 'DELETE' || answer.status >= 300) return;
-    const place = placesOf(path).at(-1)?.place ?? '';
+    const place = placesOf(path).at(-1)?.place;
+    if (place === undefined) return;
     if (OF_USERS.includes(place)) this.victim = undefined;
     // What belonged to it is gone with it.
     else if (place === 'applications') this.owner = undefined;

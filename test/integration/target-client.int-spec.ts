@@ -57,7 +57,8 @@ it('measures each part of a call that takes place', async () => {
   const { phases: first, durationMs } = await post(receiver.url);
   expect(Object.keys(first).sort()).toEqual(['body', 'connect', 'firstByte']);
   expect(first.firstByte).toBeGreaterThan(waitMs - 5);
-  expect(first.body).toBeGreaterThan(waitMs - 5);
+  // On a busy machine, the first byte is noticed late, at the cost of the rest.
+  expect(first.firstByte! + first.body!).toBeGreaterThan(2 * waitMs - 10);
   expect(first.connect! + first.firstByte!).toBeLessThanOrEqual(durationMs);
   // undici needs a moment to see that the connection is free.
   await new Promise((resolve) => setTimeout(resolve, waitMs));

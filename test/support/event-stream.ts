@@ -29,14 +29,12 @@ export class EventStream {
   /** Resolves with the first event. @throws Error for an answer other than 200 */
   static async open(
     url: string,
-    auth: string,
+    auth: string | undefined,
     headers: Record<string, string> = {},
   ): Promise<EventStream> {
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-      get(url, { agent: false, headers: { ...headers, authorization: basic(auth) } }, resolve).on(
-        'error',
-        reject,
-      );
+      const all = { ...headers, ...(auth !== undefined && { authorization: basic(auth) }) };
+      get(url, { agent: false, headers: all }, resolve).on('error', reject);
     });
     if (answer.statusCode !== 200) {
       answer.destroy();

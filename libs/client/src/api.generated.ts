@@ -697,6 +697,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show who is logged in
+         * @description The user and, of a session in a cookie, its times.
+         */
+        get: operations["sessionShow"];
+        put?: never;
+        /**
+         * Log in
+         * @description Takes Basic credentials or, without them, a username and a password in the body. Sets the cookie.
+         */
+        post: operations["sessionBegin"];
+        /**
+         * Log out
+         * @description Ends the session of the cookie, if there is one, and clears the cookie.
+         */
+        delete: operations["sessionEnd"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health/live": {
         parameters: {
             query?: never;
@@ -1820,6 +1848,19 @@ export interface components {
              */
             status: "up";
         };
+        /** @description `null` stands for a member that is not given. */
+        Login: {
+            /**
+             * @description The password.
+             * @example demo-secret
+             */
+            password: string;
+            /**
+             * @description The username.
+             * @example demo
+             */
+            username: string;
+        };
         Notification: {
             /**
              * Format: uuid
@@ -2143,6 +2184,43 @@ export interface components {
              * @example 5000
              */
             timeoutMs?: number;
+        };
+        Session: {
+            /**
+             * Format: uri
+             * @description The address.
+             * @example https://api.example.com/v1/session
+             */
+            href: string;
+            /**
+             * Format: int64
+             * @description The id of the user, which is also the id of the account. An integer.
+             * @example 83346
+             */
+            userId: number;
+            /**
+             * @description The username.
+             * @example demo
+             */
+            username: string;
+            /**
+             * @description The role.
+             * @example account
+             * @enum {string}
+             */
+            role: "account" | "platform";
+            /**
+             * Format: date-time
+             * @description When it began; not with Basic credentials.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            createdAt?: string;
+            /**
+             * Format: date-time
+             * @description When it ends without further requests; accurate to about a minute. Not with Basic credentials.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            expiresAt?: string;
         };
         /**
          * @description How notifications are signed.
@@ -2853,7 +2931,7 @@ export interface components {
         "RateLimit-Policy": string;
         /** @description Seconds to wait before a retry. */
         "Retry-After": number;
-        /** @description How to authenticate. */
+        /** @description How to authenticate; not in answers to pages of this origin. */
         "WWW-Authenticate": string;
         /** @description The client's own value if it is valid, or a new one. */
         "X-Request-Id": string;
@@ -4616,6 +4694,96 @@ export interface operations {
                 };
             };
             400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    sessionShow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    sessionBegin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 262144 bytes, 16384 values and 64 levels of nesting. */
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Login"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            400: components["responses"]["MalformedJsonOrValidationFailed"];
+            401: components["responses"]["Unauthorized"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    sessionEnd: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
             401: components["responses"]["Unauthorized"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];

@@ -1,14 +1,20 @@
 import { type CustomDecorator, SetMetadata } from '@nestjs/common';
 import type { CommonCode } from './openapi/errors.js';
 
-/** Which requests need no credentials: all of them, or only those whose path is not under `/v1/`. */
-export type OpenTo = 'everybody' | 'paths-outside-v1';
+/**
+ * Which requests need no credentials: all of them, only those whose path is not under `/v1/`, or logins, whose
+ * handler checks the credentials itself.
+ */
+export type OpenTo = 'everybody' | 'paths-outside-v1' | 'logins';
 
 /** Metadata key of {@link OpenTo}; a route without it needs credentials. */
 export const OPEN_TO = 'switchhook:open-to';
 
 /** Opens a route, or all routes of a controller, to callers without credentials. */
 export const Public = (): CustomDecorator => SetMetadata(OPEN_TO, 'everybody' satisfies OpenTo);
+
+/** Marks a route whose handler checks the credentials, because they may be in the body. */
+export const Login = (): CustomDecorator => SetMetadata(OPEN_TO, 'logins' satisfies OpenTo);
 
 /** Opens the route for unknown paths, except under `/v1/`, where even unknown paths need credentials. */
 export const PublicOutsideV1 = (): CustomDecorator =>

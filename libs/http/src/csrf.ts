@@ -14,5 +14,18 @@ export function mayBeCsrf(request: Request): boolean {
   if (origin !== undefined && configOf(request).CORS_ORIGINS.includes(origin)) return false;
   if (site !== undefined) return site !== 'same-origin' && site !== 'none';
   // Over plain HTTP, browsers send only Origin; other clients send neither header.
-  return origin !== undefined && !hrefBuilder(request)().startsWith(`${origin}/`);
+  return origin !== undefined && !isOwn(origin, request);
+}
+
+/** Whether a page of our own origin made a browser send the request, as far as the browser says. */
+export function isSameOrigin(request: Request): boolean {
+  const { origin, 'sec-fetch-site': site } = request.headers;
+  if (site !== undefined) return site === 'same-origin';
+  if (origin !== undefined) return isOwn(origin, request);
+  // Older browsers send neither header with a GET to the own origin.
+  return request.method === 'GET' || request.method === 'HEAD';
+}
+
+function isOwn(origin: string, request: Request): boolean {
+  return hrefBuilder(request)().startsWith(`${origin}/`);
 }

@@ -1,4 +1,4 @@
-export { OPEN_TO, type OpenTo, Public, RefusesWith } from './access.js';
+export { Login, OPEN_TO, type OpenTo, Public, RefusesWith } from './access.js';
 export {
   type AbsenceCheck,
   entityTag,
@@ -22,7 +22,7 @@ export {
   IsTime,
   IsUrl,
 } from './field.js';
-export { mayBeCsrf } from './csrf.js';
+export { isSameOrigin, mayBeCsrf } from './csrf.js';
 export { HealthModule } from './health.module.js';
 export { healthRoutes } from './health.openapi.js';
 export { baseUrlOf, Href, type HrefBuilder, hrefBuilder } from './href.js';
@@ -30,7 +30,7 @@ export { createHttpApplication } from './http-application.js';
 export { HttpModule } from './http.module.js';
 export { Idempotent, type Once } from './idempotent.js';
 export { InFlight } from './in-flight.js';
-export { JsonBody, RawJsonBody, validDto } from './json-body.js';
+export { JsonBody, OptionalJsonBody, RawJsonBody, validDto } from './json-body.js';
 export { answerJson, answerList, answerPieces, arrayPieces } from './list-answer.js';
 export {
   AddressSchema,

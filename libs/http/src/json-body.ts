@@ -27,6 +27,18 @@ export async function dtoBody(dto: new () => object, context: ExecutionContext):
   return validDto(dto, body, isPost, configOf(request), unknown);
 }
 
+/** Like {@link JsonBody}; undefined without a body. */
+export const OptionalJsonBody = createParamDecorator(optionalDtoBody);
+
+export async function optionalDtoBody(
+  dto: new () => object,
+  context: ExecutionContext,
+): Promise<object | undefined> {
+  const { headers } = context.switchToHttp().getRequest<Request>();
+  const { 'transfer-encoding': chunked, 'content-length': length = 0 } = headers;
+  return chunked === undefined && Number(length) === 0 ? undefined : dtoBody(dto, context);
+}
+
 /**
  * @param nullIsAbsent on create, `null` means "not given"
  * @param more faults that were found before

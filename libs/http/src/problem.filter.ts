@@ -26,7 +26,8 @@ export class ProblemFilter implements ExceptionFilter {
       request.socket.destroy();
       return;
     }
-    if (error.kind === 'unauthorized') {
+    // To a page of ours, a browser would show its own dialog before the page learns of it.
+    if (error.kind === 'unauthorized' && request.get('Sec-Fetch-Site') !== 'same-origin') {
       response.setHeader('WWW-Authenticate', 'Basic realm="switchhook", charset="UTF-8"');
     }
     const wait = error.retryAfterS ?? (error.kind === 'unavailable' ? RETRY_AFTER_S : undefined);

@@ -7,6 +7,7 @@ import { EnvironmentsRepository } from './domain/environments.repository.js';
 import { EnvironmentsService } from './domain/environments.service.js';
 import { Logins } from './domain/logins.js';
 import { PasswordHasher } from './domain/password-hasher.js';
+import { Sessions } from './domain/session.js';
 import { UsersRepository } from './domain/users.repository.js';
 import { UsersService } from './domain/users.service.js';
 import { Argon2PasswordHasher } from './infrastructure/argon2-password-hasher.js';
@@ -15,6 +16,7 @@ import { EnvironmentSchema } from './infrastructure/environment.schema.js';
 import { PostgresAuditLog } from './infrastructure/postgres-audit-log.js';
 import { PostgresAuditTrail } from './infrastructure/postgres-audit-trail.js';
 import { PostgresLogins } from './infrastructure/postgres-logins.js';
+import { PostgresSessions } from './infrastructure/postgres-sessions.js';
 import { TypeOrmCredentialsRepository } from './infrastructure/typeorm-credentials.repository.js';
 import { TypeOrmEnvironmentsRepository } from './infrastructure/typeorm-environments.repository.js';
 import { TypeOrmUsersRepository } from './infrastructure/typeorm-users.repository.js';
@@ -32,8 +34,17 @@ import { UserSchema } from './infrastructure/user.schema.js';
     { provide: EnvironmentsRepository, useClass: TypeOrmEnvironmentsRepository },
     { provide: Logins, useClass: PostgresLogins },
     { provide: PasswordHasher, useClass: Argon2PasswordHasher },
+    { provide: Sessions, useClass: PostgresSessions },
     { provide: UsersRepository, useClass: TypeOrmUsersRepository },
   ],
-  exports: [AuditLog, AuditTrail, EnvironmentsService, Logins, PasswordHasher, UsersService],
+  exports: [
+    AuditLog,
+    AuditTrail,
+    EnvironmentsService,
+    Logins,
+    PasswordHasher,
+    Sessions,
+    UsersService,
+  ],
 })
 export class IdentityModule {}

@@ -31,8 +31,9 @@ const HEADERS = {
     false,
   ),
   'WWW-Authenticate': header(
-    'How to authenticate.',
+    'How to authenticate; not in answers to pages of this origin.',
     text('', 'Basic realm="switchhook", charset="UTF-8"'),
+    false,
   ),
   'Retry-After': header('Seconds to wait before a retry.', {
     type: 'integer',

@@ -164,14 +164,14 @@ function parametersOf(
 }
 
 function bodyOf(route: Route, components: Components, config: DescribedConfig): Json {
-  const { dto, bodyLimit, operation, id } = route;
+  const { dto, bodyLimit, isBodyOptional, operation, id } = route;
   if (bodyLimit === undefined) return {};
   const schema = dto ? bodySchemaOf(dto, route.method === 'post') : operation.body;
   if (!schema) throw new Error(`${id}: the body is not described`);
   const examples = operation.examples ?? { everything: exampleOf(schema) };
   return {
     requestBody: {
-      required: true,
+      required: !isBodyOptional,
       description: sizesOf(config[bodyLimit]),
       content: {
         [JSON_TYPE]: {

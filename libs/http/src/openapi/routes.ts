@@ -8,7 +8,7 @@ import {
 import { OPEN_TO, type OpenTo, REFUSES_WITH } from '../access.js';
 import { ifMatch } from '../entity-tag.js';
 import { requestOf } from '../idempotent.js';
-import { dtoBody, rawBody } from '../json-body.js';
+import { dtoBody, optionalDtoBody, rawBody } from '../json-body.js';
 import type { BodyLimit } from '../read-body.js';
 import type { Operation, RoutesDescription } from './describe.js';
 import type { CommonCode } from './errors.js';
@@ -25,6 +25,7 @@ export interface Route {
   takesKey: boolean;
   /** The DTO of the body. */
   dto?: new () => object;
+  isBodyOptional: boolean;
   /** The size limit of the body; absent if the route has no body. */
   bodyLimit?: BodyLimit;
   /** The errors that its decorators declare. */
@@ -107,13 +108,16 @@ function pathOf(controller: Type, path: string): string {
 function argumentsOf(controller: Type, name: string) {
   const stored = Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) as unknown;
   const parameters = Object.values((stored ?? {}) as Record<string, Argument>);
-  const dto = parameters.find(({ factory }) => factory === dtoBody)?.data;
+  const isOptional = parameters.some(({ factory }) => factory === optionalDtoBody);
+  const body = isOptional ? optionalDtoBody : dtoBody;
+  const dto = parameters.find(({ factory }) => factory === body)?.data;
   const limit = parameters.find(({ factory }) => factory === rawBody)?.data as
     BodyLimit | undefined;
   return {
     checksVersion: parameters.some(({ factory }) => factory === ifMatch),
     takesKey: parameters.some(({ factory }) => factory === requestOf),
     ...(dto !== undefined && { dto: dto as new () => object }),
+    isBodyOptional: isOptional,
     ...(dto === undefined
       ? limit && { bodyLimit: limit }
       : { bodyLimit: 'MAX_BODY_BYTES' as const }),

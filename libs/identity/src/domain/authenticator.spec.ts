@@ -42,8 +42,8 @@ afterEach(() => {
 const header = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`;
 const DEMO = header('demo:demo-secret');
 
-const authenticate = (sent: string | undefined, address = '192.0.2.1') =>
-  authenticator.authenticate(sent, () => address);
+const authenticate = async (sent: string | undefined, address = '192.0.2.1') =>
+  (await authenticator.authenticate(sent, () => address)).principal;
 
 function aLogin(username = 'demo', ...passwords: string[]): Login {
   const login: Login = {

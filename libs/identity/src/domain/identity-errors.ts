@@ -7,6 +7,13 @@ export class UnauthorizedError extends DomainError {
   }
 }
 
+/** The cookie's session was ended, or lasted too long, or its credential is no longer valid. */
+export class SessionEndedError extends UnauthorizedError {
+  constructor() {
+    super('The session has ended.');
+  }
+}
+
 /** A platform user would lock itself out. */
 export class OwnAccessError extends DomainError {
   constructor(what: string) {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { RateLimitedError } from '#libs/kernel';
 
 /** Failed logins allowed in a window, which begins with the first failure. */
 const ALLOWED_OF_PAIR = 10;
@@ -27,6 +28,31 @@ export abstract class LoginFailures {
   abstract begin(counter: LoginCounter): Promise<number>;
   /** A success resets the failures before it (NIST SP 800-63B, section 5.2.2). */
   abstract end(counter: LoginCounter, outcome: LoginOutcome): void;
+
+  /**
+   * Makes an attempt that counts.
+   * @param refusal the error message after too many failures
+   * @param success what a success means to this counter
+   * @param attempt undefined is a failure
+   * @throws RateLimitedError after too many failures
+   */
+  async counted<Login>(
+    counter: LoginCounter,
+    refusal: string,
+    success: 'succeeded' | 'undecided',
+    attempt: () => Promise<Login | undefined>,
+  ): Promise<Login | undefined> {
+    const waitMs = await this.begin(counter);
+    if (waitMs > 0) throw new RateLimitedError(refusal, waitMs);
+    let outcome: LoginOutcome = 'undecided';
+    try {
+      const login = await attempt();
+      outcome = login ? success : 'failed';
+      return login;
+    } finally {
+      this.end(counter, outcome);
+    }
+  }
 }
 
 /** Counts failures with a username from an address. */

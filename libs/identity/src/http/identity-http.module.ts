@@ -6,6 +6,7 @@ import { CredentialUses } from '../domain/credential-uses.js';
 import { LoginFailures } from '../domain/login-failures.js';
 import { PasswordCheck } from '../domain/password-check.js';
 import { RateLimiter } from '../domain/rate-limiter.js';
+import { SessionsService } from '../domain/sessions.service.js';
 import { IdentityModule } from '../identity.module.js';
 import { PostgresCredentialUses } from '../infrastructure/postgres-credential-uses.js';
 import { RedisLoginFailures } from '../infrastructure/redis-login-failures.js';
@@ -15,18 +16,22 @@ import { BasicAuthGuard } from './basic-auth.guard.js';
 import { EnvironmentsController } from './environments.controller.js';
 import { RateLimitGuard } from './rate-limit.guard.js';
 import { Refusals } from './refusals.js';
+import { RequestLogin } from './request-login.js';
 import { RoleGuard } from './role.guard.js';
+import { SessionController } from './session.controller.js';
 import { UsersController } from './users.controller.js';
 
 /** Users, environments, the audit, and the guards that protect every route of the process by default. */
 @Module({
   imports: [IdentityModule],
-  controllers: [UsersController, EnvironmentsController, AuditController],
+  controllers: [UsersController, EnvironmentsController, AuditController, SessionController],
   providers: [
     Authenticator,
     PasswordCheck,
     RedisLimits,
     Refusals,
+    RequestLogin,
+    SessionsService,
     { provide: CredentialUses, useClass: PostgresCredentialUses },
     { provide: LoginFailures, useClass: RedisLoginFailures },
     { provide: RateLimiter, useClass: RedisRateLimiter },

@@ -12,6 +12,8 @@ import { AuditController } from './audit.controller.js';
 import { AuditRecordView } from './audit.view.js';
 import { EnvironmentsController } from './environments.controller.js';
 import { CreatedEnvironmentSchema, EnvironmentView } from './environments.view.js';
+import { SessionController } from './session.controller.js';
+import { SessionView } from './session.view.js';
 import { UsersController } from './users.controller.js';
 import {
   ChangedUserSchema,
@@ -150,5 +152,31 @@ const auditRoutes = describeRoutes(AuditController, {
   },
 });
 
-/** Users, environments and the audit in the API description. */
-export const identityRoutes = [usersRoutes, environmentsRoutes, auditRoutes];
+const sessionRoutes = describeRoutes(SessionController, {
+  tag: 'Session',
+  about:
+    'The session of a browser, in a cookie instead of the `Authorization` header. It ends with its ' +
+    'credential, after 30 minutes without a request, and after 12 hours. Only requests of pages of this ' +
+    "origin may use it, and errors to them do not make the browser ask for a password. Programs don't need it.",
+  operations: {
+    begin: {
+      summary: 'Log in',
+      about:
+        'Takes Basic credentials or, without them, a username and a password in the body. Sets the cookie.',
+      answer: SessionView.schema,
+    },
+    show: {
+      summary: 'Show who is logged in',
+      about: 'The user and, of a session in a cookie, its times.',
+      answer: SessionView.schema,
+    },
+    end: {
+      summary: 'Log out',
+      about: 'Ends the session of the cookie, if there is one, and clears the cookie.',
+      answer: DeletedSchema,
+    },
+  },
+});
+
+/** Users, environments, the audit and sessions in the API description. */
+export const identityRoutes = [usersRoutes, environmentsRoutes, auditRoutes, sessionRoutes];

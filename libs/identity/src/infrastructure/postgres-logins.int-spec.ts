@@ -5,8 +5,11 @@ import { BackgroundTasks, Database, Log, Metrics } from '#libs/runtime';
 import { eventually } from '#tools/eventually';
 import { contextOf } from '../../../../test/support/context.js';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import { anAccount } from '../../../../test/support/rows.js';
 import { Logins } from '../domain/logins.js';
 import { loginsContract } from '../domain/logins.contract.js';
+import { Sessions } from '../domain/session.js';
+import { sessionsContract } from '../domain/sessions.contract.js';
 import { UsersService } from '../domain/users.service.js';
 import { IdentityModule } from '../identity.module.js';
 import { PostgresCredentialUses } from './postgres-credential-uses.js';
@@ -45,6 +48,29 @@ describe('logins in PostgreSQL', () => {
     },
     expire: async (id) => {
       await database.query('UPDATE credentials SET expires_at = now() WHERE id = $1', [id]);
+    },
+  });
+});
+
+describe('sessions in PostgreSQL', () => {
+  sessionsContract({
+    sessions: () => context.get(Sessions, { strict: false }),
+    aCredential: async () => {
+      const [row] = await database.query<{ id: string }>(
+        'INSERT INTO credentials (user_id, hash) VALUES ($1, $2) RETURNING id',
+        [await anAccount(database), Buffer.alloc(32)],
+      );
+      return row!.id;
+    },
+    revoke: async (id) => {
+      await database.query('DELETE FROM credentials WHERE id = $1', [id]);
+    },
+    age: async (hash, { created, used }) => {
+      await database.query(
+        `UPDATE sessions SET created_at = created_at - $2 * interval '1 minute',
+           used_at = used_at - $3 * interval '1 minute' WHERE hash = decode($1, 'base64')`,
+        [hash, created, used],
+      );
     },
   });
 });

@@ -1,0 +1,86 @@
+import { expect, it } from 'vitest';
+import type { Sessions } from './session.js';
+
+/** A store of sessions under test. */
+export interface SessionsUnderTest {
+  sessions: () => Sessions;
+  /** @returns the id of a credential of a new active user */
+  aCredential: () => Promise<string>;
+  revoke: (credentialId: string) => Promise<void>;
+  /** Moves the session's times into the past. */
+  age: (hash: string, minutes: { created: number; used: number }) => Promise<void>;
+}
+
+const MINUTE_MS = 60_000;
+
+/** What every implementation of {@link Sessions} must do. */
+export function sessionsContract(under: SessionsUnderTest): void {
+  const { aCredential, revoke, age } = under;
+  let lastHash = 0;
+  const aSession = async (credentialId: string) => {
+    const hash = Buffer.alloc(32, (lastHash += 1)).toString('base64');
+    await under.sessions().insert(hash, credentialId);
+    return hash;
+  };
+  const isValid = async (hash: string) => (await under.sessions().find(hash)) !== undefined;
+
+  it('finds a session with its user, which ends after 30 minutes without a request', async () => {
+    const credentialId = await aCredential();
+    const hash = await aSession(credentialId);
+    const session = await under.sessions().find(hash);
+    expect(session).toMatchObject({ hash, credentialId, principal: { role: 'account' } });
+    const { createdAt, expiresAt } = session!;
+    expect(expiresAt.getTime() - createdAt.getTime()).toBe(30 * MINUTE_MS);
+    expect(await isValid(Buffer.alloc(32).toString('base64'))).toBe(false);
+  });
+
+  it('extends a session that is used, but for no more than 12 hours', async () => {
+    const hash = await aSession(await aCredential());
+    await age(hash, { created: 29, used: 29 });
+    await under.sessions().use(hash);
+    await age(hash, { created: 20, used: 20 });
+    expect(await isValid(hash)).toBe(true);
+    await age(hash, { created: 11 * 60, used: 0 });
+    await under.sessions().use(hash);
+    const { createdAt, expiresAt } = (await under.sessions().find(hash))!;
+    expect(expiresAt.getTime() - createdAt.getTime()).toBe(12 * 60 * MINUTE_MS);
+    await age(hash, { created: 12, used: 0 });
+    expect(await isValid(hash)).toBe(false);
+  });
+
+  it('does not revive a session that was idle for too long', async () => {
+    const hash = await aSession(await aCredential());
+    await age(hash, { created: 31, used: 31 });
+    expect(await isValid(hash)).toBe(false);
+    await under.sessions().use(hash);
+    expect(await isValid(hash)).toBe(false);
+  });
+
+  it('removes one session, and leaves others of the same credential', async () => {
+    const credentialId = await aCredential();
+    const [first, second] = [await aSession(credentialId), await aSession(credentialId)];
+    await under.sessions().remove(first);
+    expect(await isValid(first)).toBe(false);
+    expect(await isValid(second)).toBe(true);
+  });
+
+  it('ends the sessions of a revoked credential', async () => {
+    const credentialId = await aCredential();
+    const hash = await aSession(credentialId);
+    await revoke(credentialId);
+    expect(await isValid(hash)).toBe(false);
+  });
+
+  it('keeps the 20 newest sessions of a credential', async () => {
+    const credentialId = await aCredential();
+    const hashes: string[] = [];
+    for (let made = 0; made < 21; made += 1) {
+      const hash = await aSession(credentialId);
+      await age(hash, { created: 21 - made, used: 0 });
+      hashes.push(hash);
+    }
+    expect(await isValid(hashes[0]!)).toBe(false);
+    expect(await isValid(hashes[1]!)).toBe(true);
+    expect(await isValid(hashes[20]!)).toBe(true);
+  });
+}

@@ -1,0 +1,127 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { RateLimitedError } from '#libs/kernel';
+import { UnauthorizedError } from './identity-errors.js';
+import { LocalLoginFailures } from './local-login-failures.js';
+import { LocalRateLimiter } from './local-rate-limiter.js';
+import { FakeLogins } from './logins.fake.js';
+import type { Match } from './password-check.js';
+import { sessionsContract } from './sessions.contract.js';
+import { FakeSessions } from './sessions.fake.js';
+import { SessionsService } from './sessions.service.js';
+
+const MINUTE_MS = 60_000;
+const match: Match = {
+  credentialId: '7',
+  principal: { userId: '1', username: 'demo', role: 'account' },
+};
+
+let logins: FakeLogins;
+let sessions: FakeSessions;
+let service: SessionsService;
+
+function addLogin(credentialId: string): void {
+  logins.all.push({
+    principal: match.principal,
+    status: 'active',
+    salt: Buffer.alloc(16),
+    credentials: [{ id: credentialId, hash: Buffer.alloc(32) }],
+  });
+}
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['performance', 'Date'] });
+  logins = new FakeLogins();
+  addLogin('7');
+  sessions = new FakeSessions(logins);
+  const uses = { note: () => undefined };
+  service = new SessionsService(sessions, new LocalLoginFailures(), new LocalRateLimiter(), uses);
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const authenticate = (token: string, address = '192.0.2.1') =>
+  service.authenticate(token, () => address);
+
+it('authenticates with the token of a session, which it does not store', async () => {
+  const { token, session } = await service.begin(match);
+  expect(session).toMatchObject(match);
+  expect(await authenticate(token)).toMatchObject(match);
+  expect(JSON.stringify(sessions.rows)).not.toContain(token);
+});
+
+it('reads the row of a session at most once a second', async () => {
+  const { token } = await service.begin(match);
+  await authenticate(token);
+  const before = logins.lookups;
+  for (let time = 0; time < 3; time += 1) await authenticate(token);
+  expect(logins.lookups).toBe(before);
+});
+
+it('ends a session within a second of its credential', async () => {
+  const { token } = await service.begin(match);
+  await authenticate(token);
+  logins.all.length = 0;
+  vi.advanceTimersByTime(1_001);
+  await expect(authenticate(token)).rejects.toThrow(UnauthorizedError);
+});
+
+it('ends a session at once when its user logs out', async () => {
+  const { token } = await service.begin(match);
+  await authenticate(token);
+  await service.end(token);
+  await expect(authenticate(token)).rejects.toThrow(UnauthorizedError);
+  await expect(service.show(token)).rejects.toThrow(UnauthorizedError);
+});
+
+it('extends a session when it is used, and not when a stream checks it', async () => {
+  const { token } = await service.begin(match);
+  for (let minutes = 0; minutes < 40; minutes += 10) {
+    vi.advanceTimersByTime(10 * MINUTE_MS);
+    await authenticate(token);
+    await service.use(token);
+  }
+  for (let minutes = 0; minutes < 20; minutes += 10) {
+    vi.advanceTimersByTime(10 * MINUTE_MS);
+    await authenticate(token);
+  }
+  vi.advanceTimersByTime(11 * MINUTE_MS);
+  await expect(authenticate(token)).rejects.toThrow(UnauthorizedError);
+});
+
+it('refuses an address after a hundred unknown tokens, but not a known session', async () => {
+  const { token } = await service.begin(match);
+  await authenticate(token);
+  for (let time = 0; time < 100; time += 1) {
+    await expect(authenticate(`wrong ${time}`)).rejects.toThrow(UnauthorizedError);
+  }
+  await expect(authenticate('wrong')).rejects.toThrow(RateLimitedError);
+  expect(await authenticate(token)).toMatchObject(match);
+});
+
+it('lets a user begin sixty sessions in a minute', async () => {
+  for (let time = 0; time < 60; time += 1) await service.begin(match);
+  await expect(service.begin(match)).rejects.toThrow(RateLimitedError);
+});
+
+describe('fake sessions', () => {
+  let lastCredential = 100;
+  sessionsContract({
+    sessions: () => sessions,
+    aCredential: () => {
+      const id = String((lastCredential += 1));
+      addLogin(id);
+      return Promise.resolve(id);
+    },
+    revoke: (id) => {
+      logins.all.splice(0, Infinity, ...logins.all.filter((one) => one.credentials[0]?.id !== id));
+      return Promise.resolve();
+    },
+    age: (hash, { created, used }) => {
+      const row = sessions.rows.find((one) => one.hash === hash)!;
+      row.createdAt -= created * MINUTE_MS;
+      row.usedAt -= used * MINUTE_MS;
+      return Promise.resolve();
+    },
+  });
+});

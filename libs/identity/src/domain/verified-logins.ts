@@ -1,0 +1,107 @@
+import { LRUCache } from '#libs/kernel';
+import type { CredentialUses } from './credential-uses.js';
+import type { Match } from './password-check.js';
+
+/** How long a row is cached. A revoked credential may work for this long. */
+const CACHED_MS = 1_000;
+/** Logins to cache: a few MB. */
+const REMEMBERED = 5_000;
+
+/** Times are `performance.now()`. */
+interface Entry<Login> {
+  login: Login;
+  checkedAt: number;
+  recheck?: Promise<Login | undefined>;
+}
+
+/**
+ * Caches verified logins by a key. Only the row of a login is read again, when the last read is more than a
+ * second old.
+ */
+export class VerifiedLogins<Login extends Match> {
+  private readonly entries = new LRUCache<string, Entry<Login>>({ max: REMEMBERED });
+  private readonly verifying = new Map<string, Promise<Login | undefined>>();
+
+  /** @param read reads a login's row; undefined if it is not valid any more */
+  constructor(
+    private readonly uses: CredentialUses,
+    private readonly read: (login: Login) => Promise<Login | undefined>,
+  ) {}
+
+  has(key: string): boolean {
+    return this.entries.has(key);
+  }
+
+  /**
+   * @param verify verifies what is not cached, or what has stopped working: it may work again, after an unlock
+   * or as another credential
+   */
+  async match(
+    key: string,
+    addressOf: () => string,
+    verify: (address: string) => Promise<Login | undefined>,
+  ): Promise<Login | undefined> {
+    const entry = this.entries.get(key);
+    const current = entry && (isFresh(entry) ? entry.login : await this.recheck(key, entry));
+    return current ?? (await this.verifyOnce(key, addressOf(), verify));
+  }
+
+  forget(key: string): void {
+    this.entries.delete(key);
+  }
+
+  /** Reads the row again. Concurrent requests share one read. */
+  private recheck(key: string, entry: Entry<Login>): Promise<Login | undefined> {
+    entry.recheck ??= this.recheckNow(key, entry).finally(() => {
+      delete entry.recheck;
+    });
+    return entry.recheck;
+  }
+
+  private async recheckNow(key: string, entry: Entry<Login>): Promise<Login | undefined> {
+    const checkedAt = performance.now();
+    const login = await this.read(entry.login);
+    // Another request may have replaced the entry meanwhile.
+    const isCurrent = this.entries.get(key) === entry;
+    if (isCurrent && !login) this.entries.delete(key);
+    if (!login) return undefined;
+    entry.login = login;
+    entry.checkedAt = checkedAt;
+    this.uses.note(login.credentialId);
+    return login;
+  }
+
+  /** Concurrent requests from one address with the same key share one verification. */
+  private verifyOnce(
+    key: string,
+    address: string,
+    verify: (address: string) => Promise<Login | undefined>,
+  ): Promise<Login | undefined> {
+    const keyAndAddress = `${key} ${address}`;
+    const pending = this.verifying.get(keyAndAddress);
+    if (pending) return pending;
+    const verification = this.verify(key, () => verify(address)).finally(() =>
+      this.verifying.delete(keyAndAddress),
+    );
+    this.verifying.set(keyAndAddress, verification);
+    return verification;
+  }
+
+  private async verify(
+    key: string,
+    verify: () => Promise<Login | undefined>,
+  ): Promise<Login | undefined> {
+    const checkedAt = performance.now();
+    const login = await verify();
+    if (!login) return undefined;
+    const entry: Entry<Login> = { login, checkedAt };
+    this.entries.set(key, entry);
+    this.uses.note(login.credentialId);
+    // Under load, the verification waits in a queue, and the row may have changed since.
+    return isFresh(entry) ? login : this.recheck(key, entry);
+  }
+}
+
+function isFresh({ checkedAt }: Entry<Match>): boolean {
+  return performance.now() - checkedAt <= CACHED_MS;
+}

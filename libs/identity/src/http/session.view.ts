@@ -1,0 +1,25 @@
+import { computed, schema, viewOf } from '#libs/http';
+import type { Session } from '../domain/session.js';
+import { ROLES } from '../domain/user.js';
+
+const { optional } = schema;
+
+/** A session or, with Basic credentials, only their user. */
+type ShownSession = Pick<Session, 'principal'> & Partial<Pick<Session, 'createdAt' | 'expiresAt'>>;
+
+/** Who is logged in. */
+export const SessionView = viewOf<ShownSession>()('Session', {
+  href: computed(schema.href('The address.', 'session'), (_, href) => href('session')),
+  userId: computed(
+    schema.accountNumber('The id of the user, which is also the id of the account.'),
+    ({ principal }) => Number(principal.userId),
+  ),
+  username: computed(schema.text('The username.', 'demo'), ({ principal }) => principal.username),
+  role: computed(schema.choice('The role.', ROLES), ({ principal }) => principal.role),
+  createdAt: optional(schema.time('When it began; not with Basic credentials.')),
+  expiresAt: optional(
+    schema.time(
+      'When it ends without further requests; accurate to about a minute. Not with Basic credentials.',
+    ),
+  ),
+});

@@ -1,0 +1,52 @@
+import { prepared } from '#libs/runtime';
+import { SESSION_LIFE } from '../domain/session.js';
+import type { Role } from '../domain/user.js';
+
+const { longest, idle } = SESSION_LIFE;
+/** Sessions that one credential has at once; the oldest ones end. */
+const KEPT = 20;
+
+interface SessionRow {
+  credentialId: string;
+  userId: string;
+  username: string;
+  role: Role;
+  createdAt: Date;
+  expiresAt: Date;
+}
+
+export const INSERT_SESSION = prepared<{ hash: string; credentialId: string }>(
+  'sessions.insert',
+  `
+WITH old AS (
+  SELECT hash FROM sessions WHERE credential_id = @credentialId
+  ORDER BY created_at DESC OFFSET ${KEPT - 1} FOR UPDATE SKIP LOCKED
+), removed AS (
+  DELETE FROM sessions s USING old WHERE s.hash = old.hash
+)
+INSERT INTO sessions (hash, credential_id) VALUES (decode(@hash, 'base64'), @credentialId)`,
+);
+
+export const FIND_SESSION = prepared<{ hash: string }, SessionRow>(
+  'sessions.find',
+  `
+SELECT c.id AS "credentialId", u.id AS "userId", u.username, u.role, s.created_at AS "createdAt",
+  least(s.created_at + interval '${longest}', s.used_at + interval '${idle}') AS "expiresAt"
+FROM sessions s JOIN credentials c ON c.id = s.credential_id JOIN users u ON u.id = c.user_id
+WHERE s.hash = decode(@hash, 'base64') AND u.status = 'active'
+  AND (c.expires_at IS NULL OR c.expires_at > now())
+  AND s.created_at > now() - interval '${longest}' AND s.used_at > now() - interval '${idle}'`,
+);
+
+/** Never revives a session that has ended. */
+export const USE_SESSION = prepared<{ hash: string }>(
+  'sessions.use',
+  `
+UPDATE sessions SET used_at = now()
+WHERE hash = decode(@hash, 'base64') AND used_at > now() - interval '${idle}'`,
+);
+
+export const REMOVE_SESSION = prepared<{ hash: string }>(
+  'sessions.remove',
+  "DELETE FROM sessions WHERE hash = decode(@hash, 'base64')",
+);

@@ -1,0 +1,209 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '#tools/eventually';
+import { createUser } from '../support/accounts.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { EventStream } from '../support/event-stream.js';
+import { type Answer, type Client, clientOf } from '../support/http.js';
+import { startApi } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
+
+const SAME_ORIGIN = { 'sec-fetch-site': 'same-origin' };
+
+let database: TestDatabase;
+let api: ServiceProcess;
+let secondApi: ServiceProcess;
+let proxied: ServiceProcess;
+let platform: Client;
+let browser: Client;
+let customers = 0;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const environment = { DATABASE_URL: database.url };
+  [api, secondApi, proxied] = await Promise.all([
+    startApi(environment),
+    startApi(environment),
+    startApi({ ...environment, PUBLIC_BASE_URL: 'https://api.example.com' }),
+  ]);
+  platform = clientOf(api.url, (await createUser(database, 'switch', 'platform')).auth);
+  browser = clientOf(api.url);
+});
+afterAll(async () => {
+  await Promise.all([api.stop(), secondApi.stop(), proxied.stop()]);
+  await database.drop();
+});
+
+interface Customer {
+  id: string;
+  username: string;
+  password: string;
+  auth: string;
+}
+
+async function aCustomer(): Promise<Customer> {
+  const username = `customer-${(customers += 1)}`;
+  const { id, auth } = await createUser(database, username);
+  return { id, username, password: `${username}-secret`, auth };
+}
+
+const logIn = ({ username, password }: Customer, of: Client = browser) =>
+  of.post('/v1/session', { username, password }, { headers: SAME_ORIGIN });
+
+/** The name and the value of the cookie that an answer sets. */
+const cookieOf = ({ headers }: Answer) => headers['set-cookie']![0]!.split(';', 1)[0]!;
+
+/** The headers of a page of this origin with the session of a new customer. */
+async function aSession() {
+  const customer = await aCustomer();
+  const answer = await logIn(customer);
+  return { customer, headers: { ...SAME_ORIGIN, cookie: cookieOf(answer) } };
+}
+
+describe('a session', () => {
+  it('begins with a username and a password in the body', async () => {
+    const customer = await aCustomer();
+    const answer = await logIn(customer);
+    expect(answer.status).toBe(200);
+    const shown = answer.json();
+    expect(shown).toMatchObject({
+      href: `${api.url}/v1/session`,
+      userId: Number(customer.id),
+      username: customer.username,
+      role: 'account',
+    });
+    const headers = { ...SAME_ORIGIN, cookie: cookieOf(answer) };
+    expect((await browser.get('/v1/session', { headers })).json()).toEqual(shown);
+    expect((await clientOf(secondApi.url).get('/v1/webhooks', { headers })).json()).toEqual([]);
+  });
+
+  it('begins with Basic credentials, whose challenge only programs get', async () => {
+    const { auth } = await aCustomer();
+    const answer = await browser.post('/v1/session', undefined, { auth, headers: SAME_ORIGIN });
+    expect(answer.status).toBe(200);
+    const refused = { auth: 'nobody:wrong-secret' };
+    const ofProgram = await browser.get('/v1/session', refused);
+    const ofPage = await browser.get('/v1/session', { ...refused, headers: SAME_ORIGIN });
+    expect([ofProgram.status, ofPage.status]).toEqual([401, 401]);
+    expect(ofProgram.headers['www-authenticate']).toMatch(/^Basic /);
+    expect(ofPage.headers['www-authenticate']).toBeUndefined();
+  });
+
+  it('does not begin with wrong or missing credentials', async () => {
+    const customer = await aCustomer();
+    const wrong = await logIn({ ...customer, password: 'wrong-secret' });
+    expect(wrong).toMatchObject({ status: 401 });
+    expect(wrong.headers['set-cookie']).toBeUndefined();
+    expect((await browser.post('/v1/session')).status).toBe(401);
+    const { status, json } = await browser.post('/v1/session', { username: 'x' });
+    expect(status).toBe(400);
+    expect(json()).toMatchObject({ errors: [{ field: 'password', code: 'required' }] });
+  });
+
+  it('ends at once on all processes within a second when its user logs out', async () => {
+    const { headers } = await aSession();
+    const second = clientOf(secondApi.url);
+    expect((await second.get('/v1/webhooks', { headers })).status).toBe(200);
+    const ended = await browser.delete('/v1/session', { headers });
+    expect(ended.status).toBe(200);
+    expect(ended.headers['set-cookie']![0]).toMatch(
+      /^switchhook-session=;.*Expires=Thu, 01 Jan 1970/,
+    );
+    expect((await browser.get('/v1/session', { headers })).status).toBe(401);
+    await delay(1_100);
+    expect((await second.get('/v1/webhooks', { headers })).status).toBe(401);
+  });
+
+  it('ends within a second when its credential is revoked, with its streams', async () => {
+    const { customer, headers } = await aSession();
+    const stream = await EventStream.open(`${api.url}/v1/stream`, undefined, headers);
+    const { credentials } = (await platform.get(`/v1/users/${customer.id}`)).json<{
+      credentials: { id: string }[];
+    }>();
+    await platform.delete(`/v1/users/${customer.id}/credentials/${credentials[0]!.id}`);
+    await delay(1_100);
+    expect((await browser.get('/v1/webhooks', { headers })).status).toBe(401);
+    await eventually(
+      () => Promise.resolve(stream.ended),
+      (ended) => ended,
+    );
+  });
+
+  it('ends after 30 minutes without a request', async () => {
+    const { headers } = await aSession();
+    await database.query("UPDATE sessions SET used_at = now() - interval '30 minutes'");
+    expect((await browser.get('/v1/webhooks', { headers })).status).toBe(401);
+  });
+
+  it('is stored without its token', async () => {
+    const { headers } = await aSession();
+    const token = headers.cookie.split('=')[1]!;
+    const rows = await database.query<{ row: string }>('SELECT s::text AS row FROM sessions s');
+    expect(rows.map(({ row }) => row).join('\n')).not.toContain(token);
+    expect(Buffer.from(token, 'base64url')).toHaveLength(32);
+  });
+
+  it('does not exist for a program with Basic credentials, which learns who it is', async () => {
+    const { auth, id, username } = await aCustomer();
+    expect((await browser.get('/v1/session', { auth })).json()).toEqual({
+      href: `${api.url}/v1/session`,
+      userId: Number(id),
+      username,
+      role: 'account',
+    });
+    expect((await browser.delete('/v1/session', { auth })).status).toBe(200);
+  });
+
+  it('has the rights and the limits of its user', async () => {
+    const { headers, customer } = await aSession();
+    expect((await browser.get('/v1/users', { headers })).status).toBe(403);
+    expect((await browser.get(`/v1/users/${customer.id}`, { headers })).status).toBe(200);
+    const body = { name: 'By a page', type: 'voice', voiceUrl: 'https://example.com/' };
+    const made = await browser.post('/v1/applications', body, { headers });
+    expect(made.headers).toHaveProperty('ratelimit');
+  });
+});
+
+describe('the cookie of a session', () => {
+  it('belongs to this host alone, and no script reads it', async () => {
+    const answer = await logIn(await aCustomer(), clientOf(proxied.url));
+    expect(answer.headers['set-cookie']![0]).toMatch(
+      /^__Host-switchhook-session=[\w-]{43}; Path=\/; HttpOnly; Secure; SameSite=Strict$/,
+    );
+  });
+
+  it('needs no TLS on loopback', async () => {
+    const answer = await logIn(await aCustomer());
+    expect(answer.headers['set-cookie']![0]).toMatch(
+      /^switchhook-session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/,
+    );
+  });
+
+  it.each([
+    ['of another site', { 'sec-fetch-site': 'cross-site' }],
+    ['of another origin of the site', { 'sec-fetch-site': 'same-site' }],
+    ['without a page', { 'sec-fetch-site': 'none' }],
+    ['of another origin in an old browser', { origin: 'http://127.0.0.1:1' }],
+  ])('does not count in a request %s', async (_, from) => {
+    const { headers } = await aSession();
+    const { cookie } = headers;
+    const get = await browser.get('/v1/webhooks', { headers: { cookie, ...from } });
+    const put = await browser.delete('/v1/session', { headers: { cookie, ...from } });
+    expect([get.status, put.status]).toEqual([401, 401]);
+  });
+
+  it('counts in an old browser in a request of this origin', async () => {
+    const { cookie } = (await aSession()).headers;
+    const headers = { cookie, origin: api.url };
+    expect((await browser.get('/v1/webhooks', { headers: { cookie } })).status).toBe(200);
+    expect((await browser.delete('/v1/session', { headers: { cookie } })).status).toBe(401);
+    expect((await browser.delete('/v1/session', { headers })).status).toBe(200);
+  });
+
+  it('counts less than Basic credentials', async () => {
+    const { headers } = await aSession();
+    const { auth, username } = await aCustomer();
+    const answer = await browser.get(`/v1/users/${username}`, { auth, headers });
+    expect(answer.status).toBe(200);
+  });
+});
