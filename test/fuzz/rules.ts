@@ -40,6 +40,7 @@ export class Rules {
   faultOfBody(one: DescribedOperation, text: string): string | undefined {
     const body = this.api.bodyOf(one);
     if (!body) return undefined;
+    if (text === '' && one.operation.requestBody?.required === false) return undefined;
     let value: unknown;
     try {
       value = JSON.parse(text.replace(/^\ufeff/, ''));

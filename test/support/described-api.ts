@@ -18,6 +18,7 @@ export interface ApiOperation {
   description?: string;
   parameters?: ApiParameter[];
   requestBody?: {
+    required: boolean;
     content: Record<string, DescribedBody>;
   };
   responses: Record<string, Described>;
