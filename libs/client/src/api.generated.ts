@@ -350,9 +350,29 @@ export interface paths {
         };
         /**
          * Show a subscription's statistics
-         * @description How the newest attempts went, and what waits.
+         * @description How the newest attempts went, and what waits. With any parameter, also the history of a time range. It is about ten seconds old, and lacks the last ten seconds of a worker that was killed.
          */
         get: operations["deliveriesStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show an account's statistics
+         * @description How the attempts of all its subscriptions went in a time range. They are about ten seconds old, and lack the last ten seconds of a worker that was killed.
+         */
+        get: operations["deliveriesStatsOfAccount"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1001,6 +1021,54 @@ export interface components {
              */
             truncated: boolean;
         };
+        AttemptHistory: {
+            /**
+             * Format: date-time
+             * @description From this time on.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description Until before this time.
+             * @example 2026-01-31T12:05:00.000Z
+             */
+            until: string;
+            /**
+             * @description How many attempts began in this time.
+             * @example 40
+             */
+            attempts: number;
+            /**
+             * @description How many attempts ended how: `2xx` to `5xx`, or the error of one without an answer.
+             * @example {
+             *       "2xx": 38,
+             *       "timeout": 2
+             *     }
+             */
+            outcomes: {
+                [key: string]: number;
+            };
+            /** @description Time until the headers of the target's answer, in ms, within a tenth; absent without answers. */
+            answerMs?: {
+                /**
+                 * @description In ms.
+                 * @example 84
+                 */
+                p50: number;
+                /**
+                 * @description In ms.
+                 * @example 310.5
+                 */
+                p95: number;
+                /**
+                 * @description In ms.
+                 * @example 402
+                 */
+                p99: number;
+            };
+            buckets: components["schemas"]["AttemptSummary"][];
+        };
         AttemptPhases: {
             /**
              * @description From the acceptance of the event until the call; for the first attempt.
@@ -1049,6 +1117,53 @@ export interface components {
              */
             headers: {
                 [key: string]: string;
+            };
+        };
+        AttemptSummary: {
+            /**
+             * Format: date-time
+             * @description From this time on.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description Until before this time.
+             * @example 2026-01-31T12:05:00.000Z
+             */
+            until: string;
+            /**
+             * @description How many attempts began in this time.
+             * @example 40
+             */
+            attempts: number;
+            /**
+             * @description How many attempts ended how: `2xx` to `5xx`, or the error of one without an answer.
+             * @example {
+             *       "2xx": 38,
+             *       "timeout": 2
+             *     }
+             */
+            outcomes: {
+                [key: string]: number;
+            };
+            /** @description Time until the headers of the target's answer, in ms, within a tenth; absent without answers. */
+            answerMs?: {
+                /**
+                 * @description In ms.
+                 * @example 84
+                 */
+                p50: number;
+                /**
+                 * @description In ms.
+                 * @example 310.5
+                 */
+                p95: number;
+                /**
+                 * @description In ms.
+                 * @example 402
+                 */
+                p99: number;
             };
         };
         AuditEntry: {
@@ -1564,6 +1679,7 @@ export interface components {
                  */
                 since?: string;
             };
+            history?: components["schemas"]["AttemptHistory"];
         };
         DeliveryWithAttempts: {
             /**
@@ -3934,7 +4050,14 @@ export interface operations {
     };
     deliveriesStats: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description From this time on; by default an hour before `until`. It must be at most 31 days before `until`. */
+                since?: string;
+                /** @description Until before this time; by default now. It must be later than `since`. */
+                until?: string;
+                /** @description How many buckets at most, 12 by default. Each is a multiple of five minutes. */
+                buckets?: number;
+            };
             header?: never;
             path: {
                 /** @description The id of a webhook subscription. */
@@ -3956,8 +4079,46 @@ export interface operations {
                     "application/json": components["schemas"]["DeliveryStatistics"];
                 };
             };
+            400: components["responses"]["ValidationFailed"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deliveriesStatsOfAccount: {
+        parameters: {
+            query?: {
+                /** @description From this time on; by default an hour before `until`. It must be at most 31 days before `until`. */
+                since?: string;
+                /** @description Until before this time; by default now. It must be later than `since`. */
+                until?: string;
+                /** @description How many buckets at most, 12 by default. Each is a multiple of five minutes. */
+                buckets?: number;
+                /** @description Of this account instead of the caller, for the role `platform`. */
+                accountId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AttemptHistory"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthorized"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

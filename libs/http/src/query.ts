@@ -72,9 +72,18 @@ export class QueryReader {
     return time;
   }
 
+  wholeNumber(name: string, most: number): number | undefined {
+    const value = this.text(name);
+    if (value === undefined) return undefined;
+    const number = /^\d{1,9}$/.test(value) ? Number(value) : 0;
+    if (number >= 1 && number <= most) return number;
+    this.fault(name, 'range', `must be a whole number from 1 to ${String(most)}`);
+    return undefined;
+  }
+
   /** `limit` and `after` of a list that is returned whole if no limit is given. */
   optionalPage(): { limit?: number; after?: string } {
-    const limit = this.limit();
+    const limit = this.wholeNumber('limit', MAX_LIMIT);
     const after = this.text('after');
     if (after !== undefined && !isNumericId(after)) this.fault('after', 'format', 'must be an id');
     return { ...(limit !== undefined && { limit }), ...(after !== undefined && { after }) };
@@ -84,7 +93,10 @@ export class QueryReader {
   page(isId = isUuid): Page {
     const after = this.text('after');
     if (after !== undefined && !isId(after)) this.fault('after', 'format', 'must be an id');
-    return { limit: this.limit() ?? DEFAULT_LIMIT, ...(after !== undefined && { after }) };
+    return {
+      limit: this.wholeNumber('limit', MAX_LIMIT) ?? DEFAULT_LIMIT,
+      ...(after !== undefined && { after }),
+    };
   }
 
   /** @throws ValidationError if any parameter was faulty */
@@ -94,16 +106,6 @@ export class QueryReader {
       this.faults.push(...unknownFaults(names, [...this.known], (name) => name));
     }
     if (this.faults.length > 0) throw new ValidationError(this.faults);
-  }
-
-  private limit(): number | undefined {
-    const value = this.text('limit');
-    if (value === undefined) return undefined;
-    const limit = /^\d{1,9}$/.test(value) ? Number(value) : 0;
-    if (limit < 1 || limit > MAX_LIMIT) {
-      this.fault('limit', 'range', `must be a whole number from 1 to ${String(MAX_LIMIT)}`);
-    }
-    return limit;
   }
 
   private fault(field: string, code: FieldCode, says: string): void {

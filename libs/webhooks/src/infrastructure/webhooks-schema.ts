@@ -4,10 +4,11 @@ import { initial } from './migrations/0001-initial.js';
 import { deliveriesOfAccount } from './migrations/0002-deliveries-of-account.js';
 import { unmatchedEvents } from './migrations/0003-unmatched-events.js';
 import { attemptRequests } from './migrations/0004-attempt-requests.js';
+import { attemptCounts } from './migrations/0005-attempt-counts.js';
 import { DAYS_AHEAD } from './partitions.js';
 
 export const webhooksSchema: DatabaseSchema = {
-  migrations: [initial, deliveriesOfAccount, unmatchedEvents, attemptRequests],
+  migrations: [initial, deliveriesOfAccount, unmatchedEvents, attemptRequests, attemptCounts],
   tables: {
     // The worker must not change what a customer decides: target, secret, owner.
     webhooks: {
@@ -26,6 +27,7 @@ export const webhooksSchema: DatabaseSchema = {
     },
     // The log of attempts: its readers cannot write it, and no process can change it.
     attempts: { api: 'SELECT', worker: 'INSERT' },
+    attempt_counts: { api: 'SELECT', worker: 'SELECT, INSERT, DELETE, UPDATE (count)' },
     replays: {
       api: 'SELECT, INSERT, UPDATE (state, completed_at)',
       worker: 'SELECT, UPDATE (state, completed_at, replayed, after), DELETE',

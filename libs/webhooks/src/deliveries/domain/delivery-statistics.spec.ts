@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { NotFoundError } from '#libs/kernel';
 import { aContent, webhooksOnFakes } from '../../subscriptions/domain/webhooks.fake.js';
+import { FakeAttemptHistoryStore } from './attempt-history.fake.js';
 import { DeliveryStatisticsService, outcomesOf } from './delivery-statistics.js';
 import { FakeDeliveryStatisticsStore } from './delivery-statistics.fake.js';
 
@@ -35,7 +36,15 @@ it("shows the statistics of the account's own subscription only", async () => {
   const id = await webhooks.create({ accountId: '1' }, aContent());
   const store = new FakeDeliveryStatisticsStore();
   store.attempts.set(id, [{ status: 200, durationMs: 1 }]);
-  const statistics = new DeliveryStatisticsService(webhooks, store);
-  expect(await statistics.of('1', id)).toMatchObject({ attempts: 1, outcomes: { '2xx': 1 } });
+  const history = new FakeAttemptHistoryStore();
+  const attempt = { at: new Date(), status: 200, durationMs: 1 };
+  history.all.push({ accountId: '1', webhookId: id, attempt });
+  const statistics = new DeliveryStatisticsService(webhooks, store, history);
+  expect(await statistics.of('1', id)).not.toHaveProperty('history');
+  const range = { buckets: 1 };
+  const shown = { attempts: 1, outcomes: { '2xx': 1 } };
+  expect(await statistics.of('1', id, range)).toMatchObject({ ...shown, history: shown });
+  expect(await statistics.ofAccount('1', range)).toMatchObject(shown);
+  expect(await statistics.ofAccount('2', range)).toMatchObject({ attempts: 0 });
   await expect(statistics.of('2', id)).rejects.toThrow(NotFoundError);
 });

@@ -1,4 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { outcomeOf } from './attempt-counts.js';
+import {
+  type AttemptHistory,
+  AttemptHistoryStore,
+  bucketsOf,
+  historyOf,
+  type HistoryRange,
+} from './attempt-history.js';
 import type { Attempt } from './delivery.js';
 import type { Webhook } from '../../subscriptions/domain/webhook.js';
 import { WebhooksService } from '../../subscriptions/domain/webhooks.service.js';
@@ -25,8 +33,8 @@ export function outcomesOf(
   attempts: readonly AttemptOutcome[],
 ): Omit<DeliveryStatistics, 'waiting'> {
   const counts = new Map<string, number>();
-  for (const { status, error = 'protocol' } of attempts) {
-    const outcome = status === undefined ? error : `${Math.floor(status / 100)}xx`;
+  for (const attempt of attempts) {
+    const outcome = outcomeOf(attempt);
     counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
   }
   const answers = attempts.filter(({ status }) => status !== undefined);
@@ -54,16 +62,41 @@ export abstract class DeliveryStatisticsStore {
   abstract of(webhook: Pick<Webhook, 'id' | 'createdAt'>): Promise<DeliveryStatistics>;
 }
 
-/** Shows customers the statistics of their subscriptions. */
+/** Shows customers how the attempts of their subscriptions went. */
 @Injectable()
 export class DeliveryStatisticsService {
   constructor(
     private readonly webhooks: WebhooksService,
     private readonly store: DeliveryStatisticsStore,
+    private readonly history: AttemptHistoryStore,
   ) {}
 
-  /** @throws NotFoundError */
-  async of(accountId: string, webhookId: string): Promise<DeliveryStatistics> {
-    return this.store.of(await this.webhooks.get(accountId, webhookId));
+  /**
+   * @param range if given, adds the history of that time range
+   * @throws NotFoundError, ValidationError
+   */
+  async of(
+    accountId: string,
+    webhookId: string,
+    range?: HistoryRange,
+  ): Promise<DeliveryStatistics & { history?: AttemptHistory }> {
+    const webhook = await this.webhooks.get(accountId, webhookId);
+    const statistics = await this.store.of(webhook);
+    if (!range) return statistics;
+    return { ...statistics, history: await this.historyOf(accountId, webhook.id, range) };
+  }
+
+  /** Of all subscriptions of the account. @throws ValidationError */
+  ofAccount(accountId: string, range: HistoryRange): Promise<AttemptHistory> {
+    return this.historyOf(accountId, undefined, range);
+  }
+
+  private async historyOf(
+    accountId: string,
+    webhookId: string | undefined,
+    range: HistoryRange,
+  ): Promise<AttemptHistory> {
+    const buckets = bucketsOf(range);
+    return historyOf(buckets, await this.history.counts(accountId, webhookId, buckets));
   }
 }

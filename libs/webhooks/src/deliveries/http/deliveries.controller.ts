@@ -16,6 +16,7 @@ import type { Principal } from '#libs/identity';
 import { ActAsUser, CurrentUser, LimitedTo } from '#libs/identity/http';
 import type { Page } from '#libs/kernel';
 import { DeliveriesService } from '../domain/deliveries.service.js';
+import { type HistoryRange, MAX_BUCKETS } from '../domain/attempt-history.js';
 import { DeliveryStatisticsService } from '../domain/delivery-statistics.js';
 import type { Delivery } from '../domain/delivery.js';
 import type { DeliveryFilter } from '../domain/delivery-store.js';
@@ -67,10 +68,24 @@ export class DeliveriesController {
   async stats(
     @Param('id') webhookId: string,
     @CurrentUser() user: Principal,
-    @Req() { inFlight }: Request,
+    @Req() request: Request,
   ): Promise<object> {
-    const read = () => this.statistics.of(user.userId, webhookId);
-    return inFlight?.read(read) ?? read();
+    const query = new QueryReader(request);
+    const range = rangeOf(query);
+    query.done();
+    const isAsked = Object.keys(range).length > 0;
+    const read = () => this.statistics.of(user.userId, webhookId, isAsked ? range : undefined);
+    return request.inFlight?.read(read) ?? read();
+  }
+
+  @Get('stats')
+  async statsOfAccount(@CurrentUser() user: Principal, @Req() request: Request): Promise<object> {
+    const query = new QueryReader(request);
+    const range = rangeOf(query);
+    const { accountId = user.userId } = accountOf(query, user);
+    query.done();
+    const read = () => this.statistics.ofAccount(accountId, range);
+    return request.inFlight?.read(read) ?? read();
   }
 
   @Get('deliveries/:id')
@@ -173,15 +188,24 @@ function filterOf(query: QueryReader): DeliveryFilter {
   return { ...textsOf(query, ['state', 'event', 'status']), ...timesOf(query) };
 }
 
-/** Where to look. The platform sees the deliveries of all accounts; for others, those do not exist. */
-function placeOf(query: QueryReader, { role, userId }: Principal): DeliveryFilter {
+function rangeOf(query: QueryReader): HistoryRange {
+  const buckets = query.wholeNumber('buckets', MAX_BUCKETS);
+  return { ...timesOf(query), ...(buckets !== undefined && { buckets }) };
+}
+
+/** Where to look. The platform sees all accounts; for others, other accounts do not exist. */
+function accountOf(query: QueryReader, { role, userId }: Principal): { accountId?: string } {
   const asked = query.numericId('accountId');
-  const visible = role === 'platform' || (asked ?? userId) === userId;
-  const accountId = visible ? (role === 'platform' ? asked : userId) : '0';
+  const isVisible = role === 'platform' || (asked ?? userId) === userId;
+  const accountId = isVisible ? (role === 'platform' ? asked : userId) : '0';
+  return accountId === undefined ? {} : { accountId };
+}
+
+function placeOf(query: QueryReader, user: Principal): DeliveryFilter {
   const webhookId = query.numericId('webhookId');
   const applicationId = query.numericId('applicationId');
   return {
-    ...(accountId !== undefined && { accountId }),
+    ...accountOf(query, user),
     ...(webhookId !== undefined && { webhook: { id: webhookId } }),
     ...(applicationId !== undefined && { applicationId }),
   };

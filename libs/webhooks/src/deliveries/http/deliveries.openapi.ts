@@ -13,7 +13,7 @@ import {
 } from '../domain/deliveries.service.js';
 import { DeliveriesController } from './deliveries.controller.js';
 import { AttemptView, DeliveryView, DeliveryWithAttemptsSchema } from './delivery.view.js';
-import { StatisticsSchema } from './statistics.schema.js';
+import { HISTORY_RANGE, HistorySchema, StatisticsSchema } from './statistics.schema.js';
 
 export const SUBSCRIPTION_INACTIVE = describeError(
   new SubscriptionInactiveError(),
@@ -82,9 +82,26 @@ export const deliveriesRoutes = describeRoutes(DeliveriesController, {
     },
     stats: {
       summary: "Show a subscription's statistics",
-      about: 'How the newest attempts went, and what waits.',
+      about:
+        'How the newest attempts went, and what waits. With any parameter, also the history of a time ' +
+        'range. It is about ten seconds old, and lacks the last ten seconds of a worker that was killed.',
       path: OF_SUBSCRIPTION,
+      query: HISTORY_RANGE,
       answer: StatisticsSchema,
+    },
+    statsOfAccount: {
+      summary: "Show an account's statistics",
+      about:
+        'How the attempts of all its subscriptions went in a time range. They are about ten seconds ' +
+        'old, and lack the last ten seconds of a worker that was killed.',
+      query: {
+        ...HISTORY_RANGE,
+        accountId: {
+          about: 'Of this account instead of the caller, for the role `platform`.',
+          schema: schema.text('', '83346'),
+        },
+      },
+      answer: HistorySchema,
     },
     show: {
       summary: 'Show a delivery',

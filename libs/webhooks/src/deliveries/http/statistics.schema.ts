@@ -1,35 +1,79 @@
-import { schema } from '#libs/http';
+import { type Parameters, schema } from '#libs/http';
+import { MAX_BUCKETS } from '../domain/attempt-history.js';
+
+const { optional } = schema;
+
+const OUTCOMES: schema.Schema = {
+  type: 'object',
+  description:
+    'How many attempts ended how: `2xx` to `5xx`, or the error of one without an answer.',
+  additionalProperties: { type: 'integer', minimum: 1 },
+  examples: [{ '2xx': 38, timeout: 2 }],
+};
+
+const SUMMARY = {
+  since: schema.time('From this time on.', '2026-01-31T12:00:00.000Z'),
+  until: schema.time('Until before this time.', '2026-01-31T12:05:00.000Z'),
+  attempts: schema.integer('How many attempts began in this time.', 40),
+  outcomes: OUTCOMES,
+  answerMs: optional({
+    ...schema.object({ p50: milliseconds(84), p95: milliseconds(310.5), p99: milliseconds(402) }),
+    description:
+      "Time until the headers of the target's answer, in ms, within a tenth; absent without answers.",
+  }),
+};
+
+/** The domain's `AttemptHistory` as it is shown. */
+export const HistorySchema = schema.named(
+  'AttemptHistory',
+  schema.object({
+    ...SUMMARY,
+    buckets: schema.arrayOf(schema.named('AttemptSummary', schema.object(SUMMARY))),
+  }),
+);
+
+/** The time range of a history. */
+export const HISTORY_RANGE: Parameters = {
+  since: {
+    about:
+      'From this time on; by default an hour before `until`. It must be at most 31 days before `until`.',
+    schema: schema.time('', '2026-01-31T11:00:00Z'),
+  },
+  until: {
+    about: 'Until before this time; by default now. It must be later than `since`.',
+    schema: schema.time('', '2026-01-31T12:00:00Z'),
+  },
+  buckets: {
+    about: 'How many buckets at most, 12 by default. Each is a multiple of five minutes.',
+    schema: { ...schema.integer('', 12), minimum: 1, maximum: MAX_BUCKETS },
+  },
+};
 
 /** The domain's `DeliveryStatistics` as they are shown. */
 export const StatisticsSchema = schema.named(
   'DeliveryStatistics',
   schema.object({
     attempts: schema.integer('How many attempts this is about: the newest, 1,000 at most.', 40),
-    outcomes: {
-      type: 'object',
-      description:
-        'How many attempts ended how: `2xx` to `5xx`, or the error of one without an answer.',
-      additionalProperties: { type: 'integer', minimum: 1 },
-      examples: [{ '2xx': 38, timeout: 2 }],
-    },
-    successRate: schema.optional({
+    outcomes: OUTCOMES,
+    successRate: optional({
       type: 'number',
       description: 'The share of the attempts that succeeded; absent without attempts.',
       minimum: 0,
       maximum: 1,
       examples: [0.95],
     }),
-    answerMs: schema.optional({
+    answerMs: optional({
       ...schema.object({ p50: milliseconds(84), p95: milliseconds(310.5) }),
       description: "Time until the headers of the target's answer, in ms; absent without answers.",
     }),
     waiting: {
       ...schema.object({
         deliveries: schema.integer('How many there are.', 1),
-        since: schema.optional(schema.time('When the oldest of them was created.')),
+        since: optional(schema.time('When the oldest of them was created.')),
       }),
       description: 'The deliveries that are not finished.',
     },
+    history: optional(HistorySchema),
   }),
 );
 

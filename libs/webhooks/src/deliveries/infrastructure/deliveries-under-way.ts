@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config, Log } from '#libs/runtime';
 import type { RunResult, Sent } from '../domain/delivery-runner.js';
+import { AttemptCounter } from './attempt-counter.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
 
 const SUMMARY_MS = 1_000;
@@ -14,6 +15,7 @@ export class DeliveriesUnderWay {
 
   constructor(
     private readonly metrics: DeliveryMetrics,
+    private readonly counter: AttemptCounter,
     private readonly log: Log,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
@@ -34,8 +36,16 @@ export class DeliveriesUnderWay {
     while (this.underWay.size > 0) await Promise.allSettled(this.underWay);
   }
 
+  /** Logs and stores what is not yet, at the end of the process. */
+  async finish(): Promise<void> {
+    this.summarise();
+    await this.counter.flush().catch((error: unknown) => {
+      this.log.warn({ err: error }, 'the last counts of attempts are lost');
+    });
+  }
+
   /** Logs a summary of the last second. */
-  summarise(): void {
+  private summarise(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
     if (this.outcomes.size === 0) return;
@@ -68,6 +78,11 @@ export class DeliveriesUnderWay {
   private measure({ delivery, attempt, conclusion }: Sent): void {
     const delayMs = attempt.at.getTime() - delivery.createdAt.getTime();
     this.metrics.attempted(attempt, delivery.attempt === 1 ? delayMs : undefined);
+    this.counter.count({
+      accountId: delivery.event.accountId,
+      webhookId: delivery.webhookId,
+      attempt,
+    });
     if (conclusion.state !== 'pending') this.metrics.ended(conclusion.state);
   }
 

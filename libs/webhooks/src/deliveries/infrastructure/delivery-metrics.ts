@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Metrics } from '#libs/runtime';
+import { outcomeOf } from '../domain/attempt-counts.js';
 import { type Attempt, ATTEMPT_ERRORS } from '../domain/delivery.js';
 import { HEALTH_CHANGES, type HealthChange } from '../../subscriptions/domain/subscription-life.js';
 import { BullDeliveryQueue } from './bull-delivery.queue.js';
@@ -50,10 +51,8 @@ export class DeliveryMetrics {
   }
 
   attempted(attempt: Attempt, firstDelayMs: number | undefined): void {
-    const { status, error, durationMs } = attempt;
-    const outcome = status === undefined ? (error ?? 'protocol') : `${Math.floor(status / 100)}xx`;
-    this.attempts.inc({ outcome });
-    this.durations.observe(durationMs / 1_000);
+    this.attempts.inc({ outcome: outcomeOf(attempt) });
+    this.durations.observe(attempt.durationMs / 1_000);
     if (firstDelayMs !== undefined) this.firstDelays.observe(firstDelayMs / 1_000);
   }
 

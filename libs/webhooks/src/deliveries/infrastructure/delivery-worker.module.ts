@@ -8,6 +8,7 @@ import { TargetClient } from '../domain/target-client.js';
 import { TargetVerdicts } from '../domain/target-verdicts.js';
 import { WebhookSecrets } from '../../subscriptions/domain/webhook-secrets.js';
 import { ActivityModule } from '../../subscriptions/infrastructure/activity.module.js';
+import { AttemptCounter } from './attempt-counter.js';
 import { BacklogMetrics } from './backlog-metrics.js';
 import { DeliveriesUnderWay } from './deliveries-under-way.js';
 import { DeliveryCanceller } from './delivery-canceller.js';
@@ -44,6 +45,7 @@ export class DeliveryWorkerModule implements OnApplicationBootstrap {
       ],
       providers: [
         DeliveryRunner,
+        AttemptCounter,
         DeliveriesUnderWay,
         DueDeliveries,
         PendingDays,

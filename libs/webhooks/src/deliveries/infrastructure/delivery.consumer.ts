@@ -53,7 +53,7 @@ export class DeliveryConsumer implements OnApplicationBootstrap, BeforeApplicati
     });
     await Promise.race([this.drain(), late]);
     clearTimeout(timer);
-    this.underWay.summarise();
+    await this.underWay.finish();
   }
 
   private async drain(): Promise<void> {

@@ -10,6 +10,7 @@ import {
   type Given,
   type Statement,
 } from '#libs/runtime';
+import { FORGET_COUNTS } from './attempt-counts.statements.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
 import {
   DETACH,
@@ -75,6 +76,10 @@ export class Retention {
     }
     await this.database.run(FORGET_REPLAYS, { days });
     await this.inBatches(async () => (await this.idempotencyKeys.forgetOld(BATCH)) === BATCH);
+    await this.inBatches(async () => {
+      const forgotten = await this.database.run(FORGET_COUNTS, { days, limit: BATCH });
+      return forgotten.length === BATCH;
+    });
     // Statements that still saw the partition before it was detached have ended by now.
     const gone = (await this.detached()).filter((name) => this.seenDetached.has(name));
     for (const name of gone) await this.remove(DROP, { name });

@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { IdentityModule } from '#libs/identity';
+import { AttemptHistoryStore } from '../../deliveries/domain/attempt-history.js';
 import { DeliveriesService } from '../../deliveries/domain/deliveries.service.js';
 import {
   DeliveryStatisticsService,
@@ -12,6 +13,7 @@ import { EventsService } from '../domain/events.service.js';
 import { ReplayStore } from '../../deliveries/domain/replay-store.js';
 import { ReplaysService } from '../../deliveries/domain/replays.service.js';
 import { DeliveryQueueModule } from '../../deliveries/infrastructure/delivery-queue.module.js';
+import { PostgresAttemptHistoryStore } from '../../deliveries/infrastructure/postgres-attempt-history.store.js';
 import { PostgresDeliveryStatisticsStore } from '../../deliveries/infrastructure/postgres-delivery-statistics.store.js';
 import { PostgresDeliveryStore } from '../../deliveries/infrastructure/postgres-delivery.store.js';
 import { PostgresEventReader } from './postgres-event.reader.js';
@@ -33,6 +35,7 @@ export class EventsModule {
         { provide: EventReader, useClass: PostgresEventReader },
         { provide: EventStore, useClass: PostgresEventStore },
         DeliveryStatisticsService,
+        { provide: AttemptHistoryStore, useClass: PostgresAttemptHistoryStore },
         { provide: DeliveryStatisticsStore, useClass: PostgresDeliveryStatisticsStore },
         { provide: DeliveryStore, useClass: PostgresDeliveryStore },
         ReplaysService,

@@ -1,0 +1,118 @@
+import { ValidationError } from '#libs/kernel';
+import { type AttemptCount, isAnswer, percentileOf, STEP_MS } from './attempt-counts.js';
+
+/** Outcomes of attempts in a time range. */
+export interface AttemptSummary {
+  since: Date;
+  until: Date;
+  attempts: number;
+  /** Attempts by outcome: `2xx` to `5xx`, or the error if there was no answer. */
+  outcomes: Record<string, number>;
+  /** Time until the answer's headers, in ms; absent without answers. */
+  answerMs?: { p50: number; p95: number; p99: number };
+}
+
+/** A time range in buckets of one width. */
+export interface AttemptHistory extends AttemptSummary {
+  buckets: AttemptSummary[];
+}
+
+/** A requested time range, in at most this many buckets. */
+export interface HistoryRange {
+  since?: Date;
+  until?: Date;
+  buckets?: number;
+}
+
+/** A time range whose limits are multiples of {@link STEP_MS}. */
+export interface Buckets {
+  sinceMs: number;
+  widthMs: number;
+  count: number;
+}
+
+export const MAX_BUCKETS = 500;
+const DEFAULT_BUCKETS = 12;
+const HOUR_MS = 3_600_000;
+const LONGEST_MS = 31 * 24 * HOUR_MS;
+
+/**
+ * The buckets of a range: of whole steps, all of the same width, and at most as many as requested. By default,
+ * the last hour.
+ * @throws ValidationError
+ */
+export function bucketsOf(range: HistoryRange, now = Date.now()): Buckets {
+  const until = range.until?.getTime() ?? now;
+  const since = range.since?.getTime() ?? until - HOUR_MS;
+  if (since >= until) {
+    throw ValidationError.of(
+      'until',
+      'range',
+      'The query parameter until must be later than since.',
+    );
+  }
+  if (until - since > LONGEST_MS) {
+    const message = 'The query parameter since must be at most 31 days before until.';
+    throw ValidationError.of('since', 'range', message);
+  }
+  const sinceMs = Math.floor(since / STEP_MS) * STEP_MS;
+  const steps = Math.ceil((until - sinceMs) / STEP_MS);
+  const perBucket = Math.ceil(steps / (range.buckets ?? DEFAULT_BUCKETS));
+  return { sinceMs, widthMs: perBucket * STEP_MS, count: Math.ceil(steps / perBucket) };
+}
+
+/** Reads what workers have counted. */
+export abstract class AttemptHistoryStore {
+  /** @param webhookId undefined for all subscriptions of the account */
+  abstract counts(
+    accountId: string,
+    webhookId: string | undefined,
+    buckets: Buckets,
+  ): Promise<AttemptCount[]>;
+}
+
+/** Sums up the counts of a range. */
+export function historyOf(
+  { sinceMs, widthMs, count }: Buckets,
+  counts: readonly AttemptCount[],
+): AttemptHistory {
+  const byBucket = new Map<number, AttemptCount[]>();
+  for (const each of counts) {
+    const others = byBucket.get(each.bucket);
+    if (others) others.push(each);
+    else byBucket.set(each.bucket, [each]);
+  }
+  const startOf = (bucket: number) => new Date(sinceMs + bucket * widthMs);
+  const summary = (first: number, end: number, of: readonly AttemptCount[]): AttemptSummary => ({
+    since: startOf(first),
+    until: startOf(end),
+    ...summaryOf(of),
+  });
+  return {
+    ...summary(0, count, counts),
+    buckets: Array.from({ length: count }, (_, bucket) =>
+      summary(bucket, bucket + 1, byBucket.get(bucket) ?? []),
+    ),
+  };
+}
+
+function summaryOf(counts: readonly AttemptCount[]): Omit<AttemptSummary, 'since' | 'until'> {
+  const outcomes = new Map<string, number>();
+  const bins = new Map<number, number>();
+  for (const { outcome, bin, count } of counts) {
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + count);
+    if (isAnswer(outcome)) bins.set(bin, (bins.get(bin) ?? 0) + count);
+  }
+  const answers = [...bins].sort(([one], [other]) => one - other);
+  return {
+    attempts: counts.reduce((sum, { count }) => sum + count, 0),
+    outcomes: Object.fromEntries([...outcomes].sort(([one], [other]) => (one < other ? -1 : 1))),
+    ...(answers.length > 0 && {
+      answerMs: {
+        p50: percentileOf(answers, 0.5),
+        p95: percentileOf(answers, 0.95),
+        p99: percentileOf(answers, 0.99),
+      },
+    }),
+  };
+}

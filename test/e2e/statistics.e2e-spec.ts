@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Schemas } from '#libs/client';
+import { eventually } from '#tools/eventually';
+import { createUser } from '../support/accounts.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { type Client, clientOf } from '../support/http.js';
+import { startApi, startWorker } from '../support/processes.js';
+import { type Receiver, startReceiver } from '../support/receiver.js';
+import type { ServiceProcess } from '../support/service-process.js';
+
+type History = Schemas['AttemptHistory'];
+
+let database: TestDatabase;
+let api: ServiceProcess;
+let worker: ServiceProcess;
+let receiver: Receiver;
+let platform: Client;
+let owner: { id: string; auth: string };
+let client: Client;
+let webhook: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const environment = {
+    DATABASE_URL: database.url,
+    DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
+    DELIVERY_RETRY_SCHEDULE: '50ms,1h',
+  };
+  [api, worker, receiver, owner] = await Promise.all([
+    startApi(environment),
+    startWorker(environment),
+    startReceiver(),
+    createUser(database, 'owner'),
+  ]);
+  platform = clientOf(api.url, (await createUser(database, 'switch', 'platform')).auth);
+  client = clientOf(api.url, owner.auth);
+  const body = { event: 'cdrCreated', resource: 'all', targetUrl: receiver.url };
+  webhook = new URL((await client.post('/v1/webhooks', body)).json<{ href: string }>().href)
+    .pathname;
+});
+afterAll(async () => {
+  await Promise.all([api.stop(), worker.stop()]);
+  await receiver.close();
+  await database.drop();
+});
+
+const historyOf = async (as: Client, query = '') =>
+  (await as.get(`/v1/stats${query}`)).json<History>();
+
+describe("an account's attempts", () => {
+  it('are counted over all processes that end in order', async () => {
+    receiver.answering = (request, response) => {
+      response.writeHead(String(request.headers['webhook-id']) === first ? 500 : 204).end();
+    };
+    const first = (await client.post(`${webhook}/test`)).json<{ href: string }>().href.slice(-36);
+    await client.post(`${webhook}/test`);
+    await eventually(
+      () => client.get('/v1/deliveries?state=succeeded'),
+      (answer) => answer.json<object[]>().length === 1,
+    );
+    // It stores what it has counted when it stops.
+    expect(await worker.stop()).toBe('exited with code 0');
+    const history = await historyOf(client);
+    expect(history).toMatchObject({ attempts: 2, outcomes: { '2xx': 1, '5xx': 1 } });
+    expect(history.answerMs!.p99).toBeGreaterThan(0);
+    const sum = history.buckets.reduce((all, { attempts }) => all + attempts, 0);
+    expect(sum).toBe(2);
+  });
+
+  it('are shown for each subscription, beside its newest attempts', async () => {
+    const plain = (await client.get(`${webhook}/stats`)).json<Schemas['DeliveryStatistics']>();
+    expect(plain).toMatchObject({ attempts: 2 });
+    expect(plain).not.toHaveProperty('history');
+    const { history } = (await client.get(`${webhook}/stats?buckets=2`)).json<
+      Schemas['DeliveryStatistics']
+    >();
+    expect(history).toMatchObject({ attempts: 2, outcomes: { '2xx': 1, '5xx': 1 } });
+    expect(history!.buckets).toHaveLength(2);
+  });
+
+  it('are shown to the platform, and to no other account', async () => {
+    const stranger = clientOf(api.url, (await createUser(database, 'stranger')).auth);
+    const ofOwner = `?accountId=${owner.id}`;
+    expect(await historyOf(platform, ofOwner)).toMatchObject({ attempts: 2 });
+    expect(await historyOf(platform)).toMatchObject({ attempts: 0 });
+    expect(await historyOf(stranger, ofOwner)).toMatchObject({ attempts: 0, outcomes: {} });
+    expect(await historyOf(client, ofOwner)).toMatchObject({ attempts: 2 });
+  });
+
+  it('are refused for a range that is too long, or ends before it begins', async () => {
+    const long = await client.get('/v1/stats?since=2020-01-01T00:00:00Z');
+    expect(long.json()).toMatchObject({ errors: [{ field: 'since', code: 'range' }] });
+    const ended = await client.get(
+      '/v1/stats?since=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z&buckets=0',
+    );
+    expect(ended.json()).toMatchObject({ errors: [{ field: 'buckets', code: 'range' }] });
+  });
+});
