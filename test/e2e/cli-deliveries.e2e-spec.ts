@@ -1,4 +1,3 @@
-import { Webhook as Signature } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Schemas } from '#libs/client';
 import { eventually } from '#tools/eventually';
@@ -174,73 +173,5 @@ describe('deliveries', () => {
       expect([wrong.code, wrong.stdout]).toEqual([1, '']);
       expect(wrong.stderr).toMatch(/^http:\S+ refused the request: .*credentials.*\.\n$/);
     }
-  });
-});
-
-describe('listen without a port', () => {
-  const subscriptions = async () =>
-    (await customer.get('/v1/webhooks')).json<Schemas['Webhook'][]>();
-
-  it('prints notifications exactly as a worker would send them, without being reachable', async () => {
-    const command = start('listen', '--json');
-    await command.printed(/listeningTo/);
-    const own = await subscriptions();
-    expect(own.map(({ event, paused }) => [event, paused])).toEqual([
-      ['smsdlr', true],
-      ['cdrCreated', true],
-      ['cdrRated', true],
-    ]);
-    const data = '{"n":12345678901234567890, "n":1.10}';
-    const event = await report(data);
-    const [line] = await command.printed(/\{"at".*\n/);
-    const printed = JSON.parse(line) as { headers: Record<string, string>; body: string };
-    const webhook = own.find((one) => one.event === 'cdrCreated')!;
-    // The same subscription, now with a target that can be reached.
-    await customer.put(`/v1/webhooks/${webhook.id}`, { targetUrl: receiver.url });
-    await customer.post(`/v1/webhooks/${webhook.id}/resume`);
-    await eventually(() => receiver.received.length === 1);
-    expect(printed.body).toBe(receiver.received[0]!.body);
-    expect(printed.body).toContain(`"data":${data}`);
-    const secret = (await customer.get(`/v1/webhooks/${webhook.id}/secret`)).json<{
-      secret: string;
-    }>();
-    expect(() => new Signature(secret.secret).verify(printed.body, printed.headers)).not.toThrow();
-    expect(event).toBeDefined();
-    expect((await command.stop()).code).toBe(0);
-    expect(await subscriptions()).toEqual([]);
-  });
-
-  it('passes notifications on to a web application, one after the other', async () => {
-    receiver.answering = (_, response) => setTimeout(() => response.writeHead(201).end(), 20);
-    const command = start('listen', '--event', 'cdrCreated', '--forward-to', receiver.url);
-    await command.printed(/^listening to cdrCreated\n/);
-    for (let n = 0; n < 5; n += 1) await report(`{"number":${n}}`);
-    await report('{}', 'cdrRated');
-    await command.printed(/(?:answered 201\n[^]*){5}/);
-    const numbers = receiver.received.map(
-      ({ body }) => (JSON.parse(body) as { data: { number: number } }).data.number,
-    );
-    expect(numbers).toEqual([0, 1, 2, 3, 4]);
-    await receiver.close();
-    await report();
-    await command.printed(/not answered \(ECONNREFUSED\)\n/);
-    receiver = await startReceiver();
-  });
-
-  it('leaves nothing behind when it cannot begin', async () => {
-    const { code, stderr } = await run('listen', '--resource', 'nonsense');
-    expect([code, stderr]).toEqual([1, expect.stringContaining('resource must be')]);
-    const unknown = await run('listen', '--application', '799999999');
-    expect([unknown.code, unknown.stderr]).toEqual([
-      1,
-      `${api.url} refused the request: There is no such application.\n`,
-    ]);
-    expect(await subscriptions()).toEqual([]);
-  });
-
-  it('says in one sentence that the API cannot be reached', async () => {
-    const gone = ['listen', '--url', 'http://127.0.0.1:1'];
-    const { code, stderr } = await runCli(gone);
-    expect([code, stderr]).toEqual([1, 'http://127.0.0.1:1 cannot be reached (ECONNREFUSED).\n']);
   });
 });
