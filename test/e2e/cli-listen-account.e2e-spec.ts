@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook as Signature } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -136,6 +137,29 @@ describe('listen without a port', () => {
     await sleep(5);
     expect((await command.stop()).code).toBe(0);
     expect(await subscriptions()).toEqual([]);
+  });
+
+  it('deletes the subscriptions of a killed command, and no others', async () => {
+    const others = start('listen', '--event', 'cdrRated');
+    await others.printed(/^listening to /);
+    for (const change of [
+      { name: 'switchhook listen' },
+      { targetUrl: `https://listen.invalid/${encodeURIComponent(hostname())}/2147483647` },
+      { name: 'switchhook listen', targetUrl: 'https://listen.invalid/elsewhere/2147483647' },
+    ]) {
+      const body = { event: 'smsdlr', resource: 'all', targetUrl: receiver.url, ...change };
+      expect((await customer.post('/v1/webhooks', body)).status).toBe(200);
+    }
+    const kept = await subscriptions();
+    const killed = start('listen');
+    await killed.printed(/^listening to /);
+    await killed.stop('SIGKILL');
+    expect(await subscriptions()).toHaveLength(kept.length + 3);
+    const next = start('listen');
+    await next.printed(/^listening to /);
+    expect(await subscriptions()).toHaveLength(kept.length + 3);
+    await next.stop();
+    expect(await subscriptions()).toEqual(kept);
   });
 
   it('says in one sentence that the API cannot be reached', async () => {

@@ -79,7 +79,7 @@ export class RunningCommand {
     return this.stderr;
   }
 
-  stop(signal: 'SIGINT' | 'SIGTERM' = 'SIGINT'): Promise<Ending> {
+  stop(signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL' = 'SIGINT'): Promise<Ending> {
     this.process.kill(signal);
     return this.ended;
   }

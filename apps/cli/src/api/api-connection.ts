@@ -14,6 +14,16 @@ interface Answer {
 /** The API cannot be reached, or cannot answer now. */
 export class UnavailableFailure extends CommandFailure {}
 
+/** The API has answered, but not as the command needs it. */
+export class RefusedFailure extends CommandFailure {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
 /** A running API, in the name of a user. */
 export class ApiConnection {
   private readonly authorization: string;
@@ -92,9 +102,9 @@ export class ApiConnection {
     throw new UnavailableFailure(`${this.api.origin} cannot be reached (${code ?? message}).`);
   }
 
-  private refusal(status: number, text: string): CommandFailure {
+  private refusal(status: number, text: string): RefusedFailure {
     const why = errorIn(text) ?? `it answered ${`${status} ${STATUS_CODES[status] ?? ''}`.trim()}.`;
-    return new CommandFailure(`${this.api.origin} refused the request: ${why}`);
+    return new RefusedFailure(status, `${this.api.origin} refused the request: ${why}`);
   }
 }
 

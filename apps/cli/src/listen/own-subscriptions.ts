@@ -1,10 +1,12 @@
+import { hostname } from 'node:os';
 import type { Schemas } from '#libs/client';
 import type { EventKind } from '#libs/webhooks/domain';
-import type { ApiConnection } from '../api/api-connection.js';
+import { type ApiConnection, RefusedFailure } from '../api/api-connection.js';
 
-/** No address will ever have this name (RFC 2606). */
-const NOWHERE = 'https://listen.invalid/';
+/** No address will ever have this name (RFC 2606). The path names this machine, and then the process. */
+const THIS_MACHINE = `https://listen.invalid/${encodeURIComponent(hostname())}/`;
 const NAME = 'switchhook listen';
+const NOT_FOUND = 404;
 
 export interface OwnSubscription {
   id: string;
@@ -18,7 +20,10 @@ export interface Wanted {
   applicationId: string | undefined;
 }
 
-/** Subscriptions that exist while the command runs. They are paused, so nothing is sent to their target. */
+/**
+ * Subscriptions that exist while the command runs; those of a killed command, until the next one starts. They
+ * are paused, so nothing is sent to their target.
+ */
 export class OwnSubscriptions {
   private readonly all: OwnSubscription[] = [];
 
@@ -26,10 +31,12 @@ export class OwnSubscriptions {
 
   /** @throws CommandFailure, after which {@link remove} removes those that exist */
   async create({ events, resource, applicationId }: Wanted): Promise<void> {
+    await this.removeLeftovers();
+    const targetUrl = `${THIS_MACHINE}${process.pid}`;
     const path =
       applicationId === undefined ? 'v1/webhooks' : `v1/applications/${applicationId}/webhooks`;
     for (const event of events) {
-      const body = { name: NAME, event, resource, targetUrl: NOWHERE };
+      const body = { name: NAME, event, resource, targetUrl };
       const { href } = await this.api.json<{ href: string }>('POST', path, body);
       const own = { id: href.slice(href.lastIndexOf('/') + 1), secret: '' };
       this.all.push(own);
@@ -53,6 +60,35 @@ export class OwnSubscriptions {
 
   /** @throws CommandFailure */
   async remove(): Promise<void> {
-    for (const { id } of this.all.splice(0)) await this.api.ask('DELETE', `v1/webhooks/${id}`);
+    for (const { id } of this.all.splice(0)) await this.delete(id);
+  }
+
+  /** Only those of this machine, because it is not known here whether others are still in use. */
+  private async removeLeftovers(): Promise<void> {
+    const all = await this.api.json<Schemas['Webhook'][]>('GET', 'v1/webhooks?scope=all');
+    for (const { id, name, targetUrl } of all) {
+      const isOwn = name === NAME && targetUrl.startsWith(THIS_MACHINE);
+      if (isOwn && isGone(targetUrl.slice(THIS_MACHINE.length))) await this.delete(id);
+    }
+  }
+
+  /** It may be deleted already, by hand or by another command. */
+  private async delete(id: string): Promise<void> {
+    await this.api.ask('DELETE', `v1/webhooks/${id}`).catch((error: unknown) => {
+      if (!(error instanceof RefusedFailure && error.status === NOT_FOUND)) throw error;
+    });
+  }
+}
+
+/** Whether no other process has this id. */
+function isGone(pid: string): boolean {
+  if (!/^[1-9]\d{0,8}$/.test(pid)) return false;
+  if (Number(pid) === process.pid) return true;
+  try {
+    process.kill(Number(pid), 0);
+    return false;
+  } catch (error) {
+    // Otherwise it is the process of another user.
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
   }
 }
