@@ -136,7 +136,10 @@ describe('listen without a port', () => {
     void command.stop();
     await sleep(5);
     expect((await command.stop()).code).toBe(0);
+    const begin = performance.now();
     expect(await subscriptions()).toEqual([]);
+    // The stream is closed, not read until its next bytes, which come after ten seconds.
+    expect(performance.now() - begin).toBeLessThan(8_000);
   });
 
   it('deletes the subscriptions of a killed command, and no others', async () => {

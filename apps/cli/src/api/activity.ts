@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EventSourceMessage } from 'eventsource-parser';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
@@ -43,8 +44,9 @@ export async function* activityOf(
   }
 }
 
-async function* messagesOf(body: AsyncIterable<Buffer>): AsyncGenerator<EventSourceMessage> {
-  const bytes = ReadableStream.from(body) as ReadableStream<Uint8Array>;
+async function* messagesOf(body: Readable): AsyncGenerator<EventSourceMessage> {
+  // Not ReadableStream.from(), which would keep the connection open until the next bytes come.
+  const bytes = Readable.toWeb(body) as ReadableStream<Uint8Array>;
   try {
     yield* bytes.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
   } catch {

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import type { Readable } from 'node:stream';
 import { type Dispatcher, request } from 'undici';
 import { CommandFailure } from '../failure.js';
 
@@ -63,7 +64,7 @@ export class ApiConnection {
     path: string,
     headers: Record<string, string>,
     signal: AbortSignal,
-  ): Promise<AsyncIterable<Buffer>> {
+  ): Promise<Readable> {
     const answer = await request(this.urlOf(path), {
       headers: { ...headers, authorization: this.authorization },
       headersTimeout: ANSWER_TIMEOUT_MS,
