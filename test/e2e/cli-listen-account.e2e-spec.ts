@@ -10,7 +10,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Client, clientOf } from '../support/http.js';
 import { startApi, startWorker } from '../support/processes.js';
 import type { ServiceProcess } from '../support/service-process.js';
-import { type Receiver, startReceiver } from '../support/receiver.js';
+import { type Received, type Receiver, startReceiver } from '../support/receiver.js';
 
 let database: TestDatabase;
 let api: ServiceProcess;
@@ -71,9 +71,14 @@ describe('listen without a port', () => {
   const subscriptions = async () =>
     (await customer.get('/v1/webhooks')).json<Schemas['Webhook'][]>();
 
+  function expectSignedWith(secret: string, { body, headers }: Received): void {
+    const verify = () => new Signature(secret).verify(body, headers as Record<string, string>);
+    expect(verify).not.toThrow();
+  }
+
   it('prints notifications exactly as a worker would send them, without being reachable', async () => {
     const command = start('listen', '--json');
-    await command.printed(/listeningTo/);
+    const [, secret] = await command.printed(/^\{"listeningTo":.*,"secret":"(whsec_.*)"\}\n/);
     const own = await subscriptions();
     expect(own.map(({ event, paused }) => [event, paused])).toEqual([
       ['smsdlr', true],
@@ -91,10 +96,7 @@ describe('listen without a port', () => {
     await eventually(() => receiver.received.length === 1);
     expect(printed.body).toBe(receiver.received[0]!.body);
     expect(printed.body).toContain(`"data":${data}`);
-    const secret = (await customer.get(`/v1/webhooks/${webhook.id}/secret`)).json<{
-      secret: string;
-    }>();
-    expect(() => new Signature(secret.secret).verify(printed.body, printed.headers)).not.toThrow();
+    expect(() => new Signature(secret!).verify(printed.body, printed.headers)).not.toThrow();
     expect(event).toBeDefined();
     expect((await command.stop()).code).toBe(0);
     expect(await subscriptions()).toEqual([]);
@@ -103,7 +105,7 @@ describe('listen without a port', () => {
   it('passes notifications on to a web application, one after the other', async () => {
     receiver.answering = (_, response) => setTimeout(() => response.writeHead(201).end(), 20);
     const command = start('listen', '--event', 'cdrCreated', '--forward-to', receiver.url);
-    await command.printed(/^listening to cdrCreated\n/);
+    const [, secret] = await command.printed(/^listening to cdrCreated\nsigning with (whsec_.*)\n/);
     for (let n = 0; n < 5; n += 1) await report(`{"number":${n}}`);
     await report('{}', 'cdrRated');
     await command.printed(/(?:answered 201\n[^]*){5}/);
@@ -111,16 +113,33 @@ describe('listen without a port', () => {
       ({ body }) => (JSON.parse(body) as { data: { number: number } }).data.number,
     );
     expect(numbers).toEqual([0, 1, 2, 3, 4]);
+    for (const notification of receiver.received) expectSignedWith(secret!, notification);
     await receiver.close();
     await report();
     await command.printed(/not answered \(ECONNREFUSED\)\n/);
     receiver = await startReceiver();
   });
 
+  it('signs with the given secrets, and does not print them', async () => {
+    const secrets = ['a secret of the subscription', 'its secret before that'].map(
+      (text) => `whsec_${Buffer.from(text).toString('base64')}`,
+    );
+    const args = secrets.flatMap((secret) => ['--secret', secret]);
+    const command = start('listen', '--forward-to', receiver.url, ...args);
+    await command.printed(/^listening to .*\n/);
+    await report();
+    await eventually(() => receiver.received.length === 1);
+    for (const secret of secrets) expectSignedWith(secret, receiver.received[0]!);
+    expect((await command.stop()).stdout).not.toContain('whsec_');
+  });
+
   it('leaves nothing behind when it cannot begin', async () => {
     const { code, stderr } = await run('listen', '--resource', 'nonsense');
     expect([code, stderr]).toEqual([1, expect.stringContaining('resource must be')]);
+    const begin = performance.now();
     const unknown = await run('listen', '--application', '799999999');
+    // The stream is closed, not read until its next bytes, which come after ten seconds.
+    expect(performance.now() - begin).toBeLessThan(8_000);
     expect([unknown.code, unknown.stderr]).toEqual([
       1,
       `${api.url} refused the request: There is no such application.\n`,
@@ -136,10 +155,7 @@ describe('listen without a port', () => {
     void command.stop();
     await sleep(5);
     expect((await command.stop()).code).toBe(0);
-    const begin = performance.now();
     expect(await subscriptions()).toEqual([]);
-    // The stream is closed, not read until its next bytes, which come after ten seconds.
-    expect(performance.now() - begin).toBeLessThan(8_000);
   });
 
   it('deletes the subscriptions of a killed command, and no others', async () => {

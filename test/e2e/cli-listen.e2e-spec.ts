@@ -230,6 +230,8 @@ describe('listen', () => {
       "error: option '--secret': a secret must be whsec_ and Base64",
     ],
     [['listen', '0', '--secret', 'whsec_%geheim'], "error: option '--secret': a secret must be"],
+    [['listen', '--secret', 'geheim'], "error: option '--secret': a secret must be"],
+    [['listen', '--secret', PUBLIC_KEY], 'without a port it must be a secret, whsec_ and Base64'],
     [['listen', '0', '--secret', 'whpk_geheim'], "error: option '--secret': a secret must be"],
     [['listen', '0', '--secrt=geheim'], "error: unknown option '--secrt'"],
   ])(

@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander';
-import { EVENT_KINDS, type EventKind } from '#libs/webhooks/domain';
+import { EVENT_KINDS, type EventKind, newSigningKey } from '#libs/webhooks/domain';
 import { type ApiOptions, apiOf, givenUrl, withApiOptions } from '../api/api-options.js';
 import { example, numericId, wholeNumber } from '../arguments.js';
 import { forward } from '../listen/forwarding.js';
 import { type Arrival, arrivalObject, arrivalText } from '../listen/notification-text.js';
 import { Receiver } from '../listen/receiver.js';
-import { SignatureCheck } from '../listen/signature-check.js';
+import { isPublicKey, SignatureCheck } from '../listen/signature-check.js';
 import { listenByStream } from '../listen/stream-listener.js';
 import { type OutputOptions, print } from '../output.js';
 import { stopSignal } from '../stop-signal.js';
@@ -28,7 +28,7 @@ interface ListenOptions extends ApiOptions, OutputOptions {
 
 /** Options by what they are for. */
 const ANSWERS = ['status', 'failFirst', 'retryAfter', 'delay'];
-const WITH_PORT = ['host', 'secret', ...ANSWERS];
+const WITH_PORT = ['host', ...ANSWERS];
 const WITHOUT_PORT = ['url', 'user', 'passwordStdin', 'event', 'resource', 'application'];
 
 /** `listen` */
@@ -41,14 +41,15 @@ export function addListenCommand(program: Command): void {
         'those of an account, by subscriptions that exist as long as the command runs',
     )
     .option('--forward-to <url>', 'post each notification to this web application')
-    .optionsGroup('With a port:')
-    .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option(
       '--secret <key>',
-      'secret or public key of a subscription; may be repeated',
+      'secret or public key of a subscription, to verify with; without a port, a secret to sign ' +
+        'with (default: a new one, which is printed); may be repeated',
       collect,
       [],
     )
+    .optionsGroup('With a port:')
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--status <code>', 'status of the answers', wholeNumber(200, 599), 200)
     .option('--fail-first <n>', 'answer the first n with 503', wholeNumber(0, 1_000_000), 0)
     .option(
@@ -128,15 +129,30 @@ async function listenToAccount(
   forwardTo: URL | undefined,
   show: (arrival: Arrival) => void,
 ): Promise<void> {
+  signatureCheck(options.secret, command);
+  if (options.secret.some(isPublicKey)) {
+    command.error(
+      "error: option '--secret': without a port it must be a secret, whsec_ and Base64",
+    );
+  }
   const stopped = stopSignal();
   const api = await apiOf(options, command);
   const { event: events = EVENT_KINDS, resource, application: applicationId } = options;
+  const { secret: given } = options;
+  const { secret } = newSigningKey('hmac-sha256');
   await listenByStream(
     api,
     { events, resource, applicationId },
+    given.length > 0 ? given : [secret],
     stopped,
     () => {
-      print(options, { listeningTo: events }, `listening to ${events.join(', ')}`);
+      const isNew = given.length === 0;
+      const line = `listening to ${events.join(', ')}`;
+      print(
+        options,
+        { listeningTo: events, ...(isNew && { secret }) },
+        isNew ? `${line}\nsigning with ${secret}` : line,
+      );
     },
     async ({ headers, body }) => {
       const answer = forwardTo && (await forward(forwardTo, headers, body));

@@ -8,11 +8,6 @@ const THIS_MACHINE = `https://listen.invalid/${encodeURIComponent(hostname())}/`
 const NAME = 'switchhook listen';
 const NOT_FOUND = 404;
 
-export interface OwnSubscription {
-  id: string;
-  secret: string;
-}
-
 /** Which events the command wants. */
 export interface Wanted {
   events: readonly EventKind[];
@@ -25,7 +20,7 @@ export interface Wanted {
  * are paused, so nothing is sent to their target.
  */
 export class OwnSubscriptions {
-  private readonly all: OwnSubscription[] = [];
+  private readonly ids: string[] = [];
 
   constructor(private readonly api: ApiConnection) {}
 
@@ -38,21 +33,19 @@ export class OwnSubscriptions {
     for (const event of events) {
       const body = { name: NAME, event, resource, targetUrl };
       const { href } = await this.api.json<{ href: string }>('POST', path, body);
-      const own = { id: href.slice(href.lastIndexOf('/') + 1), secret: '' };
-      this.all.push(own);
-      await this.api.ask('POST', `v1/webhooks/${own.id}/pause`);
-      const key = await this.api.json<{ secret: string }>('GET', `v1/webhooks/${own.id}/secret`);
-      own.secret = key.secret;
+      const id = href.slice(href.lastIndexOf('/') + 1);
+      this.ids.push(id);
+      await this.api.ask('POST', `v1/webhooks/${id}/pause`);
     }
   }
 
-  find(id: string): OwnSubscription | undefined {
-    return this.all.find((own) => own.id === id);
+  has(id: string): boolean {
+    return this.ids.includes(id);
   }
 
   /** The newest deliveries of all of them, oldest first. */
   async deliveries(): Promise<Schemas['Delivery'][]> {
-    const lists = this.all.map(({ id }) =>
+    const lists = this.ids.map((id) =>
       this.api.json<Schemas['Delivery'][]>('GET', `v1/webhooks/${id}/deliveries?limit=1000`),
     );
     return (await Promise.all(lists)).flat().sort((one, other) => (one.id < other.id ? -1 : 1));
@@ -60,7 +53,7 @@ export class OwnSubscriptions {
 
   /** @throws CommandFailure */
   async remove(): Promise<void> {
-    for (const { id } of this.all.splice(0)) await this.delete(id);
+    for (const id of this.ids.splice(0)) await this.delete(id);
   }
 
   /** Only those of this machine, because it is not known here whether others are still in use. */

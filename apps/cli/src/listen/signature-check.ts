@@ -6,6 +6,11 @@ const PUBLIC_KEY = /^whpk_([A-Za-z0-9+/]{43}=)$/;
 /** The library uses the same value for secrets. */
 const TOLERANCE_SECONDS = 300;
 
+/** Whether a key can only verify. */
+export function isPublicKey(key: string): boolean {
+  return PUBLIC_KEY.test(key);
+}
+
 /** Throws, with the reason as the message, unless the notification is genuine. */
 type Verifier = (headers: Record<string, string>, body: Buffer) => void;
 

@@ -3,7 +3,7 @@ import { rawMember } from '#libs/kernel';
 import { notificationBody, signatureHeaders } from '#libs/webhooks/domain';
 import { activityOf } from '../api/activity.js';
 import type { ApiConnection } from '../api/api-connection.js';
-import { OwnSubscriptions, type OwnSubscription, type Wanted } from './own-subscriptions.js';
+import { OwnSubscriptions, type Wanted } from './own-subscriptions.js';
 
 /** A notification as a worker would send it. */
 export interface Notified {
@@ -14,12 +14,14 @@ export interface Notified {
 /**
  * Gives the notifications of an account to a function, one after the other, without an address that the
  * platform can reach: it follows the stream with subscriptions of its own, and removes them at the end.
+ * @param secrets sign the notifications
  * @param onStart called once nothing is missed any more
  * @throws CommandFailure
  */
 export async function listenByStream(
   api: ApiConnection,
   wanted: Wanted,
+  secrets: readonly string[],
   signal: AbortSignal,
   onStart: () => void,
   notify: (notified: Notified) => Promise<void>,
@@ -28,10 +30,9 @@ export async function listenByStream(
   const seen = new Set<string>();
   let isStarted = false;
   const take = async (delivery: Schemas['Delivery']): Promise<void> => {
-    const subscription = own.find(delivery.webhookId);
-    if (!subscription || seen.has(delivery.id)) return;
+    if (!own.has(delivery.webhookId) || seen.has(delivery.id)) return;
     seen.add(delivery.id);
-    await notify(await notificationOf(api, delivery, subscription));
+    await notify(await notificationOf(api, delivery, secrets));
   };
   try {
     for await (const { event, data } of activityOf(api, signal)) {
@@ -51,7 +52,7 @@ export async function listenByStream(
 async function notificationOf(
   api: ApiConnection,
   delivery: Schemas['Delivery'],
-  { secret }: OwnSubscription,
+  secrets: readonly string[],
 ): Promise<Notified> {
   const { text } = await api.ask('GET', `v1/events/${delivery.eventId}`);
   const event = JSON.parse(text) as Schemas['EventReport'];
@@ -68,7 +69,7 @@ async function notificationOf(
   });
   const headers = {
     'content-type': 'application/json',
-    ...signatureHeaders(delivery.id, new Date(), body, [secret]),
+    ...signatureHeaders(delivery.id, new Date(), body, secrets),
   };
   return { headers, body: Buffer.from(body) };
 }

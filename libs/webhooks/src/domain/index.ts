@@ -10,4 +10,5 @@ export {
   sampleData,
   usualResource,
 } from '../deliveries/domain/event-samples.js';
+export { newSigningKey } from '../subscriptions/domain/signing-key.js';
 export { notificationBody, signatureHeaders } from '../deliveries/domain/notification.js';
