@@ -76,6 +76,42 @@ describe('Prefer: handling=strict', () => {
     expect((await demo.client.get('/v1/webhooks?enabled=true', STRICT)).status).toBe(200);
   });
 
+  it.each([
+    [
+      '/v1/deliveries?state=failed',
+      'state choice',
+      'pending, parked, succeeded, exhausted, cancelled',
+    ],
+    ['/v1/deliveries?status=foo', 'status choice', 'a class such as 5xx, or one of dns, refused,'],
+    ['/v1/deliveries?status=600', 'status choice', 'a status such as 404'],
+    ['/v1/deliveries?webhookId=x', 'webhookId format', 'an id'],
+    ['/v1/events?event=cdr', 'event choice', 'one of smsdlr, cdrCreated, cdrRated'],
+    ['/v1/events?resource=all', 'resource choice', 'one of call, sms, transcription'],
+    ['/v1/webhooks?event=cdr', 'event choice', 'one of smsdlr, cdrCreated, cdrRated'],
+    ['/v1/webhooks?resource=fax', 'resource choice', 'one of call, sms, transcription, all'],
+  ])(
+    'refuses a filter that can find nothing, and says what it may be: %s',
+    async (path, fault, says) => {
+      const lenient = await demo.client.get(path);
+      expect([lenient.status, lenient.json()]).toEqual([200, []]);
+      const strict = await demo.client.get(path, STRICT);
+      expect([strict.status, faultsOf(strict)]).toEqual([400, [fault]]);
+      expect(strict.json()['error']).toContain(says);
+    },
+  );
+
+  it('accepts every filter that can find something', async () => {
+    for (const path of [
+      '/v1/deliveries?state=parked&event=cdrRated&status=timeout&webhookId=7',
+      '/v1/deliveries?status=404',
+      '/v1/deliveries?status=5xx',
+      '/v1/events?event=smsdlr&resource=sms&applicationId=7&producerId=anything',
+      '/v1/webhooks?event=smsdlr&resource=all',
+    ]) {
+      expect((await demo.client.get(path, STRICT)).status).toBe(200);
+    }
+  });
+
   it('answers shortly however many and long the unknown names are', async () => {
     const path = await demo.aSubscription();
     const names = Array.from({ length: 2_000 }, (_, n) => `${n}${'x'.repeat(100)}`);

@@ -3252,9 +3252,9 @@ export interface operations {
             query?: {
                 /** @description With `all`, those of applications, too. */
                 scope?: "all";
-                /** @description Answers those for this kind of events. */
+                /** @description Answers those for this kind of events: smsdlr, cdrCreated, cdrRated. */
                 event?: string;
-                /** @description One item: `sms` finds those to `call,sms` and to `all`, `all` finds those to `all`. */
+                /** @description One of call, sms, transcription, all: `sms` finds those to `call,sms` and to `all`, `all` finds those to `all`. */
                 resource?: string;
                 /** @description Answers those that are on, or those that are off. */
                 enabled?: boolean;
@@ -3587,9 +3587,9 @@ export interface operations {
     applicationWebhooksList: {
         parameters: {
             query?: {
-                /** @description Answers those for this kind of events. */
+                /** @description Answers those for this kind of events: smsdlr, cdrCreated, cdrRated. */
                 event?: string;
-                /** @description One item: `sms` finds those to `call,sms` and to `all`, `all` finds those to `all`. */
+                /** @description One of call, sms, transcription, all: `sms` finds those to `call,sms` and to `all`, `all` finds those to `all`. */
                 resource?: string;
                 /** @description Answers those that are on, or those that are off. */
                 enabled?: boolean;
@@ -3799,9 +3799,9 @@ export interface operations {
     eventsList: {
         parameters: {
             query?: {
-                /** @description Of this kind. */
+                /** @description Of this kind: smsdlr, cdrCreated, cdrRated. */
                 event?: string;
-                /** @description About this. */
+                /** @description About this: call, sms, transcription. */
                 resource?: string;
                 /** @description Of this application. */
                 applicationId?: string;
@@ -3959,11 +3959,11 @@ export interface operations {
                 applicationId?: string;
                 /** @description Of this account; for the role `platform`. */
                 accountId?: string;
-                /** @description In this state. */
+                /** @description In this state: pending, parked, succeeded, exhausted, cancelled. */
                 state?: string;
-                /** @description Of events of this kind. */
+                /** @description Of events of this kind: smsdlr, cdrCreated, cdrRated. */
                 event?: string;
-                /** @description With this result of the last attempt: a status, the class of a status, or an `error` of an attempt. */
+                /** @description With this result of the last attempt: a status such as `404`, a class such as `5xx`, or an error: dns, refused, reset, timeout, tls, blocked, protocol. */
                 status?: string;
                 /** @description Created at this time or later; must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339). */
                 since?: string;
@@ -4003,11 +4003,11 @@ export interface operations {
     deliveriesListOf: {
         parameters: {
             query?: {
-                /** @description In this state. */
+                /** @description In this state: pending, parked, succeeded, exhausted, cancelled. */
                 state?: string;
-                /** @description Of events of this kind. */
+                /** @description Of events of this kind: smsdlr, cdrCreated, cdrRated. */
                 event?: string;
-                /** @description With this result of the last attempt: a status, the class of a status, or an `error` of an attempt. */
+                /** @description With this result of the last attempt: a status such as `404`, a class such as `5xx`, or an error: dns, refused, reset, timeout, tls, blocked, protocol. */
                 status?: string;
                 /** @description Created at this time or later; must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339). */
                 since?: string;

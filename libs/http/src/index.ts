@@ -47,7 +47,16 @@ export {
   TIMES,
 } from './openapi/index.js';
 export { fault, inside, isObject, listOf, oneOf, type Part, wholeNumber } from './part.js';
-export { parseTime, QueryReader, textsOf, TIME_RULE, timesOf } from './query.js';
+export {
+  among,
+  filtersOf,
+  type FilterRule,
+  parseTime,
+  QueryReader,
+  textsOf,
+  TIME_RULE,
+  timesOf,
+} from './query.js';
 export { type JsonText, MAX_DEPTH } from './read-body.js';
 export { pathOf } from './request.js';
 export { isStrict, unknownMembers } from './strict-handling.js';

@@ -25,9 +25,25 @@ export const TIME_RULE =
 const FIRST_TIME = Date.parse('0001-01-01T00:00:00Z');
 const LAST_TIME = Date.parse('9999-12-31T23:59:59.999Z');
 
+/** Which texts a filter can find. */
+export interface FilterRule {
+  accepts: (text: string) => boolean;
+  code: FieldCode;
+  says: string;
+}
+
+export function among(choices: readonly string[]): FilterRule {
+  return {
+    accepts: (text) => choices.includes(text),
+    code: 'choice',
+    says: `must be one of ${choices.join(', ')}`,
+  };
+}
+
 /**
- * Reads the query parameters of a route and collects every fault; unknown parameters are ignored unless the
- * request wants strict handling. Call {@link QueryReader.done} before using the values.
+ * Reads the query parameters of a route and collects every fault. Unknown parameters are ignored, and values of
+ * filters that nothing has find nothing, unless the request wants strict handling. Call
+ * {@link QueryReader.done} before using the values.
  */
 export class QueryReader {
   private readonly faults: FieldFault[] = [];
@@ -48,14 +64,24 @@ export class QueryReader {
   /** An id to look for. A malformed one finds nothing, like the id 0. */
   numericId(name: string): string | undefined {
     const value = this.text(name);
-    return value === undefined || isNumericId(value) ? value : '0';
+    if (value === undefined || isNumericId(value)) return value;
+    this.strictFault(name, 'format', 'must be an id');
+    return '0';
+  }
+
+  /** A text to look for. */
+  filter(name: string, { accepts, code, says }: FilterRule): string | undefined {
+    const value = this.text(name);
+    if (value !== undefined && !accepts(value)) this.strictFault(name, code, says);
+    return value;
   }
 
   choice<Choice extends string>(name: string, choices: readonly Choice[]): Choice | undefined {
     const value = this.text(name);
     if (value === undefined || choices.includes(value as Choice))
       return value as Choice | undefined;
-    this.fault(name, 'choice', `must be one of ${choices.join(', ')}`);
+    const { code, says } = among(choices);
+    this.fault(name, code, says);
     return undefined;
   }
 
@@ -108,6 +134,10 @@ export class QueryReader {
     if (this.faults.length > 0) throw new ValidationError(this.faults);
   }
 
+  private strictFault(field: string, code: FieldCode, says: string): void {
+    if (isStrict(this.request)) this.fault(field, code, says);
+  }
+
   private fault(field: string, code: FieldCode, says: string): void {
     this.faults.push({ field, code, message: `The query parameter ${field} ${says}.` });
   }
@@ -121,6 +151,19 @@ export function textsOf<Name extends string>(
   const texts: Partial<Record<Name, string>> = {};
   for (const name of names) {
     const text = query.text(name);
+    if (text !== undefined) texts[name] = text;
+  }
+  return texts;
+}
+
+/** The filters that are given. */
+export function filtersOf<Name extends string>(
+  query: QueryReader,
+  rules: Record<Name, FilterRule>,
+): Partial<Record<Name, string>> {
+  const texts: Partial<Record<Name, string>> = {};
+  for (const name in rules) {
+    const text = query.filter(name, rules[name]);
     if (text !== undefined) texts[name] = text;
   }
   return texts;

@@ -31,10 +31,12 @@ platform.
 - A POST that creates an application, a subscription, a replay, a test or a redelivery can be
   repeated safely if it has an \`Idempotency-Key\`; an event can, if it has an \`id\`. All other
   requests ignore that header: each repeat creates another credential or another secret.
-- A request with a repeated query parameter or an invalid value of one is refused; unknown
-  parameters are ignored.
+- A request with a repeated query parameter, or with an invalid time, number, boolean or \`scope\`,
+  is refused. Unknown parameters are ignored, and a filter with a value that nothing has, such as
+  \`state=failed\`, finds nothing.
 - With \`Prefer: handling=strict\` (RFC 7240), a request is refused if its body has an unknown or
-  read-only member, or if the query of a list has an unknown parameter. The answer then has
+  read-only member, or if the query of a list has an unknown parameter, a \`state\`, \`event\`,
+  \`resource\` or \`status\` that does not exist, or a malformed id. The answer then has
   \`Preference-Applied: handling=strict\`.`;
 
 /** The OpenAPI document of all controllers of this process, without servers. */

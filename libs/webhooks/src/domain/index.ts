@@ -4,6 +4,7 @@ export {
   type Resource,
   RESOURCES,
 } from '../subscriptions/domain/event-kinds.js';
+export { ATTEMPT_ERRORS, DELIVERY_STATES } from '../deliveries/domain/delivery.js';
 export {
   sampleCall,
   type SampleData,

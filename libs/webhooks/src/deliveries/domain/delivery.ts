@@ -4,7 +4,14 @@ import type { EventKind, Resource } from '../../subscriptions/domain/event-kinds
 export type StoredState = 'pending' | 'succeeded' | 'exhausted' | 'cancelled';
 
 /** The shown states: a pending delivery of a blocked subscription is shown as `parked`. */
-export type DeliveryState = StoredState | 'parked';
+export const DELIVERY_STATES = [
+  'pending',
+  'parked',
+  'succeeded',
+  'exhausted',
+  'cancelled',
+] as const satisfies readonly (StoredState | 'parked')[];
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 /** Why a delivery ended without success. */
 export type DeliveryReason =

@@ -1,15 +1,17 @@
 import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import {
+  among,
   answerList,
   answerPieces,
   arrayPieces,
+  filtersOf,
+  type FilterRule,
   Href,
   type HrefBuilder,
   Idempotent,
   type Once,
   QueryReader,
-  textsOf,
   timesOf,
 } from '#libs/http';
 import type { Principal } from '#libs/identity';
@@ -18,13 +20,23 @@ import type { Page } from '#libs/kernel';
 import { DeliveriesService } from '../domain/deliveries.service.js';
 import { type HistoryRange, MAX_BUCKETS } from '../domain/attempt-history.js';
 import { DeliveryStatisticsService } from '../domain/delivery-statistics.js';
-import type { Delivery } from '../domain/delivery.js';
+import { ATTEMPT_ERRORS, type Delivery, DELIVERY_STATES } from '../domain/delivery.js';
 import type { DeliveryFilter } from '../domain/delivery-store.js';
 import { AttemptView, DeliveryView, LOGGED, visibleAttempt } from './delivery.view.js';
+import { EVENT_KINDS } from '../../subscriptions/domain/event-kinds.js';
 import { located } from '../../subscriptions/http/located.js';
 
 /** Limited because each test calls a target at once, even if it is blocked, and adds an audit entry. */
 const TESTS = { quota: 600, windowMs: 60_000, what: 'test' };
+
+/** The result of a last attempt. */
+const RESULT: FilterRule = {
+  accepts: (text) => /^[1-5](?:\d\d|xx)$/.test(text) || among(ATTEMPT_ERRORS).accepts(text),
+  code: 'choice',
+  says: `must be a status such as 404, a class such as 5xx, or one of ${ATTEMPT_ERRORS.join(', ')}`,
+};
+
+const FILTERS = { state: among(DELIVERY_STATES), event: among(EVENT_KINDS), status: RESULT };
 
 /** A customer's deliveries, their attempts and statistics. */
 @Controller('v1')
@@ -185,7 +197,7 @@ function isAttemptNumber(text: string): boolean {
 }
 
 function filterOf(query: QueryReader): DeliveryFilter {
-  return { ...textsOf(query, ['state', 'event', 'status']), ...timesOf(query) };
+  return { ...filtersOf(query, FILTERS), ...timesOf(query) };
 }
 
 function rangeOf(query: QueryReader): HistoryRange {

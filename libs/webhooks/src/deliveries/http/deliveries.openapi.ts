@@ -11,6 +11,8 @@ import {
   DeliveryNotFinishedError,
   SubscriptionInactiveError,
 } from '../domain/deliveries.service.js';
+import { ATTEMPT_ERRORS, DELIVERY_STATES } from '../domain/delivery.js';
+import { EVENT_KINDS } from '../../subscriptions/domain/event-kinds.js';
 import { DeliveriesController } from './deliveries.controller.js';
 import { AttemptView, DeliveryView, DeliveryWithAttemptsSchema } from './delivery.view.js';
 import { HISTORY_RANGE, HistorySchema, StatisticsSchema } from './statistics.schema.js';
@@ -36,12 +38,18 @@ const OF_SUBSCRIPTION = {
 };
 
 const FILTERS = {
-  state: { about: 'In this state.', schema: schema.text('', 'succeeded') },
-  event: { about: 'Of events of this kind.', schema: schema.text('', 'cdrCreated') },
+  state: {
+    about: `In this state: ${DELIVERY_STATES.join(', ')}.`,
+    schema: schema.text('', 'succeeded'),
+  },
+  event: {
+    about: `Of events of this kind: ${EVENT_KINDS.join(', ')}.`,
+    schema: schema.text('', 'cdrCreated'),
+  },
   status: {
     about:
-      'With this result of the last attempt: a status, the class of a status, or an `error` of ' +
-      'an attempt.',
+      'With this result of the last attempt: a status such as `404`, a class such as `5xx`, or an ' +
+      `error: ${ATTEMPT_ERRORS.join(', ')}.`,
     schema: schema.text('', '5xx'),
   },
   ...TIMES,

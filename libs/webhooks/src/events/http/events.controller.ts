@@ -1,8 +1,10 @@
 import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import {
+  among,
   answerJson,
   answerList,
+  filtersOf,
   Href,
   type HrefBuilder,
   isStrict,
@@ -28,6 +30,7 @@ import {
 } from '#libs/kernel';
 import type { Acceptance, EventFilter, ReportedEvent } from '../domain/event.js';
 import { EventsService } from '../domain/events.service.js';
+import { EVENT_KINDS, RESOURCES } from '../../subscriptions/domain/event-kinds.js';
 import { EventBatchSchema, MAX_BATCH, readEvent, refusalFault } from './event.body.js';
 import {
   AcceptedEventView,
@@ -121,7 +124,8 @@ function filterOf(query: QueryReader): EventFilter {
   const applicationId = query.numericId('applicationId');
   const unmatched = query.flag('unmatched');
   return {
-    ...textsOf(query, ['event', 'resource', 'producerId']),
+    ...filtersOf(query, { event: among(EVENT_KINDS), resource: among(RESOURCES) }),
+    ...textsOf(query, ['producerId']),
     ...(applicationId !== undefined && { applicationId }),
     ...(unmatched !== undefined && { unmatched }),
     ...timesOf(query),

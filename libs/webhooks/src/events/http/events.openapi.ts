@@ -1,6 +1,7 @@
 import { describeRoutes, NEWEST_PAGE, schema, TIMES } from '#libs/http';
 import { EventBatchSchema, ReportedEventSchema } from './event.body.js';
 import { AcceptedEventView, BatchResultSchema, EventReportView, EventView } from './event.view.js';
+import { EVENT_KINDS, RESOURCES } from '../../subscriptions/domain/event-kinds.js';
 import { EventsController } from './events.controller.js';
 
 const event = {
@@ -48,8 +49,14 @@ export const eventsRoutes = describeRoutes(EventsController, {
       summary: 'List events',
       about: "The caller's events, or for the role `platform` all events; newest first.",
       query: {
-        event: { about: 'Of this kind.', schema: schema.text('', 'cdrCreated') },
-        resource: { about: 'About this.', schema: schema.text('', 'call') },
+        event: {
+          about: `Of this kind: ${EVENT_KINDS.join(', ')}.`,
+          schema: schema.text('', 'cdrCreated'),
+        },
+        resource: {
+          about: `About this: ${RESOURCES.join(', ')}.`,
+          schema: schema.text('', 'call'),
+        },
         applicationId: { about: 'Of this application.', schema: schema.text('', '5080983') },
         producerId: {
           about: "With this key of the producer's.",

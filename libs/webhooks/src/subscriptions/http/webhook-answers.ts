@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
-import { answerJson, answerList, entityTag, hrefBuilder, QueryReader } from '#libs/http';
+import { among, answerJson, answerList, entityTag, hrefBuilder, QueryReader } from '#libs/http';
 import type { Page } from '#libs/kernel';
+import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../domain/event-kinds.js';
 import type { Webhook } from '../domain/webhook.js';
 import type { WebhookQuery } from '../domain/webhooks.service.js';
 import { WebhookView } from './webhook.view.js';
@@ -17,8 +18,8 @@ export async function answerWebhooks(
   const { accountId, applicationId } = where;
   const query = new QueryReader(request);
   const filter = {
-    event: query.text('event'),
-    resource: query.text('resource'),
+    event: query.filter('event', among(EVENT_KINDS)),
+    resource: query.filter('resource', among([...RESOURCES, ALL_RESOURCES])),
     enabled: query.flag('enabled'),
   };
   // An application's list has only one scope, so `scope` is an unknown parameter there.

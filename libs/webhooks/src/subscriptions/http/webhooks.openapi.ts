@@ -7,6 +7,7 @@ import {
   type Parameters,
   schema,
 } from '#libs/http';
+import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../domain/event-kinds.js';
 import { WebhookLimitReached } from '../domain/webhook-limit.js';
 import { ApplicationWebhooksController } from './application-webhooks.controller.js';
 import { VerificationKeySchema, WebhookView } from './webhook.view.js';
@@ -19,11 +20,13 @@ const LIMIT_REACHED = describeError(
 
 const FILTERS: Parameters = {
   event: {
-    about: 'Answers those for this kind of events.',
+    about: `Answers those for this kind of events: ${EVENT_KINDS.join(', ')}.`,
     schema: schema.text('', 'cdrCreated'),
   },
   resource: {
-    about: 'One item: `sms` finds those to `call,sms` and to `all`, `all` finds those to `all`.',
+    about:
+      `One of ${RESOURCES.join(', ')}, ${ALL_RESOURCES}: \`sms\` finds those to \`call,sms\` and to ` +
+      '`all`, `all` finds those to `all`.',
     schema: schema.text('', 'sms'),
   },
   enabled: {
