@@ -100,6 +100,18 @@ describe('deliveries', () => {
     expect(JSON.parse(json.stdout)).toEqual(exhausted);
   });
 
+  it('are not looked for by a filter that can find nothing', async () => {
+    for (const what of ['list', 'tail']) {
+      const { code, stdout, stderr } = await run('deliveries', what, '--state', 'failed');
+      expect([code, stdout]).toEqual([2, '']);
+      expect(stderr).toContain(
+        'Allowed choices are pending, parked, succeeded, exhausted, cancelled.',
+      );
+    }
+    const { code, stderr } = await run('deliveries', 'list', '--status', 'failed');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('or one of dns, refused,')]);
+  });
+
   it('are shown with their attempts', async () => {
     const webhook = await subscribe();
     receiver.answering = (_, response) => response.writeHead(500).end();

@@ -85,6 +85,8 @@ export class ApiConnection {
       method,
       headers: {
         ...(body !== undefined && { 'content-type': 'application/json' }),
+        // So a filter that can find nothing is refused.
+        ...(method === 'GET' && { prefer: 'handling=strict' }),
         authorization: this.authorization,
       },
       ...(body !== undefined && { body }),

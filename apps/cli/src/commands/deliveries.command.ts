@@ -1,6 +1,7 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Schemas } from '#libs/client';
 import { rawElements } from '#libs/kernel';
+import { DELIVERY_STATES, EVENT_KINDS } from '#libs/webhooks/domain';
 import { activityOf } from '../api/activity.js';
 import type { ApiConnection } from '../api/api-connection.js';
 import { type ApiOptions, apiOf, withApiOptions } from '../api/api-options.js';
@@ -38,8 +39,8 @@ export function addDeliveriesCommands(program: Command): void {
     .description('list deliveries, the newest first')
     .option('--webhook <id>', 'of this subscription', numericId)
     .option('--application <id>', 'of events of this application', numericId)
-    .option('--state <state>', 'in this state, such as exhausted')
-    .option('--event <kind>', 'of events of this kind')
+    .addOption(stateOption())
+    .addOption(new Option('--event <kind>', 'of events of this kind').choices(EVENT_KINDS))
     .option(
       '--status <result>',
       'with this result of the last attempt, such as 404, 5xx or timeout',
@@ -52,7 +53,7 @@ export function addDeliveriesCommands(program: Command): void {
   withApiOptions(deliveries.command('tail'), 'account')
     .description('print deliveries as they change, until Ctrl-C')
     .option('--webhook <id>', 'of this subscription', numericId)
-    .option('--state <state>', 'in this state, such as exhausted')
+    .addOption(stateOption())
     .addHelpText('after', example('deliveries tail'))
     .action(tail);
   withApiOptions(deliveries.command('show'), 'account')
@@ -65,6 +66,10 @@ export function addDeliveriesCommands(program: Command): void {
     .description('send finished deliveries again')
     .addHelpText('after', example('deliveries redeliver 019a0b1c-2d3e-7f40-8a51-b26c73d84e95'))
     .action(redeliver);
+}
+
+function stateOption(): Option {
+  return new Option('--state <state>', 'in this state').choices(DELIVERY_STATES);
 }
 
 async function list(options: ListOptions, command: Command): Promise<void> {
