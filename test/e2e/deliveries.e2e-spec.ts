@@ -443,7 +443,11 @@ it('redelivers a finished delivery under the same id, with a full schedule', asy
   expect(new Set(receiver.received.map((received) => received.id))).toEqual(new Set([id]));
   const early = await customer.post(`/v1/deliveries/${id}/redeliver`);
   expect(early.status).toBe(409);
-  expect(early.json()).toMatchObject({ code: 'delivery_not_finished' });
+  const next = (await shown(id)).nextAttemptAt;
+  expect(early.json()).toMatchObject({
+    code: 'delivery_not_finished',
+    error: `The delivery is not finished yet: cancel it first, or wait for its next attempt at ${next}.`,
+  });
   expect((await stranger.post(`/v1/deliveries/${id}/redeliver`)).status).toBe(404);
 });
 

@@ -2754,7 +2754,7 @@ export interface components {
             };
         };
         /**
-         * @description `delivery_not_finished`: The delivery is still under way.
+         * @description `delivery_not_finished`: The delivery is pending or parked, or an attempt is on its way. One that waits can be cancelled first.
          *
          *     `idempotency_key_in_use`: A request with the same `Idempotency-Key` is still in progress.
          *

@@ -78,9 +78,16 @@ describe('redelivering', () => {
     ]);
   });
 
-  it('is refused while the delivery is not finished', async () => {
-    const redelivery = deliveries.redeliver(ACCOUNT, aDelivery());
-    await expect(redelivery).rejects.toThrow(DeliveryNotFinishedError);
+  const at = '2026-11-21T12:00:00.000Z';
+
+  it.each([
+    [{ nextAttemptAt: new Date(at) }, `cancel it first, or wait for its next attempt at ${at}.`],
+    [{ state: 'parked' }, 'cancel it first, or wait until it is no longer parked.'],
+    [{}, 'wait until the attempt that is on its way has ended.'],
+  ] as const)('is refused while the delivery is not finished: %j', async (columns, says) => {
+    const redelivery = deliveries.redeliver(ACCOUNT, aDelivery(columns));
+    await expect(redelivery).rejects.toThrow(`The delivery is not finished yet: ${says}`);
+    await expect(redelivery).rejects.toBeInstanceOf(DeliveryNotFinishedError);
     expect(recorded()).toEqual([]);
   });
 

@@ -24,9 +24,18 @@ export class SubscriptionInactiveError extends DomainError {
 
 /** A delivery with attempts still to come cannot be redelivered. */
 export class DeliveryNotFinishedError extends DomainError {
-  constructor() {
-    super('conflict', 'delivery_not_finished', 'The delivery is not finished yet.');
+  constructor(delivery: Pick<Delivery, 'state' | 'nextAttemptAt'>) {
+    const message = `The delivery is not finished yet: ${wayOutOf(delivery)}.`;
+    super('conflict', 'delivery_not_finished', message);
   }
+}
+
+function wayOutOf({ state, nextAttemptAt }: Pick<Delivery, 'state' | 'nextAttemptAt'>): string {
+  if (nextAttemptAt) {
+    return `cancel it first, or wait for its next attempt at ${nextAttemptAt.toISOString()}`;
+  }
+  if (state === 'parked') return 'cancel it first, or wait until it is no longer parked';
+  return 'wait until the attempt that is on its way has ended';
 }
 
 /** A finished delivery cannot be cancelled. */
@@ -83,8 +92,8 @@ export class DeliveriesService {
    */
   async redeliver(accountId: string, id: string): Promise<void> {
     await this.transactions.run(async () => {
-      const { webhookId } = await this.get(accountId, id);
-      if (!(await this.store.redeliver(id))) throw await this.refusal(accountId, webhookId);
+      const delivery = await this.get(accountId, id);
+      if (!(await this.store.redeliver(id))) throw await this.refusal(accountId, delivery);
       const change = { action: 'delivery.redeliver', resourceId: id, accountId } as const;
       // The row is locked, so any other redelivery is either already recorded or still waiting.
       const waitMs = await this.audit.msUntilFewer(change, REDELIVERIES);
@@ -98,17 +107,17 @@ export class DeliveriesService {
   }
 
   /** Why a delivery cannot be redelivered. */
-  private async refusal(accountId: string, webhookId: string): Promise<DomainError> {
+  private async refusal(accountId: string, delivery: Delivery): Promise<DomainError> {
     // The shown state cannot decide: a delivery may have been cancelled while its subscription was
     // briefly off, and still have an attempt in flight.
-    const isActive = await this.webhooks.get(accountId, webhookId).then(
+    const isActive = await this.webhooks.get(accountId, delivery.webhookId).then(
       ({ enabled }) => enabled,
       (error: unknown) => {
         if (error instanceof NotFoundError) return false;
         throw error;
       },
     );
-    return isActive ? new DeliveryNotFinishedError() : new SubscriptionInactiveError();
+    return isActive ? new DeliveryNotFinishedError(delivery) : new SubscriptionInactiveError();
   }
 
   /**

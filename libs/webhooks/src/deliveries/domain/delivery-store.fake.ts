@@ -66,7 +66,7 @@ export class FakeDeliveryStore extends DeliveryStore {
 
   override redeliver(id: string): Promise<boolean> {
     const delivery = this.all.find((one) => one.id === id)!;
-    const isFinished = delivery.state !== 'pending';
+    const isFinished = !['pending', 'parked'].includes(delivery.state);
     if (!isFinished || !this.subscriptions.get(delivery.webhookId)?.enabled) {
       return Promise.resolve(false);
     }

@@ -22,8 +22,8 @@ export const SUBSCRIPTION_INACTIVE = describeError(
   'The webhook subscription is switched off or deleted.',
 );
 const NOT_FINISHED = describeError(
-  new DeliveryNotFinishedError(),
-  'The delivery is still under way.',
+  new DeliveryNotFinishedError({ state: 'pending' }),
+  'The delivery is pending or parked, or an attempt is on its way. One that waits can be cancelled first.',
 );
 const FINISHED = describeError(
   new DeliveryFinishedError(),
