@@ -151,6 +151,25 @@ describe('deliveries', () => {
     ]);
   });
 
+  it('are cancelled while they wait, and can then be sent again', async () => {
+    const webhook = await subscribe();
+    await customer.post(`/v1/webhooks/${webhook}/pause`);
+    await report();
+    const [{ id }] = (await customer.get('/v1/deliveries')).json<[Delivery]>();
+    const early = await run('deliveries', 'redeliver', id);
+    expect([early.code, early.stderr]).toEqual([1, expect.stringContaining('cancel it first')]);
+    const href = `${api.url}/v1/deliveries/${id}`;
+    const { stdout, code } = await run('deliveries', 'cancel', id);
+    expect([code, stdout]).toEqual([0, `${id} is cancelled: ${href}\n`]);
+    const json = await run('deliveries', 'cancel', id, '--json');
+    expect(JSON.parse(json.stdout)).toEqual({ id, href });
+    expect((await customer.get(`/v1/deliveries/${id}`)).json()).toMatchObject({
+      state: 'cancelled',
+      reason: 'requested',
+    });
+    expect((await run('deliveries', 'redeliver', id)).code).toBe(0);
+  });
+
   it('are printed as they change', async () => {
     const [webhook, other] = [await subscribe(), await subscribe()];
     const command = start('deliveries', 'tail', '--webhook', webhook, '--state', 'succeeded');

@@ -508,6 +508,12 @@ describe('the command line', () => {
     [['import-applications']],
     [['events']],
     [['events', 'send']],
+    [['deliveries']],
+    [['deliveries', 'list']],
+    [['deliveries', 'tail']],
+    [['deliveries', 'show']],
+    [['deliveries', 'redeliver']],
+    [['deliveries', 'cancel']],
     [['listen']],
   ])('explains %j with an example', async (command) => {
     const { code, stdout, stderr } = await runCli([...command, '--help']);

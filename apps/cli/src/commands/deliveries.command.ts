@@ -29,11 +29,11 @@ interface ListOptions extends Options {
   limit: number;
 }
 
-/** `deliveries list|tail|show|redeliver` */
+/** `deliveries list|tail|show|redeliver|cancel` */
 export function addDeliveriesCommands(program: Command): void {
   const deliveries = program
     .command('deliveries')
-    .description('show and repeat the deliveries of an account, by a running API')
+    .description('show, repeat and cancel the deliveries of an account, by a running API')
     .addHelpText('after', example('deliveries list --status 5xx'));
   withApiOptions(deliveries.command('list'), 'account')
     .description('list deliveries, the newest first')
@@ -66,6 +66,11 @@ export function addDeliveriesCommands(program: Command): void {
     .description('send finished deliveries again')
     .addHelpText('after', example('deliveries redeliver 019a0b1c-2d3e-7f40-8a51-b26c73d84e95'))
     .action(redeliver);
+  withApiOptions(deliveries.command('cancel'), 'account')
+    .argument('<id...>', 'ids of deliveries')
+    .description('cancel deliveries that wait for an attempt')
+    .addHelpText('after', example('deliveries cancel 019a0b1c-2d3e-7f40-8a51-b26c73d84e95'))
+    .action(cancel);
 }
 
 function stateOption(): Option {
@@ -160,13 +165,25 @@ async function redeliver(
 ): Promise<void> {
   const api = await apiOf(options, command);
   for (const id of ids) {
-    const { href } = await redelivered(api, id);
+    const { href } = await changed(api, id, 'redeliver');
     print(options, { id, href }, `${id} is sent again: ${href}`);
   }
 }
 
-function redelivered(api: ApiConnection, id: string): Promise<{ href: string }> {
-  return api.json('POST', `${pathOf(id)}/redeliver`);
+async function cancel(ids: readonly string[], options: Options, command: Command): Promise<void> {
+  const api = await apiOf(options, command);
+  for (const id of ids) {
+    const { href } = await changed(api, id, 'cancel');
+    print(options, { id, href }, `${id} is cancelled: ${href}`);
+  }
+}
+
+function changed(
+  api: ApiConnection,
+  id: string,
+  action: 'redeliver' | 'cancel',
+): Promise<{ href: string }> {
+  return api.json('POST', `${pathOf(id)}/${action}`);
 }
 
 function pathOf(id: string): string {
