@@ -522,6 +522,12 @@ describe('the command line', () => {
     expect(stdout).toContain(`Example:\n  $ ${['switchhook', ...command].join(' ')}`);
   });
 
+  it('says which installation it works on', async () => {
+    const { stdout } = await runCli(['--help']);
+    expect(stdout).toContain('http://127.0.0.1:3000, where\nnpm start listens, or HOST and PORT.');
+    expect(stdout).toContain('the database of DATABASE_URL.');
+  });
+
   it('prints its version', async () => {
     const { code, stdout } = await runCli(['--version']);
     expect(code).toBe(0);

@@ -9,7 +9,7 @@ import { addListenCommand } from './commands/listen.command.js';
 import { addMigrateCommand } from './commands/migrate.command.js';
 import { addSecretsCommands } from './commands/secrets.command.js';
 import { addUsersCommands } from './commands/users.command.js';
-import { COMMAND, example } from './arguments.js';
+import { COMMAND, example, WHERE } from './arguments.js';
 import { addJsonOption } from './output.js';
 
 /** Not from `#libs/runtime`, which takes long to load. */
@@ -22,6 +22,7 @@ export function buildProgram(): Command {
     .version(version)
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(withoutValue(text)) })
+    .addHelpText('after', WHERE)
     .addHelpText('after', example('users --help'));
   addMigrateCommand(program);
   addUsersCommands(program);
