@@ -1925,7 +1925,7 @@ export interface components {
             };
             /** @description Who was told, and how. */
             deliveries: components["schemas"]["Delivery"][];
-            /** @description The subscriptions that could have been told, and were not. */
+            /** @description The subscriptions that could have been told, and were not: at account level, and of the event's own application. Those of other applications are not listed. */
             unmatched: components["schemas"]["Unmatched"][];
         };
         Fault: {

@@ -103,6 +103,8 @@ export const EventReportView = viewOf<StoredEvent & Omit<EventReport, 'event'>>(
   ),
   unmatched: {
     ...schema.arrayOf(UnmatchedSchema),
-    description: 'The subscriptions that could have been told, and were not.',
+    description:
+      "The subscriptions that could have been told, and were not: at account level, and of the event's " +
+      'own application. Those of other applications are not listed.',
   },
 });
