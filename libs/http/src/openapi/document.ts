@@ -104,7 +104,7 @@ function operationOf(
     ...(route.isOpen && { security: [] }),
     ...(parameters.length > 0 && { parameters }),
     ...bodyOf(route, components, config),
-    ...(sent.length > 0 && { callbacks: callbacksOf(sent, components) }),
+    ...(sent.length > 0 && { callbacks: callbacksOf(route, sent, components) }),
     responses: {
       [route.status]: successOf(route, components),
       ...othersOf(route, components),
@@ -117,15 +117,26 @@ function operationOf(
  * Not in the document's `webhooks`, of which some client generators make code that does not compile, and not as
  * components, references to which others refuse.
  */
-function callbacksOf(sent: readonly NotificationDescription[], components: Components): Json {
+function callbacksOf(
+  { id }: Route,
+  sent: readonly NotificationDescription[],
+  components: Components,
+): Json {
   return Object.fromEntries(
-    sent.map((one) => [one.name, { [one.to]: { post: notificationOf(one, components) } }]),
+    sent.map((one) => [one.name, { [one.to]: { post: notificationOf(id, one, components) } }]),
   );
 }
 
-function notificationOf(notification: NotificationDescription, components: Components): Json {
-  const { tag, summary, about, headers, body, answers } = notification;
+/** @param caller the id of the operation whose callers get it */
+function notificationOf(
+  caller: string,
+  notification: NotificationDescription,
+  components: Components,
+): Json {
+  const { name, tag, summary, about, headers, body, answers } = notification;
   return {
+    // Generators name types after it, so the same notification has another one for each operation.
+    operationId: `${caller}${name.charAt(0).toUpperCase()}${name.slice(1)}`,
     tags: [tag],
     summary,
     description: about,
