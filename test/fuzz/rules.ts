@@ -81,9 +81,11 @@ export class Rules {
     const names = field.split('/').filter((name) => name !== '');
     let schema: JsonSchema | undefined = body && this.resolve(body.schema);
     for (const name of names) {
+      const whole: JsonSchema | undefined =
+        schema?.oneOf?.find(({ type }) => type === 'object') ?? schema;
       const inner: JsonSchema | undefined = /^\d+$/.test(name)
-        ? schema?.items
-        : schema?.properties?.[name];
+        ? whole?.items
+        : whole?.properties?.[name];
       schema = inner && this.resolve(inner);
     }
     return schema;

@@ -26,6 +26,7 @@ export function valuesOf(schema: JsonSchema, rules: Rules, depth = DEPTH): Value
 
 function made(schema: JsonSchema, rules: Rules, depth: number): Values {
   if (schema.enum) return fc.constantFrom(...schema.enum);
+  if (schema.oneOf) return fc.oneof(...schema.oneOf.map((one) => valuesOf(one, rules, depth)));
   const types = [schema.type ?? []].flat();
   if (types.length === 0) return fc.jsonValue({ maxDepth: 2 });
   const all = types.map((type) => ofType(type, schema, rules, depth));

@@ -359,7 +359,9 @@ describe('every field', () => {
     for (const described of operations()) {
       const schema = bodySchema(described);
       for (const [name, member] of Object.entries(schema?.properties ?? {})) {
-        expect([described.path, name, api.resolve(member).type]).not.toContain(undefined);
+        const { type, oneOf = [{ type }] } = api.resolve(member);
+        const types = oneOf.map((one) => one.type);
+        expect([described.path, name, ...types]).not.toContain(undefined);
         expect(member.description).toMatch(/^\S.*\.$/s);
       }
     }

@@ -19,7 +19,7 @@ export function isStrict(request: Request): boolean {
 
 /** The members of a value that its schema does not have. @param at the JSON Pointer of the value in the body */
 export function unknownMembers(value: unknown, schema: Schema, at = ''): FieldFault[] {
-  const { properties } = schema;
+  const { properties } = schema.oneOf?.find(({ type }) => type === 'object') ?? schema;
   if (!properties || !isObject(value)) return [];
   const names = Object.keys(value);
   const unknown = names.filter((name) => !Object.hasOwn(properties, name));

@@ -18,6 +18,24 @@ function operationsIn(items: unknown): Json[] {
   );
 }
 
+/** All schemas inside a part of the document, references followed, with where they are. */
+function schemasIn(part: unknown, at: string): [at: string, schema: Json][] {
+  if (typeof part !== 'object' || part === null) return [];
+  const { $ref: reference } = part as { $ref?: string };
+  if (reference !== undefined) {
+    const target = reference.split('/').slice(1);
+    return schemasIn(
+      target.reduce<unknown>((json, name) => (json as Json)[name], document),
+      `${at} (${reference})`,
+    );
+  }
+  const inner = Object.entries(part).filter(([name]) => !/^examples?$/.test(name));
+  return [
+    [at, part as Json],
+    ...inner.flatMap(([name, value]) => schemasIn(value, `${at}/${name}`)),
+  ];
+}
+
 const operations = [
   ...operationsIn(document['paths']),
   ...operationsIn(document['webhooks']),
@@ -30,4 +48,16 @@ it('gives every operation an operationId of its own, callbacks included', () => 
   expect(ids).toContain('applicationWebhooksCreateNotification');
   expect(ids.filter((id) => typeof id !== 'string' || id === '')).toEqual([]);
   expect(ids.filter((id, index) => ids.indexOf(id) < index)).toEqual([]);
+});
+
+// Java clients sent `{}` for `headers` and `payload` that were not set, which erased both.
+it('has no member of a request body whose type is both "object" and "null"', () => {
+  const schemas = operations.flatMap(({ operationId, requestBody }) =>
+    schemasIn(requestBody, String(operationId)),
+  );
+  expect(schemas.length).toBeGreaterThan(100);
+  const nullable = schemas.filter(([, { type }]) => Array.isArray(type) && type.includes('null'));
+  expect(nullable.length).toBeGreaterThan(10);
+  const objects = nullable.filter(([, { type }]) => (type as string[]).includes('object'));
+  expect(objects.map(([at]) => at)).toEqual([]);
 });

@@ -54,9 +54,17 @@ export function baseOf(schema: Schema): Schema | undefined {
 /** The description of the body of a POST. */
 export const NULL_IS_ABSENT = '`null` stands for a member that is not given.';
 
-/** The same schema, or `null`. */
-export function nullable(schema: Schema): Schema {
-  return { ...schema, type: [...new Set([...[schema.type ?? []].flat(), 'null'])] };
+/**
+ * The same schema, or `null`. An object is an alternative of its own: with `null` in its `type`, some generated
+ * clients send `{}` for a member that was not set, which erases what is stored.
+ */
+export function nullable({ description, examples, ...rules }: Schema): Schema {
+  const about = {
+    ...(description !== undefined && { description }),
+    ...(examples && { examples }),
+  };
+  if (rules.type === 'object') return { oneOf: [rules, { type: 'null' }], ...about };
+  return { ...rules, type: [...new Set([...[rules.type ?? []].flat(), 'null'])], ...about };
 }
 
 /** A member that an object may lack. */
