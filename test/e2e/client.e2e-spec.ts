@@ -156,10 +156,8 @@ it('returns a result for each event of a batch, accepted or refused', async () =
   const faulty = { ...anEvent(), event: 'other' as 'smsdlr' };
   const body = { events: [anEvent(), faulty] };
   const { results } = await answerOf(platform.POST('/v1/events/batch', { body }));
-  const told = results.map((result) =>
-    'errors' in result
-      ? result.errors.map(({ field, code }) => [field, code])
-      : 'duplicate' in result && result.deliveries,
+  const told = results.map(
+    ({ deliveries, errors }) => deliveries ?? errors?.map(({ field, code }) => [field, code]),
   );
   expect(told).toEqual([0, [['/events/1/event', 'choice']]]);
 });

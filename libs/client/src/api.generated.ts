@@ -1229,8 +1229,29 @@ export interface components {
             fields?: string[];
         };
         BatchResult: {
-            /** @description One for each event, in order. */
-            results: (components["schemas"]["AcceptedEvent"] | components["schemas"]["RefusedEvent"] | components["schemas"]["UnavailableEvent"])[];
+            /**
+             * @description One for each event, in order.
+             * @example [
+             *       {
+             *         "id": "019a0b1c-2d3c-7a10-9c77-04d6f1e2b388",
+             *         "href": "https://api.example.com/v1/events/019a0b1c-2d3c-7a10-9c77-04d6f1e2b388",
+             *         "duplicate": false,
+             *         "deliveries": 2
+             *       },
+             *       {
+             *         "error": "data is required.",
+             *         "code": "validation_failed",
+             *         "errors": [
+             *           {
+             *             "field": "name",
+             *             "code": "required",
+             *             "message": "name is required."
+             *           }
+             *         ]
+             *       }
+             *     ]
+             */
+            results: components["schemas"]["EventResult"][];
         };
         ChangedUser: {
             /**
@@ -1928,6 +1949,44 @@ export interface components {
             /** @description The subscriptions that could have been told, and were not: at account level, and of the event's own application. Those of other applications are not listed. */
             unmatched: components["schemas"]["Unmatched"][];
         };
+        /** @description Of an accepted event, `id`, `href`, `duplicate` and `deliveries`; of any other, `error` and `code`. */
+        EventResult: {
+            /**
+             * Format: uuid
+             * @description Its id.
+             * @example 019a0b1c-2d3c-7a10-9c77-04d6f1e2b388
+             */
+            id?: string;
+            /**
+             * Format: uri
+             * @description Its address.
+             * @example https://api.example.com/v1/events/019a0b1c-2d3c-7a10-9c77-04d6f1e2b388
+             */
+            href?: string;
+            /**
+             * @description Whether it is a repeat, which delivers nothing.
+             * @example false
+             */
+            duplicate?: boolean;
+            /**
+             * @description How many subscriptions are told.
+             * @example 2
+             */
+            deliveries?: number;
+            /**
+             * @description What is wrong, in words.
+             * @example data is required.
+             */
+            error?: string;
+            /**
+             * @description The kind of error: after `unavailable`, report the event again.
+             * @example validation_failed
+             * @enum {string}
+             */
+            code?: "validation_failed" | "unavailable";
+            /** @description Every fault, if `code` is `validation_failed`. */
+            errors?: components["schemas"]["Fault"][];
+        };
         Fault: {
             /**
              * @description The member or the query parameter; a JSON Pointer if it is nested. Empty for the whole body.
@@ -2114,16 +2173,6 @@ export interface components {
              * @enum {string}
              */
             schema?: "up" | "down";
-        };
-        RefusedEvent: {
-            /**
-             * @description What is wrong, in words.
-             * @example data is required.
-             */
-            error: string;
-            /** @enum {string} */
-            code: "validation_failed";
-            errors: components["schemas"]["Fault"][];
         };
         Replay: {
             /**
@@ -2344,15 +2393,6 @@ export interface components {
          * @enum {string}
          */
         Signature: "hmac-sha256" | "ed25519";
-        UnavailableEvent: {
-            /**
-             * @description Why it was not accepted, or why it is not known what its first report was answered with; report it again.
-             * @example The service cannot reach its database now.
-             */
-            error: string;
-            /** @enum {string} */
-            code: "unavailable";
-        };
         Unmatched: {
             /**
              * @description A subscription.

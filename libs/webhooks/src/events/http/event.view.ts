@@ -25,23 +25,31 @@ export const AcceptedEventView = viewOf<Extract<Acceptance, { accepted: true }>>
   },
 );
 
-/** The result in a batch of a faulty event. */
-export const RefusedEventView = viewOf<ValidationError>()('RefusedEvent', {
+/** The result in a batch of an event that is faulty, or that was possibly not stored. */
+export const RefusedEventView = viewOf<ValidationError | UnavailableError>()('RefusedEvent', {
   error: computed(schema.text('What is wrong, in words.', 'data is required.'), (e) => e.message),
-  code: { type: 'string', enum: ['validation_failed'] },
-  errors: computed(schema.arrayOf(FaultSchema), ({ faults }) => faults),
+  code: schema.choice('The kind of error: after `unavailable`, report the event again.', [
+    'validation_failed',
+    'unavailable',
+  ]),
+  errors: computed(
+    optional({
+      ...schema.arrayOf(FaultSchema),
+      description: 'Every fault, if `code` is `validation_failed`.',
+    }),
+    (refusal) => ('faults' in refusal ? refusal.faults : undefined),
+  ),
 });
 
-/** The result in a batch of an event that was possibly not stored, or whose first report cannot be read. */
-export const UnavailableEventView = viewOf<UnavailableError>()('UnavailableEvent', {
-  error: computed(
-    schema.text(
-      'Why it was not accepted, or why it is not known what its first report was answered with; report it again.',
-      'The service cannot reach its database now.',
-    ),
-    ({ message }) => message,
-  ),
-  code: { type: 'string', enum: ['unavailable'] },
+const ACCEPTED = AcceptedEventView.schema;
+const REFUSED = RefusedEventView.schema;
+
+/** One object for both cases, because some generated clients cannot tell alternatives apart. */
+const EventResultSchema = schema.named('EventResult', {
+  type: 'object',
+  description:
+    'Of an accepted event, `id`, `href`, `duplicate` and `deliveries`; of any other, `error` and `code`.',
+  properties: { ...ACCEPTED.properties, ...REFUSED.properties },
 });
 
 /** The results of a batch. */
@@ -49,10 +57,9 @@ export const BatchResultSchema = schema.named(
   'BatchResult',
   schema.object({
     results: {
-      ...schema.arrayOf({
-        oneOf: [AcceptedEventView.schema, RefusedEventView.schema, UnavailableEventView.schema],
-      }),
+      ...schema.arrayOf(EventResultSchema),
       description: 'One for each event, in order.',
+      examples: [[schema.exampleOf(ACCEPTED), schema.exampleOf(REFUSED)]],
     },
   }),
 );

@@ -32,13 +32,7 @@ import type { Acceptance, EventFilter, ReportedEvent } from '../domain/event.js'
 import { EventsService } from '../domain/events.service.js';
 import { EVENT_KINDS, RESOURCES } from '../../subscriptions/domain/event-kinds.js';
 import { EventBatchSchema, MAX_BATCH, readEvent, refusalFault } from './event.body.js';
-import {
-  AcceptedEventView,
-  EventReportView,
-  EventView,
-  RefusedEventView,
-  UnavailableEventView,
-} from './event.view.js';
+import { AcceptedEventView, EventReportView, EventView, RefusedEventView } from './event.view.js';
 
 /** Accepts events from the platform, and shows them. */
 @Controller('v1/events')
@@ -77,8 +71,7 @@ export class EventsController {
     const results = read.map((item, index) => {
       if ('faults' in item) return RefusedEventView.show(new ValidationError(item.faults), href);
       const acceptance = acceptances.next().value;
-      if (acceptance instanceof UnavailableError)
-        return UnavailableEventView.show(acceptance, href);
+      if (acceptance instanceof UnavailableError) return RefusedEventView.show(acceptance, href);
       return acceptance?.accepted
         ? AcceptedEventView.show(acceptance, href)
         : RefusedEventView.show(refusalOf(acceptance, `/events/${index}`), href);
