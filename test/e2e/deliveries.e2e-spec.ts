@@ -357,6 +357,8 @@ it('lists events newest first, filtered, to their owner', async () => {
   const third = await report({ applicationId: other });
   const listed = async (query: string, client = customer) =>
     (await client.get(`/v1/events?${query}`)).json<{ id: string }[]>().map(({ id }) => id);
+  const accountId = (await customer.get(`/v1/events/${first.id}`)).json<{ accountId: number }>()
+    .accountId;
   expect(await listed('')).toEqual([third.id, second.id, first.id]);
   expect(await listed('limit=1')).toEqual([third.id]);
   expect(await listed(`after=${second.id}`)).toEqual([first.id]);
@@ -368,7 +370,15 @@ it('lists events newest first, filtered, to their owner', async () => {
   expect(await listed('producerId=cdr-1&event=cdrRated')).toEqual([second.id]);
   expect(await listed('since=2020-01-01T00:00:00Z&until=2099-01-01T00:00:00Z')).toHaveLength(3);
   expect(await listed('until=2020-01-01T00:00:00Z')).toEqual([]);
+  expect(await listed(`accountId=${accountId}`)).toEqual([third.id, second.id, first.id]);
+  expect(await listed('accountId=none')).toEqual([]);
   expect(await listed('', stranger)).toEqual([]);
+  expect(await listed(`accountId=${accountId}`, stranger)).toEqual([]);
+  expect(await listed(`accountId=${accountId}`, platform)).toEqual([third.id, second.id, first.id]);
+  expect(await listed(`accountId=${accountId}&producerId=cdr-1&limit=1`, platform)).toEqual([
+    second.id,
+  ]);
+  expect(await listed('accountId=none', platform)).toEqual([]);
   expect((await listed('limit=3', platform)).sort()).toEqual(
     [first.id, second.id, third.id].sort(),
   );

@@ -3845,6 +3845,8 @@ export interface operations {
                 resource?: string;
                 /** @description Of this application. */
                 applicationId?: string;
+                /** @description Of this account; for the role `platform`. */
+                accountId?: string;
                 /** @description With this key of the producer's. */
                 producerId?: string;
                 /** @description Whether no subscription was told of it. */

@@ -23,6 +23,7 @@ import { DeliveryStatisticsService } from '../domain/delivery-statistics.js';
 import { ATTEMPT_ERRORS, type Delivery, DELIVERY_STATES } from '../domain/delivery.js';
 import type { DeliveryFilter } from '../domain/delivery-store.js';
 import { AttemptView, DeliveryView, LOGGED, visibleAttempt } from './delivery.view.js';
+import { accountShown } from '../../subscriptions/http/account-shown.js';
 import { EVENT_KINDS } from '../../subscriptions/domain/event-kinds.js';
 import { located } from '../../subscriptions/http/located.js';
 
@@ -94,7 +95,7 @@ export class DeliveriesController {
   async statsOfAccount(@CurrentUser() user: Principal, @Req() request: Request): Promise<object> {
     const query = new QueryReader(request);
     const range = rangeOf(query);
-    const { accountId = user.userId } = accountOf(query, user);
+    const accountId = accountShown(query, user) ?? user.userId;
     query.done();
     const read = () => this.statistics.ofAccount(accountId, range);
     return request.inFlight?.read(read) ?? read();
@@ -205,19 +206,13 @@ function rangeOf(query: QueryReader): HistoryRange {
   return { ...timesOf(query), ...(buckets !== undefined && { buckets }) };
 }
 
-/** Where to look. The platform sees all accounts; for others, other accounts do not exist. */
-function accountOf(query: QueryReader, { role, userId }: Principal): { accountId?: string } {
-  const asked = query.numericId('accountId');
-  const isVisible = role === 'platform' || (asked ?? userId) === userId;
-  const accountId = isVisible ? (role === 'platform' ? asked : userId) : '0';
-  return accountId === undefined ? {} : { accountId };
-}
-
+/** Where to look. */
 function placeOf(query: QueryReader, user: Principal): DeliveryFilter {
+  const accountId = accountShown(query, user);
   const webhookId = query.numericId('webhookId');
   const applicationId = query.numericId('applicationId');
   return {
-    ...accountOf(query, user),
+    ...(accountId !== undefined && { accountId }),
     ...(webhookId !== undefined && { webhook: { id: webhookId } }),
     ...(applicationId !== undefined && { applicationId }),
   };

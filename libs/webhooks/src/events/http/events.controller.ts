@@ -30,6 +30,7 @@ import {
 } from '#libs/kernel';
 import type { Acceptance, EventFilter, ReportedEvent } from '../domain/event.js';
 import { EventsService } from '../domain/events.service.js';
+import { accountShown } from '../../subscriptions/http/account-shown.js';
 import { EVENT_KINDS, RESOURCES } from '../../subscriptions/domain/event-kinds.js';
 import { EventBatchSchema, MAX_BATCH, readEvent, refusalFault } from './event.body.js';
 import { AcceptedEventView, EventReportView, EventView, RefusedEventView } from './event.view.js';
@@ -88,8 +89,9 @@ export class EventsController {
     const query = new QueryReader(request);
     const page = query.page();
     const filter = filterOf(query);
+    const accountId = accountShown(query, user);
     query.done();
-    const read = (of: Page) => this.events.list(ownerOf(user), filter, of);
+    const read = (of: Page) => this.events.list(accountId, filter, of);
     await answerList(request, response, page, read, EventView);
   }
 

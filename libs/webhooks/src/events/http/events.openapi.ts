@@ -58,6 +58,10 @@ export const eventsRoutes = describeRoutes(EventsController, {
           schema: schema.text('', 'call'),
         },
         applicationId: { about: 'Of this application.', schema: schema.text('', '5080983') },
+        accountId: {
+          about: 'Of this account; for the role `platform`.',
+          schema: schema.text('', '83346'),
+        },
         producerId: {
           about: "With this key of the producer's.",
           schema: schema.text('', 'cdr-8c1f3a'),

@@ -1,0 +1,70 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { dayAt } from '../../deliveries/infrastructure/partition-walk.js';
+import { listEvents } from './event.statements.js';
+import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
+import { anAccount } from '../../../../../test/support/rows.js';
+
+interface Step {
+  'Relation Name'?: string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  Plans?: Step[];
+}
+
+const OTHERS = 20_000;
+const OWN = 20;
+
+let database: TestDatabase;
+let client: pg.Client;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+});
+afterAll(async () => {
+  await client.end();
+  await database.drop();
+});
+
+async function addEvents(accountId: string, count: number): Promise<void> {
+  await client.query(
+    `INSERT INTO events (id, account_id, event, resource, occurred_at, created_at, data, unmatched)
+     SELECT new_uuid(now(), n), $1, 'cdrCreated', 'call', now(), now(), '{}', n % 2 = 0
+     FROM generate_series(1, $2) n`,
+    [accountId, count],
+  );
+}
+
+function readBy(step: Step): number {
+  const own = step['Relation Name']?.startsWith('events')
+    ? (step['Actual Rows'] + (step['Rows Removed by Filter'] ?? 0)) * step['Actual Loops']
+    : 0;
+  return (step.Plans ?? []).reduce((sum, inner) => sum + readBy(inner), own);
+}
+
+/** How many events a list of the newest ones of an account reads. */
+async function eventsRead(accountId: string, unmatched?: true): Promise<number> {
+  const today = dayAt(new Date());
+  const span = { first: today, last: today };
+  const { text, valuesOf } = listEvents(span, unmatched);
+  const given = { event: undefined, resource: undefined, applicationId: undefined, ids: undefined };
+  const times = { since: undefined, until: undefined, after: undefined };
+  const values = valuesOf({ accountId, limit: 100, unmatched, ...given, ...times });
+  const { rows } = await client.query<{ 'QUERY PLAN': { Plan: Step }[] }>(
+    `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
+    values,
+  );
+  return readBy(rows[0]!['QUERY PLAN'][0]!.Plan);
+}
+
+it('lists the newest events of an account without reading those of others', async () => {
+  const [few, none] = [await anAccount(database), await anAccount(database)];
+  await addEvents(await anAccount(database), OTHERS);
+  await addEvents(few, OWN);
+  await client.query('ANALYZE');
+  expect([await eventsRead(few), await eventsRead(none)]).toEqual([OWN, 0]);
+  expect([await eventsRead(few, true), await eventsRead(none, true)]).toEqual([OWN / 2, 0]);
+});

@@ -1,0 +1,12 @@
+import type { QueryReader } from '#libs/http';
+import type { Principal } from '#libs/identity';
+
+/**
+ * The account whose rows a list shows; undefined for all accounts, which only the platform sees. For others, no
+ * account but their own exists, so the filter `accountId` finds nothing then.
+ */
+export function accountShown(query: QueryReader, { role, userId }: Principal): string | undefined {
+  const asked = query.numericId('accountId');
+  if (role === 'platform') return asked;
+  return (asked ?? userId) === userId ? userId : '0';
+}
