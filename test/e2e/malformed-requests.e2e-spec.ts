@@ -323,6 +323,12 @@ describe.each(ROUTES_WITH_BODY)('%s', (route) => {
     expect(answer.text).toContain(`at most ${most} values (this is exceeded at character `);
   });
 
+  it('says at which byte a body stops being JSON', async () => {
+    const answer = await sendTo(route, { auth: ownerAuth, body: '\ufeff{"näme": NaN}' });
+    expectProblem(answer, malformed);
+    expect(answer.text).toContain('The body is not valid JSON (at byte offset 13).');
+  });
+
   it('treats prototype members as unknown ones', async () => {
     const members = JSON.stringify({
       ...anApplication,

@@ -1304,7 +1304,7 @@ export interface components {
         CreateCredential: {
             /**
              * Format: date-time
-             * @description When the credential expires; by default never. Must be a time such as 2026-01-31T12:00:00Z (RFC 3339). Must be in the future.
+             * @description When the credential expires; by default never. Must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. Must be in the future.
              * @example 2099-12-31T23:59:59.000Z
              */
             expiresAt?: string | null;
@@ -2255,7 +2255,7 @@ export interface components {
             dryRun?: boolean | null;
             /**
              * Format: date-time
-             * @description Those that were made at or after that. It must be in the past, and must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339).
+             * @description Those that were made at or after that. It must be in the past, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
              * @example 2026-01-31T12:00:00.000Z
              */
             since: string;
@@ -2272,7 +2272,7 @@ export interface components {
             states?: components["schemas"]["ReplayableState"][] | null;
             /**
              * Format: date-time
-             * @description Those that were made before that; by default now. It must be later than since, and must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339).
+             * @description Those that were made before that; by default now. It must be later than since, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
              * @example 2026-01-31T12:00:00.000Z
              */
             until?: string | null;
@@ -2312,7 +2312,7 @@ export interface components {
             accountId?: string | null;
             /**
              * Format: date-time
-             * @description When it happened; else the time of acceptance. It must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339).
+             * @description When it happened; else the time of acceptance. It must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
              * @example 2026-01-31T12:00:00.000Z
              */
             occurredAt?: string | null;
@@ -3851,9 +3851,9 @@ export interface operations {
                 producerId?: string;
                 /** @description Whether no subscription was told of it. */
                 unmatched?: boolean;
-                /** @description Created at this time or later; must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339). */
+                /** @description Created at this time or later; must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
                 since?: string;
-                /** @description Created before this time; must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339). */
+                /** @description Created before this time; must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
                 until?: string;
                 /** @description The maximum number of entries. */
                 limit?: number;
@@ -4007,9 +4007,9 @@ export interface operations {
                 event?: string;
                 /** @description With this result of the last attempt: a status such as `404`, a class such as `5xx`, or an error: dns, refused, reset, timeout, tls, blocked, protocol. */
                 status?: string;
-                /** @description Created at this time or later; must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339). */
+                /** @description Created at this time or later; must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
                 since?: string;
-                /** @description Created before this time; must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339). */
+                /** @description Created before this time; must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
                 until?: string;
                 /** @description The maximum number of entries. */
                 limit?: number;
@@ -4051,9 +4051,9 @@ export interface operations {
                 event?: string;
                 /** @description With this result of the last attempt: a status such as `404`, a class such as `5xx`, or an error: dns, refused, reset, timeout, tls, blocked, protocol. */
                 status?: string;
-                /** @description Created at this time or later; must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339). */
+                /** @description Created at this time or later; must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
                 since?: string;
-                /** @description Created before this time; must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339). */
+                /** @description Created before this time; must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
                 until?: string;
                 /** @description The maximum number of entries. */
                 limit?: number;
@@ -4868,9 +4868,9 @@ export interface operations {
                 resource?: string;
                 /** @description Only changes of resources with this id. */
                 resourceId?: string;
-                /** @description Created at this time or later; must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339). */
+                /** @description Created at this time or later; must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
                 since?: string;
-                /** @description Created before this time; must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339). */
+                /** @description Created before this time; must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
                 until?: string;
                 /** @description The maximum number of entries. */
                 limit?: number;

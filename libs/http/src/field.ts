@@ -20,7 +20,7 @@ import {
 import type { Config } from '#libs/runtime';
 import { inAnyCase, type Schema } from './openapi/schema.js';
 import type { Part } from './part.js';
-import { parseTime } from './query.js';
+import { parseTime, TIME_RULE } from './query.js';
 
 /** How a member of a body is read. */
 export interface FieldOptions {
@@ -276,16 +276,10 @@ export function IsId(): PropertyDecorator {
   );
 }
 
-/** An RFC 3339 time. @param says the rule in words */
-export function IsTime(
-  says = 'must be a time such as 2026-01-31T12:00:00Z (RFC 3339)',
-): PropertyDecorator {
-  return applyDecorators(
-    IsString(),
-    Check('format', says, (value) => typeof value !== 'string' || parseTime(value) !== undefined, {
-      format: 'date-time',
-    }),
-  );
+/** An RFC 3339 time. */
+export function IsTime(): PropertyDecorator {
+  const isTime = (value: unknown) => typeof value !== 'string' || parseTime(value) !== undefined;
+  return applyDecorators(IsString(), Check('format', TIME_RULE, isTime, { format: 'date-time' }));
 }
 
 /** A JSON boolean. */

@@ -19,7 +19,8 @@ const DAY_MS = 86_400_000;
 
 /** The rule for a time in a request, in words. */
 export const TIME_RULE =
-  'must be a time of the years 1 to 9999 in UTC, such as 2026-01-31T12:00:00Z (RFC 3339)';
+  'must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or ' +
+  '2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC';
 
 // The range that both RFC 3339 and PostgreSQL can represent, in UTC.
 const FIRST_TIME = Date.parse('0001-01-01T00:00:00Z');

@@ -2,7 +2,13 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import bodyParser from 'body-parser';
 import type { Request, Response } from 'express';
-import { DomainError, tooDeepAt, tooManyValuesAt, ValidationError } from '#libs/kernel';
+import {
+  DomainError,
+  jsonErrorAt,
+  tooDeepAt,
+  tooManyValuesAt,
+  ValidationError,
+} from '#libs/kernel';
 import { isWaiting, sendContinue } from './continue.js';
 import { configOf } from './request.js';
 
@@ -52,7 +58,7 @@ export async function readJsonObject(request: Request, limit: BodyLimit): Promis
   if (bytes.length === 0) throw notAnObject();
   const text = textOf(bytes);
   requireFewValues(text, maxValues(bytesAllowed));
-  const value = parse(text);
+  const value = parse(text, bytes);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notAnObject();
   // In a batch, each event is checked separately.
   if (limit !== 'MAX_BATCH_BYTES') requireShallow(text);
@@ -218,16 +224,13 @@ function requireShallow(text: string): void {
   throw ValidationError.of('', 'length', `The body ${says}.`);
 }
 
-function parse(text: string): unknown {
+/** @param bytes what the text was sent as, perhaps behind a byte order mark */
+function parse(text: string, bytes: Buffer): unknown {
   try {
     return JSON.parse(text);
-  } catch (error) {
-    const position = /position (\d+)/.exec((error as Error).message)?.[1];
-    throw malformed(
-      position === undefined
-        ? 'The body is not valid JSON.'
-        : `The body is not valid JSON (at character ${position}).`,
-    );
+  } catch {
+    const rest = Buffer.byteLength(text.slice(jsonErrorAt(text)));
+    throw malformed(`The body is not valid JSON (at byte offset ${String(bytes.length - rest)}).`);
   }
 }
 

@@ -41,5 +41,6 @@ export {
 export { isNumericId, isUuid, numericIdOf } from './text/identifiers.js';
 export { tooDeepAt, tooManyValuesAt } from './text/json-limits.js';
 export { rawElements, rawMember } from './text/json-members.js';
+export { jsonErrorAt } from './text/json-syntax.js';
 export { jsonText, RawJson } from './text/raw-json.js';
 export { codePoints, isPrintable, isStorable } from './text/well-formed.js';

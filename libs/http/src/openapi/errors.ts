@@ -39,7 +39,7 @@ const COMMON = {
   malformed_json: {
     kind: 'malformed',
     when: 'The body is not JSON text in UTF-8, or the request is not valid HTTP.',
-    says: 'The body is not valid JSON (at character 17).',
+    says: 'The body is not valid JSON (at byte offset 17).',
   },
   validation_failed: {
     kind: 'invalid',

@@ -18,7 +18,7 @@ export class ReplayRequestDto {
     about: `Those that were made at or after that. It must be in the past, and ${TIME_RULE}.`,
     example: '2026-01-31T12:00:00.000Z',
   })
-  @IsTime(TIME_RULE)
+  @IsTime()
   @Check('range', 'must be in the past', (value) => isBefore(timeOf(value), new Date()))
   since!: string;
 
@@ -26,7 +26,7 @@ export class ReplayRequestDto {
     about: `Those that were made before that; by default now. It must be later than since, and ${TIME_RULE}.`,
     example: '2026-01-31T12:00:00.000Z',
   })
-  @IsTime(TIME_RULE)
+  @IsTime()
   @Check('range', 'must be later than since', (value, { dto }) =>
     isBefore(timeOf(dto['since']), timeOf(value)),
   )

@@ -99,6 +99,14 @@ it.each([
   ).toEqual(['occurredAt format']);
 });
 
+it('says that a time may have an offset', () => {
+  const body =
+    '{"event":"smsdlr","resource":"sms","accountId":1,"data":{},"occurredAt":"2026-11-21T12:00"}';
+  expect(read(body)).toMatchObject({
+    faults: [{ message: expect.stringContaining('with Z or an offset') as string }],
+  });
+});
+
 it.each([
   ['2016-12-31T23:59:60Z', '2017-01-01T00:00:00.000Z'],
   ['1990-12-31T15:59:60.5-08:00', '1991-01-01T00:00:00.500Z'],
