@@ -1,7 +1,12 @@
 // `npm run test:foreign`: what other people's tools, which take long or are fetched for it, say about the API.
+import { requireProgram } from './lib/apt.mjs';
 import { requirePython } from './lib/python.mjs';
 import { runVitest } from './lib/run-vitest.mjs';
 
-runVitest(['--project=foreign', '--testTimeout=900000'], {}, () =>
-  requirePython('test/foreign/requirements-schemathesis.txt'),
-);
+runVitest(['--project=foreign', '--testTimeout=900000', ...process.argv.slice(2)], {}, async () => {
+  // They compile and run generated clients.
+  await requireProgram('javac', 'default-jdk-headless');
+  await requireProgram('mvn', 'maven');
+  await requireProgram('go', 'golang-go');
+  await requirePython('test/foreign/requirements-schemathesis.txt');
+});

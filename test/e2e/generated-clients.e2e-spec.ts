@@ -1,10 +1,7 @@
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, it } from 'vitest';
-import { pythonOf } from '#tools/python';
 import { ROOT } from '#tools/settings';
-import { GeneratedClients, run } from '../support/generated-client.js';
-
-const PYTHON = pythonOf('test/foreign/requirements.txt');
+import { GeneratedClients, PYTHON, run } from '../support/generated-client.js';
 
 let clients: GeneratedClients;
 
@@ -20,12 +17,12 @@ it('a TypeScript client that hey-api generates compiles and works', () =>
 
 it('a TypeScript client that openapi-generator generates compiles and works', () =>
   clients.tryTypeScript('openapi-generator.ts', (to) =>
-    openApiGenerator('typescript-fetch', '-o', to),
+    clients.generate('typescript-fetch', '-o', to),
   ));
 
 it('a Python client that openapi-generator generates compiles and works', () =>
   clients.tryPython('openapi_generator.py', PYTHON, (to) =>
-    openApiGenerator('python', '-o', dirname(to), '--package-name', 'generated'),
+    clients.generate('python', '-o', dirname(to), '--package-name', 'generated'),
   ));
 
 it('a Python client that openapi-python-client generates compiles and works', () =>
@@ -36,9 +33,3 @@ it('a Python client that openapi-python-client generates compiles and works', ()
     const PATH = `${join(PYTHON, 'bin')}:${process.env['PATH'] ?? ''}`;
     return run(join(PYTHON, 'bin/openapi-python-client'), [...args, ...where], { PATH });
   }));
-
-/** It runs in a Java that comes with it. */
-function openApiGenerator(generator: string, ...args: string[]): Promise<string> {
-  const from = ['generate', '-i', clients.description, '-g', generator];
-  return run(join(PYTHON, 'bin/openapi-generator-cli'), [...from, ...args]);
-}

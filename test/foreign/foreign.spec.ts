@@ -17,6 +17,18 @@ it('redocly finds no fault with the description', async () => {
   await run('npm', [...npm, clients.description]);
 });
 
+it('a Java client that openapi-generator generates compiles and works', () =>
+  clients.tryJava('OpenApiGenerator.java', (to) =>
+    clients.generate('java', '--library', 'native', '-o', to),
+  ));
+
+it('a Go client that oapi-codegen generates compiles and works', () =>
+  clients.tryGo('oapi_codegen.go', ['github.com/oapi-codegen/runtime@v1.8.0'], (to) => {
+    const generator = 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2';
+    const args = ['-generate', 'types,client', '-package', 'generated', '-o', to];
+    return run('go', ['run', generator, ...args, clients.description]);
+  }));
+
 /** What Schemathesis does not check here, and why. `npm run test:fuzz` checks the last two, because it reads words. */
 const NOT_CHECKED = [
   // After ten failed logins, the answer is 429 instead of 401.

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
+import { pythonOf } from '#tools/python';
 import { ROOT } from '#tools/settings';
 import { createUser } from './accounts.js';
 import { createTestDatabase, type TestDatabase } from './database.js';
@@ -11,6 +12,8 @@ import { send } from './http.js';
 import { apiInProcess, type InProcess } from './in-process.js';
 
 const CLIENTS = join(ROOT, 'test/foreign/clients');
+/** The virtual environment of the generators. */
+export const PYTHON = pythonOf('test/foreign/requirements.txt');
 
 /** What every program in `test/foreign/clients` prints when all is right. */
 const EXPECTED = {
@@ -19,10 +22,14 @@ const EXPECTED = {
   voiceUrl: 'https://shop.example.com/voice',
   webhooks: 1,
   label: 'Billing',
-  // A change of the name has not changed it.
+  // A change of the name has not changed these.
   signature: 'ed25519',
   schedule: [10, 60],
+  headers: { 'X-Api-Key': '***' },
+  payload: { order: 4711 },
   deliveries: 1,
+  // Of the second event, the application does not exist.
+  batch: [1, 'validation_failed'],
   refusal: 'not_found',
 };
 
@@ -58,6 +65,12 @@ export class GeneratedClients {
     return (await createUser(this.database, `${role}-${Date.now()}`, role)).auth;
   }
 
+  /** Runs openapi-generator, in a Java that comes with it. */
+  generate(generator: string, ...args: string[]): Promise<string> {
+    const from = ['generate', '-i', this.description, '-g', generator];
+    return run(join(PYTHON, 'bin/openapi-generator-cli'), [...from, ...args]);
+  }
+
   /** Writes a TypeScript client by `generate`, compiles it with its program, and runs that. */
   async tryTypeScript(program: string, generate: (to: string) => Promise<unknown>): Promise<void> {
     const dir = await this.folderOf(program);
@@ -75,6 +88,35 @@ export class GeneratedClients {
     // Like a bundler, it need not have the extensions that Node.js wants.
     const output = join(dir, 'out', program.replace(/ts$/, 'js'));
     await this.expectProgram(process.execPath, ['--import', EXTENSIONS, output]);
+  }
+
+  /** The same with a Java client that is a Maven project. */
+  async tryJava(program: string, generate: (to: string) => Promise<unknown>): Promise<void> {
+    const dir = await this.folderOf(program);
+    const project = join(dir, 'generated');
+    await generate(project);
+    await cp(join(dir, program), join(project, 'src/main/java', program));
+    const classpath = join(dir, 'classpath');
+    const compile = ['compile', 'dependency:build-classpath', `-Dmdep.outputFile=${classpath}`];
+    await run('mvn', ['-q', '-B', '-f', project, ...compile]);
+    const classes = `${join(project, 'target/classes')}:${await readFile(classpath, 'utf8')}`;
+    await this.expectProgram('java', ['-cp', classes, program.replace('.java', '')]);
+  }
+
+  /** The same with a Go client. @param modules what the client needs, with versions */
+  async tryGo(
+    program: string,
+    modules: readonly string[],
+    generate: (to: string) => Promise<unknown>,
+  ): Promise<void> {
+    const dir = await this.folderOf(program);
+    const go = (...args: string[]) => run('go', ['-C', dir, ...args]);
+    await mkdir(join(dir, 'generated'));
+    await generate(join(dir, 'generated/client.go'));
+    await go('mod', 'init', 'example');
+    await go('get', ...modules);
+    await go('build', '-o', 'client', program);
+    await this.expectProgram(join(dir, 'client'), []);
   }
 
   /** The same with a Python client. @param python its virtual environment */

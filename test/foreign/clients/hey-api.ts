@@ -6,6 +6,7 @@ import {
   applicationsShow,
   applicationsUpdate,
   eventsReport,
+  eventsReportBatch,
   webhooksCreate,
   webhooksDelete,
   webhooksList,
@@ -36,6 +37,8 @@ const { data: created } = await webhooksCreate({
     targetUrl: 'https://hooks.example.com/switchhook',
     retry: { schedule: [10, 60] },
     signature: 'ed25519',
+    headers: { 'X-Api-Key': 'f2c1a0b9' },
+    payload: { order: 4711 },
   },
   ...ok,
 });
@@ -44,8 +47,19 @@ await webhooksUpdate({ path: { id: webhookId }, body: { name: 'Billing' }, ...ok
 const webhooks = (await webhooksList(ok)).data;
 const webhook = (await webhooksShow({ path: { id: webhookId }, ...ok })).data;
 
+const event = { event: 'cdrCreated', resource: 'call', data: { duration: 33 } } as const;
 const { data: reported } = await eventsReport({
-  body: { event: 'cdrCreated', resource: 'call', applicationId: id, data: { duration: 33 } },
+  body: { ...event, applicationId: id },
+  auth: () => platform,
+  ...ok,
+});
+const { data: batch } = await eventsReportBatch({
+  body: {
+    events: [
+      { ...event, applicationId: id },
+      { ...event, applicationId: '0' },
+    ],
+  },
   auth: () => platform,
   ...ok,
 });
@@ -63,7 +77,10 @@ console.log(
     label: webhook.name,
     signature: webhook.signature,
     schedule: webhook.retry?.schedule,
+    headers: webhook.headers,
+    payload: webhook.payload,
     deliveries: reported.deliveries,
+    batch: batch.results.map(({ deliveries, code }) => deliveries ?? code),
     refusal: error?.code,
   }),
 );

@@ -37,18 +37,23 @@ const createWebhook = {
   targetUrl: 'https://hooks.example.com/switchhook',
   retry: { schedule: [10, 60] },
   signature: Signature.Ed25519,
+  headers: { 'X-Api-Key': 'f2c1a0b9' },
+  payload: { order: 4711 },
 };
 const webhookId = idOf(await webhooksApi.webhooksCreate({ createWebhook }));
 await webhooksApi.webhooksUpdate({ id: webhookId, updateWebhook: { name: 'Billing' } });
 const webhooks = await webhooksApi.webhooksList();
 const webhook = await webhooksApi.webhooksShow({ id: webhookId });
 
-const reported = await new EventsApi(configurationOf(platform)).eventsReport({
-  reportedEvent: {
-    event: EventKind.CdrCreated,
-    resource: Resource.Call,
-    applicationId: id,
-    data: { duration: 33 },
+const eventsApi = new EventsApi(configurationOf(platform));
+const event = { event: EventKind.CdrCreated, resource: Resource.Call, data: { duration: 33 } };
+const reported = await eventsApi.eventsReport({ reportedEvent: { ...event, applicationId: id } });
+const batch = await eventsApi.eventsReportBatch({
+  eventBatch: {
+    events: [
+      { ...event, applicationId: id },
+      { ...event, applicationId: '0' },
+    ],
   },
 });
 
@@ -68,7 +73,10 @@ console.log(
     label: webhook.name,
     signature: webhook.signature,
     schedule: webhook.retry?.schedule,
+    headers: webhook.headers,
+    payload: webhook.payload,
     deliveries: reported.deliveries,
+    batch: batch.results.map(({ deliveries, code }) => deliveries ?? code),
     refusal,
   }),
 );

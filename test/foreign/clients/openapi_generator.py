@@ -8,6 +8,7 @@ from generated.models import (
     CreateApplication,
     CreateWebhook,
     CreateWebhookRetry,
+    EventBatch,
     EventKind,
     ReportedEvent,
     Resource,
@@ -47,6 +48,8 @@ webhook_id = id_of(
             target_url="https://hooks.example.com/switchhook",
             retry=CreateWebhookRetry(schedule=[10, 60]),
             signature=Signature.ED25519,
+            headers={"X-Api-Key": "f2c1a0b9"},
+            payload={"order": 4711},
         )
     )
 )
@@ -54,14 +57,20 @@ webhooks_api.webhooks_update(webhook_id, UpdateWebhook(name="Billing"))
 webhooks = webhooks_api.webhooks_list()
 webhook = webhooks_api.webhooks_show(webhook_id)
 
-reported = EventsApi(client_of(platform)).events_report(
-    ReportedEvent(
+events_api = EventsApi(client_of(platform))
+
+
+def event_of(application_id):
+    return ReportedEvent(
         event=EventKind.CDRCREATED,
         resource=Resource.CALL,
-        application_id=id,
+        application_id=application_id,
         data={"duration": 33},
     )
-)
+
+
+reported = events_api.events_report(event_of(id))
+batch = events_api.events_report_batch(EventBatch(events=[event_of(id), event_of("0")]))
 
 webhooks_api.webhooks_delete(webhook_id)
 applications_api.applications_delete(id)
@@ -81,7 +90,10 @@ print(
             "label": webhook.name,
             "signature": webhook.signature.value,
             "schedule": webhook.retry.schedule,
+            "headers": webhook.headers,
+            "payload": webhook.payload,
             "deliveries": reported.deliveries,
+            "batch": [one.deliveries if one.code is None else one.code for one in batch.results],
             "refusal": refusal,
         }
     )

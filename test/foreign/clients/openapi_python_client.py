@@ -9,7 +9,7 @@ from generated.api.applications import (
     applications_show,
     applications_update,
 )
-from generated.api.events import events_report
+from generated.api.events import events_report, events_report_batch
 from generated.api.webhooks import (
     webhooks_create,
     webhooks_delete,
@@ -21,7 +21,10 @@ from generated.client import AuthenticatedClient
 from generated.models import (
     CreateApplication,
     CreateWebhook,
+    CreateWebhookHeadersType0,
+    CreateWebhookPayloadType0,
     CreateWebhookRetryType0,
+    EventBatch,
     EventKind,
     ReportedEvent,
     ReportedEventData,
@@ -65,6 +68,8 @@ webhook_id = id_of(
             target_url="https://hooks.example.com/switchhook",
             retry=CreateWebhookRetryType0(schedule=[10, 60]),
             signature=Signature.ED25519,
+            headers=CreateWebhookHeadersType0.from_dict({"X-Api-Key": "f2c1a0b9"}),
+            payload=CreateWebhookPayloadType0.from_dict({"order": 4711}),
         ),
     )
 )
@@ -72,14 +77,21 @@ webhooks_update.sync(webhook_id, client=client, body=UpdateWebhook(name="Billing
 webhooks = webhooks_list.sync(client=client)
 webhook = webhooks_show.sync(webhook_id, client=client)
 
-reported = events_report.sync(
-    client=client_of(platform),
-    body=ReportedEvent(
+
+
+def event_of(application_id):
+    return ReportedEvent(
         event=EventKind.CDRCREATED,
         resource=Resource.CALL,
-        application_id=id,
+        application_id=application_id,
         data=ReportedEventData.from_dict({"duration": 33}),
-    ),
+    )
+
+
+producer = client_of(platform)
+reported = events_report.sync(client=producer, body=event_of(id))
+batch = events_report_batch.sync(
+    client=producer, body=EventBatch(events=[event_of(id), event_of("0")])
 )
 
 webhooks_delete.sync(webhook_id, client=client)
@@ -96,7 +108,10 @@ print(
             "label": webhook.name,
             "signature": webhook.signature.value,
             "schedule": webhook.retry.schedule,
+            "headers": webhook.headers.to_dict(),
+            "payload": webhook.payload.to_dict(),
             "deliveries": reported.deliveries,
+            "batch": [one.code.value if one.code else one.deliveries for one in batch.results],
             "refusal": refusal.code.value,
         }
     )
