@@ -81,6 +81,59 @@ describe('migrate', () => {
     expect(await limitsAt(elsewhere.toString())).toEqual(none);
   });
 
+  describe('keeps PostgreSQL from compiling statements', () => {
+    const owner = () => database.url;
+    const worker = () => asRole(database.url, 'worker');
+    const nameOf = (url: string) => new URL(url).pathname.slice(1);
+    const rolesOf = () => ({
+      DATABASE_API_ROLE: new URL(api()).username,
+      DATABASE_WORKER_ROLE: new URL(worker()).username,
+    });
+    const jitAt = async (...urls: string[]) =>
+      (await Promise.all(urls.map((url) => run(url, 'SHOW jit')))).map(([row]) => row?.['jit']);
+    const asAdmin = (sql: string) => {
+      const { pathname } = new URL(database.url);
+      return run(Object.assign(testDatabaseUrl(), { pathname }).toString(), sql);
+    };
+
+    beforeEach(async () => {
+      await asAdmin(`ALTER DATABASE ${nameOf(database.url)} RESET ALL`);
+      await asAdmin(`ALTER ROLE ${new URL(worker()).username} RESET ALL`);
+      expect(await jitAt(owner(), api(), worker())).toEqual(['on', 'on', 'on']);
+    });
+
+    it('in an installation with a single role', async () => {
+      expect(await migrateWith({})).toEqual([]);
+      expect(await jitAt(owner())).toEqual(['off']);
+    });
+
+    it('for roles that it may not change', async () => {
+      const told = await migrateWith(rolesOf());
+      expect(told.join()).not.toContain('jit');
+      expect(await jitAt(owner(), api(), worker())).toEqual(['off', 'off', 'off']);
+    });
+
+    it('where it does not own the database, if it may change the role', async () => {
+      const { username } = new URL(database.url);
+      const name = nameOf(database.url);
+      await asAdmin(`ALTER DATABASE ${name} OWNER TO CURRENT_USER`);
+      await asAdmin(`GRANT CREATE ON SCHEMA public TO ${username}`);
+      try {
+        expect(await migrateWith({})).toEqual([]);
+        expect(await jitAt(owner(), worker())).toEqual(['off', 'on']);
+        expect((await migrateWith(rolesOf())).join()).toContain("SET jit = 'off'");
+      } finally {
+        await asAdmin(`ALTER DATABASE ${name} OWNER TO ${username}`);
+      }
+    });
+
+    it('unless an administrator has set it', async () => {
+      await asAdmin(`ALTER DATABASE ${nameOf(database.url)} SET jit = on`);
+      await migrateWith(rolesOf());
+      expect(await jitAt(owner(), api(), worker())).toEqual(['on', 'on', 'on']);
+    });
+  });
+
   it('keeps limits that an administrator has set', async () => {
     await run(testDatabaseUrl().toString(), `${settingOfOwner()} statement_timeout = '20s'`);
     await migrateWith({});

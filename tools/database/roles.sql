@@ -44,13 +44,13 @@ ALTER ROLE switchhook_api IN DATABASE :"database" SET lock_timeout = '5s';
 ALTER ROLE switchhook_api IN DATABASE :"database" SET idle_in_transaction_session_timeout = '10s';
 ALTER ROLE switchhook_api IN DATABASE :"database" SET enable_seqscan = 'off';
 ALTER ROLE switchhook_api IN DATABASE :"database" SET enable_sort = 'off';
-ALTER ROLE switchhook_api IN DATABASE :"database" SET jit = 'off';
 ALTER ROLE switchhook_worker IN DATABASE :"database" SET statement_timeout = '14s';
 ALTER ROLE switchhook_worker IN DATABASE :"database" SET lock_timeout = '5s';
 ALTER ROLE switchhook_worker IN DATABASE :"database" SET idle_in_transaction_session_timeout = '10s';
 ALTER ROLE switchhook_worker IN DATABASE :"database" SET enable_seqscan = 'off';
 ALTER ROLE switchhook_worker IN DATABASE :"database" SET enable_sort = 'off';
-ALTER ROLE switchhook_worker IN DATABASE :"database" SET jit = 'off';
+-- PostgreSQL would otherwise compile the statement of each event.
+ALTER DATABASE :"database" SET jit = 'off';
 GRANT ALL ON SCHEMA public TO switchhook_migrate;
 
 -- What an installation with a single role has so far.

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { DatabaseSchema, Process } from './database-schema.js';
+import { ownDatabase } from './own-database.js';
 
 /**
  * Grants the processes' roles exactly these rights in the transaction of `manager`, so that no session sees
@@ -35,13 +36,10 @@ export async function grantRights(
  * revoke that: if an administrator owns it, they have to.
  */
 async function revokeTemporary(manager: EntityManager, roles: readonly string[]): Promise<void> {
-  const [database] = await manager.query<{ name: string }[]>(
-    `SELECT quote_ident(datname) AS name FROM pg_database
-     WHERE datname = current_database() AND pg_has_role(datdba, 'USAGE')`,
-  );
-  if (!database) return;
+  const database = await ownDatabase(manager);
+  if (database === undefined) return;
   const all = ['PUBLIC', ...roles].join(', ');
-  await manager.query(`REVOKE TEMPORARY ON DATABASE ${database.name} FROM ${all}`);
+  await manager.query(`REVOKE TEMPORARY ON DATABASE ${database} FROM ${all}`);
 }
 
 /** No role needs sequences: identity columns advance theirs without any rights. */

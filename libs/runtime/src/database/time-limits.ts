@@ -1,5 +1,6 @@
 import type { QueryRunner } from 'typeorm';
 import { codeOf } from './database-errors.js';
+import { ownDatabase } from './own-database.js';
 
 const INSUFFICIENT_PRIVILEGE = '42501';
 
@@ -20,7 +21,7 @@ export const TIME_LIMITS = {
  * A plan made while a table is small may use a sequential scan, or sort the result of another index, and
  * stays cached when the table has grown: without these settings, a burst of 100,000 deliveries took 59 s
  * instead of 16. They also make a plan look so expensive that PostgreSQL would compile it at each execution,
- * which takes 0.7 s for an event.
+ * which takes 0.7 s for an event; {@link keepFromCompiling} sets `jit` for the whole database where it may.
  */
 export const ROLE_SETTINGS = {
   ...TIME_LIMITS,
@@ -35,18 +36,39 @@ export const NO_TIME_LIMITS = [
   'SET enable_seqscan = on; SET enable_sort = on',
 ].join('; ');
 
-/** The settings ($2) that the role $1 lacks in this database. An administrator's own values stay. */
+/**
+ * The settings ($2) that the role $1 lacks in this database. An administrator's own values stay. A role needs
+ * no `jit` of its own if the database has one.
+ */
 const MISSING = `
 SELECT limits.name, quote_ident($1) AS role, quote_ident(current_database()) AS database
 FROM unnest($2::text[]) AS limits(name)
 WHERE NOT EXISTS (
   SELECT FROM pg_db_role_setting s
-  JOIN pg_roles r ON r.oid = s.setrole
+  LEFT JOIN pg_roles r ON r.oid = s.setrole
   LEFT JOIN pg_database d ON d.oid = s.setdatabase
   CROSS JOIN unnest(s.setconfig) AS setting
-  WHERE r.rolname = $1 AND (s.setdatabase = 0 OR d.datname = current_database())
-    AND split_part(setting, '=', 1) = limits.name
+  WHERE split_part(setting, '=', 1) = limits.name AND CASE
+    WHEN s.setrole = 0 THEN limits.name = 'jit' AND d.datname = current_database()
+    ELSE r.rolname = $1 AND (s.setdatabase = 0 OR d.datname = current_database())
+  END
 )`;
+
+const DATABASE_HAS_JIT = `
+SELECT FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase
+CROSS JOIN unnest(s.setconfig) AS setting
+WHERE s.setrole = 0 AND d.datname = current_database() AND setting LIKE 'jit=%'`;
+
+/**
+ * Switches `jit` off for every session of this database. Its owner may, even if it may not change the roles
+ * of the processes.
+ */
+async function keepFromCompiling(runner: QueryRunner): Promise<void> {
+  const database = await ownDatabase(runner.manager);
+  if (database === undefined) return;
+  const found = (await runner.query(DATABASE_HAS_JIT)) as unknown[];
+  if (found.length === 0) await runner.query(`ALTER DATABASE ${database} SET jit = 'off'`);
+}
 
 /** The statements that add a role's missing settings, for this database only. */
 async function missingLimits(runner: QueryRunner, role: string): Promise<string[]> {
@@ -70,6 +92,7 @@ export async function limitTimes(
   roles: ReadonlySet<string>,
   print: (line: string) => void,
 ): Promise<void> {
+  await keepFromCompiling(runner);
   for (const role of roles) {
     const missing = await missingLimits(runner, role);
     try {
