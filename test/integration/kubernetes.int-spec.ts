@@ -341,11 +341,34 @@ describe('the Kubernetes manifests', () => {
       const port = service?.spec?.ports?.[0]?.name;
       expect(backends).toEqual([{ name: service?.metadata?.name, port: { name: port } }]);
       const [monitor] = ofKind('PodMonitor');
-      expect(monitor?.spec.podMetricsEndpoints).toEqual([{ port: 'metrics' }]);
+      expect(monitor?.spec.podMetricsEndpoints).toMatchObject([{ port: 'metrics' }]);
       for (const { spec } of deployments) {
         const labels = spec?.template.metadata?.labels;
         expect(labels).toMatchObject(monitor?.spec.selector.matchLabels ?? { none: '' });
       }
+    });
+
+    it('name the scrape jobs as the alert rules expect', () => {
+      const [endpoint] = ofKind('PodMonitor')[0]!.spec.podMetricsEndpoints!;
+      const [relabeling, ...others] = endpoint!.relabelings!;
+      const label = 'app.kubernetes.io/component';
+      expect(others).toEqual([]);
+      expect(relabeling).toMatchObject({
+        // Prometheus replaces what no name of a label may contain.
+        sourceLabels: [`__meta_kubernetes_pod_label_${label.replaceAll(/\W/g, '_')}`],
+        targetLabel: 'job',
+      });
+      const jobs = deployments.map(({ spec }) =>
+        relabeling!.replacement!.replace('$1', spec!.template.metadata!.labels![label]!),
+      );
+      const config = parse(readFileSync(`${ROOT}tools/monitoring/prometheus.yml`, 'utf8')) as {
+        scrape_configs: { job_name: string }[];
+      };
+      expect(jobs).toEqual(config.scrape_configs.map(({ job_name }) => job_name));
+      const rules = readFileSync(`${ROOT}tools/monitoring/alerts.yml`, 'utf8');
+      const expected = [...rules.matchAll(/\bjob="([^"]+)"/g)].map(([, job]) => job);
+      expect(expected).not.toEqual([]);
+      expect(jobs).toEqual(expect.arrayContaining(expected));
     });
   });
 
