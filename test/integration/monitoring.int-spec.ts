@@ -18,35 +18,71 @@ it('promtool accepts the configuration of Prometheus, and the alert rules in it'
   expect([status, output]).toEqual([0, expect.stringContaining('rules found') as string]);
 });
 
-/** Samples of a minute each, and whether the alert fires after a quarter of an hour. */
+/** A sample every 15 s, and whether the alert fires after a quarter of an hour. */
 it.each([
-  ['SwitchhookNoApi', { 'up{job="switchhook-api"}': '0x20' }, true],
-  ['SwitchhookNoApi', { 'up{job="switchhook-worker"}': '1x20' }, true],
-  ['SwitchhookNoApi', { 'up{job="switchhook-api",instance="b"}': '1x20' }, false],
+  ['SwitchhookNoApi', { 'up{job="switchhook-api"}': '0x60' }, true],
+  ['SwitchhookNoApi', { 'up{job="switchhook-worker"}': '1x60' }, true],
+  ['SwitchhookNoApi', { 'up{job="switchhook-api",instance="b"}': '1x60' }, false],
   ['SwitchhookServerErrors', requests({ 200: 980, 503: 20 }), true],
   ['SwitchhookServerErrors', requests({ 200: 995, 503: 5, 404: 900 }), false],
   ['SwitchhookSlowAnswers', durations({ '0.5': 980, '2.5': 1_000, '+Inf': 1_000 }), true],
   ['SwitchhookSlowAnswers', durations({ '0.5': 995, '2.5': 1_000, '+Inf': 1_000 }), false],
 ])('%s for %j: %s', (alert, samples, fires) => {
+  expectAlert(alert, samples, { '15m': fires });
+});
+
+/** An outage of ten minutes, and five minutes after it. */
+const OUTAGE = '0+10x40 400x20';
+
+it.each([
+  [
+    'SwitchhookServerErrors',
+    { ...requests({ 200: 100 }), [`${REQUESTS}_count{http_response_status_code="503"}`]: OUTAGE },
+  ],
+  ['SwitchhookDatabaseErrors', { switchhook_database_errors_total: OUTAGE }],
+  ['SwitchhookRedisErrors', { switchhook_redis_errors_total: OUTAGE }],
+])('%s ends within 75 s after the outage', (alert, samples) => {
+  expectAlert(alert, samples, { '4m': false, '6m': true, '10m': true, '11m15s': false });
+});
+
+it.each([
+  ['SwitchhookDatabaseErrors', 'switchhook_database_errors_total'],
+  ['SwitchhookRedisErrors', 'switchhook_redis_errors_total'],
+])('%s does not fire after an outage of three minutes', (alert, series) => {
+  const times = ['3m', '5m', '6m', '7m', '8m', '9m'];
+  const never = Object.fromEntries(times.map((time) => [time, false]));
+  expectAlert(alert, { [series]: '0+10x12 120x40' }, never);
+});
+
+/** @param fires whether it fires at each time after the first sample */
+function expectAlert(
+  alert: string,
+  samples: Record<string, string>,
+  fires: Record<string, boolean>,
+): void {
   const dir = mkdtempSync(join(tmpdir(), 'alerts-'));
   const input_series = Object.entries(samples).map(([series, values]) => ({ series, values }));
-  const exp = { expr: `count(ALERTS{alertname="${alert}",alertstate="firing"})`, eval_time: '15m' };
-  const exp_samples = fires ? [{ labels: '{}', value: 1 }] : [];
-  const tests = [{ interval: '1m', input_series, promql_expr_test: [{ ...exp, exp_samples }] }];
-  const rules = { rule_files: [join(MONITORING, 'alerts.yml')], evaluation_interval: '1m', tests };
+  const expr = `count(ALERTS{alertname="${alert}",alertstate="firing"})`;
+  const promql_expr_test = Object.entries(fires).map(([eval_time, isFiring]) => ({
+    expr,
+    eval_time,
+    exp_samples: isFiring ? [{ labels: '{}', value: 1 }] : [],
+  }));
+  const tests = [{ interval: '15s', input_series, promql_expr_test }];
+  const rules = { rule_files: [join(MONITORING, 'alerts.yml')], evaluation_interval: '15s', tests };
   // JSON is YAML.
   writeFileSync(join(dir, 'test.yml'), JSON.stringify(rules));
   const { status, output } = promtool('test', 'rules', join(dir, 'test.yml'));
   rmSync(dir, { recursive: true });
   expect([status, output]).toEqual([0, expect.stringContaining('SUCCESS') as string]);
-});
+}
 
-/** So many more requests in each minute, by status. */
+/** So many more requests with each sample, by status. */
 function requests(statuses: Record<number, number>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(statuses).map(([status, count]) => [
       `${REQUESTS}_count{http_response_status_code="${status}"}`,
-      `0+${count}x20`,
+      `0+${count}x60`,
     ]),
   );
 }
@@ -55,7 +91,7 @@ function durations(buckets: Record<string, number>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(buckets).map(([le, count]) => [
       `${REQUESTS}_bucket{le="${le}"}`,
-      `0+${count}x20`,
+      `0+${count}x60`,
     ]),
   );
 }
