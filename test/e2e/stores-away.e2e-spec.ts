@@ -6,7 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { testRedisUrl } from '../support/environment.js';
 import { type Client, clientOf, send } from '../support/http.js';
 import { apiInProcess, type Running, workerInProcess } from '../support/in-process.js';
-import { startApi, startWorker } from '../support/processes.js';
+import { launch, startApi, startWorker } from '../support/processes.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { aPendingDelivery, aSubscription, anAccount } from '../support/rows.js';
 import { proxyTo, type TcpProxy } from '../support/tcp-proxy.js';
@@ -107,6 +107,24 @@ it('accepts events while Redis is down, and delivers them when it is back', asyn
   await receiver.until(() => new Set(numbers()).size >= 20);
   for (const process of [api, worker]) {
     expect(process.output().match(/Redis is \w+/g)).toEqual(['Redis is away', 'Redis is back']);
+    expect(process.log().find(({ msg }) => msg === 'Redis is away')).toHaveProperty('err.message');
+  }
+});
+
+it('logs why it cannot connect to Redis', async () => {
+  const address = testRedisUrl();
+  Object.assign(address, { username: 'nobody', password: 'wrong-password' });
+  const change = { REDIS_URL: address.toString() };
+  const [, api] = await start(startApi(environment(change)));
+  const worker = await launch('worker', environment(change));
+  running.push(worker);
+  for (const process of [api, worker]) {
+    const away = () => process.log().find(({ msg }) => msg === 'Redis is away');
+    await eventually(away);
+    expect(away()).toMatchObject({
+      err: { message: expect.stringContaining('WRONGPASS') as string },
+    });
+    expect(process.output()).not.toContain('wrong-password');
   }
 });
 

@@ -11,9 +11,9 @@ export class OutageLog {
     private readonly steadyMs = 0,
   ) {}
 
-  away(error?: unknown): void {
+  away(error: unknown): void {
     if (this.lastAwayAt === undefined) {
-      this.log.warn({ ...(error !== undefined && { err: error }) }, `${this.dependency} is away`);
+      this.log.warn({ err: error }, `${this.dependency} is away`);
     }
     this.lastAwayAt = performance.now();
   }

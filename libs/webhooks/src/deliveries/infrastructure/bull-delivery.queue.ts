@@ -19,6 +19,9 @@ const MOST_WITH_TESTS = 2 * MOST;
 /** How long a count from Redis is used, in ms. */
 const FILL_AGE_MS = 200;
 
+/** Why a connection is lost without an error: the server stops, for example. */
+const CLOSED = new Error('the connection was closed');
+
 const JOB_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: true };
 const IMMEDIATE_JOB_OPTIONS = { ...JOB_OPTIONS, lifo: true };
 
@@ -51,8 +54,14 @@ export class BullDeliveryQueue extends DeliveryQueue {
     this.clients = queues.map((queue) => queue.client);
     const outages = new OutageLog('Redis', log);
     for (const client of this.clients) {
-      client.on('reconnecting', () => outages.away());
+      let cause = CLOSED;
+      client.on('error', (error: Error & { lastNodeError?: Error }) => {
+        // A cluster's own error only says that no node has answered.
+        cause = error.lastNodeError ?? error;
+      });
+      client.on('reconnecting', () => outages.away(cause));
       client.on('ready', () => {
+        cause = CLOSED;
         if (this.isConnected()) outages.back();
       });
     }
