@@ -109,7 +109,19 @@ describe.each(['api', 'worker'] as const)('%s', (kind) => {
     const start = Date.now();
     expect(await started.stop()).toBe('exited with code 0');
     expect(Date.now() - start).toBeLessThan(2_000);
-    expect(messages().at(-1)).toBe('stopped');
+    expect(messages().slice(-2)).toEqual(['stopping', 'stopped']);
+  });
+
+  it('ends at once when it is stopped while PostgreSQL does not answer its first connection', async () => {
+    const proxy = await proxyTo(database.url);
+    proxy.freezeAll();
+    const started = await launch(kind, { DATABASE_URL: proxy.address });
+    await eventually(() => proxy.clients() > 0);
+    const start = Date.now();
+    expect(await started.stop()).toBe('exited with code 0');
+    expect(Date.now() - start).toBeLessThan(2_000);
+    expect(started.log().map(({ msg }) => msg)).toEqual(['starting', 'stopping', 'stopped']);
+    await proxy.close();
   });
 });
 

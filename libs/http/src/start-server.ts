@@ -27,33 +27,44 @@ export interface ServerProcess {
   schemas: readonly DatabaseSchema[];
 }
 
-/** Starts a process once the database has its schema; until then only its health is served. */
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+
+/** The log writes asynchronously; `stopping` should precede `stopped`. */
+const LOG_MS = 10;
+
+/** Ends a process that has nothing to finish yet. */
+const end = (): unknown => setTimeout(() => process.exit(0), LOG_MS);
+
+/**
+ * Starts a process once the database has its schema; until then only its health is served. A signal ends it
+ * at once as long as it has not begun to work.
+ */
 export function startServer({ name, port, moduleFor, schemas }: ServerProcess): Promise<void> {
   return startProcess(name, async (startLog) => {
     const config = readConfig();
     const log = new Log(config, name);
     log.info({ version: VERSION, ...storeAddresses(config) }, 'starting');
-    process.once('exit', (code) => log.info({ code }, 'stopped'));
+    // Before the log's own listener, which writes the lines that are still in memory.
+    process.prependOnceListener('exit', (code) => log.info({ code }, 'stopped'));
+    for (const signal of SIGNALS) {
+      process.once(signal, () => log.info({ signal }, 'stopping')).once(signal, end);
+    }
     const waiting = new WaitingServer(config[port], config.HOST);
     await waitForSchema(config, schemas, log, (reason) => waiting.serve(reason));
     await waiting.close();
     const app = await createHttpApplication(moduleFor(config), startLog);
+    for (const signal of SIGNALS) process.off(signal, end);
     await app.listen(config[port], config.HOST);
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.once(signal, () => log.info({ signal }, 'stopping'));
-    }
     const { METRICS_PORT: metricsPort } = config;
     log.info({ port: config[port], ...(metricsPort > 0 && { metricsPort }) }, 'started');
   });
 }
 
-/** Answers health requests, and refuses all others, while a process waits. A signal ends it at once. */
+/** Answers health requests, and refuses all others, while a process waits. */
 class WaitingServer {
   private reason: WaitsFor = 'postgres';
 
   private readonly server = createServer((request, response) => this.answer(request, response));
-
-  private readonly end = (): never => process.exit(0);
 
   constructor(
     private readonly port: number,
@@ -63,7 +74,6 @@ class WaitingServer {
   async serve(reason: WaitsFor): Promise<void> {
     this.reason = reason;
     if (this.server.listening) return;
-    process.on('SIGTERM', this.end).on('SIGINT', this.end);
     await new Promise<void>((resolve, reject) => {
       this.server.once('error', reject).listen(this.port, this.host, resolve);
     });
@@ -71,7 +81,6 @@ class WaitingServer {
 
   async close(): Promise<void> {
     if (!this.server.listening) return;
-    process.off('SIGTERM', this.end).off('SIGINT', this.end);
     this.server.closeAllConnections();
     await new Promise((resolve) => this.server.close(resolve));
   }
