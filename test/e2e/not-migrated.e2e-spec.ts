@@ -42,15 +42,14 @@ describe.each(['api', 'worker'] as const)('%s', (kind) => {
     expect((await health('live')).json()).toEqual({ status: 'up' });
     const ready = await health('ready');
     expect(ready.status).toBe(503);
-    expect(ready.json()).toEqual({
-      status: 'down',
-      postgres: 'up',
-      redis: 'down',
-      schema: 'down',
-    });
+    expect(ready.json()).toEqual({ status: 'down', postgres: 'up', schema: 'down' });
     const refused = await send('GET', `${started.url}/v1/applications?secret=hidden`);
     expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
-    expect(refused.json()).toMatchObject({ code: 'unavailable', instance: '/v1/applications' });
+    expect(refused.json()).toMatchObject({
+      code: 'unavailable',
+      instance: '/v1/applications',
+      detail: 'The service waits until its database has been migrated.',
+    });
 
     expect(await runMigrate()).not.toEqual([]);
     await started.ready();
@@ -86,7 +85,10 @@ describe.each(['api', 'worker'] as const)('%s', (kind) => {
     const proxy = await proxyTo(database.url);
     proxy.down();
     const { started, health, messages } = await waiting(kind, { DATABASE_URL: proxy.address });
-    expect((await health('ready')).json()).toMatchObject({ postgres: 'down', schema: 'down' });
+    const down = { status: 'down', postgres: 'down', schema: 'down' };
+    expect((await health('ready')).json()).toEqual(down);
+    const refused = await send('GET', `${started.url}/v1/applications`);
+    expect(refused.json()).toMatchObject({ detail: 'The service cannot reach its database now.' });
     expect(messages()).toContain('PostgreSQL is away');
     proxy.up();
     await started.ready();

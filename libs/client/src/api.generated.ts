@@ -2162,11 +2162,11 @@ export interface components {
              */
             postgres: "up" | "down";
             /**
-             * @description Redis; `down` too while the process has yet to connect to it.
+             * @description Redis; missing while the process waits for PostgreSQL or its database schema.
              * @example up
              * @enum {string}
              */
-            redis: "up" | "down";
+            redis?: "up" | "down";
             /**
              * @description `down` while the process waits until `migrate` has made its database schema.
              * @example up

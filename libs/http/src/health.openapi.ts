@@ -9,7 +9,9 @@ const ReadySchema = named(
   object({
     status: upOrDown('Whether this process should receive requests.'),
     postgres: upOrDown('PostgreSQL.'),
-    redis: upOrDown('Redis; `down` too while the process has yet to connect to it.'),
+    redis: optional(
+      upOrDown('Redis; missing while the process waits for PostgreSQL or its database schema.'),
+    ),
     schema: optional(
       upOrDown('`down` while the process waits until `migrate` has made its database schema.'),
     ),

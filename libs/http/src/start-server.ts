@@ -60,6 +60,8 @@ export function startServer({ name, port, moduleFor, schemas }: ServerProcess): 
   });
 }
 
+const NOT_MIGRATED = 'The service waits until its database has been migrated.';
+
 /** Answers health requests, and refuses all others, while a process waits. */
 class WaitingServer {
   private reason: WaitsFor = 'postgres';
@@ -88,12 +90,17 @@ class WaitingServer {
   private answer(request: IncomingMessage, response: ServerResponse): void {
     const instance = pathOf(request);
     const requestId = randomUUID();
-    const postgres = this.reason === 'postgres' ? 'down' : 'up';
+    const isAway = this.reason === 'postgres';
+    const error = isAway ? new UnavailableError() : new UnavailableError(undefined, NOT_MIGRATED);
     const health: Record<string, object> = {
       '/health/live': { status: 'up' },
-      '/health/ready': { status: 'down', postgres, redis: 'down', schema: 'down' },
+      '/health/ready': {
+        status: 'down',
+        postgres: isAway ? 'down' : 'up',
+        schema: 'down',
+      },
     };
-    const body = health[instance] ?? problemOf(new UnavailableError(), { instance, requestId });
+    const body = health[instance] ?? problemOf(error, { instance, requestId });
     response.writeHead(instance === '/health/live' ? 200 : 503, {
       'Content-Type': instance in health ? 'application/json; charset=utf-8' : PROBLEM_TYPE,
       'Cache-Control': 'no-store',

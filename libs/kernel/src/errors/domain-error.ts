@@ -77,8 +77,8 @@ export class PreconditionFailedError extends DomainError {
 
 /** A store cannot be reached. Either nothing was changed, or that is unknown. */
 export class UnavailableError extends DomainError {
-  constructor(cause?: unknown) {
-    super('unavailable', 'unavailable', 'The service cannot reach its database now.', { cause });
+  constructor(cause?: unknown, message = 'The service cannot reach its database now.') {
+    super('unavailable', 'unavailable', message, { cause });
   }
 }
 
