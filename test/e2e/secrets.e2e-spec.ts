@@ -71,14 +71,18 @@ const cli = (args: string, keys?: string, more: Record<string, string> = {}) =>
 
 describe('without SECRETS_KEYS', () => {
   it.each(['api', 'worker'] as const)(
-    'apps/%s does not start in production, and says why',
+    'apps/%s does not start in production, and says why before it waits for its database',
     async (app) => {
-      const more = { SECRETS_KEYS: undefined, NODE_ENV: 'production', WORKER_PORT: '0', PORT: '0' };
+      const more = {
+        DATABASE_URL: `postgres://127.0.0.1:${await freePort()}/away`,
+        SECRETS_KEYS: undefined,
+        NODE_ENV: 'production',
+      };
       const failing = await launch(app, { ...environment(), ...more });
       expect(await failing.exited).toBe('exited with code 1');
-      expect(failing.log()).toContainEqual(
-        expect.objectContaining({ level: 'fatal', msg: 'configuration: SECRETS_KEYS is not set' }),
-      );
+      expect(failing.log()).toMatchObject([
+        { level: 'fatal', msg: 'configuration: SECRETS_KEYS is not set' },
+      ]);
     },
   );
 

@@ -7,6 +7,7 @@ import {
   type DatabaseSchema,
   Log,
   readConfig,
+  requireSecretsKeys,
   startProcess,
   storeAddresses,
   VERSION,
@@ -42,6 +43,7 @@ const end = (): unknown => setTimeout(() => process.exit(0), LOG_MS);
 export function startServer({ name, port, moduleFor, schemas }: ServerProcess): Promise<void> {
   return startProcess(name, async (startLog) => {
     const config = readConfig();
+    requireSecretsKeys(config);
     const log = new Log(config, name);
     log.info({ version: VERSION, ...storeAddresses(config) }, 'starting');
     // Before the log's own listener, which writes the lines that are still in memory.

@@ -40,7 +40,7 @@ export { RedisHealth } from './redis/redis-health.js';
 export { RedisLimits } from './redis/redis-limits.js';
 export { connectRedis, type RedisConnection } from './redis/redis.js';
 export { RuntimeModule } from './runtime.module.js';
-export { SecretsModule } from './secrets/secrets.module.js';
+export { requireSecretsKeys, SecretsModule } from './secrets/secrets.module.js';
 export { startProcess } from './start-process.js';
 export { storeAddresses } from './store-addresses.js';
 export { MetricsServer } from './telemetry/metrics-server.js';

@@ -12,12 +12,16 @@ import { Metrics } from '../telemetry/metrics.js';
 export class SecretsModule {}
 
 /** @throws InvalidConfigError in production without a key */
+export function requireSecretsKeys({ SECRETS_KEYS: keys, NODE_ENV }: Config): void {
+  if (keys.length > 0 || NODE_ENV !== 'production') return;
+  throw new InvalidConfigError('configuration: SECRETS_KEYS is not set');
+}
+
+/** @throws InvalidConfigError in production without a key */
 function configuredBox(config: Config, metrics: Metrics, log: Log): SecretBox {
-  const { SECRETS_KEYS: keys, NODE_ENV } = config;
+  requireSecretsKeys(config);
+  const { SECRETS_KEYS: keys } = config;
   if (keys.length === 0) {
-    if (NODE_ENV === 'production') {
-      throw new InvalidConfigError('configuration: SECRETS_KEYS is not set');
-    }
     log.warn({}, 'secrets are stored unencrypted: SECRETS_KEYS is not set');
   }
   const unreadable = metrics.counter(
