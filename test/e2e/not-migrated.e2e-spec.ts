@@ -72,13 +72,20 @@ describe.each(['api', 'worker'] as const)('%s', (kind) => {
     await started.ready();
   });
 
-  it('waits until it may read which migrations there are', async () => {
+  it('waits until it may read which migrations there are, and says so once', async () => {
     const role = `${new URL(database.url).username}_${kind}`;
     await database.query(`REVOKE SELECT ON migrations FROM ${role}`);
     const { started, messages } = await waiting(kind);
-    await eventually(() => messages().includes(WAITING));
+    const msg = 'this role cannot read the version of the schema: run migrate';
+    await eventually(() => messages().includes(msg));
+    expect(started.log().find((line) => line['msg'] === msg)).toMatchObject({
+      level: 'warn',
+      err: { message: 'permission denied for table migrations' },
+    });
     await runMigrate();
     await started.ready();
+    expect(messages().filter((each) => each === msg)).toHaveLength(1);
+    expect(messages()).not.toContain(WAITING);
   });
 
   it('waits for PostgreSQL, and says when it is back', async () => {

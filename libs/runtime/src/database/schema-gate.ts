@@ -11,8 +11,10 @@ import { runtimeSchema } from './runtime-schema.js';
 const POLL_MS = 1_000;
 const QUERY_TIMEOUT_MS = 5_000;
 
-/** There is no such table, or the role may not read it yet: `migrate` has not run. */
-const NOT_MIGRATED = new Set(['42P01', '42501']);
+/** There is no table of migrations: `migrate` has not run. */
+const UNDEFINED_TABLE = '42P01';
+/** The role may not read that table: `migrate` has not granted it its rights. */
+const INSUFFICIENT_PRIVILEGE = '42501';
 
 /** Why a process waits before it starts. */
 export type WaitsFor = 'postgres' | 'schema';
@@ -33,7 +35,11 @@ export async function waitForSchema(
     migrations.map((migration) => new migration().name ?? ''),
   );
   const outages = new OutageLog('PostgreSQL', log);
-  let isToldOfSchema = false;
+  let told = '';
+  const warnOnce = (fields: object, message: string): void => {
+    if (message !== told) log.warn(fields, message);
+    told = message;
+  };
   for (;;) {
     let reason: WaitsFor;
     try {
@@ -41,13 +47,17 @@ export async function waitForSchema(
       outages.back();
       const missing = known.filter((name) => !executed.has(name));
       if (missing.length === 0) return;
-      if (!isToldOfSchema) log.warn({ missing }, 'waiting for the database schema: run migrate');
-      isToldOfSchema = true;
+      warnOnce({ missing }, 'waiting for the database schema: run migrate');
       reason = 'schema';
     } catch (error) {
-      if (!isUnavailable(error)) throw error;
-      outages.away(error);
-      reason = 'postgres';
+      if (codeOf(error) === INSUFFICIENT_PRIVILEGE) {
+        outages.back();
+        warnOnce({ err: error }, 'this role cannot read the version of the schema: run migrate');
+        reason = 'schema';
+      } else if (isUnavailable(error)) {
+        outages.away(error);
+        reason = 'postgres';
+      } else throw error;
     }
     await waiting(reason);
     await sleep(POLL_MS);
@@ -63,7 +73,7 @@ async function executedMigrations(config: Config): Promise<Set<string>> {
     const rows = await source.query<{ name: string }[]>('SELECT name FROM migrations');
     return new Set(rows.map(({ name }) => name));
   } catch (error) {
-    if (NOT_MIGRATED.has(codeOf(error))) return new Set();
+    if (codeOf(error) === UNDEFINED_TABLE) return new Set();
     throw error;
   } finally {
     await source.destroy();
