@@ -17,6 +17,14 @@ const PASSWORD = 'of-each-role';
 /** As in docker-compose.yml. */
 const DATABASE = 'switchhook';
 
+/** How the page creates the database: on a new server, and on one that has the roles. */
+const [, creatingNew = '', creatingBeside = ''] =
+  /On a new server,(.*)On a server that has the roles,(.*)^3\./ms.exec(PAGE) ?? [];
+const commandsIn = (text: string) =>
+  [...text.matchAll(/^ +((?:createdb|psql) .*)/gm)].map(([, command]) => command!);
+const CREATING = { new: commandsIn(creatingNew), beside: commandsIn(creatingBeside) };
+const AS_MIGRATE = /^ +(pg_(?:dump|restore) .*)/gm;
+
 /** The rights of others than the owners, and the settings of roles. */
 const RIGHTS = `
 WITH owned AS (
@@ -74,7 +82,7 @@ afterAll(async () => {
 });
 
 describe.each([
-  ['as migrate', /^ +(pg_(?:dump|restore) .*)/gm],
+  ['as migrate', AS_MIGRATE],
   ['by compose', /^ +docker compose exec -T postgres (pg_(?:dump|restore) .*)/gm],
 ])('a backup that is restored %s', (how, commands) => {
   let restored: Installation;
@@ -111,6 +119,29 @@ describe.each([
   });
 });
 
+it('is restored beside the old database, which only the roles can connect to', async () => {
+  const environment = {
+    DATABASE_URL: 'postgres://127.0.0.1:1/pooler',
+    MIGRATION_DATABASE_URL: original.urlOf('migrate'),
+  };
+  const [backUp, restore] = [...PAGE.matchAll(AS_MIGRATE)].map(([, command]) =>
+    command!.replace('switchhook.dump', `'${join(dir, 'beside.dump')}'`),
+  );
+  original.run(backUp!, '', environment);
+  const rights = (name: string) =>
+    original.run(
+      'psql -At --dbname=postgres',
+      `SELECT datdba::regrole, grantee::regrole, privilege_type
+       FROM pg_database, aclexplode(datacl) WHERE datname = '${name}' ORDER BY 1, 2, 3;`,
+    );
+  original.run(`psql --dbname=postgres --command='ALTER DATABASE ${DATABASE} RENAME TO old'`);
+  for (const command of CREATING.beside) original.run(command);
+  expect(rights(DATABASE)).toBe(rights('old'));
+  expect(rights(DATABASE)).toContain('switchhook_worker|CONNECT');
+  original.run(restore!, '', environment);
+  await original.migrate(expect.stringContaining('Ask an administrator to run: ALTER ROLE'));
+});
+
 type Role = 'migrate' | 'api' | 'worker';
 
 /** An installation on a server of the oldest PostgreSQL, with the roles of `roles.sql`. */
@@ -127,14 +158,17 @@ class Installation {
     // The server of the tests comes with roles of the same names.
     await postgres.query('DROP ROLE switchhook_api');
     await postgres.query('DROP ROLE switchhook_worker');
-    await postgres.query(`CREATE DATABASE ${DATABASE}`);
     const installation = new Installation(postgres);
-    installation.run('psql -v ON_ERROR_STOP=1 -f tools/database/roles.sql');
+    for (const command of CREATING.new) installation.run(command);
     return installation;
   }
 
-  /** Runs a command of an operator, an administrator unless it names a role. @returns what it prints */
-  run(command: string, input = ''): string {
+  /**
+   * Runs a command of an operator, an administrator unless it names a role.
+   * @param environment the addresses that `migrate` has
+   * @returns what it prints
+   */
+  run(command: string, input = '', environment = { DATABASE_URL: this.urlOf('migrate') }): string {
     const { hostname, port, username, password } = this.postgres.url;
     return execFileSync('sh', ['-c', command], {
       cwd: ROOT,
@@ -147,7 +181,7 @@ class Installation {
         PGUSER: username,
         PGPASSWORD: password,
         PGDATABASE: DATABASE,
-        MIGRATION_DATABASE_URL: this.urlOf('migrate'),
+        ...environment,
         MIGRATE_PASSWORD: PASSWORD,
         API_PASSWORD: PASSWORD,
         WORKER_PASSWORD: PASSWORD,
@@ -162,13 +196,13 @@ class Installation {
     return url.toString();
   }
 
-  async migrate(): Promise<void> {
+  async migrate(stderr: unknown = ''): Promise<void> {
     const env = {
       DATABASE_URL: this.urlOf('migrate'),
       DATABASE_API_ROLE: 'switchhook_api',
       DATABASE_WORKER_ROLE: 'switchhook_worker',
     };
-    expect(await runCli(['migrate'], { env })).toMatchObject({ code: 0, stderr: '' });
+    expect(await runCli(['migrate'], { env })).toMatchObject({ code: 0, stderr });
   }
 
   async start(): Promise<void> {
