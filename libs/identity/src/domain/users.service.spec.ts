@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { NotFoundError, ValidationError } from '#libs/kernel';
+import { BusyError, FairSemaphore, NotFoundError, ValidationError } from '#libs/kernel';
 import { FakeAuditTrail } from '../../../kernel/src/ports/audit-trail.fake.js';
 import { FakeTransactions } from '../../../kernel/src/ports/transactions.fake.js';
 import { FakeCredentialsRepository } from './credentials.repository.fake.js';
@@ -10,13 +10,26 @@ import type { User } from './user.js';
 import { FakeUsersRepository } from './users.repository.fake.js';
 import { UsersService } from './users.service.js';
 
+/** Computes one hash at a time and refuses when more than a hundred wait, as the real one does. */
+class BusyPasswordHasher extends FakePasswordHasher {
+  private readonly semaphore = new FairSemaphore(
+    { atOnce: 1, waitingOfOne: 100 },
+    () => new BusyError('busy'),
+  );
+
+  override hash(password: string, salt: Buffer): Promise<Buffer> {
+    return this.semaphore.run(() => super.hash(password, salt));
+  }
+}
+
 let repository: FakeUsersRepository;
 let credentials: FakeCredentialsRepository;
 let audit: FakeAuditTrail;
+let transactions: FakeTransactions;
 let users: UsersService;
 
 beforeEach(() => {
-  const transactions = new FakeTransactions();
+  transactions = new FakeTransactions();
   repository = new FakeUsersRepository();
   credentials = new FakeCredentialsRepository();
   audit = new FakeAuditTrail(transactions);
@@ -170,5 +183,23 @@ describe('a credential', () => {
     await users.addCredential(user.id);
     await users.removeCredential(user.id, '1', as(user));
     expect(credentials.all.map(({ id }) => id)).toEqual(['2']);
+  });
+});
+
+it('imports more users at once than the password hasher lets wait', async () => {
+  const hasher = new BusyPasswordHasher();
+  users = new UsersService(repository, credentials, hasher, transactions, audit);
+  const records = Array.from({ length: 150 }, (_, index) => ({
+    id: index + 1,
+    username: `customer-${String(index)}`,
+    password: `password-${String(index)}`,
+  }));
+  const importUsers = await users.prepareImport(records);
+  expect(await importUsers()).toBe(150);
+  expect(credentials.all).toHaveLength(150);
+  const last = repository.all.at(-1)!;
+  expect(credentials.all.at(-1)).toMatchObject({
+    userId: '150',
+    hash: fakeHash('password-149', last.salt),
   });
 });
