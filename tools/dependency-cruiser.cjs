@@ -32,7 +32,7 @@ const whatEachMayUse = Object.entries(LIBRARIES).map(([library, others]) => ({
 }));
 
 /** The rooms of a large library; each may use those before it. */
-const ROOMS = { webhooks: ['subscriptions', 'deliveries', 'events', 'stream'] };
+const ROOMS = { webhooks: ['subscriptions', 'deliveries', 'events', 'stream', 'overview'] };
 
 const whatEachRoomMayUse = Object.entries(ROOMS).flatMap(([library, rooms]) =>
   rooms.map((room, index) => ({

@@ -316,6 +316,11 @@ describe('the layers', () => {
       { 'libs/webhooks/src/stream/infrastructure/all.ts': `import '../../index.js';` },
     ],
     [
+      'what-overview-may-use',
+      'the overview imports the index of its own context',
+      { 'libs/webhooks/src/overview/infrastructure/all.ts': `import '../../index.js';` },
+    ],
+    [
       'what-client-may-use',
       'the client imports the kernel',
       { 'libs/client/src/errors.ts': `import '#libs/kernel';` },

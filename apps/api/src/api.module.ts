@@ -4,7 +4,12 @@ import { HealthModule, HttpModule, UnknownRouteModule } from '#libs/http';
 import { IdentityHttpModule } from '#libs/identity/http';
 import { type Config, RuntimeModule } from '#libs/runtime';
 import { PartitionKeeper } from '#libs/webhooks';
-import { EventsHttpModule, StreamHttpModule, WebhooksHttpModule } from '#libs/webhooks/http';
+import {
+  EventsHttpModule,
+  OverviewHttpModule,
+  StreamHttpModule,
+  WebhooksHttpModule,
+} from '#libs/webhooks/http';
 import { DocsModule } from './docs/docs.module.js';
 
 /** The process that serves the REST interface. */
@@ -23,6 +28,7 @@ export class ApiModule {
         ApplicationsHttpModule,
         WebhooksHttpModule,
         StreamHttpModule,
+        OverviewHttpModule.withShards(config.QUEUE_SHARDS),
         DocsModule,
         // The catch-all route must be the last.
         UnknownRouteModule,

@@ -561,6 +561,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the state of the installation
+         * @description Needs the role `platform`. The answer may be two seconds old.
+         */
+        get: operations["overviewShow"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/users": {
         parameters: {
             query?: never;
@@ -880,6 +900,35 @@ export interface components {
              * @example https://api.example.com/v1/applications/5080983
              */
             href: string;
+        };
+        ApiShown: {
+            /**
+             * @description `host:pid:random`. Attempts of workers are recorded under it.
+             * @example worker-1:7:9f3a51
+             */
+            id: string;
+            /**
+             * @description Its version.
+             * @example 1.1.0
+             */
+            version: string;
+            /**
+             * Format: date-time
+             * @description When it started.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            startedAt: string;
+            /**
+             * Format: date-time
+             * @description Its last sign of life, of which there is one every ten seconds.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            seenAt: string;
+            /**
+             * @description Whether that was at most 35 seconds ago.
+             * @example true
+             */
+            isAlive: boolean;
         };
         Application: {
             /**
@@ -1987,6 +2036,40 @@ export interface components {
             /** @description Every fault, if `code` is `validation_failed`. */
             errors?: components["schemas"]["Fault"][];
         };
+        FailingTarget: {
+            /**
+             * @description The subscription.
+             * @example 4711
+             */
+            webhookId: string;
+            /**
+             * @description Its account.
+             * @example 83346
+             */
+            accountId: string;
+            /**
+             * @description Its target.
+             * @example https://example.com/hooks
+             */
+            targetUrl: string;
+            /**
+             * @description Failed attempts in a row, ten at most.
+             * @example 10
+             */
+            failures: number;
+            /**
+             * Format: date-time
+             * @description When the first of them was.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            failingSince: string;
+            /**
+             * Format: date-time
+             * @description Nothing is sent until then.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            openUntil?: string;
+        };
         Fault: {
             /**
              * @description The member or the query parameter; a JSON Pointer if it is nested. Empty for the whole body.
@@ -2102,6 +2185,83 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        Overview: {
+            /**
+             * @description Unfinished deliveries.
+             * @example 12
+             */
+            pending: number;
+            /**
+             * @description How long the oldest due delivery that no worker and no queue has is due, in seconds.
+             * @example 1
+             */
+            oldestDueS?: number;
+            /**
+             * @description Deliveries whose lease ended without an outcome, and that no worker has claimed since.
+             * @example 0
+             */
+            expiredClaims: number;
+            /**
+             * @description Among how many pending deliveries `expiredClaims` were counted: the first 10,000 of each day.
+             * @example 12
+             */
+            lookedAt: number;
+            workers: components["schemas"]["WorkerShown"][];
+            apis: components["schemas"]["ApiShown"][];
+            /** @description The queues by shard; absent while Redis is away. */
+            queues?: components["schemas"]["QueueShown"][];
+            /** @description The stored data by day, newest first. */
+            partitions: components["schemas"]["PartitionsShown"][];
+            retention: {
+                /**
+                 * @description How many days events and their deliveries are kept.
+                 * @example 30
+                 */
+                days: number;
+                /**
+                 * Format: date
+                 * @description The day whose data goes next.
+                 * @example 2026-01-01
+                 */
+                nextDay?: string;
+                /**
+                 * Format: date-time
+                 * @description From when on.
+                 * @example 2026-01-31T12:00:00.000Z
+                 */
+                nextAt?: string;
+            };
+            /** @description The 20 subscriptions whose targets have failed for the longest time. */
+            failing: components["schemas"]["FailingTarget"][];
+            /**
+             * @description The database's newest migration.
+             * @example Webhooks1763700000004
+             */
+            schemaVersion: string;
+        };
+        PartitionsShown: {
+            /**
+             * Format: date
+             * @description The day in UTC.
+             * @example 2026-01-31
+             */
+            day: string;
+            /**
+             * @description Bytes of events, with indexes.
+             * @example 8192
+             */
+            events: number;
+            /**
+             * @description Bytes of deliveries, with indexes.
+             * @example 8192
+             */
+            deliveries: number;
+            /**
+             * @description Bytes of attempts, with indexes.
+             * @example 8192
+             */
+            attempts: number;
+        };
         /** @description The format of every error: RFC 9457, with `code`, `error` and `requestId`. */
         Problem: {
             /**
@@ -2147,6 +2307,18 @@ export interface components {
              * @example f0b1c7de-6a0e-4c07-9d3f-2f7f5a2b9c11
              */
             requestId: string;
+        };
+        QueueShown: {
+            /**
+             * @description Jobs that wait, of up to ten deliveries each.
+             * @example 0
+             */
+            waiting: number;
+            /**
+             * @description Jobs that a worker has fetched.
+             * @example 1
+             */
+            active: number;
         };
         Readiness: {
             /**
@@ -2766,6 +2938,40 @@ export interface components {
              * @example whpk_11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=
              */
             publicKey?: string;
+        };
+        WorkerShown: {
+            /**
+             * @description `host:pid:random`. Attempts of workers are recorded under it.
+             * @example worker-1:7:9f3a51
+             */
+            id: string;
+            /**
+             * @description Its version.
+             * @example 1.1.0
+             */
+            version: string;
+            /**
+             * Format: date-time
+             * @description When it started.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            startedAt: string;
+            /**
+             * Format: date-time
+             * @description Its last sign of life, of which there is one every ten seconds.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            seenAt: string;
+            /**
+             * @description Whether that was at most 35 seconds ago.
+             * @example true
+             */
+            isAlive: boolean;
+            /**
+             * @description Deliveries that it was attempting then.
+             * @example 3
+             */
+            inFlight: number;
         };
     };
     responses: {
@@ -4491,6 +4697,34 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    overviewShow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -36,6 +36,8 @@ export { IdempotencyKeys, type KeyedRequest } from './idempotency/idempotency-ke
 export { Log, NestLog } from './logging/log.js';
 export { OutageLog } from './logging/outage-log.js';
 export type { StartLog } from './logging/start-log.js';
+export { PROCESS_ID } from './processes/process-id.js';
+export { type Process, Processes } from './processes/processes.js';
 export { RedisHealth } from './redis/redis-health.js';
 export { RedisLimits } from './redis/redis-limits.js';
 export { connectRedis, type RedisConnection } from './redis/redis.js';

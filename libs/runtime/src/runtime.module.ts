@@ -9,6 +9,7 @@ import { Database } from './database/database.js';
 import { TypeOrmTransactions } from './database/typeorm-transactions.js';
 import { IdempotencyKeys } from './idempotency/idempotency-keys.js';
 import { Log, NestLog, PROCESS_NAME } from './logging/log.js';
+import { Processes } from './processes/processes.js';
 import { Metrics } from './telemetry/metrics.js';
 import { Tracing } from './telemetry/tracing.js';
 
@@ -26,6 +27,7 @@ const SERVICES = [
   Database,
   TypeOrmTransactions,
   IdempotencyKeys,
+  Processes,
 ];
 
 /**

@@ -7,3 +7,5 @@ export { WebhooksHttpModule } from '../subscriptions/http/webhooks-http.module.j
 export { streamRoutes } from '../stream/http/stream.openapi.js';
 export { StreamHttpModule } from '../stream/http/stream-http.module.js';
 export { subscriptionRoutes } from '../subscriptions/http/webhooks.openapi.js';
+export { overviewRoutes } from '../overview/http/overview.openapi.js';
+export { OverviewHttpModule } from '../overview/http/overview-http.module.js';

@@ -5,10 +5,18 @@ import { deliveriesOfAccount } from './migrations/0002-deliveries-of-account.js'
 import { unmatchedEvents } from './migrations/0003-unmatched-events.js';
 import { attemptRequests } from './migrations/0004-attempt-requests.js';
 import { attemptCounts } from './migrations/0005-attempt-counts.js';
+import { failingWebhooks } from './migrations/0008-failing-webhooks.js';
 import { DAYS_AHEAD } from './partitions.js';
 
 export const webhooksSchema: DatabaseSchema = {
-  migrations: [initial, deliveriesOfAccount, unmatchedEvents, attemptRequests, attemptCounts],
+  migrations: [
+    initial,
+    deliveriesOfAccount,
+    unmatchedEvents,
+    attemptRequests,
+    attemptCounts,
+    failingWebhooks,
+  ],
   tables: {
     // The worker must not change what a customer decides: target, secret, owner.
     webhooks: {

@@ -90,6 +90,13 @@ export class BullDeliveryQueue extends DeliveryQueue {
     }
   }
 
+  /** Waiting and active jobs of each shard; undefined while Redis is away. */
+  async jobsByShard(): Promise<{ waiting: number; active: number }[] | undefined> {
+    if (!this.isConnected()) return undefined;
+    const counts = await Promise.all(this.queues.map((queue) => queue.getJobCounts()));
+    return counts.map(({ waiting, active }) => ({ waiting, active }));
+  }
+
   /** Waiting and active jobs in all shards. @throws if Redis is down */
   async jobs(): Promise<number> {
     const counts = await Promise.all(this.queues.map((queue) => queue.getJobCounts()));

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type Config, Log } from '#libs/runtime';
+import { CONFIG, type Config, Log, Processes } from '#libs/runtime';
 import type { RunResult, Sent } from '../domain/delivery-runner.js';
 import { AttemptCounter } from './attempt-counter.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
@@ -18,7 +18,10 @@ export class DeliveriesUnderWay {
     private readonly counter: AttemptCounter,
     private readonly log: Log,
     @Inject(CONFIG) private readonly config: Config,
-  ) {}
+    processes: Processes,
+  ) {
+    processes.count(() => this.underWay.size);
+  }
 
   /** @returns undefined if it failed; the delivery is then due when its lease ends */
   async run(id: string, work: () => Promise<RunResult>): Promise<RunResult | undefined> {

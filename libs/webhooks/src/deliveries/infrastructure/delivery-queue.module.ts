@@ -9,7 +9,16 @@ import { type DeliveriesJob, DELIVERY_QUEUES, queueName, queuePrefix } from './d
 /** The Bull queues of deliveries, and the port that adds to them. */
 @Module({})
 export class DeliveryQueueModule {
+  private static readonly modules = new Map<number, DynamicModule>();
+
+  /** Always the same module, so that all who import it share the queues. */
   static withShards(count: number): DynamicModule {
+    const known = this.modules.get(count) ?? this.make(count);
+    this.modules.set(count, known);
+    return known;
+  }
+
+  private static make(count: number): DynamicModule {
     const shards = Array.from({ length: count }, (_, shard) => shard);
     return {
       module: DeliveryQueueModule,

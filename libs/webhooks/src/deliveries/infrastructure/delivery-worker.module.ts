@@ -1,6 +1,6 @@
 import { type DynamicModule, Module, type OnApplicationBootstrap } from '@nestjs/common';
 import { OutboundClient, OutboundModule } from '#libs/outbound';
-import { CONFIG, type Config, Log, SecretsModule, VERSION } from '#libs/runtime';
+import { CONFIG, type Config, Log, PROCESS_ID, SecretsModule, VERSION } from '#libs/runtime';
 import { AttemptTrace } from '../domain/attempt-trace.js';
 import { DeliveryRunner, DeliverySettings } from '../domain/delivery-runner.js';
 import { PendingDeliveries } from '../domain/pending-deliveries.js';
@@ -22,7 +22,6 @@ import { PostgresPendingDeliveries } from './postgres-pending-deliveries.js';
 import { PostgresTargetVerdicts } from './postgres-target-verdicts.js';
 import { Retention } from './retention.js';
 import { TracedAttempts } from './traced-attempts.js';
-import { WORKER_ID } from './worker-id.js';
 
 /** Sends deliveries, from the queue and from PostgreSQL. */
 @Module({})
@@ -30,7 +29,7 @@ export class DeliveryWorkerModule implements OnApplicationBootstrap {
   constructor(private readonly log: Log) {}
 
   onApplicationBootstrap(): void {
-    this.log.info({ worker: WORKER_ID }, 'attempts are recorded under this name');
+    this.log.info({ worker: PROCESS_ID }, 'attempts are recorded under this name');
   }
 
   /** @param shards `QUEUE_SHARDS` of the configuration */

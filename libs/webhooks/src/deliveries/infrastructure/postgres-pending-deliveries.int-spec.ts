@@ -2,7 +2,7 @@ import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SecretBox } from '#libs/kernel';
-import { Database, Log, Metrics, readConfig } from '#libs/runtime';
+import { Database, Log, Metrics, PROCESS_ID, readConfig } from '#libs/runtime';
 import type { DueClaim } from '../domain/due-schedule.js';
 import type { Conclusion, LeasedDelivery } from '../domain/pending-deliveries.js';
 import { WebhookSecrets } from '../../subscriptions/domain/webhook-secrets.js';
@@ -11,7 +11,6 @@ import { CANCEL_REQUESTED, REDELIVER } from './delivery.statements.js';
 import { dayOf } from './partition-days.js';
 import { LOOK } from './due-deliveries.statements.js';
 import { PostgresPendingDeliveries } from './postgres-pending-deliveries.js';
-import { WORKER_ID } from './worker-id.js';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
 import { asRole } from '../../../../../test/support/environment.js';
 import { aPendingDelivery, aSubscription, anAccount } from '../../../../../test/support/rows.js';
@@ -153,7 +152,7 @@ it('logs the late failure of a worker that lost its lease, and changes nothing e
 
 it('records which worker made an attempt', async () => {
   await record(await taken(), SUCCEEDED);
-  expect(await database.query('SELECT worker FROM attempts')).toEqual([{ worker: WORKER_ID }]);
+  expect(await database.query('SELECT worker FROM attempts')).toEqual([{ worker: PROCESS_ID }]);
 });
 
 it('never lets a late failure undo a success', async () => {

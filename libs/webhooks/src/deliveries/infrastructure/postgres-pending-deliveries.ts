@@ -8,6 +8,7 @@ import {
   isTransient,
   isUnavailable,
   Log,
+  PROCESS_ID,
 } from '#libs/runtime';
 import type { DeliveryJob } from '../domain/delivery.js';
 import type { DueClaim } from '../domain/due-schedule.js';
@@ -31,7 +32,6 @@ import {
   RELEASE,
   TAKE,
 } from './pending-delivery.statements.js';
-import { WORKER_ID } from './worker-id.js';
 
 const BATCH = { maxItems: 200 };
 /** How long recording is retried while the row is locked or the database is down, in ms. */
@@ -177,7 +177,7 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
 
   /** @returns the deliveries that need no retry */
   private async recordEach(day: Day, outcomes: readonly Outcome[]): Promise<Set<string>> {
-    const values = { ...outcomeValues(outcomes), worker: WORKER_ID };
+    const values = { ...outcomeValues(outcomes), worker: PROCESS_ID };
     const rows = await this.database.run(RECORD(day), values);
     const done = new Set(rows.map(({ id }) => id));
     if (done.size === outcomes.length) return done;

@@ -1,0 +1,111 @@
+import { describeRoutes, schema } from '#libs/http';
+import { OverviewController } from './overview.controller.js';
+
+const { optional } = schema;
+
+const PROCESS = {
+  id: schema.text(
+    '`host:pid:random`. Attempts of workers are recorded under it.',
+    'worker-1:7:9f3a51',
+  ),
+  version: schema.text('Its version.', '1.1.0'),
+  startedAt: schema.time('When it started.'),
+  seenAt: schema.time('Its last sign of life, of which there is one every ten seconds.'),
+  isAlive: schema.flag('Whether that was at most 35 seconds ago.', true),
+};
+
+const bytes = (of: string) => schema.integer(`Bytes of ${of}, with indexes.`, 8_192);
+
+const OverviewSchema = schema.named(
+  'Overview',
+  schema.object({
+    pending: schema.integer('Unfinished deliveries.', 12),
+    oldestDueS: optional(
+      schema.integer(
+        'How long the oldest due delivery that no worker and no queue has is due, in seconds.',
+        1,
+      ),
+    ),
+    expiredClaims: schema.integer(
+      'Deliveries whose lease ended without an outcome, and that no worker has claimed since.',
+      0,
+    ),
+    lookedAt: schema.integer(
+      'Among how many pending deliveries `expiredClaims` were counted: the first 10,000 of each day.',
+      12,
+    ),
+    workers: schema.arrayOf(
+      schema.named(
+        'WorkerShown',
+        schema.object({
+          ...PROCESS,
+          inFlight: schema.integer('Deliveries that it was attempting then.', 3),
+        }),
+      ),
+    ),
+    apis: schema.arrayOf(schema.named('ApiShown', schema.object(PROCESS))),
+    queues: optional({
+      ...schema.arrayOf(
+        schema.named(
+          'QueueShown',
+          schema.object({
+            waiting: schema.integer('Jobs that wait, of up to ten deliveries each.', 0),
+            active: schema.integer('Jobs that a worker has fetched.', 1),
+          }),
+        ),
+      ),
+      description: 'The queues by shard; absent while Redis is away.',
+    }),
+    partitions: {
+      ...schema.arrayOf(
+        schema.named(
+          'PartitionsShown',
+          schema.object({
+            day: schema.text('The day in UTC.', '2026-01-31', { format: 'date' }),
+            events: bytes('events'),
+            deliveries: bytes('deliveries'),
+            attempts: bytes('attempts'),
+          }),
+        ),
+      ),
+      description: 'The stored data by day, newest first.',
+    },
+    retention: schema.object({
+      days: schema.integer('How many days events and their deliveries are kept.', 30),
+      nextDay: optional(
+        schema.text('The day whose data goes next.', '2026-01-01', { format: 'date' }),
+      ),
+      nextAt: optional(schema.time('From when on.')),
+    }),
+    failing: {
+      ...schema.arrayOf(
+        schema.named(
+          'FailingTarget',
+          schema.object({
+            webhookId: schema.numericId('The subscription.', '4711'),
+            accountId: schema.numericId('Its account.', '83346'),
+            targetUrl: schema.text('Its target.', 'https://example.com/hooks'),
+            failures: schema.integer('Failed attempts in a row, ten at most.', 10),
+            failingSince: schema.time('When the first of them was.'),
+            openUntil: optional(schema.time('Nothing is sent until then.')),
+          }),
+        ),
+      ),
+      description: 'The 20 subscriptions whose targets have failed for the longest time.',
+    },
+    schemaVersion: schema.text("The database's newest migration.", 'Webhooks1763700000004'),
+  }),
+);
+
+/** The overview in the API description. */
+export const overviewRoutes = describeRoutes(OverviewController, {
+  tag: 'Overview',
+  about: 'The state of the installation.',
+  operations: {
+    show: {
+      summary: 'Show the state of the installation',
+      about: 'Needs the role `platform`. The answer may be two seconds old.',
+      answer: OverviewSchema,
+    },
+  },
+});

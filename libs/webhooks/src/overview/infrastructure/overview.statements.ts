@@ -1,0 +1,51 @@
+import { type NoValues, prepared, statement } from '#libs/runtime';
+import { type Day, withinDays } from '../../deliveries/infrastructure/partition-days.js';
+import type { FailingTarget } from '../domain/overview.js';
+
+/** The most pending deliveries of a day that are looked at for expired claims. */
+const LOOKED_AT = 10_000;
+
+/** In the order of the index on pending rows. */
+export function countExpiredClaims(day: Day) {
+  return statement<NoValues, { lookedAt: number; expired: number }>(`
+SELECT count(*)::integer AS "lookedAt",
+  (count(*) FILTER (WHERE claimed_until <= now()))::integer AS expired
+FROM (
+  SELECT claimed_until FROM deliveries WHERE state = 'pending' AND ${withinDays('id', day)}
+  ORDER BY webhook_id, next_attempt_at LIMIT ${LOOKED_AT}
+) d`);
+}
+
+interface PartitionSizeRow {
+  day: string;
+  parent: 'events' | 'deliveries' | 'attempts';
+  bytes: number;
+}
+
+export const LIST_PARTITION_SIZES = prepared<NoValues, PartitionSizeRow>(
+  'overview.partitions',
+  `
+SELECT to_date(right(part.relname, 8), 'YYYYMMDD')::text AS day, parent.relname AS parent,
+  pg_total_relation_size(part.oid)::float8 AS bytes
+FROM pg_inherits i
+JOIN pg_class part ON part.oid = i.inhrelid
+JOIN pg_class parent ON parent.oid = i.inhparent
+WHERE i.inhparent IN ('events'::regclass, 'deliveries'::regclass, 'attempts'::regclass)
+  AND part.relname ~ '_[0-9]{8}$'`,
+);
+
+type FailingRow = Omit<FailingTarget, 'openUntil'> & { openUntil: Date | null };
+
+export const LIST_FAILING = prepared<{ limit: number }, FailingRow>(
+  'overview.failing',
+  `
+SELECT id AS "webhookId", account_id AS "accountId", target_url AS "targetUrl", failures,
+  failing_since AS "failingSince", open_until AS "openUntil"
+FROM webhooks WHERE failing_since IS NOT NULL AND enabled AND deleted_at IS NULL
+ORDER BY failing_since LIMIT @limit`,
+);
+
+export const NEWEST_MIGRATION = prepared<NoValues, { name: string }>(
+  'overview.migration',
+  'SELECT name FROM migrations ORDER BY id DESC LIMIT 1',
+);
