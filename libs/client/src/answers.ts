@@ -44,12 +44,13 @@ export async function* everyOf<Element>(
   while (page) {
     const call = read(page);
     yield* await answerOf(call);
-    page = nextOf((await call).response.headers.get('Link'));
+    page = nextPageOf((await call).response);
   }
 }
 
-function nextOf(link: string | null): { after: string } | undefined {
-  const [, address] = /<([^>]*)>; *rel="next"/.exec(link ?? '') ?? [];
+/** The part of the query that asks for the page after this answer; undefined after the last one. */
+export function nextPageOf({ headers }: Response): { after: string } | undefined {
+  const [, address] = /<([^>]*)>; *rel="next"/.exec(headers.get('Link') ?? '') ?? [];
   const after = address === undefined ? null : new URL(address).searchParams.get('after');
   return after === null ? undefined : { after };
 }

@@ -37,6 +37,19 @@ function failure(call: Promise<unknown>): Promise<unknown> {
   );
 }
 
+it("sends no credentials without a username: the browser adds its session's cookie", async () => {
+  const sent: Request[] = [];
+  const client = createClient({
+    baseUrl: 'https://api.example.com',
+    fetch: (request) => {
+      sent.push(request);
+      return Promise.resolve(Response.json([]));
+    },
+  });
+  expect(await answerOf(client.GET('/v1/webhooks'))).toEqual([]);
+  expect(sent.map(({ headers }) => headers.get('Authorization'))).toEqual([null]);
+});
+
 it('calls behind the base URL, in the name of the user', async () => {
   const { client, sent } = aClient(Response.json({ secret: 'whsec_1' }));
   const call = client.GET('/v1/webhooks/{id}/secret', { params: { path: { id: '4711' } } });

@@ -8,8 +8,9 @@ export type Schemas = components['schemas'];
 export interface ClientOptions {
   /** What the paths are put behind, as `https://api.example.com`. */
   baseUrl: string;
-  username: string;
-  password: string;
+  /** Absent, with the password, in a page: the browser sends the cookie of its session. */
+  username?: string;
+  password?: string;
   /** Sends the requests, in place of `fetch`. */
   fetch?: (request: Request) => Promise<Response>;
 }
@@ -23,8 +24,10 @@ export interface ClientOptions {
  */
 export type Client = FetchClient<paths>;
 
-/** A client of an API, in the name of one user (HTTP Basic, in UTF-8). */
+/** A client of an API, in the name of one user: by HTTP Basic, in UTF-8, or by the session of the browser. */
 export function createClient({ username, password, ...options }: ClientOptions): Client {
-  const credentials = Buffer.from(`${username}:${password}`).toString('base64');
+  if (username === undefined || password === undefined) return createFetchClient(options);
+  const bytes = new TextEncoder().encode(`${username}:${password}`);
+  const credentials = btoa(String.fromCharCode(...bytes));
   return createFetchClient({ ...options, headers: { Authorization: `Basic ${credentials}` } });
 }

@@ -1,2 +1,2 @@
-export { type Answer, answerOf, everyOf, idOf, RefusedError } from './answers.js';
+export { type Answer, answerOf, everyOf, idOf, nextPageOf, RefusedError } from './answers.js';
 export { type Client, type ClientOptions, createClient, type Schemas } from './client.js';
