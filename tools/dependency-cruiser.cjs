@@ -57,7 +57,10 @@ module.exports = {
     {
       name: 'no-orphans',
       severity: 'error',
-      from: { orphan: true, pathNot: ['spec\\.ts$', '/main\\.ts$', '^test/'] },
+      from: {
+        orphan: true,
+        pathNot: ['spec\\.ts$', '/main\\.tsx?$', '/vite\\.config\\.mjs$', '^test/'],
+      },
       to: {},
     },
     {
@@ -143,11 +146,24 @@ module.exports = {
       to: { path: '^libs/' },
     },
     {
-      name: 'client-for-the-command-line-and-tests-alone',
+      name: 'client-for-programs-that-call-the-api-alone',
       comment: 'a process does not call itself',
       severity: 'error',
-      from: { path: '^apps/(?!cli/)' },
+      from: { path: '^apps/(?!(cli|console)/)' },
       to: { path: '^libs/client/' },
+    },
+    {
+      name: 'what-the-console-may-use',
+      comment: 'it runs in a browser',
+      severity: 'error',
+      from: { path: '^apps/console/src/', pathNot: 'spec\\.ts$' },
+      to: {
+        pathNot: [
+          '^apps/console/src/',
+          '^libs/client/',
+          '^node_modules/(react|react-dom|@types/react|@types/react-dom|wouter|@tanstack/react-query)/',
+        ],
+      },
     },
     {
       name: 'libs-know-no-app',

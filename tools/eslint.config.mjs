@@ -9,10 +9,13 @@ export default defineConfig(
   // Code for generated clients is compiled with them.
   { ignores: ['libs/client/src/api.generated.ts', 'test/foreign/clients/**'] },
   {
-    files: ['**/*.ts', '**/*.mjs'],
+    files: ['**/*.ts', '**/*.tsx', '**/*.mjs'],
     extends: [...tseslint.configs.strictTypeChecked],
     languageOptions: {
-      parserOptions: { project: '../tsconfig.json', tsconfigRootDir: import.meta.dirname },
+      parserOptions: {
+        project: ['../tsconfig.json', '../apps/console/tsconfig.json'],
+        tsconfigRootDir: import.meta.dirname,
+      },
     },
     rules: {
       '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],

@@ -60,6 +60,8 @@ describe('the layers', () => {
     'libs/client/src/index.ts': `export { call } from './call.js';`,
     'libs/client/src/call.ts': `export const call = 1;`,
     'apps/cli/src/main.ts': `import '#libs/client';`,
+    'apps/console/src/app/main.tsx': `import './page.js';`,
+    'apps/console/src/app/page.tsx': `import '#libs/client';`,
     'test/e2e/client.e2e-spec.ts': `import '#libs/client';`,
     ...context('identity', []),
     ...context('applications', ['identity']),
@@ -331,9 +333,24 @@ describe('the layers', () => {
       { 'libs/client/src/types.ts': `export type Rule = typeof import('#libs/webhooks');` },
     ],
     [
-      'client-for-the-command-line-and-tests-alone',
+      'client-for-programs-that-call-the-api-alone',
       'the worker imports the client',
       { 'apps/worker/src/calls.ts': `import '#libs/client';` },
+    ],
+    [
+      'what-the-console-may-use',
+      'the console imports a context',
+      { 'apps/console/src/app/rule.tsx': `import '#libs/webhooks';` },
+    ],
+    [
+      'what-the-console-may-use',
+      'the console imports a module of Node.js',
+      { 'apps/console/src/app/files.ts': `import 'node:fs';` },
+    ],
+    [
+      'apps-know-no-app',
+      'the API imports the console',
+      { 'apps/api/src/console.ts': `import '../../console/src/app/page.js';` },
     ],
     [
       'what-webhooks-may-use',

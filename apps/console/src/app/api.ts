@@ -1,0 +1,38 @@
+import { type Answer, answerOf, createClient, RefusedError } from '#libs/client';
+import { API_URL } from './addresses.js';
+import { sessionEnded } from './session-state.js';
+
+export { answerOf, RefusedError };
+export { nextPageOf, type Schemas } from '#libs/client';
+
+/** The typed client of the API, in the name of the session. A 401 leads to the login. */
+export const api = createClient({
+  baseUrl: API_URL,
+  fetch: async (request) => {
+    const response = await fetch(request);
+    const isLogin = request.method === 'POST' && request.url.endsWith('/v1/session');
+    if (response.status === 401 && !isLogin) sessionEnded();
+    return response;
+  },
+});
+
+/**
+ * The JSON text of an answer, in which large numbers keep all their digits: ask for it with `parseAs: 'text'`.
+ * @throws RefusedError
+ */
+export function rawAnswerOf(call: Promise<Answer<unknown>>): Promise<string> {
+  return answerOf(call) as Promise<string>;
+}
+
+/** A sentence for people about anything that went wrong. */
+export function sentenceOf(error: unknown): string {
+  if (error instanceof RefusedError) return error.message;
+  if (error instanceof TypeError) return 'The server did not answer. Check your connection.';
+  return 'Something went wrong in this page. Reload it.';
+}
+
+/** What is wrong with each field, by its name; empty if the error is not about fields. */
+export function faultsOf(error: unknown): Record<string, string> {
+  const faults = error instanceof RefusedError ? (error.problem?.errors ?? []) : [];
+  return Object.fromEntries(faults.map(({ field, message }) => [field, message]));
+}

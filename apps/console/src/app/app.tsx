@@ -1,0 +1,22 @@
+import { useQuery } from '@tanstack/react-query';
+import { Notice } from '../components/notice.js';
+import { sentenceOf } from './api.js';
+import { LoginPage } from './login.js';
+import { sessionQuery } from './session.js';
+import { Shell } from './shell.js';
+
+/** The login, or the page of the address inside of the shell. */
+export function App() {
+  const { data, error, refetch } = useQuery(sessionQuery);
+  if (data) return data.user ? <Shell key={data.user.userId} /> : <LoginPage {...data} />;
+  if (!error) return null;
+  return (
+    <main className="login">
+      <h1>Switchhook</h1>
+      <Notice tone="bad">{sentenceOf(error)}</Notice>
+      <button type="button" onClick={() => void refetch()}>
+        Try again
+      </button>
+    </main>
+  );
+}

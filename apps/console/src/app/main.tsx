@@ -1,0 +1,27 @@
+import '../styles/base.css';
+import '../styles/components.css';
+import { QueryClientProvider } from '@tanstack/react-query';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { Router } from 'wouter';
+import { BASE_PATH } from './addresses.js';
+import { App } from './app.js';
+import { queryClient } from './query-client.js';
+
+// After an upgrade, the files of the page that is open are gone. The new shell names the new ones.
+window.addEventListener('vite:preloadError', (event) => {
+  event.preventDefault();
+  location.reload();
+});
+
+const root = document.getElementById('console');
+if (!root) throw new Error('the shell has no place for the console');
+createRoot(root).render(
+  <StrictMode>
+    <QueryClientProvider client={queryClient}>
+      <Router base={BASE_PATH}>
+        <App />
+      </Router>
+    </QueryClientProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,42 @@
+import { type ComponentType, lazy } from 'react';
+import type { Session } from './session-state.js';
+
+/** A page of the console. Its file is loaded when it is first opened. */
+export interface PageEntry {
+  /** Below `/console`, with parameters as `:id`. */
+  path: string;
+  /** Its name in the navigation and the palette; a page without one is reached from others. */
+  name?: string;
+  /** Who has it; everybody unless said. */
+  role?: Session['role'];
+  Component: ComponentType<{ params: Record<string, string> }>;
+}
+
+const developmentPages: PageEntry[] = import.meta.env.DEV
+  ? [
+      {
+        path: '/components',
+        name: 'Components',
+        Component: lazy(() => import('../pages/components/components-page.js')),
+      },
+    ]
+  : [];
+
+/** All pages, in the order of the navigation. The first one is where `/console/` leads. */
+export const PAGES: readonly PageEntry[] = [
+  {
+    path: '/deliveries',
+    name: 'Deliveries',
+    Component: lazy(() => import('../pages/deliveries/deliveries-page.js')),
+  },
+  {
+    path: '/deliveries/:id',
+    Component: lazy(() => import('../pages/delivery/delivery-page.js')),
+  },
+  ...developmentPages,
+];
+
+/** The pages that a role has. */
+export function pagesFor(role: Session['role']): PageEntry[] {
+  return PAGES.filter((page) => page.role === undefined || page.role === role);
+}

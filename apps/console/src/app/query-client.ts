@@ -1,0 +1,15 @@
+import { QueryClient } from '@tanstack/react-query';
+import { RefusedError } from '#libs/client';
+
+/** Refusals do not change by repetition; a server that is away comes back. */
+function isWorthRetrying(failures: number, error: Error): boolean {
+  const isRefusal = error instanceof RefusedError && error.status < 500;
+  return !isRefusal && failures < 2;
+}
+
+/** What was read of the API. The stream keeps it fresh. */
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: { staleTime: 10_000, retry: isWorthRetrying, refetchOnWindowFocus: false },
+  },
+});

@@ -1,0 +1,64 @@
+import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
+import { answerOf, api, RefusedError } from './api.js';
+import { queryClient } from './query-client.js';
+import { type Session, SESSION_KEY, sessionEnded, type SessionState } from './session-state.js';
+
+export const sessionQuery = queryOptions({
+  queryKey: SESSION_KEY,
+  queryFn: async (): Promise<SessionState> => {
+    try {
+      return { user: await answerOf(api.GET('/v1/session')) };
+    } catch (error) {
+      if (!(error instanceof RefusedError) || error.status !== 401) throw error;
+      return queryClient.getQueryData<SessionState>(SESSION_KEY)?.user === undefined
+        ? { user: undefined, expired: false }
+        : { user: undefined, expired: true };
+    }
+  },
+  // Every other request finds out when it ends, so it is not asked for again.
+  staleTime: Infinity,
+  gcTime: Infinity,
+});
+
+/** Whether the session still is valid; if not, the login is shown. */
+export async function checkSession(): Promise<void> {
+  // Without an answer, nothing is known.
+  await api.GET('/v1/session').catch(() => undefined);
+}
+
+/** @throws RefusedError with 401 for wrong credentials, with 429 after too many failures */
+export async function logIn(username: string, password: string): Promise<void> {
+  const { data, error, response } = await api.POST('/v1/session', { body: { username, password } });
+  if (!data) throw new LoginError(response, error);
+  forgetData();
+  queryClient.setQueryData<SessionState>(SESSION_KEY, { user: data });
+}
+
+/** A refused login. */
+export class LoginError extends RefusedError {
+  /** In seconds; with 429. */
+  readonly retryAfter: number | undefined;
+
+  constructor(response: Response, problem: unknown) {
+    super(response.status, problem as RefusedError['problem']);
+    const seconds = Number(response.headers.get('Retry-After') ?? NaN);
+    this.retryAfter = Number.isFinite(seconds) ? seconds : undefined;
+  }
+}
+
+export async function logOut(): Promise<void> {
+  await answerOf(api.DELETE('/v1/session'));
+  sessionEnded(false);
+}
+
+/** What one user has read must not be shown to the next one. */
+export function forgetData(): void {
+  queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION_KEY[0] });
+}
+
+/** The user; only inside of the shell, which is shown to nobody else. */
+export function useUser(): Session {
+  const { data } = useSuspenseQuery(sessionQuery);
+  if (!data.user) throw new Error('nobody is logged in');
+  return data.user;
+}

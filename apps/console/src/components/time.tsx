@@ -1,0 +1,52 @@
+import { useSyncExternalStore } from 'react';
+import { relativeText, utcText } from './time-text.js';
+
+/** One clock for all times on the page. It stands still while no time is shown. */
+const tickers = new Set<() => void>();
+let clock: number | undefined;
+let now = Date.now();
+
+function follow(tick: () => void): () => void {
+  tickers.add(tick);
+  clock ??= window.setInterval(() => {
+    now = Date.now();
+    for (const each of tickers) each();
+  }, 1_000);
+  return () => {
+    tickers.delete(tick);
+    if (tickers.size > 0) return;
+    window.clearInterval(clock);
+    clock = undefined;
+  };
+}
+
+/** A value of the present time, in ms; the component is rendered again when it changes. */
+export function useNow<Value>(valueOf: (now: number) => Value): Value {
+  return useSyncExternalStore(follow, () =>
+    valueOf(clock === undefined ? (now = Date.now()) : now),
+  );
+}
+
+/** How long ago, or in how long; it ticks. The time in UTC is shown on hover. */
+export function RelativeTime({ at }: { at: string }) {
+  const text = useNow((time) => relativeText(Date.parse(at), time));
+  return (
+    <time dateTime={at} title={utcText(at)}>
+      {text}
+    </time>
+  );
+}
+
+const inZone = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const inZoneToday = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+
+/** A time in the viewer's zone, without the date if that is today. The time in UTC is shown on hover. */
+export function LocalTime({ at }: { at: string }) {
+  const time = new Date(at);
+  const isToday = time.toDateString() === new Date().toDateString();
+  return (
+    <time dateTime={at} title={utcText(at)}>
+      {(isToday ? inZoneToday : inZone).format(time)}
+    </time>
+  );
+}

@@ -1,0 +1,86 @@
+import { useState } from 'react';
+import { CopyButton } from '../../components/copy-button.js';
+import { Dialog } from '../../components/dialog.js';
+import { Field } from '../../components/field.js';
+import { type Filter, FilterBar, useFilters } from '../../components/filter-bar.js';
+import { Badge, EmptyState, Notice, type Tone } from '../../components/notice.js';
+import { Page } from '../../components/page.js';
+import { type Column, Table } from '../../components/table.js';
+import { LocalTime, RelativeTime } from '../../components/time.js';
+import { TimeLine } from '../../components/time-line.js';
+import { showToast } from '../../components/toast.js';
+
+const TONES: readonly Tone[] = ['good', 'bad', 'waiting', 'neutral'];
+const FILTERS: readonly Filter[] = [
+  { name: 'colour', label: 'Colour', kind: 'choice', choices: ['red', 'green'] },
+  { name: 'word', label: 'Word', kind: 'text', hint: 'Any' },
+  { name: 'since', label: 'Since', kind: 'time' },
+];
+const ROWS = Array.from({ length: 10_000 }, (_, index) => String(index + 1));
+const COLUMNS: readonly Column<string>[] = [
+  { name: 'Number', width: '1fr', cell: (row) => `Row ${row}` },
+  { name: 'Twice', width: '1fr', cell: (row) => 2 * Number(row) },
+];
+const NOW = new Date().toISOString();
+
+/** Every component, for developers: only the development server has this page. */
+export default function ComponentsPage() {
+  const [isOpen, setIsOpen] = useState(false);
+  const filters = useFilters(FILTERS);
+  return (
+    <Page title="Components" actions={<CopyButton label="CopyButton" text="copied" />}>
+      <h2>Notice, Badge</h2>
+      {TONES.map((tone) => (
+        <Notice key={tone} tone={tone}>
+          A notice that is {tone}, with <Badge tone={tone}>a badge</Badge>
+        </Notice>
+      ))}
+      <h2>EmptyState</h2>
+      <EmptyState title="There is nothing yet.">
+        <p>What to do next.</p>
+      </EmptyState>
+      <h2>Field</h2>
+      <Field label="Name" hint="1 to 255 characters" error="Must not be empty.">
+        <input />
+      </Field>
+      <h2>FilterBar, useFilters</h2>
+      <FilterBar filters={FILTERS} />
+      <p>
+        <code>{JSON.stringify(filters)}</code>
+      </p>
+      <h2>RelativeTime, LocalTime</h2>
+      <p>
+        <RelativeTime at={NOW} />, <LocalTime at={NOW} />
+      </p>
+      <h2>Dialog, showToast</h2>
+      <button type="button" onClick={() => setIsOpen(true)}>
+        Open a dialog
+      </button>
+      {isOpen && (
+        <Dialog label="Example" onClose={() => setIsOpen(false)}>
+          <button type="button" onClick={() => showToast('A message', 'neutral')}>
+            Show a toast
+          </button>
+        </Dialog>
+      )}
+      <h2>TimeLine</h2>
+      <TimeLine
+        label="Example"
+        moments={TONES.map((tone) => ({
+          key: tone,
+          tone,
+          summary: tone,
+          content: <p>More about it</p>,
+        }))}
+      />
+      <h2>Table</h2>
+      <Table
+        label="Rows"
+        rows={ROWS}
+        keyOf={(row) => row}
+        hrefOf={(row) => `/components?word=${row}`}
+        columns={COLUMNS}
+      />
+    </Page>
+  );
+}

@@ -1,0 +1,34 @@
+import { Badge } from '../../components/notice.js';
+import type { Column } from '../../components/table.js';
+import { RelativeTime } from '../../components/time.js';
+import type { Delivery } from './deliveries.queries.js';
+import { TONES } from './states.js';
+
+/** The columns of the list of deliveries. */
+export const COLUMNS: readonly Column<Delivery>[] = [
+  {
+    name: 'Event',
+    width: 'minmax(0, 2fr)',
+    cell: ({ event, resource, test, targetUrl }) => (
+      <>
+        <span className="strong">
+          {event} · {resource}
+          {test && ' · test'}
+        </span>
+        <bdi className="target quiet">{targetUrl}</bdi>
+      </>
+    ),
+  },
+  {
+    name: 'State',
+    width: 'minmax(0, 1fr)',
+    cell: ({ state, attempts, createdAt }) => (
+      <span className="state">
+        <Badge tone={TONES[state]}>{state}</Badge>
+        <span className="quiet">
+          {attempts === 1 ? '1 attempt' : `${attempts} attempts`} · <RelativeTime at={createdAt} />
+        </span>
+      </span>
+    ),
+  },
+];

@@ -1,0 +1,134 @@
+import './deliveries.css';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useCallback, useState } from 'react';
+import { faultsOf, sentenceOf } from '../../app/api.js';
+import { useCommands } from '../../app/palette.js';
+import { useUser } from '../../app/session.js';
+import { type Filter, FilterBar, useFilters } from '../../components/filter-bar.js';
+import { EmptyState } from '../../components/notice.js';
+import { Page } from '../../components/page.js';
+import { type Selection, Table } from '../../components/table.js';
+import { COLUMNS } from './columns.js';
+import { deliveriesQuery, type Delivery, useRedeliver } from './deliveries.queries.js';
+import { useLiveDeliveries } from './live-deliveries.js';
+import { isFinished, TONES } from './states.js';
+
+const FILTERS: readonly Filter[] = [
+  { name: 'state', label: 'State', kind: 'choice', choices: Object.keys(TONES) },
+  { name: 'event', label: 'Event', kind: 'choice', choices: ['smsdlr', 'cdrCreated', 'cdrRated'] },
+  { name: 'status', label: 'Last answer', kind: 'text', hint: '2xx, 404, timeout …' },
+  { name: 'webhookId', label: 'Subscription', kind: 'text', hint: 'Its id' },
+  { name: 'applicationId', label: 'Application', kind: 'text', hint: 'Its id' },
+  { name: 'since', label: 'Since', kind: 'time' },
+  { name: 'until', label: 'Until', kind: 'time' },
+];
+const OF_ACCOUNT: Filter = { name: 'accountId', label: 'Account', kind: 'text', hint: 'Its id' };
+
+/** The deliveries of all subscriptions. */
+export default function DeliveriesPage() {
+  const { role } = useUser();
+  const shownFilters = role === 'platform' ? [...FILTERS, OF_ACCOUNT] : FILTERS;
+  const filters = useFilters(shownFilters);
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const list = useInfiniteQuery(deliveriesQuery(filters));
+  const live = useLiveDeliveries(filters);
+  const redeliver = useRedeliver();
+
+  const rows = list.data?.pages.flatMap((page) => page.rows) ?? [];
+  const { hasNextPage, isFetching, fetchNextPage, error } = list;
+  const loadMore = useCallback(() => {
+    if (hasNextPage && !isFetching) void fetchNextPage();
+  }, [hasNextPage, isFetching, fetchNextPage]);
+
+  function redeliverSelected(): void {
+    redeliver.mutate([...selected], { onSuccess: () => setSelected(new Set()) });
+  }
+  useCommands(
+    selected.size === 0
+      ? []
+      : [{ name: 'Redeliver the selected', group: 'Actions', run: redeliverSelected }],
+  );
+
+  const selection: Selection<Delivery> = {
+    keys: selected,
+    toggle: (id) =>
+      setSelected(new Set(selected.has(id) ? without(selected, id) : [...selected, id])),
+    allows: ({ state }) => isFinished(state),
+    labelOf: ({ id }) => `Select delivery ${id}`,
+  };
+  return (
+    <Page title="Deliveries">
+      <FilterBar filters={shownFilters} errors={faultsOf(error)} />
+      <div className="tools">
+        <button
+          type="button"
+          disabled={selected.size === 0 || redeliver.isPending}
+          onClick={redeliverSelected}
+        >
+          Redeliver{selected.size > 0 && ` ${selected.size} selected`}
+        </button>
+        {/* Redelivering all that match the filters belongs here. */}
+        <button type="button" onClick={() => void list.refetch()} disabled={isFetching}>
+          Refresh
+        </button>
+        <span className="arrivals" role="status">
+          {live.held > 0 && (
+            <button type="button" className="primary" onClick={live.show}>
+              {live.held} new
+            </button>
+          )}
+        </span>
+      </div>
+      {error && Object.keys(faultsOf(error)).length === 0 && (
+        <p className="problem" role="alert">
+          {sentenceOf(error)}
+        </p>
+      )}
+      {rows.length > 0 && (
+        <Table
+          label="Deliveries"
+          rows={rows}
+          keyOf={keyOf}
+          hrefOf={hrefOf}
+          columns={COLUMNS}
+          selection={selection}
+          onEnd={loadMore}
+        />
+      )}
+      {list.data && rows.length === 0 && !hasNextPage && (
+        <Nothing isFiltered={Object.keys(filters).length > 0} />
+      )}
+      <p className="quiet" role="status">
+        {endOf(rows.length, hasNextPage, isFetching)}
+      </p>
+    </Page>
+  );
+}
+
+const keyOf = ({ id }: Delivery): string => id;
+const hrefOf = ({ id }: Delivery): string => `/deliveries/${id}`;
+
+function without(keys: ReadonlySet<string>, key: string): string[] {
+  return [...keys].filter((each) => each !== key);
+}
+
+function endOf(count: number, hasMore: boolean, isFetching: boolean): string {
+  if (isFetching) return 'Loading …';
+  if (hasMore || count === 0) return '';
+  return count === 1 ? 'That is the only one.' : `That is all: ${count} deliveries.`;
+}
+
+function Nothing({ isFiltered }: { isFiltered: boolean }) {
+  return isFiltered ? (
+    <EmptyState title="No delivery matches these filters.">
+      <p>Take one of them away, or look further back.</p>
+    </EmptyState>
+  ) : (
+    <EmptyState title="There are no deliveries yet.">
+      <p>
+        A delivery begins when an event is reported that a subscription matches. Create a
+        subscription, and test it: its first delivery appears here by itself.
+      </p>
+    </EmptyState>
+  );
+}

@@ -1,0 +1,58 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
+import { useStream } from '../../app/stream.js';
+import { type DeliveryFilters, type DeliveryList, deliveriesQuery } from './deliveries.queries.js';
+import { arrivalsOf, hasUnfinishedOf, patched, prepended } from './live-list.js';
+import type { Delivery } from './deliveries.queries.js';
+
+/** Many changes at once are one rendering. */
+const FLUSH_MS = 250;
+
+/**
+ * Keeps a list of deliveries fresh. Known ones change in place. New ones are inserted while the list is at its
+ * top, and else held back until they are asked for, so that nothing moves below the reader.
+ */
+export function useLiveDeliveries(filters: DeliveryFilters): {
+  /** New ones that are held back. */
+  held: number;
+  show: () => void;
+} {
+  const client = useQueryClient();
+  const [held, setHeld] = useState<readonly Delivery[]>([]);
+  const came = useRef(new Map<string, Delivery>());
+  const { queryKey } = deliveriesQuery(filters);
+
+  const flush = useEffectEvent(() => {
+    if (came.current.size === 0) return;
+    const changes = came.current;
+    came.current = new Map();
+    const list = client.getQueryData<DeliveryList>(queryKey);
+    // While it is loading, everything is in what is loaded.
+    if (!list) return;
+    const waiting = held.map((one) => changes.get(one.id) ?? one);
+    const arrivals = [...arrivalsOf(list, waiting, changes.values(), filters), ...waiting];
+    const isAtTop = window.scrollY < 4;
+    const next = patched(list, changes);
+    client.setQueryData<DeliveryList>(queryKey, isAtTop ? prepended(next, arrivals) : next);
+    setHeld(isAtTop ? [] : arrivals);
+  });
+  useEffect(() => {
+    const timer = setInterval(() => flush(), FLUSH_MS);
+    return () => clearInterval(timer);
+  }, []);
+  useStream({
+    delivery: (delivery) => void came.current.set(delivery.id, delivery),
+    webhook: ({ id }) => {
+      // Deliveries that it cancels, parks or releases are not told one by one.
+      const list = client.getQueryData<DeliveryList>(queryKey);
+      if (list && hasUnfinishedOf(list, id)) void client.invalidateQueries({ queryKey });
+    },
+  });
+
+  function show(): void {
+    client.setQueryData<DeliveryList>(queryKey, (list) => list && prepended(list, held));
+    setHeld([]);
+    window.scrollTo({ top: 0 });
+  }
+  return { held: held.length, show };
+}

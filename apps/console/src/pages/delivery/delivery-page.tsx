@@ -1,0 +1,138 @@
+import './delivery.css';
+import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { RefusedError, sentenceOf } from '../../app/api.js';
+import { useCommands } from '../../app/palette.js';
+import { useStream } from '../../app/stream.js';
+import { Badge, EmptyState, Notice } from '../../components/notice.js';
+import { Page } from '../../components/page.js';
+import { LocalTime, RelativeTime } from '../../components/time.js';
+import { useRedeliver } from '../deliveries/deliveries.queries.js';
+import { isFinished, TONES } from '../deliveries/states.js';
+import { Attempts } from './attempts.js';
+import {
+  attemptsQuery,
+  type Delivery,
+  deliveryQuery,
+  eventQuery,
+  webhookQuery,
+} from './delivery.queries.js';
+import { Facts } from './facts.js';
+import { SignedBody } from './signed-body-section.js';
+import { signedBody } from './signed-body.js';
+import { verdictOf } from './verdict.js';
+
+/** One delivery: what became of it, its attempts, and what was sent. */
+export default function DeliveryPage({ params }: { params: Record<string, string> }) {
+  const id = params['id'] ?? '';
+  const client = useQueryClient();
+  const { data, error } = useQuery(deliveryQuery(id));
+  const readAgain = () => void client.invalidateQueries({ queryKey: deliveryQuery(id).queryKey });
+  useStream({
+    delivery: (changed) => changed.id === id && readAgain(),
+    attempt: ({ deliveryId }) => deliveryId === id && readAgain(),
+    webhook: (changed) => {
+      if (changed.id !== data?.webhookId) return;
+      void client.invalidateQueries({ queryKey: ['webhook', changed.id] });
+      // Deliveries that it cancels, parks or releases are not told one by one.
+      readAgain();
+    },
+  });
+  if (data) return <Shown delivery={data} />;
+  const isMissing = error instanceof RefusedError && error.status === 404;
+  return (
+    <Page title="Delivery">
+      {isMissing && (
+        <EmptyState title="There is no such delivery.">
+          <p>
+            It may be older than deliveries are kept, or belong to another account. Go to{' '}
+            <Link href="/deliveries">all deliveries</Link>.
+          </p>
+        </EmptyState>
+      )}
+      {error && !isMissing && (
+        <p className="problem" role="alert">
+          {sentenceOf(error)}
+        </p>
+      )}
+    </Page>
+  );
+}
+
+function Shown({ delivery }: { delivery: Delivery }) {
+  const { id, state, attemptLog, webhookId, eventId } = delivery;
+  const hasMore = delivery.attempts > attemptLog.length;
+  const [wantsAll, setWantsAll] = useState(false);
+  const all = useQuery({
+    ...attemptsQuery(id),
+    ...(!(wantsAll && hasMore) && { queryFn: skipToken }),
+  });
+  const { data: of } = useQuery(webhookQuery(webhookId));
+  const event = useQuery(eventQuery(eventId));
+  const redeliver = useRedeliver();
+  const canRedeliver = isFinished(state) && !redeliver.isPending;
+  useCommands(
+    canRedeliver
+      ? [{ name: 'Redeliver this delivery', group: 'Actions', run: () => redeliver.mutate([id]) }]
+      : [],
+  );
+
+  const attempts = all.data ?? attemptLog;
+  const body =
+    event.data !== undefined && of
+      ? signedBody({ id, isTest: delivery.test, event: event.data, webhook: of.text })
+      : undefined;
+  const verdict = verdictOf(delivery, attemptLog, of?.webhook);
+  return (
+    <Page
+      title="Delivery"
+      actions={
+        <button type="button" disabled={!canRedeliver} onClick={() => redeliver.mutate([id])}>
+          Redeliver
+        </button>
+      }
+    >
+      <section className="verdict" aria-label="What became of it">
+        <Notice tone={verdict.tone}>
+          <p>
+            <Badge tone={TONES[state]}>{state}</Badge> {verdict.sentence}
+          </p>
+          {verdict.next && (
+            <p>
+              {verdict.next.text}
+              {verdict.next.at !== undefined && (
+                <>
+                  {' '}
+                  <RelativeTime at={verdict.next.at} />, at <LocalTime at={verdict.next.at} />.
+                </>
+              )}
+            </p>
+          )}
+          {verdict.advice !== undefined && <p>{verdict.advice}</p>}
+        </Notice>
+      </section>
+      <Facts delivery={delivery} />
+      <section aria-labelledby="attempts">
+        <h2 id="attempts">Attempts</h2>
+        {hasMore && !wantsAll && (
+          <p>
+            These are the newest {attemptLog.length} of {delivery.attempts}.{' '}
+            <button type="button" onClick={() => setWantsAll(true)}>
+              Show all
+            </button>
+          </p>
+        )}
+        <Attempts attempts={attempts} body={body} />
+      </section>
+      <SignedBody
+        body={body}
+        error={event.error}
+        isDeleted={of !== undefined && of.text === undefined}
+        isNewer={
+          attempts.length > 0 && (of?.webhook?.updatedAt ?? '') > (attempts.at(-1)?.at ?? '')
+        }
+      />
+    </Page>
+  );
+}

@@ -1,0 +1,50 @@
+import { Link } from 'wouter';
+import { LocalTime, RelativeTime } from '../../components/time.js';
+import type { Delivery } from './delivery.queries.js';
+
+/** What a delivery is about. */
+export function Facts({ delivery }: { delivery: Delivery }) {
+  const { id, event, resource, eventId, webhookId, applicationId, targetUrl } = delivery;
+  return (
+    <dl className="facts">
+      <dt>Event</dt>
+      <dd>
+        {event} · {resource}
+        {delivery.test && ' · test'} <code className="quiet">{eventId}</code>
+      </dd>
+      <dt>Target</dt>
+      <dd>
+        <bdi>{targetUrl}</bdi>
+      </dd>
+      <dt>Subscription</dt>
+      <dd>
+        {webhookId} <Link href={`/deliveries?webhookId=${webhookId}`}>All its deliveries</Link>
+      </dd>
+      {applicationId !== undefined && (
+        <>
+          <dt>Application</dt>
+          <dd>
+            {applicationId}{' '}
+            <Link href={`/deliveries?applicationId=${applicationId}`}>All its deliveries</Link>
+          </dd>
+        </>
+      )}
+      <dt>Accepted</dt>
+      <dd>
+        <LocalTime at={delivery.createdAt} /> (<RelativeTime at={delivery.createdAt} />)
+      </dd>
+      {delivery.completedAt !== undefined && (
+        <>
+          <dt>Ended</dt>
+          <dd>
+            <LocalTime at={delivery.completedAt} /> (<RelativeTime at={delivery.completedAt} />)
+          </dd>
+        </>
+      )}
+      <dt>webhook-id</dt>
+      <dd>
+        <code>{id}</code>
+      </dd>
+    </dl>
+  );
+}

@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest';
+import { verdictOf } from './verdict.js';
+
+const answered = (status: number) => ({ status, durationMs: 45 });
+const failed = (error: 'timeout' | 'refused' | 'dns' | 'tls') => ({ error, durationMs: 10 });
+const AT = '2026-11-25T14:02:00.000Z';
+
+describe('a delivery that succeeded', () => {
+  it('was accepted at the first attempt', () => {
+    const verdict = verdictOf({ state: 'succeeded', attempts: 1 }, [answered(204)]);
+    expect(verdict).toEqual({
+      tone: 'good',
+      sentence: 'Your server accepted this notification with 204 in 45 ms, at the first attempt.',
+    });
+  });
+
+  it('was accepted after failures, which are told', () => {
+    const attempts = [answered(500), answered(500), failed('timeout'), answered(200)];
+    expect(verdictOf({ state: 'succeeded', attempts: 4 }, attempts).sentence).toBe(
+      'Your server accepted this notification with 200 in 45 ms, at attempt 4. ' +
+        'Before that: Your server answered 500 twice, then did not answer in time.',
+    );
+  });
+});
+
+describe('a delivery that is pending', () => {
+  it('has not been sent yet', () => {
+    expect(verdictOf({ state: 'pending', attempts: 0, nextAttemptAt: AT }, [])).toEqual({
+      tone: 'waiting',
+      sentence: 'This notification has not been sent yet.',
+      next: { text: 'The first try is', at: AT },
+    });
+  });
+
+  it('is tried again after the same failure several times', () => {
+    const attempts = [500, 500, 500, 500].map(answered);
+    expect(verdictOf({ state: 'pending', attempts: 4, nextAttemptAt: AT }, attempts)).toEqual({
+      tone: 'bad',
+      sentence: 'Your server answered 500 four times.',
+      next: { text: 'The next try is', at: AT },
+      advice: 'Check the logs of your server at the time of the attempt.',
+    });
+  });
+
+  it('is being sent', () => {
+    const { next } = verdictOf({ state: 'pending', attempts: 1 }, [failed('refused')]);
+    expect(next).toEqual({ text: 'An attempt is on its way.' });
+  });
+
+  it('is sent again after a success, when it was asked for', () => {
+    const { tone, advice } = verdictOf({ state: 'pending', attempts: 1 }, [answered(200)]);
+    expect([tone, advice]).toEqual(['waiting', undefined]);
+  });
+});
+
+describe('a delivery that is parked', () => {
+  const parked = { state: 'parked', attempts: 1 } as const;
+
+  it.each([
+    [{ enabled: true, paused: true }, { text: 'It is sent when the subscription is resumed.' }],
+    [
+      { enabled: true, health: { state: 'open' as const, until: AT } },
+      {
+        text: 'The last attempts to this subscription failed, so it is on hold. It is tried again',
+        at: AT,
+      },
+    ],
+    [
+      { enabled: true, health: { state: 'failing' as const, until: AT } },
+      { text: 'Your server asked for a pause (Retry-After). It is tried again', at: AT },
+    ],
+    [undefined, { text: 'It is sent when its subscription is ready.' }],
+  ])('of the subscription %j says what it waits for', (target, next) => {
+    const verdict = verdictOf(parked, [answered(503)], target);
+    expect(verdict).toEqual({
+      tone: 'waiting',
+      sentence: 'Your server answered 503. This notification waits.',
+      next,
+    });
+  });
+});
+
+describe('a delivery that ended without success', () => {
+  it('had no attempts left', () => {
+    const attempts = [failed('dns'), failed('dns')];
+    expect(
+      verdictOf({ state: 'exhausted', reason: 'no_attempts_left', attempts: 2 }, attempts),
+    ).toEqual({
+      tone: 'bad',
+      sentence: 'Your server was not found by its name twice. There are no attempts left.',
+      next: { text: 'Nothing more is sent.' },
+      advice:
+        'Check the host name of the target address, and its DNS records. ' +
+        'Once your server works, redeliver this notification.',
+    });
+  });
+
+  it('was answered with 410, which is told once', () => {
+    const { sentence } = verdictOf({ state: 'exhausted', reason: 'gone', attempts: 1 }, [
+      answered(410),
+    ]);
+    expect(sentence.match(/410/g)).toHaveLength(1);
+  });
+
+  it.each([
+    ['exhausted', 'failing', 'five days'],
+    ['exhausted', 'expired', 'as old as events are kept'],
+    ['cancelled', 'disabled', 'the subscription was switched off'],
+    ['cancelled', 'deleted', 'the subscription was deleted'],
+    ['cancelled', 'requested', 'on request'],
+  ] as const)('is %s for the reason %s', (state, reason, words) => {
+    const verdict = verdictOf({ state, reason, attempts: 0 }, []);
+    expect(verdict.sentence).toContain(words);
+    expect(verdict.tone).toBe(state === 'exhausted' ? 'bad' : 'neutral');
+    expect(verdict.advice === undefined).toBe(state === 'cancelled');
+  });
+});
+
+describe('the history', () => {
+  it('shortens many different outcomes', () => {
+    const attempts = [500, 501, 502, 503, 504, 505].map(answered);
+    expect(verdictOf({ state: 'pending', attempts: 6 }, attempts).sentence).toBe(
+      'Your server answered 500, then failed in other ways, then answered 504, then answered 505.',
+    );
+  });
+
+  it('says how many attempts there were if not all are known', () => {
+    const attempts = Array.from({ length: 100 }, () => answered(500));
+    expect(verdictOf({ state: 'pending', attempts: 130 }, attempts).sentence).toBe(
+      'Your server answered 500 100 times (the newest 100 of 130 attempts).',
+    );
+  });
+});
+
+it.each([
+  [answered(302), 'Redirects are not followed'],
+  [answered(401), 'authentication'],
+  [answered(404), 'path'],
+  [answered(422), 'refused this body'],
+  [failed('timeout'), 'Answer with 2xx first'],
+  [failed('tls'), 'certificate'],
+])('advises after %j', (attempt, words) => {
+  expect(verdictOf({ state: 'pending', attempts: 1 }, [attempt]).advice).toContain(words);
+});

@@ -1,0 +1,173 @@
+import type { Schemas } from '../../app/api.js';
+import type { Tone } from '../../components/notice.js';
+import { durationText } from '../../components/time-text.js';
+
+type Delivery = Schemas['Delivery'];
+type Attempt = Pick<Schemas['Attempt'], 'status' | 'error' | 'durationMs'>;
+/** What is known of the subscription as it is now. */
+export type Target = Pick<Schemas['Webhook'], 'enabled' | 'paused' | 'health'>;
+
+/** What became of a delivery, in plain words. */
+export interface Verdict {
+  tone: Tone;
+  sentence: string;
+  /** What happens next, and when. */
+  next?: { text: string; at?: string };
+  /** What the customer can do. */
+  advice?: string;
+}
+
+type Reason = NonNullable<Delivery['reason']>;
+type AttemptError = NonNullable<Schemas['Attempt']['error']>;
+
+/** What the server did. */
+const ERRORS: Record<AttemptError, string> = {
+  dns: 'was not found by its name',
+  refused: 'refused the connection',
+  reset: 'broke off the connection',
+  timeout: 'did not answer in time',
+  tls: 'failed to agree on TLS',
+  blocked: 'had an address that may not be called',
+  protocol: 'answered with invalid HTTP',
+};
+
+const ERROR_ADVICE: Record<AttemptError, string> = {
+  dns: 'Check the host name of the target address, and its DNS records.',
+  refused: 'Check that your server runs, and listens on the port of the target address.',
+  reset: 'Check the logs of your server, and of any proxy before it, at the time of the attempt.',
+  timeout: 'Answer with 2xx first, and do slow work afterwards.',
+  tls: 'Check that the certificate is valid, complete, and for this host name.',
+  blocked: 'Use a target that is reachable at a public address.',
+  protocol: 'Check that the target address leads to an HTTP server.',
+};
+
+const ENDINGS: Record<Reason, string> = {
+  gone: 'Your server answered 410 Gone, so the subscription was switched off and this notification was given up.',
+  no_attempts_left: 'There are no attempts left.',
+  failing: 'Every attempt had failed for five days, so the subscription was switched off.',
+  disabled: 'It was cancelled, because the subscription was switched off.',
+  deleted: 'It was cancelled, because the subscription was deleted.',
+  requested: 'It was cancelled on request.',
+  expired: 'It was given up, because it was as old as events are kept.',
+};
+
+const CAN_REDELIVER = 'Once your server works, redeliver this notification.';
+
+/**
+ * Says what became of a delivery.
+ * @param attempts in order; the newest ones, if there are many
+ * @param target undefined if the subscription was deleted, or is not known
+ */
+export function verdictOf(
+  delivery: Pick<Delivery, 'state' | 'reason' | 'attempts' | 'nextAttemptAt'>,
+  attempts: readonly Attempt[],
+  target?: Target,
+): Verdict {
+  const last = attempts.at(-1);
+  const history = historyOf(attempts, delivery.attempts);
+  const advice = last && adviceFor(last);
+  switch (delivery.state) {
+    case 'succeeded':
+      return { tone: 'good', sentence: successOf(attempts, delivery.attempts) };
+    case 'pending':
+      return {
+        tone: last && !isSuccess(last) ? 'bad' : 'waiting',
+        sentence: history ?? 'This notification has not been sent yet.',
+        next: nextOf(delivery),
+        ...(advice !== undefined && { advice }),
+      };
+    case 'parked':
+      return {
+        tone: 'waiting',
+        sentence: [history, 'This notification waits.'].filter(Boolean).join(' '),
+        next: waitOf(target),
+        ...(advice !== undefined && { advice }),
+      };
+    case 'exhausted':
+    case 'cancelled': {
+      const ending = delivery.reason && ENDINGS[delivery.reason];
+      // The ending already says that it was answered with 410.
+      const before = delivery.reason === 'gone' ? undefined : history;
+      const isBad = delivery.state === 'exhausted';
+      return {
+        tone: isBad ? 'bad' : 'neutral',
+        sentence: [before, ending].filter(Boolean).join(' ') || 'This notification has ended.',
+        next: { text: 'Nothing more is sent.' },
+        ...(isBad && { advice: [advice, CAN_REDELIVER].filter(Boolean).join(' ') }),
+      };
+    }
+  }
+}
+
+const isSuccess = ({ status = 0 }: Attempt): boolean => status >= 200 && status < 300;
+
+function successOf(attempts: readonly Attempt[], count: number): string {
+  const last = attempts.at(-1);
+  const answer = last?.status === undefined ? '' : ` with ${last.status}`;
+  const time = last ? ` in ${durationText(last.durationMs)}` : '';
+  const which = count <= 1 ? 'the first attempt' : `attempt ${count}`;
+  const before = count <= 1 ? undefined : historyOf(attempts.slice(0, -1), count - 1);
+  const success = `Your server accepted this notification${answer}${time}, at ${which}.`;
+  return before === undefined ? success : `${success} Before that: ${before}`;
+}
+
+/** Most different outcomes that are told one by one. */
+const MOST_RUNS = 4;
+
+/** `Your server answered 500 four times, then did not answer in time.` */
+function historyOf(attempts: readonly Attempt[], count: number): string | undefined {
+  if (attempts.length === 0) return undefined;
+  const runs: { what: string; times: number }[] = [];
+  for (const attempt of attempts) {
+    const what = outcomeOf(attempt);
+    const run = runs.at(-1);
+    if (run?.what === what) run.times += 1;
+    else runs.push({ what, times: 1 });
+  }
+  const told = runs.map(({ what, times }) => `${what}${timesText(times)}`);
+  const isLong = told.length > MOST_RUNS;
+  const shown = isLong ? [...told.slice(0, 1), 'failed in other ways', ...told.slice(-2)] : told;
+  const older =
+    count > attempts.length ? ` (the newest ${attempts.length} of ${count} attempts)` : '';
+  return `Your server ${shown.join(', then ')}${older}.`;
+}
+
+function outcomeOf({ status, error }: Attempt): string {
+  if (status !== undefined) return `answered ${status}`;
+  return error ? ERRORS[error] : 'did not answer';
+}
+
+const WORDS = ['', '', ' twice', ' three times', ' four times', ' five times', ' six times'];
+
+const timesText = (times: number): string => WORDS[times] ?? ` ${times} times`;
+
+function nextOf({ nextAttemptAt, attempts }: Pick<Delivery, 'nextAttemptAt' | 'attempts'>) {
+  if (nextAttemptAt === undefined) return { text: 'An attempt is on its way.' };
+  return { text: attempts === 0 ? 'The first try is' : 'The next try is', at: nextAttemptAt };
+}
+
+function waitOf(target: Target | undefined): { text: string; at?: string } {
+  if (target?.paused) return { text: 'It is sent when the subscription is resumed.' };
+  const { until } = target?.health ?? {};
+  const isOpen = target?.health?.state === 'open';
+  const why = isOpen
+    ? 'The last attempts to this subscription failed, so it is on hold. It is tried again'
+    : 'Your server asked for a pause (Retry-After). It is tried again';
+  return until === undefined
+    ? { text: 'It is sent when its subscription is ready.' }
+    : { text: why, at: until };
+}
+
+function adviceFor({ status, error }: Attempt): string | undefined {
+  if (error) return ERROR_ADVICE[error];
+  if (status === undefined || (status >= 200 && status < 300)) return undefined;
+  if (status < 400) return 'Redirects are not followed: set the target address to the final one.';
+  if (status === 401 || status === 403) {
+    return 'Your server refused the caller: check its authentication, and how it verifies signatures.';
+  }
+  if (status === 404 || status === 405) return 'Check the path of the target address.';
+  if (status === 429 || status === 503) return undefined;
+  return status < 500
+    ? 'Check why your server refused this body.'
+    : 'Check the logs of your server at the time of the attempt.';
+}
