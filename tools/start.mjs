@@ -204,7 +204,7 @@ function writeInstance(instance) {
 /** @param {At} at @param {Given} given */
 function printWelcome({ url, isLoopback }, given) {
   console.log(`
-The API is described at ${url}/docs.
+The console is at ${url}/console/. The API is described at ${url}/docs.
 The logs are in ${join(shownDir, 'logs')}; Ctrl-C stops everything.`);
   if (!given.databaseUrl) {
     console.log(`

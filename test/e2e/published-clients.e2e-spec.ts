@@ -595,7 +595,7 @@ describe('on the wire', () => {
     expect(removal.status).toBe(200);
     for (const target of ['http://other.example', 'http://other.example?x']) {
       const root = await exchange(api.url, head(`GET ${target} HTTP/1.1`, ['Host: x', CLOSE]));
-      expect([root.status, root.headers['location']]).toEqual([302, 'docs']);
+      expect([root.status, root.headers['location']]).toEqual([302, 'console/']);
     }
     const unknown = head('GET http://other.example/v2/x HTTP/1.1', ['Host: x', CLOSE]);
     expectProblem(await exchange(api.url, unknown), { status: 404, code: 'not_found' });

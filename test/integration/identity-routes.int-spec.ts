@@ -11,6 +11,8 @@ interface Layer {
 
 const PUBLIC = [
   'GET /',
+  'GET /console',
+  'GET /console/{*path}',
   'GET /docs',
   'GET /docs/:asset',
   'GET /health/live',

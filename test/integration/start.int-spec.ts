@@ -88,19 +88,21 @@ describe('npm start', () => {
   });
   afterAll(() => program.stop());
 
-  it('says what it does, and where the API is described', () => {
+  it('says what it does, where the console is, and where the API is described', () => {
     const output = program.output();
     for (const step of ['starting PostgreSQL and Redis', 'preparing the database']) {
       expect(output).toMatch(
         new RegExp(`^${step} …\\n(${step} … \\d+ s\\n)*${step}: done in`, 'm'),
       );
     }
-    expect(output).toContain(`The API is described at ${url}/docs.\n`);
+    expect(output).toContain(
+      `The console is at ${url}/console/. The API is described at ${url}/docs.\n`,
+    );
   });
 
-  it('leads a browser from its address to that description', async () => {
+  it('leads a browser from its address to the console', async () => {
     const { url: page, status } = await fetch(url);
-    expect([page, status]).toEqual([`${url}/docs`, 200]);
+    expect([page, status]).toEqual([`${url}/console/`, 200]);
     const other = await fetch(`${url}/other`);
     expect([other.redirected, other.status]).toEqual([false, 404]);
   });

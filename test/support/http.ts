@@ -38,8 +38,9 @@ export async function checkDescribed(
   // Ours have this header; what other servers answer is theirs to know.
   if (answer.headers['x-request-id'] === undefined) return;
   const { origin, pathname } = new URL(url);
-  // What leads a browser to the description is no part of the API.
+  // Pages for people, and what leads a browser to them, are no part of the API.
   if (pathname === '/' && answer.status === 302) return;
+  if (/^\/console(\/|$)/.test(pathname)) return;
   const api = await describedApiAt(origin);
   const faults = api?.faultsOf(method, pathname, answer) ?? [];
   if (faults.length === 0) return;

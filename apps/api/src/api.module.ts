@@ -10,6 +10,7 @@ import {
   StreamHttpModule,
   WebhooksHttpModule,
 } from '#libs/webhooks/http';
+import { ConsoleModule } from './console/console.module.js';
 import { DocsModule } from './docs/docs.module.js';
 
 /** The process that serves the REST interface. */
@@ -30,6 +31,7 @@ export class ApiModule {
         StreamHttpModule,
         OverviewHttpModule.withShards(config.QUEUE_SHARDS),
         DocsModule,
+        ConsoleModule,
         // The catch-all route must be the last.
         UnknownRouteModule,
       ],

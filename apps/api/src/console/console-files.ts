@@ -1,0 +1,69 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, extname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+
+const BUILT = join(
+  dirname(createRequire(import.meta.url).resolve('#package.json')),
+  'dist/apps/console',
+);
+const SHELL = 'index.html';
+/** What all addresses of files in the shell begin with. */
+const FROM_ROOT = '"./';
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+};
+
+/** A file of the console, as it is sent. */
+export interface ConsoleFile {
+  type: string;
+  bytes: Buffer;
+  /** Compressed on first use, once for all requests. */
+  gzipped: () => Promise<Buffer>;
+}
+
+/** The built files of the console, in memory: they have less than 1 MB, and anyone may request them. */
+export class ConsoleFiles {
+  private constructor(
+    private readonly assets: ReadonlyMap<string, ConsoleFile>,
+    private readonly shell: string,
+  ) {}
+
+  /** @returns undefined if the build left them out */
+  static read(): ConsoleFiles | undefined {
+    try {
+      const shell = readFileSync(join(BUILT, SHELL), 'utf8');
+      const names = readdirSync(join(BUILT, 'assets'));
+      return new ConsoleFiles(new Map(names.map((name) => [name, readAsset(name)])), shell);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  asset(name: string): ConsoleFile | undefined {
+    return this.assets.get(name);
+  }
+
+  /**
+   * The page that starts the console.
+   * @param depth how many folders below `/console/` its address is: a proxy may add a path prefix, so the
+   * addresses of its files are relative
+   */
+  page(depth: number): string {
+    return this.shell.replaceAll(FROM_ROOT, `"${'../'.repeat(depth) || './'}`);
+  }
+}
+
+function readAsset(name: string): ConsoleFile {
+  const bytes = readFileSync(join(BUILT, 'assets', name));
+  let gzipped: Promise<Buffer> | undefined;
+  return {
+    type: TYPES[extname(name)] ?? 'application/octet-stream',
+    bytes,
+    gzipped: () => (gzipped ??= promisify(gzip)(bytes, { level: 9 })),
+  };
+}

@@ -1,0 +1,90 @@
+import {
+  type MiddlewareConsumer,
+  Inject,
+  Module,
+  type NestModule,
+  RequestMethod,
+} from '@nestjs/common';
+import type { NextFunction, Request, Response } from 'express';
+import { pathOf } from '#libs/http';
+import { NotFoundError } from '#libs/kernel';
+import { CONFIG, type Config } from '#libs/runtime';
+import { ConsoleFiles } from './console-files.js';
+
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
+  "img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; " +
+  "require-trusted-types-for 'script'";
+const HOME = '/console/';
+const ASSETS = `${HOME}assets/`;
+/** The names of assets change with their content. */
+const FOR_EVER = 'public, max-age=31536000, immutable';
+
+/**
+ * The console at `/console/`, to which `/` leads a browser; without the console, `/` leads to `/docs`. Static files,
+ * which need no credentials: what they show, they read from the API.
+ */
+@Module({})
+export class ConsoleModule implements NestModule {
+  private readonly files: ConsoleFiles | undefined;
+
+  constructor(@Inject(CONFIG) config: Config) {
+    this.files = config.CONSOLE ? ConsoleFiles.read() : undefined;
+  }
+
+  /** Not in a controller, whose routes are the API's and described. */
+  configure(consumer: MiddlewareConsumer): void {
+    const { files } = this;
+    consumer
+      .apply((request: Request, response: Response) => {
+        // Express takes `//` for `/`; to us it's another path, and unknown.
+        if (request.path !== '/') throw new NotFoundError('path');
+        // Relative, because a proxy may add a path prefix.
+        response.redirect(files ? 'console/' : 'docs');
+      })
+      .forRoutes({ path: '/', method: RequestMethod.GET });
+    if (!files) return;
+    consumer
+      .apply((request: Request, response: Response, next: NextFunction) => {
+        answer(files, request, response).catch(next);
+      })
+      .forRoutes(
+        { path: 'console', method: RequestMethod.GET },
+        { path: 'console/{*path}', method: RequestMethod.GET },
+      );
+  }
+}
+
+async function answer(files: ConsoleFiles, request: Request, response: Response): Promise<void> {
+  const path = pathOf(request);
+  if (!path.startsWith(HOME)) {
+    response.redirect(HOME.slice(1));
+  } else if (path.startsWith(ASSETS)) {
+    await answerAsset(files, path.slice(ASSETS.length), request, response);
+  } else {
+    // Its router knows which pages there are.
+    const depth = path.slice(HOME.length).split('/').length - 1;
+    response.setHeader('Content-Security-Policy', POLICY);
+    response.setHeader('Cache-Control', 'no-cache');
+    response.type('html').send(files.page(depth));
+  }
+}
+
+async function answerAsset(
+  files: ConsoleFiles,
+  name: string,
+  request: Request,
+  response: Response,
+): Promise<void> {
+  const file = files.asset(name);
+  if (!file) throw new NotFoundError('path');
+  response.setHeader('Content-Type', file.type);
+  response.setHeader('Cache-Control', FOR_EVER);
+  response.setHeader('Vary', 'Accept-Encoding');
+  if (request.acceptsEncodings('gzip') !== 'gzip') {
+    response.send(file.bytes);
+    return;
+  }
+  response.setHeader('Content-Encoding', 'gzip');
+  response.send(await file.gzipped());
+}
