@@ -286,6 +286,16 @@ it('ends the stream of revoked credentials even after too many failed logins', a
   );
 });
 
+it('ends within seconds when its credentials are revoked, even if nothing happens', async () => {
+  const stream = await open();
+  await platform.put(`/v1/users/${customer.id}`, { status: 'locked' });
+  await eventually(
+    () => Promise.resolve(stream.ended),
+    (ended) => ended,
+    { ms: 4_000 },
+  );
+});
+
 it('sends nothing more once the credentials are revoked', async () => {
   const stream = await open();
   await platform.put(`/v1/users/${customer.id}`, { status: 'locked' });

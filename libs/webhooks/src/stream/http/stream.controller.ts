@@ -53,6 +53,12 @@ export class StreamController {
     });
     if (response.destroyed) follower.close();
     const listener = new Listener(request, response, left.signal);
+    // Even if nothing happens, revoked credentials end the stream.
+    const checks = setInterval(() => {
+      void listener.isWelcome().then((isWelcome) => {
+        if (!isWelcome) follower.close();
+      });
+    }, TRUSTED_MS);
     try {
       await listener.write(`retry: ${RECONNECT_MS}\n${eventText('open', '{}', follower.start)}`);
       for (let entries = await follower.next(); entries; entries = await follower.next()) {
@@ -71,6 +77,7 @@ export class StreamController {
       response.destroy();
       if (!left.signal.aborted) throw error;
     } finally {
+      clearInterval(checks);
       follower.close();
     }
   }
