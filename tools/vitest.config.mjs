@@ -40,7 +40,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'system',
-          include: ['test/{integration,e2e,faults}/**/*spec.ts', 'libs/**/*.int-spec.ts'],
+          include: ['test/{integration,e2e,browser,faults}/**/*spec.ts', 'libs/**/*.int-spec.ts'],
           setupFiles: ['test/support/setup.ts'],
         },
       },

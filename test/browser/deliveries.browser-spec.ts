@@ -1,0 +1,150 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ConsoleInstallation, type Customer } from '../support/console.js';
+
+let installation: ConsoleInstallation;
+let customer: Customer;
+
+beforeAll(async () => {
+  installation = await ConsoleInstallation.start({ DELIVERY_RETRY_SCHEDULE: '1h' });
+});
+afterAll(() => installation.stop());
+beforeEach(async () => {
+  installation.receiver.answering = (_, response) => response.end();
+  customer = await installation.aCustomer();
+});
+afterEach(() => installation.closePages());
+
+/** Deliveries that have succeeded, written directly. */
+async function insertDeliveries(webhook: string, count: number): Promise<void> {
+  await installation.database.query(
+    `WITH w AS (SELECT * FROM webhooks WHERE id = $1),
+     e AS (
+       INSERT INTO events (id, account_id, event, resource, occurred_at, created_at, data)
+       SELECT new_uuid(now(), n), account_id, event, 'call', now(), now(), '{}'
+       FROM w, generate_series(1, $2::int) n RETURNING id
+     )
+     INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, state, completed_at,
+       created_at)
+     SELECT new_uuid(now(), 100000 + row_number() OVER ()::int), e.id, w.id, w.account_id, w.event, w.generation,
+       'succeeded', now(), now()
+     FROM w, e`,
+    [webhook, count],
+  );
+}
+
+describe('the list of deliveries', () => {
+  it('keeps its filters in the address, and the back button takes them back', async () => {
+    await installation.aSubscription(customer);
+    await installation.report(customer);
+    await installation.delivery(customer, 'succeeded');
+    const page = await installation.openAs(customer, 'deliveries');
+    await page.getByText('cdrCreated · call').waitFor();
+    await page.getByLabel('State').selectOption('exhausted');
+    await page.getByText('No delivery matches').waitFor();
+    expect(page.url()).toMatch(/deliveries\?state=exhausted$/);
+    await page.goBack();
+    await page.getByText('cdrCreated · call').waitFor();
+    expect(await page.getByLabel('State').inputValue()).toBe('');
+    await page.getByLabel('Since').fill('2026-01-31T12:00:30');
+    await page.getByRole('button', { name: 'Apply' }).click();
+    await expect.poll(() => page.url()).toMatch(/since=2026-\d\d-\d\dT\d\d%3A/);
+    await page.reload();
+    expect(await page.getByLabel('Since').inputValue()).toBe('2026-01-31T12:00:30');
+  });
+
+  it('shows new deliveries by itself, and later changes in place', async () => {
+    const page = await installation.openAs(customer, 'deliveries');
+    await page.getByText('There are no deliveries yet.').waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await installation.aSubscription(customer);
+    await installation.report(customer);
+    await page.locator('.badge', { hasText: 'succeeded' }).waitFor();
+    expect(await page.getByRole('row').count()).toBe(2);
+  });
+
+  it('scrolls through 10,000 rows, and holds new ones back meanwhile', async () => {
+    const webhook = await installation.aSubscription(customer);
+    await insertDeliveries(webhook, 10_000);
+    const page = await installation.openAs(customer, 'deliveries');
+    await page.getByText('cdrCreated · call').first().waitFor();
+    const rows = page.getByRole('table', { name: 'Deliveries' });
+    // 50 pages are loaded as the end comes near.
+    await expect
+      .poll(
+        async () => {
+          await page.evaluate('window.scrollTo(0, document.documentElement.scrollHeight)');
+          return rows.getAttribute('aria-rowcount');
+        },
+        { timeout: 60_000, interval: 50 },
+      )
+      .toBe('10001');
+    expect(await page.getByRole('row').count()).toBeLessThan(100);
+    await page.getByText('That is all: 10000 deliveries.').waitFor();
+
+    const slowestFrame = await page.evaluate(`(async () => {
+      let slowest = 0;
+      let before = performance.now();
+      for (let step = 0; step < 60; step += 1) {
+        window.scrollBy(0, -5_000);
+        await new Promise(requestAnimationFrame);
+        slowest = Math.max(slowest, performance.now() - before);
+        before = performance.now();
+      }
+      return slowest;
+    })()`);
+    // All rows at once would take seconds.
+    expect(slowestFrame).toBeLessThan(500);
+
+    const place = await page.evaluate('window.scrollY');
+    await installation.report(customer);
+    await page.getByRole('button', { name: '1 new' }).waitFor();
+    expect(await page.evaluate('window.scrollY')).toBe(place);
+    await page.getByRole('button', { name: '1 new' }).click();
+    await expect.poll(() => rows.getAttribute('aria-rowcount')).toBe('10002');
+  });
+
+  it('is worked with the keyboard', async () => {
+    await insertDeliveries(await installation.aSubscription(customer), 300);
+    const page = await installation.openAs(customer, 'deliveries');
+    await page.getByText('cdrCreated · call').first().waitFor();
+    await page.getByRole('row').nth(1).getByRole('link').focus();
+    for (let n = 0; n < 40; n += 1) await page.keyboard.press('ArrowDown');
+    await expect.poll(() => page.locator(':focus').getAttribute('data-index')).toBe('40');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Delivery', exact: true }).waitFor();
+  });
+
+  it('redelivers the selected, and tells how that went', async () => {
+    installation.receiver.answering = (_, response) => response.writeHead(410).end();
+    await installation.aSubscription(customer);
+    await installation.report(customer);
+    await installation.delivery(customer, 'exhausted');
+    installation.receiver.answering = (_, response) => response.end();
+    await installation.aSubscription(customer);
+    await installation.report(customer);
+    const { id } = await installation.delivery(customer, 'succeeded');
+    const before = installation.receiver.received.filter((one) => one.id === id).length;
+
+    const page = await installation.openAs(customer, 'deliveries');
+    await page.getByText('cdrCreated · call').first().waitFor();
+    for (const box of await page.getByRole('checkbox').all()) await box.check();
+    await page.getByRole('button', { name: 'Redeliver 2 selected' }).click();
+    await page.getByText('1 delivery is being sent again.').waitFor();
+    // The subscription of the other one was switched off by the 410.
+    await page.locator('.toasts .bad').waitFor();
+    await installation.receiver.until(
+      (received) => received.filter((one) => one.id === id).length === before + 1,
+    );
+  });
+});
+
+it('shows hostile texts as texts', async () => {
+  const script =
+    '<img src=x onerror="document.title=\'taken\'"><script>document.title="taken"</script>';
+  const hostile = encodeURIComponent(`${script}\u202e${'x'.repeat(2_500)}`);
+  const page = await installation.openAs(customer, `deliveries?event=${hostile}&state=${hostile}`);
+  await page.getByText('No delivery matches').waitFor();
+  expect(await page.getByLabel('Event').inputValue()).toContain(script);
+  expect(await page.title()).toBe('Deliveries – Switchhook');
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(1_200);
+});

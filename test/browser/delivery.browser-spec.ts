@@ -1,0 +1,75 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { ConsoleInstallation, type Customer, overflowOf } from '../support/console.js';
+
+let installation: ConsoleInstallation;
+let customer: Customer;
+
+beforeAll(async () => {
+  installation = await ConsoleInstallation.start({ DELIVERY_RETRY_SCHEDULE: '1h' });
+});
+afterAll(() => installation.stop());
+beforeEach(async () => {
+  installation.receiver.answering = (_, response) => response.end('thanks');
+  customer = await installation.aCustomer();
+});
+afterEach(() => installation.closePages());
+
+it('says what became of a delivery, follows it, and redelivers it', async () => {
+  installation.receiver.answering = (_, response) => response.writeHead(500).end('out of order');
+  const webhook = await installation.aSubscription(customer);
+  await installation.report(customer);
+  const { id } = await installation.delivery(customer, 'pending');
+  const page = await installation.openAs(customer, `deliveries/${id}`);
+  const verdict = page.getByRole('region', { name: 'What became of it' });
+  await verdict.getByText('Your server answered 500.').waitFor();
+  await verdict.getByText(/The next try is in (\d+ minutes|1 hour), at/).waitFor();
+  await page.getByText('out of order').waitFor();
+  expect(await page.getByRole('button', { name: 'Redeliver' }).isDisabled()).toBe(true);
+
+  await page.getByText('Live', { exact: true }).waitFor();
+  installation.receiver.answering = (_, response) => response.end('thanks');
+  await customer.client.put(`/v1/webhooks/${webhook}`, { enabled: false });
+  await verdict.getByText('the subscription was switched off').waitFor();
+  await customer.client.put(`/v1/webhooks/${webhook}`, { enabled: true });
+  await page.getByRole('button', { name: 'Redeliver' }).click();
+  await verdict.getByText('Your server accepted this notification with 200').waitFor();
+  await page.getByText('Attempt 2', { exact: true }).waitFor();
+});
+
+it('shows the body exactly as it was signed, and copies the request as curl', async () => {
+  const payload = '{"big": 12345678901234567890, "z":1, "a":"\\u00e9"}';
+  const fields = `{"name":"Billing \\"EU\\"","event":"cdrCreated","resource":"call","targetUrl":"${installation.receiver.url}","payload":${payload},"headers":{"X-Key":"top secret"}}`;
+  const made = await customer.client.post('/v1/webhooks', fields);
+  expect(made.status).toBe(200);
+  await installation.report(customer, '{ "n":1e400, "n": 98765432109876543210.50 }');
+  const { id } = await installation.delivery(customer, 'succeeded');
+  const received = installation.receiver.received.find((one) => one.id === id)!;
+
+  const permissions = ['clipboard-read', 'clipboard-write'];
+  const page = await installation.openAs(customer, `deliveries/${id}`, { permissions });
+  expect(await page.locator('pre.body').innerText()).toBe(received.body);
+  await page.getByRole('button', { name: 'Copy as curl' }).click();
+  await page.getByText('Copied.').waitFor();
+  const curl = await page.evaluate<string>('navigator.clipboard.readText()');
+  expect(curl).toContain(`curl -X POST '${installation.receiver.url}`);
+  expect(curl).toContain(`webhook-id: ${id}`);
+  expect(curl).toContain('98765432109876543210.50');
+  expect(curl).not.toContain('top secret');
+});
+
+it('shows hostile answers and addresses as texts', async () => {
+  const script = '<script>document.title="taken"</script>\u202e';
+  installation.receiver.answering = (_, response) => {
+    response.writeHead(400, { 'X-Hostile': '<b>bold</b>' }).end(script + 'y'.repeat(10_000));
+  };
+  const targetUrl = `${installation.receiver.url}/${'<script>'.repeat(100)}`;
+  await installation.aSubscription(customer, { targetUrl, name: script });
+  await installation.report(customer, JSON.stringify({ text: script.repeat(300) }));
+  const { id } = await installation.delivery(customer, 'pending');
+  const viewport = { width: 360, height: 700 };
+  const page = await installation.openAs(customer, `deliveries/${id}`, { viewport });
+  await page.getByLabel('Response', { exact: true }).getByText('document.title="taken"').waitFor();
+  await page.getByText('x-hostile: <b>bold</b>').waitFor();
+  expect(await page.title()).toBe('Delivery – Switchhook');
+  expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+});

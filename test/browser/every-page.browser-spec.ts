@@ -1,0 +1,75 @@
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  accessibilityFaultsOf,
+  ConsoleInstallation,
+  type Customer,
+  overflowOf,
+} from '../support/console.js';
+
+let installation: ConsoleInstallation;
+let customer: Customer;
+let delivery: string;
+
+beforeAll(async () => {
+  installation = await ConsoleInstallation.start({ DELIVERY_RETRY_SCHEDULE: '1h' });
+  installation.receiver.answering = (_, response) => response.writeHead(500).end('no such hook');
+  customer = await installation.aCustomer();
+  await installation.aSubscription(customer);
+  await installation.report(customer);
+  await installation.receiver.until((received) => received.length === 1);
+  delivery = (await installation.delivery(customer, 'pending')).id;
+});
+afterAll(() => installation.stop());
+afterEach(() => installation.closePages());
+
+/** Every page: its path, what it shows when it is ready, and what is done there first. */
+const PAGES: [
+  name: string,
+  path: () => string,
+  ready: string,
+  act?: (page: Page) => Promise<void>,
+][] = [
+  ['deliveries', () => 'deliveries', 'cdrCreated · call'],
+  ['deliveries without any', () => 'deliveries?state=parked', 'No delivery matches'],
+  ['deliveries with a wrong filter', () => 'deliveries?since=x', 'must be'],
+  ['a delivery', () => `deliveries/${delivery}`, 'Your server answered 500'],
+  ['a delivery that is missing', () => 'deliveries/1', 'There is no such delivery'],
+  ['an unknown page', () => 'nowhere/at/all', 'There is no page'],
+  ['the palette', () => 'deliveries', 'cdrCreated · call', openPalette],
+];
+
+async function openPalette(page: Page): Promise<void> {
+  await page.keyboard.press('Control+k');
+  await page.getByRole('option', { name: 'Log out' }).waitFor();
+}
+
+describe.each(PAGES)('the page of %s', (_name, path, ready, act) => {
+  it.each(['light', 'dark'] as const)('is accessible in the %s theme', async (colorScheme) => {
+    const page = await installation.openAs(customer, path(), { colorScheme });
+    await page.getByText(ready).first().waitFor();
+    await act?.(page);
+    expect(await accessibilityFaultsOf(page)).toEqual([]);
+  });
+
+  it('needs no horizontal scrolling at 360 px', async () => {
+    const viewport = { width: 360, height: 700 };
+    const page = await installation.openAs(customer, path(), { viewport });
+    await page.getByText(ready).first().waitFor();
+    await act?.(page);
+    expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+  });
+});
+
+it.each(['light', 'dark'] as const)(
+  'the login is accessible in the %s theme',
+  async (colorScheme) => {
+    const page = await installation.open('', {
+      colorScheme,
+      viewport: { width: 360, height: 700 },
+    });
+    await page.getByLabel('Username').waitFor();
+    expect(await accessibilityFaultsOf(page)).toEqual([]);
+    expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+  },
+);

@@ -1,0 +1,137 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { ConsoleInstallation, logIn } from '../support/console.js';
+import { clientOf } from '../support/http.js';
+
+let installation: ConsoleInstallation;
+
+beforeAll(async () => {
+  installation = await ConsoleInstallation.start();
+});
+afterAll(() => installation.stop());
+afterEach(() => installation.closePages());
+
+describe('the login', () => {
+  it('refuses a wrong password beside the field', async () => {
+    const customer = await installation.aCustomer();
+    const page = await installation.open('');
+    await logIn(page, { ...customer, password: 'wrong-secret' });
+    await page.getByText('The username or the password is wrong.').waitFor();
+    expect(await page.getByLabel('Password').getAttribute('aria-invalid')).toBe('true');
+  });
+
+  it('says how long to wait after too many failures', async () => {
+    const customer = await installation.aCustomer();
+    for (let n = 0; n < 10; n += 1) {
+      const pair = { username: customer.username, password: `wrong ${n}` };
+      await clientOf(installation.api.url).post('/v1/session', pair);
+    }
+    const page = await installation.open('');
+    await logIn(page, customer);
+    await page.getByText(/too many failed logins. Try again in \d+ minutes/).waitFor();
+  });
+
+  it('leads to the page that was asked for, and shows who is logged in', async () => {
+    const customer = await installation.aCustomer();
+    const page = await installation.openAs(customer, 'deliveries?state=parked');
+    await page.getByText('No delivery matches').waitFor();
+    expect(page.url()).toBe(`${installation.api.url}/console/deliveries?state=parked`);
+    expect(await page.title()).toBe('Deliveries – Switchhook');
+    await page.getByText(customer.username).waitFor();
+    await page.getByText('account', { exact: true }).waitFor();
+  });
+});
+
+describe('the session', () => {
+  it('survives a reload, and ends with the logout', async () => {
+    const page = await installation.openAs(await installation.aCustomer(), 'deliveries');
+    await page.reload();
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.getByLabel('Username').waitFor();
+    await page.reload();
+    await page.getByLabel('Username').waitFor();
+  });
+
+  it('leads back to the same page when it has expired, without the data of another user', async () => {
+    const customer = await installation.aCustomer();
+    await installation.aSubscription(customer);
+    await installation.report(customer);
+    const page = await installation.openAs(customer, 'deliveries?event=cdrCreated');
+    await page.getByText('cdrCreated · call').waitFor();
+    await page.context().clearCookies();
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.getByText('Your session has ended.').waitFor();
+    await logIn(page, await installation.aCustomer());
+    await page.getByText('No delivery matches').waitFor();
+    expect(await page.getByText('cdrCreated · call').count()).toBe(0);
+    expect(page.url()).toContain('/console/deliveries?event=cdrCreated');
+  });
+
+  it('ends within two seconds when its credential is revoked', async () => {
+    const customer = await installation.aCustomer();
+    const page = await installation.openAs(customer, 'deliveries');
+    await page.getByText('Live', { exact: true }).waitFor();
+    await installation.database.query('DELETE FROM credentials WHERE user_id = $1', [customer.id]);
+    const revoked = performance.now();
+    await page.getByText('Your session has ended.').waitFor();
+    // Half a second for a busy machine.
+    expect(performance.now() - revoked).toBeLessThan(2_500);
+  });
+
+  it('is of no use to a page of another origin', async () => {
+    const elsewhere = createServer((_, response) => {
+      response.setHeader('Content-Type', 'text/html');
+      response.end('<!doctype html><title>Elsewhere</title>');
+    });
+    await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
+    const { port } = elsewhere.address() as AddressInfo;
+    try {
+      const page = await installation.openAs(await installation.aCustomer(), 'deliveries');
+      const stranger = await page.context().newPage();
+      await stranger.goto(`http://127.0.0.1:${port}/`);
+      const outcomes = await stranger.evaluate(`(async () => {
+        const api = '${installation.api.url}';
+        const read = await fetch(api + '/v1/session', { credentials: 'include' }).then(
+          () => 'read',
+          () => 'refused',
+        );
+        const frame = document.createElement('iframe');
+        frame.src = api + '/console/';
+        document.body.append(frame);
+        await new Promise((resolve) => frame.addEventListener('load', resolve));
+        return [read, frame.contentDocument === null ? 'not framed' : 'framed'];
+      })()`);
+      expect(outcomes).toEqual(['refused', 'not framed']);
+      await stranger.close();
+    } finally {
+      elsewhere.close();
+    }
+  });
+});
+
+describe('the shell', () => {
+  it('is worked with the keyboard: palette, skip link, focus after a change of page', async () => {
+    const page = await installation.openAs(await installation.aCustomer(), 'nowhere');
+    await page.getByText('There is no page').waitFor();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('deliv');
+    await page.keyboard.press('Enter');
+    await page.getByText('There are no deliveries yet.').waitFor();
+    const focused = page.locator(':focus');
+    expect(await focused.innerText()).toBe('Deliveries');
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('log out');
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Username').waitFor();
+  });
+
+  it('opens a delivery by its id', async () => {
+    const page = await installation.openAs(await installation.aCustomer(), 'deliveries');
+    await page.getByRole('button', { name: /Find/ }).click();
+    await page.keyboard.type('019a0b1c-2d3e-7f40-8a51-b26c73d84e95');
+    await page.keyboard.press('Enter');
+    await page.getByText('There is no such delivery.').waitFor();
+  });
+});

@@ -1,0 +1,153 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import type { Schemas } from '#libs/client';
+import { eventually } from '#tools/eventually';
+import { createUser } from './accounts.js';
+import { complaintsOn, startBrowser } from './browser.js';
+import { createTestDatabase, type TestDatabase } from './database.js';
+import type { Environment } from './environment.js';
+import { type Client, clientOf } from './http.js';
+import { apiInProcess, type Running, workerInProcess } from './in-process.js';
+import { type Receiver, startReceiver } from './receiver.js';
+
+type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>;
+
+/** A customer who uses the console, and a receiver of the customer's own. */
+export interface Customer {
+  id: string;
+  username: string;
+  password: string;
+  client: Client;
+}
+
+/** An installation with a worker, a receiver and a browser, shared by the tests of a file. */
+export class ConsoleInstallation {
+  readonly complaints: string[] = [];
+  private customers = 0;
+  private readonly sessions = new Map<Customer, StorageState>();
+  private readonly pages: Page[] = [];
+
+  private constructor(
+    readonly database: TestDatabase,
+    readonly api: Running,
+    private readonly worker: Running,
+    readonly receiver: Receiver,
+    readonly browser: Browser,
+    readonly platform: Client,
+  ) {}
+
+  static async start(environment: Environment = {}): Promise<ConsoleInstallation> {
+    const database = await createTestDatabase();
+    const all = {
+      DATABASE_URL: database.url,
+      DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
+      ...environment,
+    };
+    const [api, worker, receiver, browser, { auth }] = await Promise.all([
+      apiInProcess(all),
+      workerInProcess(all),
+      startReceiver(),
+      startBrowser(),
+      createUser(database, 'switch', 'platform'),
+    ]);
+    const platform = clientOf(api.url, auth);
+    return new ConsoleInstallation(database, api, worker, receiver, browser, platform);
+  }
+
+  async stop(): Promise<void> {
+    await this.browser.close();
+    await Promise.all([this.api.stop(), this.worker.stop(), this.receiver.close()]);
+    await this.database.drop();
+  }
+
+  /** Closes the pages of a test. @throws if the browser complained of one */
+  async closePages(): Promise<void> {
+    for (const page of this.pages.splice(0)) await page.context().close();
+    expect(this.complaints.splice(0)).toEqual([]);
+  }
+
+  async aCustomer(): Promise<Customer> {
+    const username = `customer-${(this.customers += 1)}`;
+    const { id, auth } = await createUser(this.database, username);
+    const client = clientOf(this.api.url, auth);
+    return { id, username, password: `${username}-secret`, client };
+  }
+
+  /** @returns the id of a subscription to call records, which the receiver gets unless told otherwise */
+  async aSubscription({ client }: Customer, fields: object = {}): Promise<string> {
+    const body = { event: 'cdrCreated', resource: 'all', targetUrl: this.receiver.url, ...fields };
+    const answer = await client.post('/v1/webhooks', body);
+    expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
+    return answer.json<{ href: string }>().href.split('/').at(-1)!;
+  }
+
+  /** Reports a call. @param data as JSON text */
+  async report({ id }: Customer, data = '{}'): Promise<void> {
+    const event = `{"event":"cdrCreated","resource":"call","accountId":${id},"data":${data}}`;
+    const answer = await this.platform.post('/v1/events', event);
+    expect(answer.status).toBe(202);
+  }
+
+  /** The newest delivery, once it has a state, and its first attempt is recorded. */
+  async delivery({ client }: Customer, state: string): Promise<Schemas['Delivery']> {
+    const newest = async () =>
+      (await client.get('/v1/deliveries?limit=1')).json<Schemas['Delivery'][]>()[0];
+    const isThere = (one?: Schemas['Delivery']) => one?.state === state && one.attempts > 0;
+    return (await eventually(newest, isThere, { ms: 20_000 }))!;
+  }
+
+  /** A page of the console, in a browser of its own that knows no cookie. */
+  async open(path: string, options: BrowserContextOptions = {}): Promise<Page> {
+    const context = await this.browser.newContext({
+      viewport: { width: 1_200, height: 800 },
+      ...options,
+    });
+    const page = await context.newPage();
+    page.setDefaultTimeout(20_000);
+    this.pages.push(page);
+    const complaints = complaintsOn(page);
+    page.on('close', () => this.complaints.push(...complaints));
+    await page.goto(`${this.api.url}/console/${path}`);
+    return page;
+  }
+
+  /** A page of the console, as a customer sees it. The first one of a customer logs in; others have its session. */
+  async openAs(user: Customer, path: string, options: BrowserContextOptions = {}): Promise<Page> {
+    const storageState = this.sessions.get(user);
+    const page = await this.open(path, { ...options, ...(storageState && { storageState }) });
+    if (!storageState) await logIn(page, user);
+    await page.getByRole('navigation', { name: 'Pages' }).waitFor();
+    this.sessions.set(user, await page.context().storageState());
+    return page;
+  }
+}
+
+export async function logIn(
+  page: Page,
+  { username, password }: Pick<Customer, 'username' | 'password'>,
+): Promise<void> {
+  await page.getByLabel('Username').fill(username);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Log in' }).click();
+}
+
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+/** What axe finds wrong with a page, as lines. */
+export async function accessibilityFaultsOf(page: Page): Promise<string[]> {
+  await page.evaluate(await readFile(axe, 'utf8'));
+  return page.evaluate(async () => {
+    interface Axe {
+      run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
+    }
+    const { violations } = await (globalThis as unknown as { axe: Axe }).axe.run();
+    return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+  });
+}
+
+/** By how many CSS pixels a page is wider than its window. */
+export function overflowOf(page: Page): Promise<number> {
+  return page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
+}
