@@ -30,7 +30,6 @@ export async function checkSession(): Promise<void> {
 export async function logIn(username: string, password: string): Promise<void> {
   const { data, error, response } = await api.POST('/v1/session', { body: { username, password } });
   if (!data) throw new LoginError(response, error);
-  forgetData();
   queryClient.setQueryData<SessionState>(SESSION_KEY, { user: data });
 }
 
