@@ -349,7 +349,7 @@ describe('the image', () => {
       startWorker(environment, image),
     ]);
     try {
-      for (const path of ['/openapi.json', '/docs/']) {
+      for (const path of ['/openapi.json', '/docs/', '/console/']) {
         expect((await send('GET', `${running[0].url}${path}`)).status).toBe(200);
       }
     } finally {
