@@ -26,7 +26,7 @@ export const COLUMNS: readonly Column<Delivery>[] = [
       <span className="state">
         <Badge tone={TONES[state]}>{state}</Badge>
         <span className="quiet">
-          {attempts === 1 ? '1 attempt' : `${attempts} attempts`} · <RelativeTime at={createdAt} />
+          <RelativeTime at={createdAt} /> · {attempts === 1 ? '1 attempt' : `${attempts} attempts`}
         </span>
       </span>
     ),
