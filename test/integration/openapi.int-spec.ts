@@ -185,8 +185,8 @@ describe('every route', () => {
       stack: { route?: { path: string; methods: Record<string, boolean> } }[];
     };
     const routes = stack.flatMap(({ route }) =>
-      // What leads a browser to the description is no part of the API.
-      route && !['/', '/{*path}'].includes(route.path)
+      // The console, and what leads a browser there, are no part of the API.
+      route && !['/', '/console', '/console/{*path}', '/{*path}'].includes(route.path)
         ? Object.keys(route.methods).map(
             (method) => `${method.toUpperCase()} ${route.path.replaceAll(/:(\w+)/g, '{$1}')}`,
           )
