@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { EVENT_KINDS } from '#libs/webhooks/domain';
+import { REPORTED_KINDS } from '#libs/webhooks/domain';
 import { runCli } from '../support/command-line.js';
 
 /** A request as the API would receive it. */
@@ -67,10 +67,10 @@ describe('events send', () => {
       headers: { 'content-type': 'application/json', authorization: basic('switch:switch-secret') },
     });
     const events = received[0]!.body.events!;
-    expect(events.map(({ event }) => event)).toEqual(EVENT_KINDS);
+    expect(events.map(({ event }) => event)).toEqual(REPORTED_KINDS);
     expect(events.every(({ applicationId }) => applicationId === '12')).toBe(true);
     const lines = stdout.trimEnd().split('\n');
-    expect(lines.map((line) => line.split(' ')[0])).toEqual(EVENT_KINDS);
+    expect(lines.map((line) => line.split(' ')[0])).toEqual(REPORTED_KINDS);
     expect(lines).toContain('smsdlr sms 2 deliveries http://api/v1/events/u');
     expect(lines).toContain('cdrRated call 2 deliveries http://api/v1/events/u');
   });
@@ -212,7 +212,7 @@ describe('events send', () => {
     [[], '--application or --account is required'],
     [['--account', 'demo'], "error: option '--account <id>' argument 'demo' is invalid."],
     [['--account', '7', '--count', '1001'], 'It must be a whole number from 1 to 1000.'],
-    [['--account', '7', '--event', 'sms'], `Allowed choices are ${EVENT_KINDS.join(', ')}.`],
+    [['--account', '7', '--event', 'sms'], `Allowed choices are ${REPORTED_KINDS.join(', ')}.`],
     [['--account', '7', '--resource', 'all'], 'Allowed choices are call, sms, transcription.'],
     [['--account', '7', '--user', 'other'], '--password-stdin is required'],
     [['--from-file', 'events.json', '--count', '3'], '--from-file and --count exclude each other'],

@@ -255,6 +255,18 @@ it('the database sets author and time of an audit entry, whatever the statement 
   ]);
 });
 
+it('the worker cannot report an event of the platform as a notice', async () => {
+  const [webhook] = await database.query<{ id: string }>('SELECT id FROM webhooks LIMIT 1');
+  const account = 'SELECT account_id FROM webhooks WHERE id = $1';
+  const copy = `INSERT INTO webhooks (account_id, event, resource, target_url, enabled, secret)
+    VALUES ((${account}), $2, 'all', 'http://target.example/', true, '')`;
+  for (const kind of ['smsdlr', 'webhookFailing']) await database.query(copy, [webhook!.id, kind]);
+  const tell = (kind: string) => `SELECT tell_of_webhook(${webhook!.id}, '${kind}', now(), now())`;
+  await as('worker', tell('smsdlr'), tell('webhookFailing'));
+  await expect(as('api', tell('webhookFailing'))).rejects.toMatchObject({ code: REFUSED });
+  expect(await database.query('SELECT event FROM events')).toEqual([{ event: 'webhookFailing' }]);
+});
+
 describe('the partition functions', () => {
   it('create partitions for a month ahead at most', async () => {
     await as('api', 'SELECT ensure_partitions(100000)');

@@ -1415,7 +1415,7 @@ export interface components {
              */
             enabled?: boolean | null;
             /**
-             * @description The kind of events that it is for. Must be one of smsdlr, cdrCreated, cdrRated.
+             * @description The kind of events that it is for. By `webhookFailing` (the circuit has opened), `webhookRecovered` (it has closed) and `webhookDisabled` (the service has switched it off) the service tells of the account's other subscriptions or, to a subscription of an application, of those of that application. Must be one of smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered.
              * @example cdrCreated
              */
             event: components["schemas"]["EventKind"];
@@ -1446,7 +1446,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description What the events are about; `all` covers kinds of later versions, too. Must be a comma-separated list of call, sms, transcription, or all.
+             * @description What the events are about; `all` covers kinds of later versions, too. Notices about subscriptions need `all`. Must be a comma-separated list of call, sms, transcription, or all.
              * @example call,sms
              */
             resource: string;
@@ -1631,10 +1631,10 @@ export interface components {
              */
             event: components["schemas"]["EventKind"];
             /**
-             * @description What the event is about.
+             * @description What the event is about: call, sms, transcription, or `all` in a notice about a subscription.
              * @example call
              */
-            resource: components["schemas"]["Resource"];
+            resource: string;
             /**
              * @description The application of the event, if it has one.
              * @example 5080983
@@ -1781,10 +1781,10 @@ export interface components {
              */
             event: components["schemas"]["EventKind"];
             /**
-             * @description What the event is about.
+             * @description What the event is about: call, sms, transcription, or `all` in a notice about a subscription.
              * @example call
              */
-            resource: components["schemas"]["Resource"];
+            resource: string;
             /**
              * @description The application of the event, if it has one.
              * @example 5080983
@@ -1889,10 +1889,10 @@ export interface components {
              */
             event: components["schemas"]["EventKind"];
             /**
-             * @description What it is about.
+             * @description What it is about: call, sms, transcription, or `all` in a notice about a subscription.
              * @example call
              */
-            resource: components["schemas"]["Resource"];
+            resource: string;
             /**
              * Format: int64
              * @description The account that it happened to. An integer.
@@ -1931,7 +1931,7 @@ export interface components {
          * @example cdrCreated
          * @enum {string}
          */
-        EventKind: "smsdlr" | "cdrCreated" | "cdrRated";
+        EventKind: "smsdlr" | "cdrCreated" | "cdrRated" | "webhookFailing" | "webhookDisabled" | "webhookRecovered";
         EventReport: {
             /**
              * Format: uuid
@@ -1951,10 +1951,10 @@ export interface components {
              */
             event: components["schemas"]["EventKind"];
             /**
-             * @description What it is about.
+             * @description What it is about: call, sms, transcription, or `all` in a notice about a subscription.
              * @example call
              */
-            resource: components["schemas"]["Resource"];
+            resource: string;
             /**
              * Format: int64
              * @description The account that it happened to. An integer.
@@ -2137,10 +2137,10 @@ export interface components {
              */
             event: components["schemas"]["EventKind"];
             /**
-             * @description What the event is about.
+             * @description What the event is about: call, sms, transcription, or `all` in a notice about a subscription.
              * @example call
              */
-            resource: components["schemas"]["Resource"];
+            resource: string;
             /**
              * @description The account that it happened to.
              * @example 83346
@@ -2163,7 +2163,7 @@ export interface components {
              */
             test?: boolean;
             /**
-             * @description Byte for byte as the platform reported it.
+             * @description Byte for byte as the platform reported it. In a notice about another subscription: its `webhookId`, `name`, `event` and `targetUrl` (without user information), `failingSince`, and `disablesAt` (`webhookFailing`) or `reason` (`webhookDisabled`).
              * @example {
              *       "callId": "8c1f3a",
              *       "duration": 33258
@@ -2463,7 +2463,7 @@ export interface components {
              */
             id?: string | null;
             /**
-             * @description The kind of the event.
+             * @description The kind of the event. webhookFailing, webhookDisabled, webhookRecovered are refused: only the service reports notices about subscriptions.
              * @example cdrCreated
              */
             event: components["schemas"]["EventKind"];
@@ -2631,7 +2631,7 @@ export interface components {
              */
             enabled?: boolean;
             /**
-             * @description The kind of events that it is for. Must be one of smsdlr, cdrCreated, cdrRated.
+             * @description The kind of events that it is for. By `webhookFailing` (the circuit has opened), `webhookRecovered` (it has closed) and `webhookDisabled` (the service has switched it off) the service tells of the account's other subscriptions or, to a subscription of an application, of those of that application. Must be one of smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered.
              * @example cdrCreated
              */
             event?: components["schemas"]["EventKind"];
@@ -2662,7 +2662,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description What the events are about; `all` covers kinds of later versions, too. Must be a comma-separated list of call, sms, transcription, or all.
+             * @description What the events are about; `all` covers kinds of later versions, too. Notices about subscriptions need `all`. Must be a comma-separated list of call, sms, transcription, or all.
              * @example call,sms
              */
             resource?: string;
@@ -3498,7 +3498,7 @@ export interface operations {
             query?: {
                 /** @description With `all`, those of applications, too. */
                 scope?: "all";
-                /** @description Answers those for this kind of events: smsdlr, cdrCreated, cdrRated. */
+                /** @description Answers those for this kind of events: smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered. */
                 event?: string;
                 /** @description One of call, sms, transcription, all: `sms` finds those to `call,sms` and to `all`, `all` finds those to `all`. */
                 resource?: string;
@@ -3833,7 +3833,7 @@ export interface operations {
     applicationWebhooksList: {
         parameters: {
             query?: {
-                /** @description Answers those for this kind of events: smsdlr, cdrCreated, cdrRated. */
+                /** @description Answers those for this kind of events: smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered. */
                 event?: string;
                 /** @description One of call, sms, transcription, all: `sms` finds those to `call,sms` and to `all`, `all` finds those to `all`. */
                 resource?: string;
@@ -4045,9 +4045,9 @@ export interface operations {
     eventsList: {
         parameters: {
             query?: {
-                /** @description Of this kind: smsdlr, cdrCreated, cdrRated. */
+                /** @description Of this kind: smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered. */
                 event?: string;
-                /** @description About this: call, sms, transcription. */
+                /** @description About this: call, sms, transcription, or all for notices. */
                 resource?: string;
                 /** @description Of this application. */
                 applicationId?: string;
@@ -4209,7 +4209,7 @@ export interface operations {
                 accountId?: string;
                 /** @description In this state: pending, parked, succeeded, exhausted, cancelled. */
                 state?: string;
-                /** @description Of events of this kind: smsdlr, cdrCreated, cdrRated. */
+                /** @description Of events of this kind: smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered. */
                 event?: string;
                 /** @description With this result of the last attempt: a status such as `404`, a class such as `5xx`, or an error: dns, refused, reset, timeout, tls, blocked, protocol. */
                 status?: string;
@@ -4253,7 +4253,7 @@ export interface operations {
             query?: {
                 /** @description In this state: pending, parked, succeeded, exhausted, cancelled. */
                 state?: string;
-                /** @description Of events of this kind: smsdlr, cdrCreated, cdrRated. */
+                /** @description Of events of this kind: smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered. */
                 event?: string;
                 /** @description With this result of the last attempt: a status such as `404`, a class such as `5xx`, or an error: dns, refused, reset, timeout, tls, blocked, protocol. */
                 status?: string;

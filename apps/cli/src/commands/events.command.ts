@@ -3,7 +3,7 @@ import { example, numericId, wholeNumber } from '../arguments.js';
 import { type ApiOptions, apiOf, withApiOptions } from '../api/api-options.js';
 import { type FileEvent, readEvents } from '../events/event-file.js';
 import { type EventAnswer, sendEvents } from '../events/event-sender.js';
-import { EVENT_KINDS, type EventKind, type Resource, RESOURCES } from '#libs/webhooks/domain';
+import { REPORTED_KINDS, type ReportedKind, type Resource, RESOURCES } from '#libs/webhooks/domain';
 import { sampleEvents } from '../events/samples.js';
 import { CommandFailure } from '../failure.js';
 import { type OutputOptions, print } from '../output.js';
@@ -12,7 +12,7 @@ const MAX_COUNT = 1_000;
 
 interface SendOptions extends ApiOptions, OutputOptions {
   fromFile?: string;
-  event?: EventKind;
+  event?: ReportedKind;
   resource?: Resource;
   application?: string;
   account?: string;
@@ -34,7 +34,7 @@ export function addEventsCommands(program: Command): void {
       '--from-file <file>',
       'send the events of a file as they are: an object of JSON, an array, or an object on each line; - for standard input',
     )
-    .addOption(new Option('--event <kind>', 'send only this kind').choices(EVENT_KINDS))
+    .addOption(new Option('--event <kind>', 'send only this kind').choices(REPORTED_KINDS))
     .addOption(new Option('--resource <resource>', 'what the events are about').choices(RESOURCES))
     .option('--application <id>', 'events of this application', numericId)
     .option('--account <id>', 'events of this account', numericId)
@@ -68,7 +68,7 @@ function samplesOf(options: SendOptions, command: Command): FileEvent[] {
   if (application === undefined && account === undefined) {
     command.error('error: --application or --account is required, or both');
   }
-  const kinds = event === undefined ? EVENT_KINDS : [event];
+  const kinds = event === undefined ? REPORTED_KINDS : [event];
   const ids = { applicationId: application, accountId: account, id };
   return sampleEvents({ events: kinds, resource, ...ids, count }, new Date()).map((sample) => ({
     ...sample,

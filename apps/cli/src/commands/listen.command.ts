@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { EVENT_KINDS, type EventKind, newSigningKey } from '#libs/webhooks/domain';
+import { EVENT_KINDS, type EventKind, newSigningKey, REPORTED_KINDS } from '#libs/webhooks/domain';
 import { type ApiOptions, apiOf, givenUrl, withApiOptions } from '../api/api-options.js';
 import { example, numericId, wholeNumber } from '../arguments.js';
 import { forward } from '../listen/forwarding.js';
@@ -61,7 +61,9 @@ export function addListenCommand(program: Command): void {
     .optionsGroup('Without a port:');
   withApiOptions(command, 'account')
     .addOption(
-      new Option('--event <kinds...>', 'only these kinds (default: all)').choices(EVENT_KINDS),
+      new Option('--event <kinds...>', 'only these kinds (default: those of the platform)').choices(
+        EVENT_KINDS,
+      ),
     )
     .option('--resource <resources>', 'only about these, such as call,sms', 'all')
     .option('--application <id>', 'only of this application', numericId)
@@ -137,7 +139,7 @@ async function listenToAccount(
   }
   const stopped = stopSignal();
   const api = await apiOf(options, command);
-  const { event: events = EVENT_KINDS, resource, application: applicationId } = options;
+  const { event: events = REPORTED_KINDS, resource, application: applicationId } = options;
   const { secret: given } = options;
   const { secret } = newSigningKey('hmac-sha256');
   await listenByStream(

@@ -1,5 +1,6 @@
 import {
-  type EventKind,
+  type EventResource,
+  type ReportedKind,
   type Resource,
   sampleCall,
   type SampleData,
@@ -10,8 +11,8 @@ import {
 /** The body of `POST /v1/events`. */
 export interface SampleEvent {
   id: string | undefined;
-  event: EventKind;
-  resource: Resource;
+  event: ReportedKind;
+  resource: EventResource;
   applicationId: string | undefined;
   accountId: string | undefined;
   data: SampleData;
@@ -19,7 +20,7 @@ export interface SampleEvent {
 
 /** The requested samples. */
 export interface SampleRequest {
-  events: readonly EventKind[];
+  events: readonly ReportedKind[];
   /** By default the usual resource of each event. */
   resource?: Resource | undefined;
   applicationId?: string | undefined;

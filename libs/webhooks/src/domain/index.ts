@@ -1,6 +1,9 @@
 export {
   EVENT_KINDS,
   type EventKind,
+  type EventResource,
+  REPORTED_KINDS,
+  type ReportedKind,
   type Resource,
   RESOURCES,
 } from '../subscriptions/domain/event-kinds.js';

@@ -5,6 +5,7 @@ import { deliveriesOfAccount } from './migrations/0002-deliveries-of-account.js'
 import { unmatchedEvents } from './migrations/0003-unmatched-events.js';
 import { attemptRequests } from './migrations/0004-attempt-requests.js';
 import { attemptCounts } from './migrations/0005-attempt-counts.js';
+import { notices } from './migrations/0007-notices.js';
 import { failingWebhooks } from './migrations/0008-failing-webhooks.js';
 import { DAYS_AHEAD } from './partitions.js';
 
@@ -15,6 +16,7 @@ export const webhooksSchema: DatabaseSchema = {
     unmatchedEvents,
     attemptRequests,
     attemptCounts,
+    notices,
     failingWebhooks,
   ],
   tables: {
@@ -46,6 +48,9 @@ export const webhooksSchema: DatabaseSchema = {
     'detach_partition(text)': { worker: 'EXECUTE' },
     'drop_partition(text)': { worker: 'EXECUTE' },
     'forget_webhooks(integer,integer)': { worker: 'EXECUTE' },
+    'tell_of_webhook(bigint,text,timestamp with time zone,timestamp with time zone)': {
+      worker: 'EXECUTE',
+    },
   },
   configure,
 };

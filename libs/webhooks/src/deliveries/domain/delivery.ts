@@ -1,4 +1,4 @@
-import type { EventKind, Resource } from '../../subscriptions/domain/event-kinds.js';
+import type { EventKind, EventResource } from '../../subscriptions/domain/event-kinds.js';
 
 /** The stored states of a delivery. */
 export type StoredState = 'pending' | 'succeeded' | 'exhausted' | 'cancelled';
@@ -23,7 +23,7 @@ export interface Delivery {
   eventId: string;
   webhookId: string;
   event: EventKind;
-  resource: Resource;
+  resource: EventResource;
   applicationId?: string;
   /** The subscription's present target. */
   targetUrl: string;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { EventKind, Resource } from '../../subscriptions/domain/event-kinds.js';
+import type { EventKind, EventResource } from '../../subscriptions/domain/event-kinds.js';
 import { ALL_RESOURCES } from '../../subscriptions/domain/event-kinds.js';
-import type { Webhook } from '../../subscriptions/domain/webhook.js';
+import { FAILING_MS, type Webhook } from '../../subscriptions/domain/webhook.js';
 
 /** The data of an event, as real platforms send it. */
 export type SampleData = Record<string, string | number | null>;
@@ -12,7 +12,7 @@ interface SampleSubject {
   sessionId: string;
   applicationId?: string | null | undefined;
   accountId: string;
-  resource: Resource;
+  resource: EventResource;
 }
 
 /** A subject and its times. Each event kind uses some of them. */
@@ -29,15 +29,18 @@ const SAMPLE_APPLICATION = '5080983';
 /** The usual resource and the data of each event kind. */
 const SAMPLES: Record<
   EventKind,
-  { resource: Resource; dataOf: (happening: Happening) => SampleData }
+  { resource: EventResource; dataOf: (happening: Happening) => SampleData }
 > = {
   smsdlr: { resource: 'sms', dataOf: deliveryReport },
   cdrCreated: { resource: 'call', dataOf: callRecord },
   cdrRated: { resource: 'call', dataOf: ratedCallRecord },
+  webhookFailing: { resource: ALL_RESOURCES, dataOf: failing },
+  webhookDisabled: { resource: ALL_RESOURCES, dataOf: disabled },
+  webhookRecovered: { resource: ALL_RESOURCES, dataOf: noticed },
 };
 
 /** The usual resource of an event kind. */
-export function usualResource(event: EventKind): Resource {
+export function usualResource(event: EventKind): EventResource {
   return SAMPLES[event].resource;
 }
 
@@ -61,11 +64,9 @@ function sampleId(): string {
 /** A sample of the subscription's event kind, for a test. `data` is JSON text. */
 export function sampleOf(
   webhook: Pick<Webhook, 'event' | 'resource' | 'accountId' | 'applicationId'>,
-): { resource: Resource; data: string } {
+): { resource: EventResource; data: string } {
   const { event, accountId, applicationId } = webhook;
-  const [first = ALL_RESOURCES] = webhook.resource.split(',') as (
-    Resource | typeof ALL_RESOURCES
-  )[];
+  const [first = ALL_RESOURCES] = webhook.resource.split(',') as EventResource[];
   const resource = first === ALL_RESOURCES ? usualResource(event) : first;
   const subject = { ...sampleCall(), applicationId, accountId, resource };
   return { resource, data: JSON.stringify(sampleData(event, subject, new Date())) };
@@ -110,6 +111,26 @@ function ratedCallRecord(happening: Happening): SampleData {
     ratingVersion: 1,
     created: zoned(happening.end),
   };
+}
+
+/** As `tell_of_webhook()` writes it (`infrastructure/migrations`). */
+function noticed({ start }: Happening): SampleData {
+  return {
+    webhookId: '4711',
+    name: 'Billing',
+    event: 'cdrCreated',
+    targetUrl: 'https://hooks.example.com/switchhook',
+    failingSince: start.toISOString(),
+  };
+}
+
+function failing(happening: Happening): SampleData {
+  const disablesAt = new Date(happening.start.getTime() + FAILING_MS).toISOString();
+  return { ...noticed(happening), disablesAt };
+}
+
+function disabled(happening: Happening): SampleData {
+  return { ...noticed(happening), reason: 'failing' };
 }
 
 function commonToRecords({ start, end, ...subject }: Happening): SampleData {

@@ -9,7 +9,7 @@ import type {
   DeliveryState,
 } from '../domain/delivery.js';
 import { namesAddress } from '../../subscriptions/domain/target-url.js';
-import { eventKind, resource } from '../../subscriptions/http/choices.schema.js';
+import { eventKind, resourceOrAll } from '../../subscriptions/http/choices.schema.js';
 
 const { optional } = schema;
 
@@ -60,7 +60,7 @@ export const DeliveryView = viewOf<Delivery>()('Delivery', {
   eventId: schema.uuid('The event that is told of.', '019a0b1c-2d3c-7a10-9c77-04d6f1e2b388'),
   webhookId: schema.numericId('The subscription that is told.', '4711'),
   event: eventKind('The kind of the event.'),
-  resource: resource('What the event is about.'),
+  resource: resourceOrAll('What the event is about:'),
   applicationId: optional(
     schema.numericId('The application of the event, if it has one.', '5080983'),
   ),

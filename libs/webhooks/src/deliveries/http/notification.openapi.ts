@@ -1,5 +1,5 @@
 import { type NotificationDescription, schema } from '#libs/http';
-import { eventKind, resource } from '../../subscriptions/http/choices.schema.js';
+import { eventKind, resourceOrAll } from '../../subscriptions/http/choices.schema.js';
 
 /** The body of a notification, as `notificationBody` writes it. */
 export const NotificationSchema = schema.named(
@@ -8,17 +8,19 @@ export const NotificationSchema = schema.named(
     id: schema.uuid('The same on every attempt, and equal to `webhook-id`.'),
     name: schema.optional(schema.text("The subscription's `name`.", 'Billing')),
     event: eventKind('The kind of the event.'),
-    resource: resource('What the event is about.'),
+    resource: resourceOrAll('What the event is about:'),
     accountId: schema.numericId('The account that it happened to.', '83346'),
     applicationId: schema.optional(
       schema.numericId('The application, if the event has one.', '5080983'),
     ),
     timestamp: schema.time('When it happened.'),
     test: schema.optional(schema.flag('`true` on a test; else absent.', true)),
-    data: schema.anyObject('Byte for byte as the platform reported it.', {
-      callId: '8c1f3a',
-      duration: 33258,
-    }),
+    data: schema.anyObject(
+      'Byte for byte as the platform reported it. In a notice about another subscription: its ' +
+        '`webhookId`, `name`, `event` and `targetUrl` (without user information), `failingSince`, ' +
+        'and `disablesAt` (`webhookFailing`) or `reason` (`webhookDisabled`).',
+      { callId: '8c1f3a', duration: 33258 },
+    ),
     payload: schema.optional(
       schema.anyObject("The subscription's `payload`, byte for byte.", {
         order: 4711,

@@ -7,6 +7,7 @@ import {
   decide,
   followedBy,
   healthAfter,
+  noticeOf,
   NOW,
   type Verdicts,
   verdictsOf,
@@ -112,7 +113,7 @@ export class PostgresTargetVerdicts extends TargetVerdicts implements OnApplicat
       // It was switched off or deleted, or its target was replaced.
       if (!row) continue;
       const known = knownHealth(row.health, readAt);
-      if (row.done) this.tell(each);
+      if (row.done) this.tell(each, row.toldBy);
       else if (known.stored === each.known.stored) locked.push(each);
       else changed.push({ ...each, known });
     }
@@ -120,13 +121,14 @@ export class PostgresTargetVerdicts extends TargetVerdicts implements OnApplicat
     return changed;
   }
 
-  private tell({ webhookId, accountId, known, decision }: Decided): void {
+  private tell({ webhookId, accountId, known, decision }: Decided, notice: string | null): void {
     const { change, health } = decision;
     const wasFailing = known.failingMs !== null;
     const isFailing = health ? health.failingSince !== null : wasFailing;
     if (change !== undefined || isFailing !== wasFailing) {
       this.activity.report(accountId, { kind: 'webhook', id: webhookId });
     }
+    if (notice !== null) this.activity.report(accountId, { kind: 'event', id: notice });
     if (change === undefined) return;
     this.metrics.healthChanged(change);
     this.log.info({ webhook: webhookId, change }, 'target health changed');
@@ -191,5 +193,6 @@ function valuesOf(all: readonly Decided[]) {
     holdMs: all.map(({ decision }) => decision.holdMs),
     off: all.map(({ decision }) => decision.off),
     backlog: all.map(({ decision }) => decision.backlog === true),
+    notices: all.map(({ decision }) => noticeOf(decision)),
   };
 }

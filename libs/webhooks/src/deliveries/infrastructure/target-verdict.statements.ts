@@ -1,6 +1,10 @@
 import { recordBySystem } from '#libs/identity';
 import { prepared } from '#libs/runtime';
-import { type Health, switchedOff } from '../../subscriptions/domain/subscription-life.js';
+import {
+  FAILING_MS,
+  type Health,
+  switchedOff,
+} from '../../subscriptions/domain/subscription-life.js';
 import type { KnownHealth } from '../domain/target-verdicts.js';
 import { assignedWhere, REVISED } from '../../subscriptions/infrastructure/webhook-values.js';
 
@@ -49,6 +53,8 @@ interface Decisions {
   off: (string | undefined)[];
   /** Whether new deliveries wait from now on. */
   backlog: boolean[];
+  /** Kind of notice to the account's other subscriptions. */
+  notices: (string | undefined)[];
 }
 
 interface CarriedOut {
@@ -56,10 +62,13 @@ interface CarriedOut {
   done: boolean;
   /** The health before the change. */
   health: HealthColumn;
+  /** The event by which other subscriptions are told of the change; null if none listens. */
+  toldBy: string | null;
 }
 
 /**
- * Applies decisions.
+ * Applies decisions, and tells the account's other subscriptions of them in the same statement. Their
+ * deliveries are found by scans like any that is due: putting them onto the queue would save half a second.
  * @returns the subscriptions that are on and still have the same target
  */
 export const CARRY_OUT = prepared<Decisions, CarriedOut>(
@@ -68,13 +77,13 @@ export const CARRY_OUT = prepared<Decisions, CarriedOut>(
 WITH decided AS MATERIALIZED (
   SELECT * FROM unnest(@webhookIds::bigint[], @targetVersions::integer[], @stored::text[],
     @failures::integer[], @openings::integer[], @failing::text[], @openMs::float8[],
-    @holdMs::float8[], @off::text[], @backlog::boolean[])
+    @holdMs::float8[], @off::text[], @backlog::boolean[], @notices::text[])
     AS d(webhook_id, target_version, stored, failures, openings, failing, open_ms, hold_ms, off,
-      backlog)
+      backlog, notice)
 ),
 -- Only subscriptions with unchanged health. Skips locked rows instead of waiting.
 locked AS MATERIALIZED (
-  SELECT w.id FROM decided d JOIN webhooks w ON w.id = d.webhook_id
+  SELECT w.id, w.failing_since FROM decided d JOIN webhooks w ON w.id = d.webhook_id
   WHERE w.target_version = d.target_version AND w.enabled AND w.deleted_at IS NULL
     AND ${STORED} = d.stored
   FOR NO KEY UPDATE OF w SKIP LOCKED
@@ -95,12 +104,16 @@ changed AS (
     })}
   FROM decided d JOIN locked l ON l.id = d.webhook_id
   WHERE w.id = d.webhook_id
-  RETURNING w.id, w.account_id, d.off
+  RETURNING w.id, w.account_id, d.off,
+    CASE WHEN d.notice IS NOT NULL THEN tell_of_webhook(w.id, d.notice, l.failing_since,
+      CASE WHEN d.open_ms IS NOT NULL THEN greatest(w.open_until,
+        w.failing_since + make_interval(secs => ${FAILING_MS / 1_000})) END)
+    END AS told_by
 ),
 recorded AS (
   ${recordBySystem(SWITCHED_OFF, 'changed WHERE off IS NOT NULL')}
 )
-SELECT w.id, c.id IS NOT NULL AS done, ${HEALTH} AS health
+SELECT w.id, c.id IS NOT NULL AS done, ${HEALTH} AS health, c.told_by AS "toldBy"
 FROM decided d JOIN webhooks w ON w.id = d.webhook_id LEFT JOIN changed c ON c.id = w.id
 WHERE w.target_version = d.target_version AND w.enabled AND w.deleted_at IS NULL`,
 );

@@ -1,8 +1,13 @@
-import type { EventKind, Resource } from '../../subscriptions/domain/event-kinds.js';
+import type {
+  EventKind,
+  EventResource,
+  ReportedKind,
+  Resource,
+} from '../../subscriptions/domain/event-kinds.js';
 
 /** An event as its producer reports it. `data` is JSON text, byte for byte as sent. */
 export interface ReportedEvent {
-  event: EventKind;
+  event: ReportedKind;
   resource: Resource;
   applicationId?: string | undefined;
   accountId?: string | undefined;
@@ -27,7 +32,7 @@ export interface EventHead {
   accountId: string;
   applicationId?: string;
   event: EventKind;
-  resource: Resource;
+  resource: EventResource;
   producerId?: string;
   occurredAt: Date;
   createdAt: Date;

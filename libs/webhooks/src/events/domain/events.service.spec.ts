@@ -57,6 +57,19 @@ it('shows who was told, and why the other subscriptions were not', async () => {
   });
 });
 
+it('counts no subscription as left out of a notice about itself', async () => {
+  const [about, left] = [
+    await aWebhook({ event: 'webhookFailing' }),
+    await aWebhook({ event: 'webhookFailing', enabled: false }),
+  ];
+  const id = await anEvent();
+  const data = JSON.stringify({ webhookId: about });
+  Object.assign(store.all[0]!, { event: 'webhookFailing', resource: 'all', data });
+  expect((await events.show(id, ACCOUNT)).unmatched).toEqual([
+    { webhookId: left, reason: 'disabled' },
+  ]);
+});
+
 it('counts no subscription as left out of a test', async () => {
   await aWebhook({ event: 'smsdlr' });
   const id = await anEvent();

@@ -4,6 +4,7 @@ import type { Delivery } from '../../deliveries/domain/delivery.js';
 import type { Acceptance, EventFilter, EventHead, ReportedEvent, StoredEvent } from './event.js';
 import { EventReader } from './event-reader.js';
 import { EventStore } from './event-store.js';
+import { isNoticeKind } from '../../subscriptions/domain/event-kinds.js';
 import { type Unmatched, unmatchedReason } from './unmatched.js';
 import { WebhooksService } from '../../subscriptions/domain/webhooks.service.js';
 
@@ -13,6 +14,11 @@ export interface EventReport {
   deliveries: Delivery[];
   /** Empty for a test, which is for only one subscription. */
   unmatched: Unmatched[];
+}
+
+/** What the data of a notice says about which subscription. */
+interface NoticeData {
+  webhookId: string;
 }
 
 /** Accepts events of the platform and shows what happened to them. */
@@ -50,9 +56,11 @@ export class EventsService {
     event: StoredEvent,
     deliveries: readonly Delivery[],
   ): Promise<Unmatched[]> {
-    const matched = new Set(deliveries.map((delivery) => delivery.webhookId));
+    const left = new Set(deliveries.map((delivery) => delivery.webhookId));
+    // No subscription is told of itself.
+    if (isNoticeKind(event.event)) left.add((JSON.parse(event.data) as NoticeData).webhookId);
     return (await this.webhooks.audienceOf(event))
-      .filter((webhook) => !matched.has(webhook.id))
+      .filter((webhook) => !left.has(webhook.id))
       .map((webhook) => ({ webhookId: webhook.id, reason: unmatchedReason(event, webhook) }));
   }
 }

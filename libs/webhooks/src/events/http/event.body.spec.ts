@@ -57,6 +57,16 @@ it('reports every fault', () => {
   ]);
 });
 
+it('refuses the kinds and the resource of notices, and says why', () => {
+  const text = '{"event":"webhookFailing","resource":"all","accountId":1,"data":{}}';
+  expect(faultsIn(text)).toEqual(['event not_allowed', 'resource choice']);
+  const read = readEvent(JSON.parse(text), text);
+  expect('faults' in read && read.faults[0]?.message).toBe(
+    'event must not be webhookFailing, webhookDisabled, webhookRecovered: only the service reports ' +
+      'notices about subscriptions.',
+  );
+});
+
 it('limits ids to the safe integers of JavaScript', () => {
   const body = (id: number) => `{"event":"smsdlr","resource":"sms","data":{},"accountId":${id}}`;
   expect(faultsIn(body(2 ** 53))).toEqual(['accountId format']);

@@ -18,7 +18,7 @@ import {
   rawMember,
 } from '#libs/kernel';
 import type { Refusal, ReportedEvent } from '../domain/event.js';
-import { EVENT_KINDS, RESOURCES } from '../../subscriptions/domain/event-kinds.js';
+import { NOTICE_KINDS, REPORTED_KINDS, RESOURCES } from '../../subscriptions/domain/event-kinds.js';
 import { eventKind, resource } from '../../subscriptions/http/choices.schema.js';
 
 /** Limits of a reported event: characters of the producer's key, bytes of the text of `data`. */
@@ -35,6 +35,7 @@ class Problem {
   ) {}
 }
 
+const NOTICES_ARE_OURS = 'only the service reports notices about subscriptions';
 const IS_REQUIRED = new Problem('required', 'is required');
 const IS_NO_STRING = new Problem('type', 'must be a string');
 
@@ -46,13 +47,20 @@ interface Member {
   isRequired?: true;
 }
 
-function oneOf(choices: readonly string[], of: schema.Schema): Member {
+/** @param ours values that the schema lists, but that only the service itself may use */
+function oneOf(
+  choices: readonly string[],
+  of: schema.Schema,
+  ours: readonly string[] = [],
+): Member {
   const isNone = new Problem('choice', `must be one of ${choices.join(', ')}`);
+  const isOurs = new Problem('not_allowed', `must not be ${ours.join(', ')}: ${NOTICES_ARE_OURS}`);
   return {
     schema: of,
     read: (given) => {
       if (typeof given !== 'string') return IS_NO_STRING;
-      return choices.includes(given) ? given : isNone;
+      if (choices.includes(given)) return given;
+      return ours.includes(given) ? isOurs : isNone;
     },
     isRequired: true,
   };
@@ -74,7 +82,13 @@ function id(about: string, example: string): Member {
 }
 
 const MEMBERS = {
-  event: oneOf(EVENT_KINDS, eventKind('The kind of the event.')),
+  event: oneOf(
+    REPORTED_KINDS,
+    eventKind(
+      `The kind of the event. ${NOTICE_KINDS.join(', ')} are refused: ${NOTICES_ARE_OURS}.`,
+    ),
+    NOTICE_KINDS,
+  ),
   resource: oneOf(RESOURCES, resource('What it is about.')),
   applicationId: id(
     'The application that it happened to, also after its deletion. Either this or `accountId` is required.',

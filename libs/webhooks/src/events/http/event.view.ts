@@ -2,7 +2,7 @@ import { computed, FaultSchema, schema, viewOf } from '#libs/http';
 import { RawJson, type UnavailableError, type ValidationError } from '#libs/kernel';
 import type { Acceptance, EventHead, StoredEvent } from '../domain/event.js';
 import type { EventReport } from '../domain/events.service.js';
-import { eventKind, resource } from '../../subscriptions/http/choices.schema.js';
+import { eventKind, resourceOrAll } from '../../subscriptions/http/choices.schema.js';
 import type { UnmatchedReason } from '../domain/unmatched.js';
 import { DeliveryView } from '../../deliveries/http/delivery.view.js';
 
@@ -69,7 +69,7 @@ export const EventView = viewOf<EventHead>()('Event', {
   id,
   href,
   event: eventKind('Its kind.'),
-  resource: resource('What it is about.'),
+  resource: resourceOrAll('What it is about:'),
   accountId: computed(
     schema.accountNumber('The account that it happened to.'),
     // A JSON integer is safe because account numbers are far below 2^53.

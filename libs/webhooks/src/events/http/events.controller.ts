@@ -31,7 +31,7 @@ import {
 import type { Acceptance, EventFilter, ReportedEvent } from '../domain/event.js';
 import { EventsService } from '../domain/events.service.js';
 import { accountShown } from '../../subscriptions/http/account-shown.js';
-import { EVENT_KINDS, RESOURCES } from '../../subscriptions/domain/event-kinds.js';
+import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../../subscriptions/domain/event-kinds.js';
 import { EventBatchSchema, MAX_BATCH, readEvent, refusalFault } from './event.body.js';
 import { AcceptedEventView, EventReportView, EventView, RefusedEventView } from './event.view.js';
 
@@ -119,7 +119,10 @@ function filterOf(query: QueryReader): EventFilter {
   const applicationId = query.numericId('applicationId');
   const unmatched = query.flag('unmatched');
   return {
-    ...filtersOf(query, { event: among(EVENT_KINDS), resource: among(RESOURCES) }),
+    ...filtersOf(query, {
+      event: among(EVENT_KINDS),
+      resource: among([...RESOURCES, ALL_RESOURCES]),
+    }),
     ...textsOf(query, ['producerId']),
     ...(applicationId !== undefined && { applicationId }),
     ...(unmatched !== undefined && { unmatched }),

@@ -1,7 +1,7 @@
 import { describeRoutes, NEWEST_PAGE, schema, TIMES } from '#libs/http';
 import { EventBatchSchema, ReportedEventSchema } from './event.body.js';
 import { AcceptedEventView, BatchResultSchema, EventReportView, EventView } from './event.view.js';
-import { EVENT_KINDS, RESOURCES } from '../../subscriptions/domain/event-kinds.js';
+import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../../subscriptions/domain/event-kinds.js';
 import { EventsController } from './events.controller.js';
 
 const event = {
@@ -54,7 +54,7 @@ export const eventsRoutes = describeRoutes(EventsController, {
           schema: schema.text('', 'cdrCreated'),
         },
         resource: {
-          about: `About this: ${RESOURCES.join(', ')}.`,
+          about: `About this: ${RESOURCES.join(', ')}, or ${ALL_RESOURCES} for notices.`,
           schema: schema.text('', 'call'),
         },
         applicationId: { about: 'Of this application.', schema: schema.text('', '5080983') },

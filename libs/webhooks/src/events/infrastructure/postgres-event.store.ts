@@ -13,7 +13,7 @@ import { Activity } from '../../subscriptions/domain/activity.js';
 import { DeliveryQueue, type QueuedDelivery } from '../../deliveries/domain/delivery-queue.js';
 import type { Acceptance, ReportedEvent } from '../domain/event.js';
 import { EventStore } from '../domain/event-store.js';
-import { EVENT_KINDS } from '../../subscriptions/domain/event-kinds.js';
+import { REPORTED_KINDS } from '../../subscriptions/domain/event-kinds.js';
 import { leaseMs } from '../../deliveries/infrastructure/delivery-lease.js';
 import { PUBLISH_SPAN } from '../../deliveries/infrastructure/delivery-queues.js';
 import {
@@ -57,7 +57,7 @@ export class PostgresEventStore extends EventStore {
     this.results = metrics.counter(
       'switchhook_events_total',
       'Reported events by result: accepted, duplicate or refused.',
-      { event: EVENT_KINDS, result: ['accepted', 'duplicate', 'refused'] },
+      { event: REPORTED_KINDS, result: ['accepted', 'duplicate', 'refused'] },
     );
     this.leaseMs = leaseMs(config);
     const accept = (events: readonly TracedEvent[]) => this.acceptBatch(events);

@@ -1,13 +1,31 @@
-/** The event kinds that a subscription can be for (specification, section 6). */
-export const EVENT_KINDS = ['smsdlr', 'cdrCreated', 'cdrRated'] as const;
+import { ValidationError } from '#libs/kernel';
+
+/** The event kinds that the platform reports (specification, section 6). */
+export const REPORTED_KINDS = ['smsdlr', 'cdrCreated', 'cdrRated'] as const;
+export type ReportedKind = (typeof REPORTED_KINDS)[number];
+
+/** The event kinds by which the service tells of its own subscriptions (contract, section 8). */
+export const NOTICE_KINDS = ['webhookFailing', 'webhookDisabled', 'webhookRecovered'] as const;
+export type NoticeKind = (typeof NOTICE_KINDS)[number];
+
+/** The event kinds that a subscription can be for. */
+export const EVENT_KINDS = [...REPORTED_KINDS, ...NOTICE_KINDS] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 
-/** What an event can be about. A subscription may also name {@link ALL_RESOURCES}. */
+/** What an event of the platform can be about. A subscription may also name {@link ALL_RESOURCES}. */
 export const RESOURCES = ['call', 'sms', 'transcription'] as const;
 export type Resource = (typeof RESOURCES)[number];
 
-/** A subscription to this covers every resource, including those of later versions. */
+/**
+ * A subscription to this covers every resource, including those of later versions. It is also the resource
+ * of every notice.
+ */
 export const ALL_RESOURCES = 'all';
+export type EventResource = Resource | typeof ALL_RESOURCES;
+
+export function isNoticeKind(kind: EventKind): kind is NoticeKind {
+  return (NOTICE_KINDS as readonly EventKind[]).includes(kind);
+}
 
 export function isEventKind(text: string): text is EventKind {
   return (EVENT_KINDS as readonly string[]).includes(text);
@@ -15,6 +33,20 @@ export function isEventKind(text: string): text is EventKind {
 
 export function isResource(text: string): text is Resource {
   return (RESOURCES as readonly string[]).includes(text);
+}
+
+/**
+ * Refuses a subscription to a notice that is not to all resources: it would never be told.
+ * @param blamed the field that does not go with the other
+ * @throws ValidationError
+ */
+export function refuseNarrowNotice(
+  { event, resource }: { event: EventKind; resource: string },
+  blamed: 'event' | 'resource',
+): void {
+  if (!isNoticeKind(event) || resource === ALL_RESOURCES) return;
+  const message = `${blamed} conflicts: the resource of a subscription to ${event} must be ${ALL_RESOURCES}.`;
+  throw ValidationError.of(blamed, 'conflict', message);
 }
 
 /**

@@ -11,6 +11,7 @@ import {
   type Health,
   healthAfter,
   NEXT,
+  noticeOf,
   NOW,
   PAUSED,
   resumed,
@@ -127,6 +128,19 @@ describe.each(names(STATES))('decide for a target in state: %s', (state) => {
     const decision = decide(STATES[state], verdictsOf(VERDICTS[verdict]));
     expect(decision).toEqual(expected(state, verdict));
   });
+});
+
+it.each<[what: string, decision: Decision, kind: string | undefined]>([
+  ['the first opening of a circuit', opened(30, 1), 'webhookFailing'],
+  ['a failed probe', opened(60, 2), undefined],
+  ['a closed circuit', CLOSED, 'webhookRecovered'],
+  ['a success with a closed circuit', RECOVERED, undefined],
+  ['five days of failures', FAILING_OFF, 'webhookDisabled'],
+  ['a 410', { off: 'gone', change: 'switched_off' }, 'webhookDisabled'],
+  ['a failure', counted(3), undefined],
+  ['a hold', HELD, undefined],
+])('other subscriptions are told of %s, or not', (_what, decision, kind) => {
+  expect(noticeOf(decision)).toBe(kind);
 });
 
 /** The health after a decision. */

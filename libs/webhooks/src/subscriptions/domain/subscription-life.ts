@@ -4,6 +4,8 @@
  * docs/states.md draws them.
  */
 
+import type { NoticeKind } from './event-kinds.js';
+
 /** Values that only the database knows: its current time, and the stored value plus one. */
 export const NOW = Symbol('now');
 export const NEXT = Symbol('next');
@@ -112,6 +114,13 @@ export interface Decision {
 /** Whether the decision stops sending for now. */
 export function blocks({ off, holdMs, health }: Decision): boolean {
   return off !== undefined || holdMs !== undefined || (health?.openMs ?? 0) > 0;
+}
+
+/** What the account's other subscriptions are told of. A failed probe is no news. */
+export function noticeOf({ change, health }: Decision): NoticeKind | undefined {
+  if (change === 'switched_off') return 'webhookDisabled';
+  if (change === 'closed') return 'webhookRecovered';
+  return change === 'opened' && health?.openings === 1 ? 'webhookFailing' : undefined;
 }
 
 /** What verdicts change about a subscription that is on; undefined if nothing. */

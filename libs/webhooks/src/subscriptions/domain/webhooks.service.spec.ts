@@ -59,6 +59,11 @@ describe('a new subscription', () => {
     ['a mask', { targetUrl: 'https://***@target.example/' }, MASKED_TARGET],
     ['a masked header', { headers: { A: '***' } }, '***'],
     ['two authorizations', { headers: { Authorization: 'x' } }, 'headers'],
+    [
+      'notices about only some resources',
+      { event: 'webhookFailing', resource: 'call' },
+      'resource conflicts: the resource of a subscription to webhookFailing must be all.',
+    ],
   ])('is refused with %s', async (_, fields, says) => {
     fakes.policy.denied.add('192.0.2.1').add('81');
     const creation = aWebhook(fields);
@@ -156,6 +161,13 @@ describe('an update', () => {
     const id = await aWebhook();
     await expect(update(id, changes)).rejects.toThrow(says);
     expect(recorded()).toEqual([]);
+  });
+
+  it('may not combine notices with only some resources', async () => {
+    const id = await aWebhook({ resource: 'call,sms' });
+    await expect(update(id, { event: 'webhookDisabled' })).rejects.toThrow('event conflicts');
+    await update(id, { event: 'webhookDisabled', resource: 'all' });
+    await expect(update(id, { resource: 'call' })).rejects.toThrow('resource conflicts');
   });
 
   it('that only pauses or resumes is recorded as such', async () => {

@@ -10,7 +10,7 @@ import {
   ValidationError,
 } from '#libs/kernel';
 import { Activity } from './activity.js';
-import { ALL_RESOURCES, isEventKind, isResource } from './event-kinds.js';
+import { ALL_RESOURCES, isEventKind, isResource, refuseNarrowNotice } from './event-kinds.js';
 import { newSigningKey, type Signature } from './signing-key.js';
 import { TargetPolicy } from './target-policy.js';
 import { hasTargetHost, hasTargetPort, isMaskedTargetUrl } from './target-url.js';
@@ -96,6 +96,7 @@ export class WebhooksService {
     refuseMask(targetUrl);
     refuseMaskedHeaders(headers, null);
     refuseTwoAuthorizations(targetUrl, headers, 'headers');
+    refuseNarrowNotice(content, 'resource');
     const { accountId, applicationId } = level;
     const webhook = {
       ...others,
@@ -137,6 +138,10 @@ export class WebhooksService {
         targetUrl ?? webhook.targetUrl,
         headers === undefined ? webhook.headers : headers,
         headers === undefined ? 'targetUrl' : 'headers',
+      );
+      refuseNarrowNotice(
+        { event: changes.event ?? webhook.event, resource: changes.resource ?? webhook.resource },
+        changes.resource === undefined ? 'event' : 'resource',
       );
       const revision = webhook.revisedBy(changes, this.secrets);
       const newKey = signature !== undefined && signature !== webhook.signature;

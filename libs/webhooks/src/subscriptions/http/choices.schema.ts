@@ -1,5 +1,5 @@
 import { schema } from '#libs/http';
-import { EVENT_KINDS, RESOURCES } from '../domain/event-kinds.js';
+import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../domain/event-kinds.js';
 import { SIGNATURES } from '../domain/signing-key.js';
 
 export const EventKindSchema = schema.named(
@@ -22,3 +22,10 @@ export const eventKind = (description: string) =>
 
 export const resource = (description: string) =>
   schema.use(ResourceSchema, { description, examples: ['call'] });
+
+/** No choice of its own: some generated clients would rename the constants of {@link ResourceSchema}. */
+export const resourceOrAll = (description: string) =>
+  schema.text(
+    `${description} ${RESOURCES.join(', ')}, or \`${ALL_RESOURCES}\` in a notice about a subscription.`,
+    'call',
+  );

@@ -67,9 +67,18 @@ function IsPayload(): PropertyDecorator {
   );
 }
 
-const EVENT = { about: 'The kind of events that it is for.', example: 'cdrCreated' };
+const EVENT = {
+  about:
+    'The kind of events that it is for. By `webhookFailing` (the circuit has opened), ' +
+    '`webhookRecovered` (it has closed) and `webhookDisabled` (the service has switched it off) the ' +
+    "service tells of the account's other subscriptions or, to a subscription of an application, " +
+    'of those of that application.',
+  example: 'cdrCreated',
+};
 const RESOURCE = {
-  about: 'What the events are about; `all` covers kinds of later versions, too.',
+  about:
+    'What the events are about; `all` covers kinds of later versions, too. Notices about ' +
+    'subscriptions need `all`.',
   example: 'call,sms',
 };
 const TARGET_URL = {
