@@ -75,6 +75,10 @@ const ROUTES: Record<string, () => Promise<{ path: string; body?: object; made: 
     body: SINCE,
     made: 'replays',
   }),
+  'a replay of an account': async () => {
+    await aDelivery();
+    return { path: '/v1/deliveries/redeliver', body: SINCE, made: 'replays' };
+  },
   'a redelivery': async () => ({
     path: `${(await aDelivery()).delivery}/redeliver`,
     made: `deliveries WHERE state = 'pending'`,

@@ -261,6 +261,7 @@ describe('every route', () => {
       'applicationsCreate',
       'deliveriesRedeliver',
       'deliveriesTest',
+      'replaysRedeliver',
       'replaysStart',
       'webhooksCreate',
     ]);

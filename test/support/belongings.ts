@@ -66,6 +66,7 @@ const MAKERS: Record<string, Maker> = {
 export const REFERENCES: Readonly<Record<string, string>> = {
   applicationId: 'applications',
   accountId: 'users',
+  webhookId: 'webhooks',
 };
 
 /** The places of the parameters of a path, as {@link Belongings.ids} names them. */

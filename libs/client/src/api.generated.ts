@@ -501,6 +501,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/deliveries/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver many again
+         * @description Starts the finished deliveries of the account that the filters select anew, oldest first for each subscription. Tests, and deliveries of subscriptions that are off or deleted, are left out.
+         */
+        post: operations["replaysRedeliver"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/replays/{id}": {
         parameters: {
             query?: never;
@@ -510,7 +530,7 @@ export interface paths {
         };
         /**
          * Show a replay
-         * @description How far it came; also after its subscription is gone.
+         * @description What it selects and how far it came; also after its subscription is gone.
          */
         get: operations["replaysShow"];
         put?: never;
@@ -2346,6 +2366,53 @@ export interface components {
              */
             schema?: "up" | "down";
         };
+        /** @description `null` stands for a member that is not given. */
+        RedeliverRequest: {
+            /**
+             * @description Those of events of this application. An integer is accepted, too. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
+             * @example 5080983
+             */
+            applicationId?: string | null;
+            /**
+             * @description Only counts them.
+             * @default false
+             * @example false
+             */
+            dryRun?: boolean | null;
+            /**
+             * @description Those of events of this kind.
+             * @example cdrCreated
+             * @enum {string}
+             */
+            event?: "smsdlr" | "cdrCreated" | "cdrRated";
+            /**
+             * Format: date-time
+             * @description Those that were made at or after that. It must be in the past, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            since: string;
+            /**
+             * @description Those in this state; by default those that are exhausted or cancelled.
+             * @example exhausted
+             */
+            state?: components["schemas"]["ReplayableState"];
+            /**
+             * @description Those with this result of the last attempt: a status such as `404`, a class such as `5xx`, or an error.
+             * @example 5xx
+             */
+            status?: string | null;
+            /**
+             * Format: date-time
+             * @description Those that were made before that; by default now. It must be later than since, and must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            until?: string | null;
+            /**
+             * @description Those of this subscription; by default of all of the account. Those of a subscription that is off or deleted are left out. An integer is accepted, too. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
+             * @example 4711
+             */
+            webhookId?: string | null;
+        };
         Replay: {
             /**
              * Format: uuid
@@ -2360,10 +2427,10 @@ export interface components {
              */
             href: string;
             /**
-             * @description The subscription that is told again.
+             * @description The only subscription that is told again; without it, all of the account.
              * @example 4711
              */
-            webhookId: string;
+            webhookId?: string;
             /**
              * Format: date-time
              * @description Deliveries that were made at or after that.
@@ -2377,12 +2444,23 @@ export interface components {
              */
             until: string;
             states: components["schemas"]["ReplayableState"][];
+            event?: components["schemas"]["EventKind"];
+            /**
+             * @description Deliveries of events of this application.
+             * @example 5080983
+             */
+            applicationId?: string;
+            /**
+             * @description Deliveries with this result of the last attempt.
+             * @example 5xx
+             */
+            status?: string;
             /**
              * @description How it stands.
              *
              *     - `running`: deliveries begin anew, or wait for the target or for an earlier replay
-             *     - `completed`: every one of them has begun anew
-             *     - `cancelled`: it was cancelled, or its subscription switched off or deleted
+             *     - `completed`: every one of them has begun anew; those of a subscription that was switched off meanwhile are left out
+             *     - `cancelled`: it was cancelled, or the one subscription that it is of was switched off or deleted
              * @example running
              * @enum {string}
              */
@@ -3047,7 +3125,7 @@ export interface components {
         /**
          * @description `idempotency_key_in_use`: A request with the same `Idempotency-Key` is still in progress.
          *
-         *     `replay_limit_reached`: As many replays of the subscription are running as it may have at once.
+         *     `replay_limit_reached`: As many replays of the subscription, or of all subscriptions of the account, are running as there may be at once.
          *
          *     `subscription_inactive`: The webhook subscription is switched off or deleted.
          */
@@ -4601,6 +4679,61 @@ export interface operations {
             400: components["responses"]["MalformedJsonOrValidationFailed"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["IdempotencyKeyInUseOrReplayLimitReachedOrSubscriptionInactive"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replaysRedeliver: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Identifies the request, such as a new UUID. Within 24 hours, a repeat with the same body gets the same answer and creates nothing more. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 262144 bytes, 16384 values and 64 levels of nesting. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RedeliverRequest"];
+            };
+        };
+        responses: {
+            /** @description A dry run: nothing is sent. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayCount"];
+                };
+            };
+            /** @description Accepted for later processing. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Address"];
+                };
+            };
+            400: components["responses"]["MalformedJsonOrValidationFailed"];
+            401: components["responses"]["Unauthorized"];
             408: components["responses"]["RequestTimeout"];
             409: components["responses"]["IdempotencyKeyInUseOrReplayLimitReachedOrSubscriptionInactive"];
             413: components["responses"]["BodyTooLarge"];

@@ -230,12 +230,13 @@ it('takes few locks to redeliver and cancel a delivery, and to create a test', a
 it('takes few locks to count, start and carry out a replay of all days, and releases them after each step', async () => {
   const store = new PostgresReplayStore(transactions);
   const range = { since: webhook.createdAt, states: ['succeeded', 'cancelled'] } as const;
+  const filter = { webhookId: webhook.id, ...range };
   const [days] = withTask((tasks) => new PendingDays(statements, tasks));
   const [, carryOut] = withTask((tasks) => new DeliveryReplayer(tasks, statements, days));
   let replay: unknown;
   const all = await overBound(async () => {
-    expect(await store.count(account, webhook.id, range)).toBe(AGES.length);
-    const id = await transactions.run(() => store.start(account, webhook.id, range));
+    expect(await store.count(account, filter)).toBe(AGES.length);
+    const id = await transactions.run(() => store.start(account, filter));
     await carryOut();
     replay = await store.find(id!, account);
   });

@@ -5,6 +5,7 @@ import { deliveriesOfAccount } from './migrations/0002-deliveries-of-account.js'
 import { unmatchedEvents } from './migrations/0003-unmatched-events.js';
 import { attemptRequests } from './migrations/0004-attempt-requests.js';
 import { attemptCounts } from './migrations/0005-attempt-counts.js';
+import { replaysOfAccounts } from './migrations/0006-replays-of-accounts.js';
 import { notices } from './migrations/0007-notices.js';
 import { failingWebhooks } from './migrations/0008-failing-webhooks.js';
 import { DAYS_AHEAD } from './partitions.js';
@@ -16,6 +17,7 @@ export const webhooksSchema: DatabaseSchema = {
     unmatchedEvents,
     attemptRequests,
     attemptCounts,
+    replaysOfAccounts,
     notices,
     failingWebhooks,
   ],
@@ -35,13 +37,15 @@ export const webhooksSchema: DatabaseSchema = {
       worker: `SELECT, UPDATE (state, reason, generation, schedule_base, immediate, replayed,
         next_attempt_at, claimed_until, completed_at, takes, attempts)`,
     },
-    // The log of attempts: its readers cannot write it, and no process can change it.
-    attempts: { api: 'SELECT', worker: 'INSERT' },
+    // The log of attempts: the API cannot write it, and no process can change it. A worker reads results,
+    // because a replay can select by them.
+    attempts: { api: 'SELECT', worker: 'INSERT, SELECT (delivery_id, take, status, error)' },
     attempt_counts: { api: 'SELECT', worker: 'SELECT, INSERT, DELETE, UPDATE (count)' },
     replays: {
       api: 'SELECT, INSERT, UPDATE (state, completed_at)',
       worker: 'SELECT, UPDATE (state, completed_at, replayed, after), DELETE',
     },
+    replay_parts: { api: 'INSERT', worker: 'SELECT, UPDATE (after), DELETE' },
   },
   functions: {
     'ensure_partitions(integer)': { api: 'EXECUTE', worker: 'EXECUTE' },

@@ -1,22 +1,31 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { MAX_RUNNING, type ReplayableState } from './replay.js';
+import { MAX_RUNNING, type ReplayableState, type ReplayFilter } from './replay.js';
 import type { ReplayStore } from './replay-store.js';
+
+/** What is stored of a delivery, besides its state. */
+export interface GivenDelivery {
+  applicationId?: string;
+  /** The statuses of its attempts. */
+  statuses?: number[];
+  event?: string;
+}
 
 /** Replays under test. */
 export interface ReplaysUnderTest {
   store: () => ReplayStore;
-  /** A new account with a subscription. */
-  aSubscription: () => Promise<{ accountId: string; webhookId: string }>;
+  /** A subscription, by default of a new account. */
+  aSubscription: (ofAccount?: string) => Promise<{ accountId: string; webhookId: string }>;
+  anApplication: (accountId: string) => Promise<string>;
   switchOff: (webhookId: string) => Promise<void>;
   /** Stores a delivery. */
-  finished: (webhookId: string, state: ReplayableState) => Promise<void>;
+  finished: (webhookId: string, state: ReplayableState, given?: GivenDelivery) => Promise<void>;
   complete: (replayId: string) => Promise<void>;
 }
 
 /** What every implementation of {@link ReplayStore} must do. */
 export function replayStoreContract(underTest: ReplaysUnderTest): void {
-  const { store, aSubscription, switchOff, finished, complete } = underTest;
+  const { store, aSubscription, anApplication, switchOff, finished, complete } = underTest;
   const range = (...states: ReplayableState[]) => ({
     since: new Date(Date.now() - 60_000),
     states,
@@ -27,9 +36,8 @@ export function replayStoreContract(underTest: ReplaysUnderTest): void {
     for (const state of ['exhausted', 'exhausted', 'succeeded'] as const) {
       await finished(webhookId, state);
     }
-    await finished((await aSubscription()).webhookId, 'exhausted');
-    const count = (asked: Parameters<ReplayStore['count']>[2]) =>
-      store().count(accountId, webhookId, asked);
+    await finished((await aSubscription(accountId)).webhookId, 'exhausted');
+    const count = (asked: ReplayFilter) => store().count(accountId, { webhookId, ...asked });
     expect(await count(range('exhausted'))).toBe(2);
     expect(await count(range('exhausted', 'succeeded'))).toBe(3);
     expect(await count(range('cancelled'))).toBe(0);
@@ -38,40 +46,106 @@ export function replayStoreContract(underTest: ReplaysUnderTest): void {
     expect(await count({ since: new Date(Date.now() + 30_000), states: ['exhausted'] })).toBe(0);
   });
 
+  it('counts the deliveries of all subscriptions of the account that are on', async () => {
+    const { accountId, webhookId } = await aSubscription();
+    const [other, off] = [await aSubscription(accountId), await aSubscription(accountId)];
+    const stranger = await aSubscription();
+    for (const one of [webhookId, other.webhookId, off.webhookId, stranger.webhookId]) {
+      await finished(one, 'exhausted');
+    }
+    await switchOff(off.webhookId);
+    expect(await store().count(accountId, range('exhausted'))).toBe(2);
+    const theirs = { ...range('exhausted'), webhookId: stranger.webhookId };
+    expect(await store().count(accountId, theirs)).toBe(0);
+  });
+
+  it('counts what has the event, the application and the result of the last attempt', async () => {
+    const { accountId, webhookId } = await aSubscription();
+    const applicationId = await anApplication(accountId);
+    await finished(webhookId, 'exhausted', { applicationId, statuses: [404, 503] });
+    await finished(webhookId, 'exhausted', { event: 'cdrRated', statuses: [503, 404] });
+    await finished(webhookId, 'exhausted');
+    const count = (asked: Partial<ReplayFilter>) =>
+      store().count(accountId, { ...range('exhausted', 'succeeded'), ...asked });
+    expect(await count({})).toBe(3);
+    expect(await count({ event: 'cdrRated' })).toBe(1);
+    expect(await count({ applicationId })).toBe(1);
+    expect(await count({ status: '503' })).toBe(1);
+    expect(await count({ status: '4xx' })).toBe(1);
+    expect(await count({ status: 'timeout' })).toBe(0);
+    expect(await count({ applicationId, status: '4xx' })).toBe(0);
+    expect(await count({ webhookId, applicationId, status: '5xx' })).toBe(1);
+  });
+
   it('starts a replay of what it counts, and finds it only for its account', async () => {
     const { accountId, webhookId } = await aSubscription();
-    await finished(webhookId, 'exhausted');
+    await finished(webhookId, 'exhausted', { statuses: [503] });
     const asked = range('exhausted');
-    const id = (await store().start(accountId, webhookId, asked))!;
-    const replay = { id, webhookId, ...asked, state: 'running', total: 1, replayed: 0 };
-    expect(await store().find(id, accountId)).toMatchObject(replay);
-    expect(await store().find(id, (await aSubscription()).accountId)).toBeUndefined();
+    const applicationId = await anApplication(accountId);
+    for (const [filter, total] of [
+      [{ webhookId, ...asked }, 1],
+      [asked, 1],
+      [{ webhookId, ...asked, event: 'cdrCreated', status: '5xx' }, 1],
+      [{ ...asked, applicationId }, 0],
+    ] as const) {
+      const id = (await store().start(accountId, filter))!;
+      const replay = await store().find(id, accountId);
+      const rest = {
+        id,
+        total,
+        until: expect.any(Date) as Date,
+        createdAt: expect.any(Date) as Date,
+      };
+      expect(replay).toMatchObject({ ...filter, ...rest, state: 'running', replayed: 0 });
+      const filters = ['webhookId', 'event', 'applicationId', 'status'] as const;
+      expect(filters.filter((name) => replay![name] !== undefined)).toEqual(
+        filters.filter((name) => name in filter),
+      );
+      expect(await store().find(id, (await aSubscription()).accountId)).toBeUndefined();
+    }
     expect(await store().find(randomUUID(), accountId)).toBeUndefined();
   });
 
   it('starts none for a subscription that is off', async () => {
     const { accountId, webhookId } = await aSubscription();
     await switchOff(webhookId);
-    expect(await store().start(accountId, webhookId, range('exhausted'))).toBeUndefined();
+    for (const filter of [range('exhausted'), { ...range('exhausted'), status: '5xx' }]) {
+      expect(await store().start(accountId, { webhookId, ...filter })).toBeUndefined();
+    }
   });
 
-  it('runs a limited number for each subscription, and tells how long too many were started', async () => {
-    const { accountId, webhookId } = await aSubscription();
-    const start = () => store().start(accountId, webhookId, range('exhausted'));
-    const started: string[] = [];
-    for (let n = 0; n < MAX_RUNNING; n += 1) started.push((await start())!);
-    expect(await start()).toBeUndefined();
-    await store().cancel(started[0]!);
-    expect(await start()).toEqual(expect.any(String));
-    const wait = (times: number) => store().msUntilFewer(webhookId, { times, withinMs: 60_000 });
-    expect(await wait(MAX_RUNNING + 2)).toBe(0);
-    expect(await wait(MAX_RUNNING + 1)).toBeGreaterThan(30_000);
-    expect(await wait(MAX_RUNNING + 1)).toBeLessThanOrEqual(60_000);
-  });
+  it.each(['subscription', 'account'])(
+    'runs a limited number for each %s, and tells how long too many were started',
+    async (of) => {
+      const { accountId, webhookId } = await aSubscription();
+      const filter = { ...range('exhausted'), ...(of === 'subscription' && { webhookId }) };
+      const start = () => store().start(accountId, filter);
+      const started: string[] = [];
+      for (let n = 0; n < MAX_RUNNING; n += 1) started.push((await start())!);
+      expect(await start()).toBeUndefined();
+      await store().cancel(started[0]!);
+      expect(await start()).toEqual(expect.any(String));
+      const limited = { accountId, webhookId: of === 'subscription' ? webhookId : undefined };
+      const wait = (times: number) => store().msUntilFewer(limited, { times, withinMs: 60_000 });
+      expect(await wait(MAX_RUNNING + 2)).toBe(0);
+      expect(await wait(MAX_RUNNING + 1)).toBeGreaterThan(30_000);
+      expect(await wait(MAX_RUNNING + 1)).toBeLessThanOrEqual(60_000);
+      // One kind does not count for the other, nor for other accounts.
+      const another = of === 'subscription' ? undefined : webhookId;
+      const unlimited = [
+        { ...limited, webhookId: another },
+        { accountId: (await aSubscription()).accountId, webhookId: undefined },
+      ];
+      for (const one of unlimited) {
+        expect(await store().msUntilFewer(one, { times: 1, withinMs: 60_000 })).toBe(0);
+      }
+    },
+  );
 
   it('cancels only a running replay', async () => {
     const { accountId, webhookId } = await aSubscription();
-    const start = async () => (await store().start(accountId, webhookId, range('exhausted')))!;
+    const asked = { webhookId, ...range('exhausted') };
+    const start = async () => (await store().start(accountId, asked))!;
     const [cancelled, completed] = [await start(), await start()];
     expect(await store().cancel(cancelled)).toBe(true);
     expect(await store().find(cancelled, accountId)).toMatchObject({ state: 'cancelled' });
@@ -79,5 +153,14 @@ export function replayStoreContract(underTest: ReplaysUnderTest): void {
     await complete(completed);
     expect(await store().cancel(completed)).toBe(false);
     expect(await store().find(completed, accountId)).toMatchObject({ state: 'completed' });
+  });
+
+  it('knows the applications of an account', async () => {
+    const { accountId } = await aSubscription();
+    const applicationId = await anApplication(accountId);
+    const stranger = (await aSubscription()).accountId;
+    expect(await store().ownsApplication(accountId, applicationId)).toBe(true);
+    expect(await store().ownsApplication(stranger, applicationId)).toBe(false);
+    expect(await store().ownsApplication(accountId, '799999999')).toBe(false);
   });
 }

@@ -1,51 +1,65 @@
 import { randomUUID } from 'node:crypto';
-import { MAX_RUNNING, type Replay, type ReplayableState, type ReplayRange } from './replay.js';
+import { MAX_RUNNING, type Replay, type ReplayableState, type ReplayFilter } from './replay.js';
 import { ReplayStore } from './replay-store.js';
+
+/** A finished delivery. */
+export interface FinishedDelivery {
+  webhookId: string;
+  state: ReplayableState;
+  createdAt: Date;
+  event?: string;
+  applicationId?: string;
+  /** The status of its last attempt. */
+  status?: number;
+}
 
 /** Replays in memory. */
 export class FakeReplayStore extends ReplayStore {
-  /** The finished deliveries. */
-  readonly deliveries: { webhookId: string; state: ReplayableState; createdAt: Date }[] = [];
+  readonly deliveries: FinishedDelivery[] = [];
+  /** The accounts of subscriptions. */
+  readonly owners = new Map<string, string>();
   /** The subscriptions that are off. */
   readonly off = new Set<string>();
+  /** The accounts of applications. */
+  readonly applications = new Map<string, string>();
   readonly all: (Replay & { accountId: string })[] = [];
 
-  override count(
-    _accountId: string,
-    webhookId: string,
-    { since, until = new Date(), states }: ReplayRange,
-  ): Promise<number> {
+  override count(accountId: string, filter: ReplayFilter): Promise<number> {
+    const { since, until = new Date(), states, webhookId, event, applicationId, status } = filter;
     const found = this.deliveries.filter(
       (one) =>
-        one.webhookId === webhookId &&
+        this.owners.get(one.webhookId) === accountId &&
+        !this.off.has(one.webhookId) &&
+        (webhookId ?? one.webhookId) === one.webhookId &&
         states.includes(one.state) &&
         one.createdAt >= since &&
-        one.createdAt <= until,
+        one.createdAt <= until &&
+        (event ?? one.event) === one.event &&
+        (applicationId ?? one.applicationId) === one.applicationId &&
+        (status === undefined || isResult(status, String(one.status))),
     );
     return Promise.resolve(found.length);
   }
 
-  override async start(
-    accountId: string,
-    webhookId: string,
-    range: ReplayRange,
-  ): Promise<string | undefined> {
-    const running = this.of(webhookId).filter(({ state }) => state === 'running');
-    if (this.off.has(webhookId) || running.length >= MAX_RUNNING) return undefined;
-    const total = await this.count(accountId, webhookId, range);
+  override async start(accountId: string, filter: ReplayFilter): Promise<string | undefined> {
+    const { webhookId } = filter;
+    const running = this.of({ accountId, webhookId }).filter(({ state }) => state === 'running');
+    const isOff = webhookId !== undefined && this.off.has(webhookId);
+    if (isOff || running.length >= MAX_RUNNING) return undefined;
+    const total = await this.count(accountId, filter);
     const id = randomUUID();
     this.all.push({
-      ...{ id, accountId, webhookId, until: new Date(), ...range },
+      ...{ id, accountId, until: new Date(), ...filter },
       ...{ state: 'running', total, replayed: 0, createdAt: new Date() },
     });
     return id;
   }
 
   override msUntilFewer(
-    webhookId: string,
+    of: { accountId: string; webhookId: string | undefined },
     { times, withinMs }: { times: number; withinMs: number },
   ): Promise<number> {
-    const oldest = this.of(webhookId).at(-times);
+    const oldest = this.of(of).at(-times);
     const agoMs = oldest ? Date.now() - oldest.createdAt.getTime() : Infinity;
     return Promise.resolve(agoMs < withinMs ? Math.max(withinMs - agoMs, 1) : 0);
   }
@@ -61,7 +75,15 @@ export class FakeReplayStore extends ReplayStore {
     return Promise.resolve(true);
   }
 
-  private of(webhookId: string) {
-    return this.all.filter((one) => one.webhookId === webhookId);
+  override ownsApplication(accountId: string, applicationId: string): Promise<boolean> {
+    return Promise.resolve(this.applications.get(applicationId) === accountId);
   }
+
+  private of({ accountId, webhookId }: { accountId: string; webhookId: string | undefined }) {
+    return this.all.filter((one) => one.accountId === accountId && one.webhookId === webhookId);
+  }
+}
+
+function isResult(asked: string, status: string): boolean {
+  return asked === status || asked === `${status[0]!}xx`;
 }

@@ -1,26 +1,27 @@
-import type { Replay, ReplayRange } from './replay.js';
+import type { Replay, ReplayFilter } from './replay.js';
 
 /** Stores replays. Workers carry them out. */
 export abstract class ReplayStore {
-  /** How many deliveries are in the range, without tests. Concurrency is shared fairly by account. */
-  abstract count(accountId: string, webhookId: string, range: ReplayRange): Promise<number>;
+  /**
+   * How many deliveries the filter selects: of subscriptions that are on, without tests. Concurrency is shared
+   * fairly by account.
+   */
+  abstract count(accountId: string, filter: ReplayFilter): Promise<number>;
 
   /**
    * Starts a replay, and counts like {@link count}.
-   * @returns its id; undefined if the subscription is off, deleted or at its limit of running replays
+   * @returns its id; undefined if the subscription is off or deleted, or if too many replays of it are
+   * running; without a subscription, if too many such replays of the account are running
    */
-  abstract start(
-    accountId: string,
-    webhookId: string,
-    range: ReplayRange,
-  ): Promise<string | undefined>;
+  abstract start(accountId: string, filter: ReplayFilter): Promise<string | undefined>;
 
   /**
-   * Whether the subscription has started at least `times` replays in the last `withinMs`.
+   * Whether at least `times` replays of the subscription, or of the account and no single subscription, were
+   * started in the last `withinMs`.
    * @returns ms until fewer count; 0 if there are fewer now
    */
   abstract msUntilFewer(
-    webhookId: string,
+    of: { accountId: string; webhookId: string | undefined },
     { times, withinMs }: { times: number; withinMs: number },
   ): Promise<number>;
 
@@ -28,4 +29,7 @@ export abstract class ReplayStore {
 
   /** @returns false if the replay had already ended */
   abstract cancel(id: string): Promise<boolean>;
+
+  /** Whether the application belongs, or belonged before its deletion, to the account. */
+  abstract ownsApplication(accountId: string, applicationId: string): Promise<boolean>;
 }

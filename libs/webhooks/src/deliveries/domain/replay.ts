@@ -4,23 +4,29 @@ import { DomainError } from '#libs/kernel';
 export const REPLAYABLE_STATES = ['succeeded', 'exhausted', 'cancelled'] as const;
 export type ReplayableState = (typeof REPLAYABLE_STATES)[number];
 
-/** Which deliveries of a subscription a replay sends again. */
-export interface ReplayRange {
+/** Which deliveries of an account a replay sends again. */
+export interface ReplayFilter {
+  /** Absent for all subscriptions of the account that are on. */
+  webhookId?: string;
   /** Created at or after. */
   since: Date;
   /** Created before; at most, and by default, now. */
   until?: Date;
   states: readonly ReplayableState[];
+  event?: string;
+  applicationId?: string;
+  /** The result of the last attempt: a status such as `404`, a class such as `5xx`, or an error. */
+  status?: string;
 }
 
 export type ReplayState = 'running' | 'completed' | 'cancelled';
 
 /** Sends the finished deliveries of a time range again. */
-export interface Replay extends Required<ReplayRange> {
+export interface Replay extends ReplayFilter {
   id: string;
-  webhookId: string;
+  until: Date;
   state: ReplayState;
-  /** How many deliveries the range had when the replay was requested. */
+  /** How many deliveries there were when the replay was requested. */
   total: number;
   /** How many were restarted. */
   replayed: number;
@@ -28,19 +34,19 @@ export interface Replay extends Required<ReplayRange> {
   completedAt?: Date;
 }
 
-/** Limit of running replays of a subscription. All except the first wait. */
+/** Limit of running replays of a subscription, or of an account. All except the first wait. */
 export const MAX_RUNNING = 10;
 
-/** Limit of new replays of a subscription: each sends its whole time range again. */
+/** Limit of new replays of a subscription, or of an account: each sends its whole time range again. */
 export const STARTED = { times: 20, withinMs: 3_600_000 };
 
 export class ReplayLimitError extends DomainError {
-  constructor() {
-    super(
-      'conflict',
-      'replay_limit_reached',
-      `A webhook subscription has at most ${MAX_RUNNING} replays running.`,
-    );
+  constructor({ webhookId }: Pick<ReplayFilter, 'webhookId'>) {
+    const message =
+      webhookId === undefined
+        ? `An account has at most ${MAX_RUNNING} replays of all its subscriptions running.`
+        : `A webhook subscription has at most ${MAX_RUNNING} replays running.`;
+    super('conflict', 'replay_limit_reached', message);
   }
 }
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { NotFoundError, RateLimitedError } from '#libs/kernel';
+import { NotFoundError, RateLimitedError, ValidationError } from '#libs/kernel';
 import { aContent, webhooksOnFakes } from '../../subscriptions/domain/webhooks.fake.js';
 import { SubscriptionInactiveError } from './deliveries.service.js';
 import { MAX_RUNNING, ReplayFinishedError, ReplayLimitError, STARTED } from './replay.js';
@@ -21,31 +21,33 @@ beforeEach(async () => {
   const { webhooks, transactions, audit } = fakes;
   replays = new ReplaysService(store, webhooks, transactions, audit);
   webhookId = await webhooks.create({ accountId: ACCOUNT }, aContent());
+  store.owners.set(webhookId, ACCOUNT);
 });
 
-const start = () => replays.start(ACCOUNT, webhookId, range);
+const start = () => replays.start(ACCOUNT, { webhookId, ...range });
 /** What was recorded of replays. */
 const recorded = () => fakes.audit.entries.filter(({ action }) => action.startsWith('replay.'));
 
 describe('a new replay', () => {
   it('runs with the deliveries that were counted, and is recorded', async () => {
     store.deliveries.push({ webhookId, state: 'exhausted', createdAt: new Date() });
-    expect(await replays.count(ACCOUNT, webhookId, range)).toBe(1);
+    expect(await replays.count(ACCOUNT, { webhookId, ...range })).toBe(1);
     const id = await start();
     expect(await replays.show(ACCOUNT, id)).toMatchObject({ state: 'running', total: 1 });
     expect(recorded()).toEqual([{ action: 'replay.create', resourceId: id, accountId: ACCOUNT }]);
   });
 
   it("is neither counted nor started for another account's subscription", async () => {
-    await expect(replays.count('2', webhookId, range)).rejects.toThrow(NotFoundError);
-    await expect(replays.start('2', webhookId, range)).rejects.toThrow(NotFoundError);
+    const filter = { webhookId, ...range };
+    await expect(replays.count('2', filter)).rejects.toThrow(NotFoundError);
+    await expect(replays.start('2', filter)).rejects.toThrow(NotFoundError);
   });
 
   it('is neither counted nor started while the subscription is off', async () => {
     const key = { accountId: ACCOUNT, id: webhookId };
     await fakes.webhooks.update(key, { enabled: false }, () => undefined);
     const inactive = SubscriptionInactiveError;
-    await expect(replays.count(ACCOUNT, webhookId, range)).rejects.toThrow(inactive);
+    await expect(replays.count(ACCOUNT, { webhookId, ...range })).rejects.toThrow(inactive);
     await expect(start()).rejects.toThrow(inactive);
     expect(store.all).toEqual([]);
   });
@@ -64,6 +66,56 @@ describe('a new replay', () => {
     for (const replay of store.all) {
       replay.createdAt = new Date(Date.now() - STARTED.withinMs - 1);
     }
+    await start();
+  });
+});
+
+describe('a new replay of an account', () => {
+  const all = () => replays.startSelected(ACCOUNT, range);
+
+  it('runs with the deliveries of all its subscriptions, and is recorded', async () => {
+    const other = await fakes.webhooks.create({ accountId: ACCOUNT }, aContent());
+    store.owners.set(other, ACCOUNT);
+    for (const of of [webhookId, other]) {
+      store.deliveries.push({ webhookId: of, state: 'exhausted', createdAt: new Date() });
+    }
+    expect(await replays.countSelected(ACCOUNT, range)).toBe(2);
+    const id = await all();
+    expect(await replays.show(ACCOUNT, id)).toMatchObject({ state: 'running', total: 2 });
+    expect(recorded()).toEqual([{ action: 'replay.create', resourceId: id, accountId: ACCOUNT }]);
+  });
+
+  it('reports every id of a subscription or application that is unknown, or that others own', async () => {
+    store.applications.set('7', '2');
+    for (const ask of [
+      replays.countSelected('2', { ...range, webhookId, applicationId: '8' }),
+      replays.startSelected('2', { ...range, webhookId, applicationId: '8' }),
+    ]) {
+      const error: unknown = await ask.catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(ValidationError);
+      expect(
+        (error as ValidationError).faults.map(({ field, code }) => `${field} ${code}`),
+      ).toEqual(['webhookId unknown_reference', 'applicationId unknown_reference']);
+    }
+    expect(await replays.countSelected('2', { ...range, applicationId: '7' })).toBe(0);
+    expect(store.all).toEqual([]);
+  });
+
+  it('is refused for a single subscription that is off', async () => {
+    const key = { accountId: ACCOUNT, id: webhookId };
+    await fakes.webhooks.update(key, { enabled: false }, () => undefined);
+    await expect(replays.startSelected(ACCOUNT, { ...range, webhookId })).rejects.toThrow(
+      SubscriptionInactiveError,
+    );
+  });
+
+  it('has limits of its own', async () => {
+    for (let started = 0; started < MAX_RUNNING; started += 1) await all();
+    await expect(all()).rejects.toThrow(ReplayLimitError);
+    await start();
+    for (const { id } of store.all) await store.cancel(id);
+    for (let started = MAX_RUNNING; started < STARTED.times; started += 1) await all();
+    await expect(all()).rejects.toThrow(RateLimitedError);
     await start();
   });
 });

@@ -1,17 +1,25 @@
 import { Injectable } from '@nestjs/common';
-import { AuditTrail, isUuid, NotFoundError, RateLimitedError, Transactions } from '#libs/kernel';
+import {
+  AuditTrail,
+  type FieldFault,
+  isUuid,
+  NotFoundError,
+  RateLimitedError,
+  Transactions,
+  ValidationError,
+} from '#libs/kernel';
 import { SubscriptionInactiveError } from './deliveries.service.js';
 import {
   type Replay,
   ReplayFinishedError,
+  type ReplayFilter,
   ReplayLimitError,
-  type ReplayRange,
   STARTED,
 } from './replay.js';
 import { ReplayStore } from './replay-store.js';
 import { WebhooksService } from '../../subscriptions/domain/webhooks.service.js';
 
-/** Replays a subscription's finished deliveries of a time range. */
+/** Replays the finished deliveries of a subscription or of a whole account. */
 @Injectable()
 export class ReplaysService {
   constructor(
@@ -25,30 +33,53 @@ export class ReplaysService {
    * How many deliveries a replay would send.
    * @throws NotFoundError, SubscriptionInactiveError
    */
-  async count(accountId: string, webhookId: string, range: ReplayRange): Promise<number> {
-    return this.store.count(accountId, await this.active(accountId, webhookId), range);
+  async count(accountId: string, filter: ReplayFilter): Promise<number> {
+    await this.requireActive(accountId, filter);
+    return this.store.count(accountId, filter);
   }
 
   /**
    * @returns the replay's id
    * @throws NotFoundError, SubscriptionInactiveError, ReplayLimitError, RateLimitedError
    */
-  async start(accountId: string, webhookId: string, range: ReplayRange): Promise<string> {
+  async start(accountId: string, filter: ReplayFilter): Promise<string> {
     return this.transactions.run(async () => {
-      const active = await this.active(accountId, webhookId);
-      const waitMs = await this.store.msUntilFewer(active, STARTED);
+      await this.requireActive(accountId, filter);
+      const { webhookId } = filter;
+      const waitMs = await this.store.msUntilFewer({ accountId, webhookId }, STARTED);
       if (waitMs > 0) {
-        const message = `A webhook subscription is replayed at most ${STARTED.times} times in an hour.`;
+        const message =
+          webhookId === undefined
+            ? `At most ${STARTED.times} replays of all subscriptions can be started in an hour.`
+            : `A webhook subscription is replayed at most ${STARTED.times} times in an hour.`;
         throw new RateLimitedError(message, waitMs);
       }
-      const id = await this.store.start(accountId, active, range);
+      const id = await this.store.start(accountId, filter);
       if (id === undefined) {
-        await this.active(accountId, webhookId);
-        throw new ReplayLimitError();
+        await this.requireActive(accountId, filter);
+        throw new ReplayLimitError(filter);
       }
       await this.audit.record({ action: 'replay.create', resourceId: id, accountId });
       return id;
     });
+  }
+
+  /**
+   * Like {@link count}, if a body names the subscription.
+   * @throws ValidationError for an unknown subscription or application
+   */
+  async countSelected(accountId: string, filter: ReplayFilter): Promise<number> {
+    await this.requireKnown(accountId, filter);
+    return this.count(accountId, filter);
+  }
+
+  /**
+   * Like {@link start}, if a body names the subscription.
+   * @throws ValidationError for an unknown subscription or application
+   */
+  async startSelected(accountId: string, filter: ReplayFilter): Promise<string> {
+    await this.requireKnown(accountId, filter);
+    return this.start(accountId, filter);
   }
 
   /** Also works after the subscription was deleted. @throws NotFoundError */
@@ -74,10 +105,40 @@ export class ReplaysService {
     });
   }
 
-  /** @returns the subscription's id @throws SubscriptionInactiveError if it is off */
-  private async active(accountId: string, webhookId: string): Promise<string> {
-    const { id, enabled } = await this.webhooks.get(accountId, webhookId);
+  private async requireActive(accountId: string, { webhookId }: ReplayFilter): Promise<void> {
+    if (webhookId === undefined) return;
+    const { enabled } = await this.webhooks.get(accountId, webhookId);
     if (!enabled) throw new SubscriptionInactiveError();
-    return id;
   }
+
+  private async requireKnown(
+    accountId: string,
+    { webhookId, applicationId }: ReplayFilter,
+  ): Promise<void> {
+    const faults: FieldFault[] = [];
+    if (webhookId !== undefined && !(await this.hasWebhook(accountId, webhookId))) {
+      faults.push(unknown('webhookId', 'webhook subscription'));
+    }
+    if (
+      applicationId !== undefined &&
+      !(await this.store.ownsApplication(accountId, applicationId))
+    ) {
+      faults.push(unknown('applicationId', 'application'));
+    }
+    if (faults.length > 0) throw new ValidationError(faults);
+  }
+
+  private hasWebhook(accountId: string, webhookId: string): Promise<boolean> {
+    return this.webhooks.get(accountId, webhookId).then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof NotFoundError) return false;
+        throw error;
+      },
+    );
+  }
+}
+
+function unknown(field: string, what: string): FieldFault {
+  return { field, code: 'unknown_reference', message: `${field} names no ${what}.` };
 }

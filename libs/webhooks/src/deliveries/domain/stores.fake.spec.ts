@@ -37,13 +37,31 @@ describe('fake replays', () => {
   const store = new FakeReplayStore();
   replayStoreContract({
     store: () => store,
-    aSubscription: () => Promise.resolve({ accountId: anId(), webhookId: anId() }),
+    aSubscription: (ofAccount) => {
+      const [accountId, webhookId] = [ofAccount ?? anId(), anId()];
+      store.owners.set(webhookId, accountId);
+      return Promise.resolve({ accountId, webhookId });
+    },
+    anApplication: (accountId) => {
+      const id = anId();
+      store.applications.set(id, accountId);
+      return Promise.resolve(id);
+    },
     switchOff: (webhookId) => {
       store.off.add(webhookId);
       return done;
     },
-    finished: (webhookId, state) => {
-      store.deliveries.push({ webhookId, state, createdAt: new Date() });
+    finished: (webhookId, state, { statuses = [], event = 'cdrCreated', ...given } = {}) => {
+      const status = statuses.at(-1);
+      const result = status === undefined ? {} : { status };
+      store.deliveries.push({
+        webhookId,
+        state,
+        event,
+        ...given,
+        ...result,
+        createdAt: new Date(),
+      });
       return done;
     },
     complete: (id) => {

@@ -6,12 +6,12 @@ import {
   answerPieces,
   arrayPieces,
   filtersOf,
-  type FilterRule,
   Href,
   type HrefBuilder,
   Idempotent,
   type Once,
   QueryReader,
+  refuseMethod,
   timesOf,
 } from '#libs/http';
 import type { Principal } from '#libs/identity';
@@ -20,8 +20,9 @@ import type { Page } from '#libs/kernel';
 import { DeliveriesService } from '../domain/deliveries.service.js';
 import { type HistoryRange, MAX_BUCKETS } from '../domain/attempt-history.js';
 import { DeliveryStatisticsService } from '../domain/delivery-statistics.js';
-import { ATTEMPT_ERRORS, type Delivery, DELIVERY_STATES } from '../domain/delivery.js';
+import { type Delivery, DELIVERY_STATES } from '../domain/delivery.js';
 import type { DeliveryFilter } from '../domain/delivery-store.js';
+import { RESULT } from './last-result.js';
 import { AttemptView, DeliveryView, LOGGED, visibleAttempt } from './delivery.view.js';
 import { accountShown } from '../../subscriptions/http/account-shown.js';
 import { EVENT_KINDS } from '../../subscriptions/domain/event-kinds.js';
@@ -29,13 +30,6 @@ import { located } from '../../subscriptions/http/located.js';
 
 /** Limited because each test calls a target at once, even if it is blocked, and adds an audit entry. */
 const TESTS = { quota: 600, windowMs: 60_000, what: 'test' };
-
-/** The result of a last attempt. */
-const RESULT: FilterRule = {
-  accepts: (text) => /^[1-5](?:\d\d|xx)$/.test(text) || among(ATTEMPT_ERRORS).accepts(text),
-  code: 'choice',
-  says: `must be a status such as 404, a class such as 5xx, or one of ${ATTEMPT_ERRORS.join(', ')}`,
-};
 
 const FILTERS = { state: among(DELIVERY_STATES), event: among(EVENT_KINDS), status: RESULT };
 
@@ -109,6 +103,8 @@ export class DeliveriesController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
+    // The router matches each method separately, so GET /v1/deliveries/redeliver arrives here.
+    if (id === 'redeliver') refuseMethod(request, response);
     const delivery = await this.deliveries.get(user.userId, id);
     const before = Math.max(delivery.attempts - LOGGED, 0);
     const log = arrayPieces(request, this.attemptsOf(delivery, user), String(before));

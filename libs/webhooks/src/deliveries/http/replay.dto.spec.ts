@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { validDto } from '#libs/http';
 import { ValidationError } from '#libs/kernel';
 import type { Config } from '#libs/runtime';
-import { ReplayRequestDto } from './replay.dto.js';
+import { RedeliverRequestDto, ReplayRequestDto } from './replay.dto.js';
 
 const NOW = new Date('2026-11-21T12:00:00Z');
 const since = '2026-11-20T00:00:00Z';
@@ -10,12 +10,16 @@ const since = '2026-11-20T00:00:00Z';
 beforeAll(() => void vi.useFakeTimers({ now: NOW, toFake: ['Date'] }));
 afterAll(() => void vi.useRealTimers());
 
-const read = (value: Record<string, unknown>) =>
-  validDto(ReplayRequestDto, { text: '', value }, true, {} as Config);
+const readAs = <Dto extends object>(dto: new () => Dto, value: Record<string, unknown>) =>
+  validDto(dto, { text: '', value }, true, {} as Config);
+const read = (value: Record<string, unknown>) => readAs(ReplayRequestDto, value);
 
-function faultsIn(body: Record<string, unknown>): string[] {
+function faultsIn(
+  body: Record<string, unknown>,
+  dto: new () => object = ReplayRequestDto,
+): string[] {
   try {
-    read(body);
+    readAs(dto, body);
     return [];
   } catch (error) {
     if (!(error instanceof ValidationError)) throw error;
@@ -24,13 +28,15 @@ function faultsIn(body: Record<string, unknown>): string[] {
 }
 
 it('reads a range and states, by default everything unsuccessful until now', () => {
-  expect(read({ since, until: null, states: null }).range()).toEqual({
+  expect(read({ since, until: null, states: null }).filter('4711')).toEqual({
+    webhookId: '4711',
     since: new Date(since),
     states: ['exhausted', 'cancelled'],
   });
   const until = '2026-11-20T01:00:00+00:30';
   const states = ['succeeded', 'exhausted', 'succeeded'];
-  expect(read({ since, until, states }).range()).toEqual({
+  expect(read({ since, until, states }).filter('4711')).toEqual({
+    webhookId: '4711',
     since: new Date(since),
     until: new Date(until),
     states: ['succeeded', 'exhausted'],
@@ -54,4 +60,33 @@ it.each<[body: Record<string, unknown>, ...faults: string[]]>([
   [{ until: 'soon', states: ['x'] }, 'since required', 'until format', '/states/0 choice'],
 ])('reports every fault of %j', (body, ...faults) => {
   expect(faultsIn(body)).toEqual(faults);
+});
+
+it('reads the filters of a redelivery', () => {
+  const nothing = { state: null, event: null, webhookId: null, applicationId: null, status: null };
+  expect(readAs(RedeliverRequestDto, { since, ...nothing }).filter()).toEqual({
+    since: new Date(since),
+    states: ['exhausted', 'cancelled'],
+  });
+  const filters = { event: 'cdrRated', applicationId: '5080983', status: '5xx' };
+  const body = { since, state: 'succeeded', webhookId: 4711, ...filters };
+  expect(readAs(RedeliverRequestDto, body).filter()).toEqual({
+    since: new Date(since),
+    states: ['succeeded'],
+    webhookId: '4711',
+    ...filters,
+  });
+});
+
+it.each<[body: Record<string, unknown>, ...faults: string[]]>([
+  [{ state: 'pending' }, 'state choice'],
+  [{ state: ['exhausted'] }, 'state type'],
+  [{ event: 'cdrMade' }, 'event choice'],
+  [{ webhookId: -1, applicationId: true }, 'webhookId format', 'applicationId type'],
+  [{ status: 'soon' }, 'status choice'],
+  [{ status: '6xx' }, 'status choice'],
+  [{ status: 404 }, 'status type'],
+  [{ until: since }, 'until range'],
+])('reports every fault in the filters %j', (body, ...faults) => {
+  expect(faultsIn({ since, ...body }, RedeliverRequestDto)).toEqual(faults);
 });

@@ -4,7 +4,7 @@ import { Href, type HrefBuilder, Idempotent, JsonBody, type Once } from '#libs/h
 import type { Principal } from '#libs/identity';
 import { ActAsUser, CurrentUser } from '#libs/identity/http';
 import { ReplaysService } from '../domain/replays.service.js';
-import { ReplayRequestDto } from './replay.dto.js';
+import { RedeliverRequestDto, ReplayRequestDto } from './replay.dto.js';
 import { ReplayView } from './replay.view.js';
 
 /** Replays of a customer's finished deliveries. */
@@ -23,12 +23,29 @@ export class ReplaysController {
     @Href() href: HrefBuilder,
     @Res({ passthrough: true }) response: Response,
   ): Promise<object> {
-    const range = body.range();
+    const filter = body.filter(webhookId);
     if (body.dryRun === true) {
       response.status(200);
-      return { deliveries: await this.replays.count(userId, webhookId, range) };
+      return { deliveries: await this.replays.count(userId, filter) };
     }
-    return once(async () => href('replays', await this.replays.start(userId, webhookId, range)));
+    return once(async () => href('replays', await this.replays.start(userId, filter)));
+  }
+
+  @Post('deliveries/redeliver')
+  @HttpCode(202)
+  async redeliver(
+    @CurrentUser() { userId }: Principal,
+    @JsonBody(RedeliverRequestDto) body: RedeliverRequestDto,
+    @Idempotent() once: Once,
+    @Href() href: HrefBuilder,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<object> {
+    const filter = body.filter();
+    if (body.dryRun === true) {
+      response.status(200);
+      return { deliveries: await this.replays.countSelected(userId, filter) };
+    }
+    return once(async () => href('replays', await this.replays.startSelected(userId, filter)));
   }
 
   @Get('replays/:id')

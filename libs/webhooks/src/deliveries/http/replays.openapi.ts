@@ -5,8 +5,8 @@ import { ReplayCountSchema, ReplayView } from './replay.view.js';
 import { ReplaysController } from './replays.controller.js';
 
 const LIMIT_REACHED = describeError(
-  new ReplayLimitError(),
-  'As many replays of the subscription are running as it may have at once.',
+  new ReplayLimitError({}),
+  'As many replays of the subscription, or of all subscriptions of the account, are running as there may be at once.',
 );
 const FINISHED = describeError(
   new ReplayFinishedError(),
@@ -41,9 +41,32 @@ export const replaysRoutes = describeRoutes(ReplaysController, {
       others: { 200: { about: 'A dry run: nothing is sent.', schema: ReplayCountSchema } },
       errors: [SUBSCRIPTION_INACTIVE, LIMIT_REACHED],
     },
+    redeliver: {
+      summary: 'Deliver many again',
+      about:
+        'Starts the finished deliveries of the account that the filters select anew, oldest first for each ' +
+        'subscription. Tests, and deliveries of subscriptions that are off or deleted, are left out.',
+      examples: {
+        smallest: { since: '2026-01-31T00:00:00Z' },
+        everything: {
+          since: '2026-01-31T00:00:00Z',
+          until: '2026-01-31T12:00:00Z',
+          state: 'exhausted',
+          event: 'cdrCreated',
+          webhookId: '4711',
+          applicationId: '5080983',
+          status: '5xx',
+          dryRun: true,
+        },
+      },
+      answer: AddressSchema,
+      headers: ['Location'],
+      others: { 200: { about: 'A dry run: nothing is sent.', schema: ReplayCountSchema } },
+      errors: [SUBSCRIPTION_INACTIVE, LIMIT_REACHED],
+    },
     show: {
       summary: 'Show a replay',
-      about: 'How far it came; also after its subscription is gone.',
+      about: 'What it selects and how far it came; also after its subscription is gone.',
       answer: ReplayView.schema,
     },
     cancel: {

@@ -9,7 +9,8 @@ import { RECORD } from './outcome.statements.js';
 import { CLAIM, CLAIM_TESTS, RELEASE, TAKE } from './pending-delivery.statements.js';
 import { type Day, dayOf } from './partition-days.js';
 import { dayAt, type Span } from './partition-walk.js';
-import { continueReplay, findReplayable, findWaiting } from './replay.statements.js';
+import { countReplayable, findReplayable } from './replayable.statements.js';
+import { continueReplay, findWaiting } from './replay-progress.statements.js';
 import { listDeliveries } from './shown-delivery.statements.js';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
 import { aSubscription, anAccount } from '../../../../../test/support/rows.js';
@@ -136,6 +137,11 @@ const REPLAYED = `UPDATE deliveries SET state = 'exhausted'
   INSERT INTO replays (id, webhook_id, account_id, generation, since, until, states, total, after)
   SELECT '${REPLAY}', max(id), 1, 1, now() - interval '20 days', now() + interval '1 s',
     '{exhausted,cancelled}', 0, '${NOTHING_YET}' FROM webhooks`;
+/** The same for an account. */
+const REPLAYED_OF_ACCOUNT = `${REPLAYED};
+  UPDATE replays SET webhook_id = NULL, generation = NULL;
+  INSERT INTO replay_parts (replay_id, webhook_id, generation, after)
+  SELECT '${REPLAY}', max(id), 1, '${NOTHING_YET}' FROM webhooks`;
 
 const TODAY = dayAt(new Date());
 /** The most days that a statement may cover, some of them without partitions yet. */
@@ -185,6 +191,13 @@ const leases = (lease: number) => ({
   timeoutMs: TIMEOUT_MS,
 });
 
+/** What a replay sends, with every filter. */
+const selected = () => ({
+  until: new Date().toISOString(),
+  states: ['exhausted', 'cancelled'] as const,
+  ...{ event: 'cdrCreated', applicationId: '1', status: '5xx' },
+});
+
 const PATH: StatementCase[] = [
   aCase('takes', TAKE, QUEUED, () => leases(0)),
   aCase('releases', RELEASE, LEASED, () => leases(1)),
@@ -213,24 +226,32 @@ const STATEMENTS: StatementCase[] = [
     () => findReplayable(DAYS),
     REPLAYED,
     () => ({
+      ...selected(),
       webhookId: webhook,
       after: NOTHING_YET,
-      until: new Date().toISOString(),
-      states: ['exhausted', 'cancelled'] as const,
       limit: WAITING,
     }),
   ),
   aCase(
-    'replays',
-    () => continueReplay(DAYS),
+    'counts for a replay',
+    () => countReplayable(DAYS),
     REPLAYED,
-    () => ({
-      id: REPLAY,
-      after: NOTHING_YET,
-      to: waiting.at(-1)!,
-      isEnd: true,
-      deliveryIds: waiting,
-    }),
+    () => ({ ...selected(), webhookIds: [webhook], afters: [NOTHING_YET], limit: LOOKED_AT }),
+  ),
+  ...[false, true].map((isPart) =>
+    aCase(
+      isPart ? 'replays, for an account,' : 'replays',
+      () => continueReplay(DAYS, { isPart }),
+      isPart ? REPLAYED_OF_ACCOUNT : REPLAYED,
+      () => ({
+        id: REPLAY,
+        webhookId: webhook,
+        after: NOTHING_YET,
+        to: waiting.at(-1)!,
+        isEnd: true,
+        deliveryIds: waiting,
+      }),
+    ),
   ),
 ];
 
@@ -382,6 +403,54 @@ it('lists the newest deliveries of an account without reading those of others', 
   // The subscription is another account's, and has very many.
   expect(await readFor({ accountId: few, webhookId: webhook })).toBe(0);
 });
+
+it.each([[['exhausted', 'cancelled']], [['succeeded', 'exhausted']]] as const)(
+  'counts and finds %s deliveries of a small subscription for a replay without reading those of others',
+  async (states) => {
+    const few = await anAccount(database);
+    const subscription = await aSubscription(database, few);
+    await database.query(
+      `INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, state, created_at)
+       SELECT new_uuid(now() + interval '1 s', n), new_uuid(now(), 0), $1, $2, 'cdrCreated', 1,
+         CASE WHEN n % 2 = 0 THEN 'exhausted' ELSE 'succeeded' END, now()
+       FROM generate_series(1, 20) n`,
+      [subscription, few],
+    );
+    await client.query(`SET plan_cache_mode = force_custom_plan`);
+    const read = async () => {
+      const values = { ...selected(), until: new Date(Date.now() + 60_000).toISOString(), states };
+      const found = findReplayable(DAYS);
+      const counted = countReplayable(DAYS);
+      return [
+        await rowsRead(
+          found.text,
+          found.valuesOf({
+            ...{ ...values, webhookId: subscription, after: NOTHING_YET, limit: 500 },
+          }) as Value[],
+        ),
+        await rowsRead(
+          counted.text,
+          counted.valuesOf({
+            ...{ ...values, webhookIds: [subscription], afters: [NOTHING_YET], limit: LOOKED_AT },
+          }) as Value[],
+        ),
+      ];
+    };
+    for (const rows of await read()) expect(rows).toBeLessThan(WAITING);
+    await client.query('ANALYZE');
+    for (const rows of await read()) expect(rows).toBeLessThan(WAITING);
+    // Nearly all others are of one subscription, so the planner expects many of any.
+    await database.query(`DELETE FROM deliveries WHERE webhook_id NOT IN ($1, $2)`, [
+      subscription,
+      webhook,
+    ]);
+    await database.query(`UPDATE deliveries SET state = 'exhausted' WHERE webhook_id = $1`, [
+      webhook,
+    ]);
+    await client.query('ANALYZE');
+    for (const rows of await read()) expect(rows).toBeLessThan(WAITING);
+  },
+);
 
 it('looks for due deliveries without reading finished ones, even if statistics claim that many are pending', async () => {
   await database.query('ANALYZE deliveries');

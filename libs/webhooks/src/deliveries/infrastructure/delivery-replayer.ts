@@ -1,18 +1,21 @@
 import { Injectable } from '@nestjs/common';
+import { type Found, lookUpTo, type LookedAt } from '#libs/kernel';
 import { BackgroundTasks, Database } from '#libs/runtime';
 import { byDay, dayOf } from './partition-days.js';
-import { dayAt, daysOf, oldestFirst, readUpTo, spansOf } from './partition-walk.js';
+import { dayAt, daysOf, oldestFirst, spansOf } from './partition-walk.js';
 import { PendingDays } from './pending-days.js';
 import {
+  COMPLETE_REPLAYS,
   continueReplay,
-  DAYS_FOUND,
   DAYS_REPLAYED,
+  DAYS_WAITING,
+  END_PARTS,
   END_REPLAYS,
-  findReplayable,
   findWaiting,
   READY_REPLAYS,
   type ReadyReplay,
-} from './replay.statements.js';
+} from './replay-progress.statements.js';
+import { DAYS_FOUND, findReplayable } from './replayable.statements.js';
 
 const OPTIONS = { everyMs: 500, share: 0.25 };
 /** Most deliveries restarted at once. While a subscription has as many waiting, no more are restarted. */
@@ -33,7 +36,7 @@ export class DeliveryReplayer {
   }
 
   private async replay(signal: AbortSignal): Promise<void> {
-    await this.database.run(END_REPLAYS);
+    for (const end of [END_REPLAYS, END_PARTS, COMPLETE_REPLAYS]) await this.database.run(end);
     const ready = await this.database.run(READY_REPLAYS);
     if (ready.length === 0) return;
     const oldest = (await daysOf(this.database.run, 'deliveries')).at(-1) ?? 0;
@@ -48,7 +51,7 @@ export class DeliveryReplayer {
   /** Whether fewer than a batch of the subscription's deliveries wait, and none is about to be cancelled. */
   private async hasRoom({ webhookId }: ReadyReplay): Promise<boolean> {
     let waiting = 0;
-    for (const span of await this.pendingDays.spans(DAYS_FOUND)) {
+    for (const span of await this.pendingDays.spans(DAYS_WAITING)) {
       const [row] = await this.database.run(findWaiting(span), { webhookId, limit: BATCH });
       waiting += row?.due ?? 0;
       if (waiting >= BATCH || row?.outdated === true) return false;
@@ -58,21 +61,26 @@ export class DeliveryReplayer {
 
   private async continue(replay: ReadyReplay, oldest: number, signal: AbortSignal): Promise<void> {
     if (!(await this.hasRoom(replay))) return;
-    const found = await this.next(replay, oldest);
-    const days = byDay(found, (id) => id);
-    // At the end of a replay, no delivery is found, but its end still has to be stored.
+    const { rows, stoppedAt } = await this.next(replay, oldest);
+    const days = byDay(
+      rows.map(({ id }) => id),
+      (id) => id,
+    );
+    // If no delivery is found, the end of the replay, or how far it looked, still has to be stored.
     const spans = spansOf([...days.keys()].reverse(), DAYS_REPLAYED).reverse();
     if (spans.length === 0) spans.push({ first: oldest, last: oldest });
+    const { id, webhookId } = replay;
     let { after } = replay;
     for (const span of spans) {
       signal.throwIfAborted();
       const deliveryIds = [...days].flatMap(([day, of]) =>
         day >= span.first && day <= span.last ? of : [],
       );
-      const to = deliveryIds.at(-1) ?? after;
-      const isEnd = span === spans.at(-1) && found.length < BATCH;
-      const values = { id: replay.id, after, to, isEnd, deliveryIds };
-      const done = await this.database.run(continueReplay(span), values);
+      const isLast = span === spans.at(-1);
+      const to = (isLast ? stoppedAt : undefined) ?? deliveryIds.at(-1) ?? after;
+      const isEnd = isLast && rows.length < BATCH && stoppedAt === undefined;
+      const values = { id, webhookId, after, to, isEnd, deliveryIds };
+      const done = await this.database.run(continueReplay(span, replay), values);
       if (done.length === 0) return;
       this.pendingDays.note(span);
       after = to;
@@ -80,18 +88,20 @@ export class DeliveryReplayer {
   }
 
   /** The next batch of deliveries, oldest first. */
-  private async next(replay: ReadyReplay, oldest: number): Promise<string[]> {
-    const { webhookId, after, until, states } = replay;
-    const range = { first: Math.max(dayOf(after), oldest), last: dayAt(until) };
-    const rows = await readUpTo(BATCH, oldestFirst(range, DAYS_FOUND), (span, limit) =>
+  private next(replay: ReadyReplay, oldest: number): Promise<Found<LookedAt>> {
+    const { after, until } = replay;
+    const days = oldestFirst(
+      { first: Math.max(dayOf(after), oldest), last: dayAt(until) },
+      DAYS_FOUND,
+    );
+    const { webhookId, states, event, applicationId, status } = replay;
+    return lookUpTo(BATCH, days, (span, limit) =>
       this.database.run(findReplayable(span), {
-        webhookId,
-        after,
-        until: until.toISOString(),
-        states,
-        limit,
+        ...{ webhookId, states, after, until: until.toISOString(), limit },
+        event: event ?? undefined,
+        applicationId: applicationId ?? undefined,
+        status: status ?? undefined,
       }),
     );
-    return rows.map(({ id }) => id);
   }
 }

@@ -1,15 +1,17 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Database, Log, Metrics, readConfig, TypeOrmTransactions } from '#libs/runtime';
 import { eventually } from '#tools/eventually';
 import { PostgresReplayStore } from './postgres-replay.store.js';
-import { READY_REPLAYS } from './replay.statements.js';
+import { END_PARTS, READY_REPLAYS } from './replay-progress.statements.js';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
 import { aPendingDelivery, aSubscription, anAccount } from '../../../../../test/support/rows.js';
 
 let database: TestDatabase;
 let source: DataSource;
 let store: PostgresReplayStore;
+let account: string;
 let webhook: string;
 
 beforeAll(async () => {
@@ -19,7 +21,8 @@ beforeAll(async () => {
   const config = readConfig({ DATABASE_URL: database.url, LOG_LEVEL: 'silent' });
   const statements = new Database(source, new Metrics(), new Log(config, 'test'), config);
   store = new PostgresReplayStore(new TypeOrmTransactions(source, statements));
-  webhook = await aSubscription(database, await anAccount(database));
+  account = await anAccount(database);
+  webhook = await aSubscription(database, account);
   await aPendingDelivery(database, webhook);
   await database.query(`UPDATE deliveries SET state = 'exhausted', completed_at = now()`);
 });
@@ -28,8 +31,11 @@ afterAll(async () => {
   await database.drop();
 });
 
-const ACCOUNT = '1';
-const range = () => ({ since: new Date(Date.now() - 60_000), states: ['exhausted'] as const });
+const range = (webhookId?: string) => ({
+  ...(webhookId !== undefined && { webhookId }),
+  since: new Date(Date.now() - 60_000),
+  states: ['exhausted'] as const,
+});
 const replays = () =>
   database.query<{ id: string; total: number }>('SELECT id, total, until FROM replays');
 
@@ -37,7 +43,7 @@ it('starts nothing when counting takes longer than the caller waits', async () =
   const { manager } = source.createQueryRunner();
   await manager.query('BEGIN');
   await manager.query('LOCK TABLE deliveries IN ACCESS EXCLUSIVE MODE');
-  await expect(store.start(ACCOUNT, webhook, range())).rejects.toThrow();
+  await expect(store.start(account, range(webhook))).rejects.toThrow();
   await manager.query('COMMIT');
   const left = () =>
     database.query(
@@ -49,14 +55,14 @@ it('starts nothing when counting takes longer than the caller waits', async () =
 });
 
 it('runs at most two counts at once, however many are requested', async () => {
+  const [second, third] = [await anAccount(database), await anAccount(database)];
+  for (const of of [second, third]) await aSubscription(database, of);
   const { manager } = source.createQueryRunner();
   await manager.query('BEGIN');
   await manager.query('LOCK TABLE deliveries IN ACCESS EXCLUSIVE MODE');
   const counting = new AbortController();
-  const accounts = ['1', '1', '1', '2', '2', '3'];
-  const counts = Promise.allSettled(
-    accounts.map((account) => store.count(account, webhook, range())),
-  );
+  const accounts = [account, account, account, second, second, third];
+  const counts = Promise.allSettled(accounts.map((caller) => store.count(caller, range())));
   void counts.then(() => counting.abort());
   const asked = new Set<number>();
   while (!counting.signal.aborted) {
@@ -72,31 +78,34 @@ it('runs at most two counts at once, however many are requested', async () => {
 });
 
 it('starts a replay of the deliveries that it counted', async () => {
-  const id = await store.start(ACCOUNT, webhook, range());
+  const id = await store.start(account, range(webhook));
   expect(await replays()).toMatchObject([{ id, total: 1 }]);
 });
 
 it('tells how long to wait until a subscription has started fewer replays', async () => {
   const withinMs = 60_000;
-  const other = await aSubscription(database, await anAccount(database));
-  expect(await store.msUntilFewer(other, { times: 1, withinMs })).toBe(0);
-  await store.start(ACCOUNT, other, range());
-  await store.start(ACCOUNT, other, range());
-  expect(await store.msUntilFewer(other, { times: 3, withinMs })).toBe(0);
-  const waitMs = await store.msUntilFewer(other, { times: 2, withinMs });
+  const theirs = await anAccount(database);
+  const other = await aSubscription(database, theirs);
+  const of = { accountId: theirs, webhookId: other };
+  expect(await store.msUntilFewer(of, { times: 1, withinMs })).toBe(0);
+  await store.start(theirs, range(other));
+  await store.start(theirs, range(other));
+  expect(await store.msUntilFewer(of, { times: 3, withinMs })).toBe(0);
+  const waitMs = await store.msUntilFewer(of, { times: 2, withinMs });
   expect(waitMs).toBeGreaterThan(withinMs - 10_000);
   expect(waitMs).toBeLessThanOrEqual(withinMs);
-  expect(await store.msUntilFewer(other, { times: 2, withinMs: 0 })).toBe(0);
+  expect(await store.msUntilFewer(of, { times: 2, withinMs: 0 })).toBe(0);
 });
 
 it('advances at most ten replays of an account per step, chosen at random, and those of others too', async () => {
   await database.query('DELETE FROM replays');
   const many = await anAccount(database);
   for (let n = 0; n < 12; n += 1) {
-    await store.start(many, await aSubscription(database, many), range());
+    await store.start(many, range(await aSubscription(database, many)));
   }
-  const other = await aSubscription(database, await anAccount(database));
-  await store.start(ACCOUNT, other, range());
+  const others = await anAccount(database);
+  const other = await aSubscription(database, others);
+  await store.start(others, range(other));
   const advanced = new Set<string>();
   const round = async () => {
     const rows = await database.run(READY_REPLAYS);
@@ -107,4 +116,77 @@ it('advances at most ten replays of an account per step, chosen at random, and t
   expect(first).toHaveLength(11);
   expect(first).toContain(other);
   await eventually(round, () => advanced.size === 13);
+});
+
+it('advances one replay of a subscription at a time, whether it is of the subscription or of its account', async () => {
+  await database.query('DELETE FROM replays');
+  const own = await anAccount(database);
+  const [first, second] = [await aSubscription(database, own), await aSubscription(database, own)];
+  for (const one of [first, second]) await aPendingDelivery(database, one);
+  await database.query(`UPDATE deliveries SET state = 'exhausted' WHERE state = 'pending'`);
+  // A range ends with the last whole millisecond before the request.
+  await sleep(2);
+  const ofFirst = await store.start(own, range(first));
+  const ofAll = await store.start(own, range());
+  const next = await store.start(own, range(second));
+  const ready = async () =>
+    (await database.run(READY_REPLAYS)).map(({ id, webhookId }) => [id, webhookId]);
+  expect(await ready()).toEqual([
+    [ofFirst, first],
+    [ofAll, second],
+  ]);
+  await store.cancel(ofFirst!);
+  expect((await ready()).sort()).toEqual([
+    [ofAll, first],
+    [ofAll, second],
+  ]);
+  await store.cancel(ofAll!);
+  await database.run(END_PARTS);
+  expect(await ready()).toEqual([[next, second]]);
+});
+
+it('counts with statements that look at ten thousand deliveries each, also if many are skipped', async () => {
+  const many = await anAccount(database);
+  const [first, second] = [
+    await aSubscription(database, many),
+    await aSubscription(database, many),
+  ];
+  await database.query(
+    `WITH e AS (
+       INSERT INTO events (id, account_id, event, resource, occurred_at, created_at, data)
+       SELECT new_uuid(now() - interval '1 s', 1), $1, 'cdrCreated', 'call', now(), now(), '{}'
+       RETURNING id
+     )
+     INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, state, created_at)
+     SELECT new_uuid(now() - interval '1 s', n), e.id, CASE WHEN n % 10 = 0 THEN $2::bigint ELSE $3 END, $1,
+       'cdrCreated', 1, CASE WHEN n % 3 = 0 THEN 'exhausted' ELSE 'cancelled' END, now()
+     FROM e, generate_series(1, 30000) n`,
+    [many, first, second],
+  );
+  expect(await store.count(many, range())).toBe(10_000);
+  expect(await store.count(many, range(first))).toBe(1_000);
+});
+
+it('counts the deliveries of more subscriptions than one statement covers', async () => {
+  const many = await anAccount(database);
+  await database.query(
+    `WITH w AS (
+       INSERT INTO webhooks (account_id, event, resource, target_url, enabled, secret)
+       SELECT $1, 'cdrCreated', 'all', 'http://127.0.0.1:1024/', true, 'whsec_'
+       FROM generate_series(1, 250) RETURNING id
+     ),
+     e AS (
+       INSERT INTO events (id, account_id, event, resource, occurred_at, created_at, data)
+       SELECT new_uuid(now() - interval '1 s', 1), $1, 'cdrCreated', 'call', now(), now(), '{}'
+       RETURNING id
+     )
+     INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, state, created_at)
+     SELECT new_uuid(now() - interval '1 s', 1), e.id, w.id, $1, 'cdrCreated', 1, 'exhausted', now()
+     FROM e, w`,
+    [many],
+  );
+  expect(await store.count(many, range())).toBe(250);
+  const id = await store.start(many, range());
+  const parts = await database.query('SELECT FROM replay_parts WHERE replay_id = $1', [id]);
+  expect(parts).toHaveLength(250);
 });

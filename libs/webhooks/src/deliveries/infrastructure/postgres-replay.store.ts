@@ -1,21 +1,36 @@
 import { Injectable } from '@nestjs/common';
-import { BusyError, FairSemaphore } from '#libs/kernel';
+import { BusyError, FairSemaphore, LOOKED_AT } from '#libs/kernel';
 import { TypeOrmTransactions, withoutNulls } from '#libs/runtime';
-import type { Replay, ReplayRange } from '../domain/replay.js';
+import type { Replay, ReplayFilter } from '../domain/replay.js';
 import { ReplayStore } from '../domain/replay-store.js';
-import { dayAt, newestFirst } from './partition-walk.js';
+import { dayAt, newestFirst, type Span } from './partition-walk.js';
 import {
+  ACTIVE_SUBSCRIPTIONS,
+  type ActiveSubscription,
+  BOUNDS_OF_RANGE,
   CANCEL_REPLAY,
-  countReplayable,
-  END_OF_RANGE,
-  FIND_REPLAY,
-  DAYS_COUNTED,
   EARLIER_REPLAY,
+  EARLIER_REPLAY_OF_ACCOUNT,
+  FIND_REPLAY,
+  OWNS_APPLICATION,
   START_REPLAY,
+  START_REPLAY_OF_ACCOUNT,
+  SUBSCRIPTIONS_AT_ONCE,
 } from './replay.statements.js';
+import { countReplayable, DAYS_FOUND, type ReplayableValues } from './replayable.statements.js';
 
 /** Counting may read millions of rows. The limits keep one account from using all connections. */
 const COUNTS = { atOnce: 2, atOnceOfOne: 1, waitMs: 2_000 };
+
+/** What a replay would send, if it were requested now. */
+interface Counted {
+  until: Date;
+  /** Where the range begins, as an id. */
+  after: string;
+  /** Those of which it would send any. */
+  subscriptions: ActiveSubscription[];
+  deliveries: number;
+}
 
 /** Replays in PostgreSQL. */
 @Injectable()
@@ -29,53 +44,104 @@ export class PostgresReplayStore extends ReplayStore {
     super();
   }
 
-  async count(accountId: string, webhookId: string, range: ReplayRange): Promise<number> {
-    return (await this.counted(accountId, webhookId, range)).deliveries;
+  async count(accountId: string, filter: ReplayFilter): Promise<number> {
+    return (await this.counted(accountId, filter)).deliveries;
   }
 
-  async start(
-    accountId: string,
-    webhookId: string,
-    range: ReplayRange,
-  ): Promise<string | undefined> {
-    const { until, deliveries } = await this.counted(accountId, webhookId, range);
-    const values = { ...valuesOf(webhookId, { ...range, until }), total: deliveries };
-    const [started] = await this.transactions.query(START_REPLAY, values);
+  async start(accountId: string, filter: ReplayFilter): Promise<string | undefined> {
+    const { until, after, subscriptions, deliveries } = await this.counted(accountId, filter);
+    const { webhookId, since, ...asked } = valuesOf(filter);
+    // A worker of the previous version may continue this one: it has nothing that such a worker does not know.
+    const isSimple =
+      webhookId !== undefined &&
+      [asked.event, asked.applicationId, asked.status].every((value) => value === undefined);
+    const generation = isSimple ? await this.generationOf(accountId, webhookId) : undefined;
+    if (isSimple && generation === undefined) return undefined;
+    const parts = isSimple ? [] : subscriptions;
+    const values = {
+      ...{ ...asked, accountId, since, until: until.toISOString(), after, total: deliveries },
+      generation,
+      webhookIds: parts.map(({ id }) => id),
+      generations: parts.map(({ generation }) => generation),
+    };
+    const [started] =
+      webhookId === undefined
+        ? await this.transactions.query(START_REPLAY_OF_ACCOUNT, values)
+        : await this.transactions.query(START_REPLAY, { ...values, webhookId });
     return started?.id;
   }
 
-  /** @returns the number of deliveries, and the end of the counted range */
-  private counted(
-    accountId: string,
-    webhookId: string,
-    range: ReplayRange,
-  ): Promise<{ until: Date; deliveries: number }> {
-    return this.counts.run(() => this.countAll(webhookId, range), accountId);
+  private async generationOf(accountId: string, webhookId: string): Promise<number | undefined> {
+    const values = { accountId, webhookId, after: '-1' };
+    const [active] = await this.transactions.query(ACTIVE_SUBSCRIPTIONS, values);
+    return active?.generation;
   }
 
-  private async countAll(webhookId: string, range: ReplayRange) {
-    const asked = { until: range.until?.toISOString() };
-    const [end] = await this.transactions.query(END_OF_RANGE, asked);
-    if (!end) throw new Error('a SELECT without FROM has a row');
-    const { until } = end;
-    const values = valuesOf(webhookId, { ...range, until });
+  private counted(accountId: string, filter: ReplayFilter): Promise<Counted> {
+    return this.counts.run(() => this.countAll(accountId, filter), accountId);
+  }
+
+  private async countAll(accountId: string, filter: ReplayFilter): Promise<Counted> {
     const { peek } = this.transactions;
-    const days = { first: dayAt(range.since), last: dayAt(until) };
+    const { webhookId, since, until: asked, ...conditions } = valuesOf(filter);
+    const [bounds] = await this.transactions.query(BOUNDS_OF_RANGE, { since, until: asked });
+    if (!bounds) throw new Error('a SELECT without FROM has a row');
+    const { until, after } = bounds;
+    const days = { first: dayAt(filter.since), last: dayAt(until) };
+    const values = { ...conditions, until: until.toISOString() };
+    const subscriptions: ActiveSubscription[] = [];
     let deliveries = 0;
-    for await (const span of newestFirst(peek, 'deliveries', DAYS_COUNTED, days)) {
-      const [counted] = await peek(countReplayable(span), values);
-      deliveries += counted?.deliveries ?? 0;
+    for (
+      let page: ActiveSubscription[] | undefined;
+      !page || page.length === SUBSCRIPTIONS_AT_ONCE;
+    ) {
+      const last = page?.at(-1)?.id ?? '-1';
+      page = await peek(ACTIVE_SUBSCRIPTIONS, { accountId, webhookId, after: last });
+      const counts = new Map<string, number>();
+      for await (const span of newestFirst(peek, 'deliveries', DAYS_FOUND, days)) {
+        await this.countIn(span, page, { ...values, after }, counts);
+      }
+      for (const subscription of page) {
+        const count = counts.get(subscription.id) ?? 0;
+        if (count > 0) subscriptions.push(subscription);
+        deliveries += count;
+      }
     }
-    return { until, deliveries };
+    return { until, after, subscriptions, deliveries };
+  }
+
+  /** Adds the deliveries of some days, with statements that read at most {@link LOOKED_AT} rows each. */
+  private async countIn(
+    span: Span,
+    subscriptions: readonly ActiveSubscription[],
+    { after, ...values }: ReplayableValues & { after: string },
+    counts: Map<string, number>,
+  ): Promise<void> {
+    let left = subscriptions.map(({ id }) => ({ id, after }));
+    while (left.length > 0) {
+      const limit = Math.floor(LOOKED_AT / left.length);
+      const found = await this.transactions.peek(countReplayable(span), {
+        ...values,
+        ...{ webhookIds: left.map(({ id }) => id), afters: left.map((one) => one.after), limit },
+      });
+      for (const { webhookId, deliveries } of found) {
+        counts.set(webhookId, (counts.get(webhookId) ?? 0) + deliveries);
+      }
+      left = found
+        .filter(({ lookedAt }) => lookedAt === limit)
+        .map(({ webhookId, last }) => ({ id: webhookId, after: last }));
+    }
   }
 
   async msUntilFewer(
-    webhookId: string,
-    { times, withinMs }: { times: number; withinMs: number },
+    { accountId, webhookId }: { accountId: string; webhookId: string | undefined },
+    limit: { times: number; withinMs: number },
   ): Promise<number> {
-    const values = { webhookId, times, withinMs };
-    const [oldest] = await this.transactions.query(EARLIER_REPLAY, values);
-    return oldest ? Math.max(withinMs - oldest.agoMs, 1) : 0;
+    const [oldest] =
+      webhookId === undefined
+        ? await this.transactions.query(EARLIER_REPLAY_OF_ACCOUNT, { ...limit, accountId })
+        : await this.transactions.query(EARLIER_REPLAY, { ...limit, webhookId });
+    return oldest ? Math.max(limit.withinMs - oldest.agoMs, 1) : 0;
   }
 
   async find(id: string, accountId: string): Promise<Replay | undefined> {
@@ -86,8 +152,18 @@ export class PostgresReplayStore extends ReplayStore {
   async cancel(id: string): Promise<boolean> {
     return (await this.transactions.query(CANCEL_REPLAY, { id })).length > 0;
   }
+
+  async ownsApplication(accountId: string, applicationId: string): Promise<boolean> {
+    const values = { accountId, applicationId };
+    return (await this.transactions.query(OWNS_APPLICATION, values)).length > 0;
+  }
 }
 
-function valuesOf(webhookId: string, { since, until, states }: Required<ReplayRange>) {
-  return { webhookId, since: since.toISOString(), until: until.toISOString(), states };
+function valuesOf({ since, until, ...filter }: ReplayFilter) {
+  const { webhookId, states, event, applicationId, status } = filter;
+  return {
+    ...{ webhookId, states, event, applicationId, status },
+    since: since.toISOString(),
+    until: until?.toISOString(),
+  };
 }

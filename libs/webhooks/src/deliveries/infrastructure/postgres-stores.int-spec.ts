@@ -3,7 +3,12 @@ import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { Database, Log, Metrics, readConfig, Tracing, TypeOrmTransactions } from '#libs/runtime';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
-import { aPendingDelivery, aSubscription, anAccount } from '../../../../../test/support/rows.js';
+import {
+  aPendingDelivery,
+  aSubscription,
+  anAccount,
+  anApplication,
+} from '../../../../../test/support/rows.js';
 import type { StoredState } from '../domain/delivery.js';
 import { DeliveryQueue } from '../domain/delivery-queue.js';
 import { deliveryStatisticsContract } from '../domain/delivery-statistics.contract.js';
@@ -44,8 +49,8 @@ afterAll(async () => {
   await database.drop();
 });
 
-async function anAccountWithSubscription() {
-  const accountId = await anAccount(database);
+async function anAccountWithSubscription(ofAccount?: string) {
+  const accountId = ofAccount ?? (await anAccount(database));
   return { accountId, webhookId: await aSubscription(database, accountId) };
 }
 
@@ -91,9 +96,18 @@ describe('replays in PostgreSQL', () =>
   replayStoreContract({
     store: () => replays,
     aSubscription: anAccountWithSubscription,
+    anApplication: (accountId) => anApplication(database, accountId),
     switchOff,
-    finished: async (webhookId, state) => {
-      await aDelivery(webhookId, state);
+    finished: async (webhookId, state, { applicationId, statuses = [], event } = {}) => {
+      const id = await aDelivery(webhookId, state);
+      await attempted(id, statuses);
+      await database.query(
+        `WITH d AS (
+           UPDATE deliveries SET event = coalesce($2, event) WHERE id = $1 RETURNING event_id
+         )
+         UPDATE events SET application_id = $3 WHERE id = (SELECT event_id FROM d)`,
+        [id, event ?? null, applicationId ?? null],
+      );
       // A range ends with the last whole millisecond before the request.
       await sleep(2);
     },
