@@ -35,7 +35,11 @@ function useInstance() {
   }
   // Not known here is which commands need one; those that do fail for the lack of it.
   process.on('exit', (code) => {
-    if (code !== 0) console.error('No npm start runs here, and DATABASE_URL is not set.');
+    if (code !== 0) {
+      console.error(
+        'No npm start runs here: set --url for the API, or DATABASE_URL for the database.',
+      );
+    }
   });
 }
 

@@ -76,7 +76,9 @@ describe('listen', () => {
   it('reports a changed notification as not verified', async () => {
     const { command, url } = await listen('--secret', SECRET);
     await post(url, BODY.replace('call', 'sms'), signed(BODY, SECRET));
-    await command.printed(/ NOT VERIFIED \(No matching signature found\) cdrCreated sms /);
+    await command.printed(
+      / NOT VERIFIED \(No matching signature found\) cdrCreated sms .* answered 400\n/,
+    );
   });
 
   it('reports a notification without a signature, or with an old one, as not verified', async () => {

@@ -30,7 +30,7 @@ export function refuseMethod(request: Request, response: Response): never {
   throw new DomainError(
     'method_not_allowed',
     'method_not_allowed',
-    `The method ${request.method} is not allowed here; ${methods.join(', ')} are.`,
+    `The method ${request.method} is not allowed here. Allowed: ${methods.join(', ')}.`,
   );
 }
 

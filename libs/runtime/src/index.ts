@@ -1,13 +1,7 @@
 export type { TaskWork } from './background/background-task.js';
 export { BackgroundTasks } from './background/background-tasks.js';
 export type { Network } from './config/config-values.js';
-export {
-  type Config,
-  CONFIG,
-  InvalidConfigError,
-  readApiAddress,
-  readConfig,
-} from './config/config.js';
+export { type Config, CONFIG, InvalidConfigError, readConfig } from './config/config.js';
 export {
   codeOf,
   isAway,

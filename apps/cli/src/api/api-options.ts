@@ -48,7 +48,7 @@ export function givenUrl(option: string, text: string, command: Command): URL {
 }
 
 async function apiOfThisMachine(): Promise<URL> {
-  const { readApiAddress } = await import('#libs/runtime');
+  const { readApiAddress } = await import('#libs/runtime/config');
   const { HOST, PORT } = readApiAddress();
   // The wildcard address is for listening, not for calling.
   const host = HOST === '0.0.0.0' || HOST === '::' ? '127.0.0.1' : HOST;

@@ -145,12 +145,15 @@ function textOf(delivery: Schemas['DeliveryWithAttempts']): string {
     `${state} after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`,
     ...(reason === undefined ? [] : [reason]),
     ...(nextAttemptAt === undefined ? [] : [`next attempt at ${nextAttemptAt}`]),
+    ...(state === 'parked' ? ["its subscription's `health`, or a pause, says why"] : []),
   ].join(', ');
   const about = `${id}: ${event} ${resource} for subscription ${webhookId}, event ${eventId}`;
   const log = attemptLog.map((attempt) =>
     row([String(attempt.number), -3], [attempt.at, 24], [resultOf(attempt), 0]),
   );
-  return [verdict, about, `to ${printable(targetUrl)}`, ...log].join('\n');
+  const said = attemptLog.at(-1)?.responseBody?.split('\n', 1)[0];
+  const answer = said ? [`the last answer began with: ${printable(said)}`] : [];
+  return [verdict, about, `to ${printable(targetUrl)}`, ...log, ...answer].join('\n');
 }
 
 function resultOf({ status, error, durationMs, address }: Attempt): string {

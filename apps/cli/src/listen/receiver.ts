@@ -8,6 +8,8 @@ import { forward } from './forwarding.js';
 import type { Arrival } from './notification-text.js';
 import type { SignatureCheck } from './signature-check.js';
 
+/** What a web application should answer to a notification that is not genuine. */
+const BAD_REQUEST = 400;
 const FAILING = 503;
 const METHOD_NOT_ALLOWED = 405;
 const UNREACHABLE = 502;
@@ -82,8 +84,8 @@ export class Receiver {
       this.print({ request: path, outcome: 'was interrupted' });
       return;
     }
-    const verdict = this.signatures.verdict(request.headers, body);
-    const answer = await this.answerTo(request, body);
+    const { verdict, isRefused } = this.signatures.judge(request.headers, body);
+    const answer = isRefused ? BAD_REQUEST : await this.answerTo(request, body);
     const status = typeof answer === 'number' ? answer : UNREACHABLE;
     const isAnswered = await this.answer(response, status);
     if (this.stopping.signal.aborted) return;

@@ -35,19 +35,20 @@ export class SignatureCheck {
     });
   }
 
-  /** Whether a notification is genuine, in a few words. */
-  verdict(headers: IncomingHttpHeaders, body: Buffer): string {
-    if (this.verifiers.length === 0) return 'unverified (no --secret)';
+  /** Whether a notification may be genuine, and in a few words why or why not. */
+  judge(headers: IncomingHttpHeaders, body: Buffer): { verdict: string; isRefused: boolean } {
+    if (this.verifiers.length === 0)
+      return { verdict: 'unverified (no --secret)', isRefused: false };
     let reason = '';
     for (const verifier of this.verifiers) {
       try {
         verifier(headers as Record<string, string>, body);
-        return 'verified';
+        return { verdict: 'verified', isRefused: false };
       } catch (error) {
         reason = (error as Error).message;
       }
     }
-    return `NOT VERIFIED (${reason})`;
+    return { verdict: `NOT VERIFIED (${reason})`, isRefused: true };
   }
 }
 

@@ -64,7 +64,7 @@ const COMMON = {
   method_not_allowed: {
     kind: 'method_not_allowed',
     when: 'The path exists, but not with this method.',
-    says: 'The method PATCH is not allowed here; DELETE, GET, HEAD, PUT are.',
+    says: 'The method PATCH is not allowed here. Allowed: DELETE, GET, HEAD, PUT.',
   },
   idempotency_key_in_use: {
     kind: 'conflict',
