@@ -7,9 +7,9 @@ function isWorthRetrying(failures: number, error: Error): boolean {
   return !isRefusal && failures < 2;
 }
 
-/** What was read of the API. The stream keeps it fresh. */
+/** What was read of the API. The stream keeps fresh what is shown; what is shown again is read again. */
 export const queryClient = new QueryClient({
   defaultOptions: {
-    queries: { staleTime: 10_000, retry: isWorthRetrying, refetchOnWindowFocus: false },
+    queries: { staleTime: 0, retry: isWorthRetrying, refetchOnWindowFocus: false },
   },
 });
