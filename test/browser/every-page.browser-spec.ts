@@ -33,6 +33,7 @@ const PAGES: [
   ['deliveries', () => 'deliveries', 'cdrCreated · call'],
   ['deliveries without any', () => 'deliveries?state=parked', 'No delivery matches'],
   ['deliveries with a wrong filter', () => 'deliveries?since=x', 'must be'],
+  ['deliveries to redeliver', () => 'deliveries', 'cdrCreated · call', openRedelivery],
   ['a delivery', () => `deliveries/${delivery}`, 'Your server answered 500'],
   ['a delivery that is missing', () => 'deliveries/1', 'There is no such delivery'],
   ['an unknown page', () => 'nowhere/at/all', 'There is no page'],
@@ -42,6 +43,11 @@ const PAGES: [
 async function openPalette(page: Page): Promise<void> {
   await page.keyboard.press('Control+k');
   await page.getByRole('option', { name: 'Log out' }).waitFor();
+}
+
+async function openRedelivery(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Redeliver all that match' }).click();
+  await page.getByText('there is nothing to send again').waitFor();
 }
 
 describe.each(PAGES)('the page of %s', (_name, path, ready, act) => {

@@ -11,6 +11,7 @@ import { type Selection, Table } from '../../components/table.js';
 import { COLUMNS } from './columns.js';
 import { deliveriesQuery, type Delivery, useRedeliver } from './deliveries.queries.js';
 import { useLiveDeliveries } from './live-deliveries.js';
+import { RedeliverMatching } from './redeliver-matching.js';
 import { isFinished, TONES } from './states.js';
 
 const FILTERS: readonly Filter[] = [
@@ -67,7 +68,7 @@ export default function DeliveriesPage() {
         >
           Redeliver{selected.size > 0 && ` ${selected.size} selected`}
         </button>
-        {/* Redelivering all that match the filters belongs here. */}
+        <RedeliverMatching filters={shownFilters} values={filters} />
         <button type="button" onClick={() => void list.refetch()} disabled={isFetching}>
           Refresh
         </button>

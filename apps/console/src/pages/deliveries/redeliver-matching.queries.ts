@@ -1,0 +1,84 @@
+import { idOf } from '#libs/client';
+import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { answerOf, api, RefusedError, type Schemas, sentenceOf } from '../../app/api.js';
+import { durationText } from '../../components/time-text.js';
+
+/** Which deliveries are sent again. The API says what is wrong with it. */
+export type Selected = Record<string, string> & { since: string };
+
+type Body = Schemas['RedeliverRequest'];
+
+const POLL_MS = 2_000;
+
+/** How many deliveries would be sent again. */
+export const countQuery = (selected: Selected) =>
+  queryOptions({
+    queryKey: ['redeliver', 'count', selected],
+    gcTime: 0,
+    queryFn: async ({ signal }) => {
+      const body = { ...(selected as Body), dryRun: true };
+      const answer = await answerOf(api.POST('/v1/deliveries/redeliver', { body, signal }));
+      return (answer as Schemas['ReplayCount']).deliveries;
+    },
+  });
+
+/** Starts a replay; with the same key, once. @throws StartError */
+export async function startReplay(selected: Selected, key: string): Promise<string> {
+  const params = { header: { 'Idempotency-Key': key } };
+  const call = api.POST('/v1/deliveries/redeliver', { params, body: selected });
+  try {
+    return idOf((await answerOf(call)) as Schemas['Address']);
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+    throw new StartError(error, (await call).response);
+  }
+}
+
+/** A replay was not started. It says what can be done. */
+class StartError extends RefusedError {
+  constructor({ status, problem }: RefusedError, { headers }: Response) {
+    super(status, problem);
+    if (status === 429) {
+      const seconds = Number(headers.get('Retry-After') ?? NaN);
+      const when = Number.isFinite(seconds) ? `in ${durationText(seconds * 1_000)}` : 'later';
+      this.message += ` Try again ${when}.`;
+    } else if (problem?.code === 'replay_limit_reached') {
+      this.message += ' Wait until one of them has ended, or cancel one.';
+    } else if (problem?.code === 'subscription_inactive') {
+      this.message += ' Switch it on first.';
+    }
+  }
+}
+
+/** A replay; it is read again while it runs and somebody looks. */
+export const replayQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['replay', id],
+    queryFn: ({ signal }) =>
+      answerOf(api.GET('/v1/replays/{id}', { params: { path: { id } }, signal })),
+    refetchInterval: ({ state: { data, error } }) =>
+      data?.state === 'running' || (!data && !(error instanceof RefusedError)) ? POLL_MS : false,
+  });
+
+export function useCancelReplay(id: string) {
+  const client = useQueryClient();
+  const { queryKey } = replayQuery(id);
+  return useMutation({
+    mutationFn: async () => {
+      try {
+        await answerOf(api.POST('/v1/replays/{id}/cancel', { params: { path: { id } } }));
+      } catch (error) {
+        // It has completed meanwhile, which is shown next.
+        if (!(error instanceof RefusedError) || error.status !== 409) throw error;
+      }
+    },
+    onSettled: () => client.invalidateQueries({ queryKey }),
+  });
+}
+
+/** A sentence about why deliveries were not counted, or a replay was not started. */
+export function startSentence(error: Error): string {
+  return error instanceof TypeError
+    ? 'The server did not answer. Try again: nothing is sent twice.'
+    : sentenceOf(error);
+}

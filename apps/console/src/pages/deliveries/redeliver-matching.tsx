@@ -1,0 +1,200 @@
+import './redeliver-matching.css';
+import { skipToken, useMutation, useQuery } from '@tanstack/react-query';
+import { useRef, useState } from 'react';
+import { faultsOf } from '../../app/api.js';
+import { useCommands } from '../../app/palette.js';
+import { useUser } from '../../app/session.js';
+import { Dialog } from '../../components/dialog.js';
+import { Field } from '../../components/field.js';
+import type { Filter } from '../../components/filter-bar.js';
+import { localInputOf, timeOfInput } from '../../components/filter-values.js';
+import { LocalTime } from '../../components/time.js';
+import type { DeliveryFilters } from './deliveries.queries.js';
+import {
+  countQuery,
+  type Selected,
+  startReplay,
+  startSentence,
+} from './redeliver-matching.queries.js';
+import { ReplayProgress } from './replay-progress.js';
+import { dismiss, remember, useStartedReplays } from './started-replays.js';
+
+const TITLE = 'Redeliver all that match';
+const DAY_MS = 86_400_000;
+
+interface Props {
+  /** All filters of the list, for their labels. */
+  filters: readonly Filter[];
+  /** Those that are set. */
+  values: DeliveryFilters;
+}
+
+/** A button that sends all deliveries again that the filters select, and the progress of what it started. */
+export function RedeliverMatching(props: Props) {
+  const { userId, role } = useUser();
+  const [isOpen, setIsOpen] = useState(false);
+  const started = useStartedReplays(userId);
+  const open = () => setIsOpen(true);
+  // The platform sends nothing in the name of an account.
+  const isOffered = role === 'account';
+  useCommands(isOffered ? [{ name: TITLE, group: 'Actions', run: open }] : []);
+  if (!isOffered) return null;
+  return (
+    <>
+      <button type="button" aria-haspopup="dialog" onClick={open}>
+        {TITLE} …
+      </button>
+      {isOpen && (
+        <Dialog label={TITLE} onClose={() => setIsOpen(false)}>
+          <Content {...props} close={() => setIsOpen(false)} />
+        </Dialog>
+      )}
+      {started.length > 0 && (
+        <ul className="replays" aria-label="Redeliveries">
+          {started.map((id) => (
+            <li key={id}>
+              <ReplayProgress id={id} onDismiss={() => dismiss(id)} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+/** First what would be sent again, then how far that came. */
+function Content({ filters, values, close }: Props & { close: () => void }) {
+  const { userId } = useUser();
+  const [sinceInput, setSinceInput] = useState(() =>
+    localInputOf(new Date(Date.now() - DAY_MS).toISOString()),
+  );
+  const since = values['since'] ?? timeOfInput(sinceInput);
+  const selected: Selected = { ...values, since };
+  const isUnfinished = values['state'] === 'pending' || values['state'] === 'parked';
+  const canCount = since !== '' && !isUnfinished;
+  const count = useQuery({ ...countQuery(selected), ...(!canCount && { queryFn: skipToken }) });
+  const keyOf = useKeys();
+  const start = useMutation({
+    mutationFn: () => startReplay(selected, keyOf(selected)),
+    onSuccess: (id) => remember({ userId, id }),
+  });
+
+  if (start.data !== undefined) {
+    return (
+      <>
+        <h2 className="title">{TITLE}</h2>
+        <ReplayProgress id={start.data} />
+        <p className="quiet">
+          It goes on when you close this, and its progress stays on this page.
+        </p>
+        <div className="tools">
+          <button type="button" autoFocus onClick={close}>
+            Close
+          </button>
+        </div>
+      </>
+    );
+  }
+
+  const error = start.error ?? count.error;
+  const faults = faultsOf(error);
+  const labelOf = (name: string) => filters.find((one) => one.name === name)?.label ?? name;
+  const deliveries = count.data === 1 ? '1 delivery' : `${count.data} deliveries`;
+  return (
+    <>
+      <h2 className="title">{TITLE}</h2>
+      <dl className="replay-filters">
+        {!values['state'] && (
+          <div>
+            <dt>State</dt>
+            <dd>exhausted or cancelled, because no state is chosen</dd>
+          </div>
+        )}
+        {filters.map(
+          ({ name, label, kind }) =>
+            values[name] !== undefined && (
+              <div key={name}>
+                <dt>{label}</dt>
+                <dd>
+                  <Value text={values[name]} isTime={kind === 'time'} />
+                </dd>
+              </div>
+            ),
+        )}
+      </dl>
+      {values['since'] === undefined && (
+        <Field
+          label="Made since"
+          hint="The filters have no Since, so say it here."
+          error={since === '' ? 'Say since when.' : undefined}
+        >
+          <input
+            type="datetime-local"
+            step="1"
+            value={sinceInput}
+            onChange={({ target }) => {
+              start.reset();
+              setSinceInput(target.value);
+            }}
+          />
+        </Field>
+      )}
+      <p className="count" role="status">
+        {isUnfinished
+          ? 'Deliveries that are pending or parked have not finished, so they cannot be sent again. Choose another state.'
+          : count.isLoading
+            ? 'Counting …'
+            : count.data === 0
+              ? 'No delivery matches, so there is nothing to send again.'
+              : count.data !== undefined && `${deliveries} would be sent again.`}
+      </p>
+      {error && (
+        <div className="problem" role="alert">
+          {Object.entries(faults).map(([name, message]) => (
+            <p key={name}>
+              {labelOf(name)}: {message}
+            </p>
+          ))}
+          {Object.keys(faults).length === 0 && <p>{startSentence(error)}</p>}
+        </div>
+      )}
+      <p className="quiet">
+        Tests, and deliveries of subscriptions that are off or deleted, are left out. Each delivery
+        keeps its id, so your server may get an id that it has handled before.
+      </p>
+      <div className="tools">
+        <button
+          type="button"
+          className="primary"
+          disabled={!canCount || !count.data || start.isPending}
+          onClick={() => start.mutate()}
+        >
+          Redeliver{!!count.data && canCount && ` ${deliveries}`}
+        </button>
+        <button type="button" onClick={close}>
+          Do nothing
+        </button>
+      </div>
+    </>
+  );
+}
+
+function Value({ text, isTime }: { text: string; isTime: boolean }) {
+  return isTime && !Number.isNaN(Date.parse(text)) ? <LocalTime at={text} /> : <bdi>{text}</bdi>;
+}
+
+/** A key for each selection: when an answer is lost, the same request starts nothing again. */
+function useKeys(): (selected: Selected) => string {
+  const keys = useRef(new Map<string, string>());
+  return (selected) => {
+    const request = JSON.stringify(selected);
+    const key = keys.current.get(request) ?? newKey();
+    keys.current.set(request, key);
+    return key;
+  };
+}
+
+/** `randomUUID` exists only where the page was loaded with TLS. */
+function newKey(): string {
+  return [...crypto.getRandomValues(new Uint32Array(4))].map((n) => n.toString(36)).join('-');
+}

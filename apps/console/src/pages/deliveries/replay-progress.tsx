@@ -1,0 +1,71 @@
+import { useQuery } from '@tanstack/react-query';
+import { sentenceOf, type Schemas } from '../../app/api.js';
+import { Notice, type Tone } from '../../components/notice.js';
+import { LocalTime } from '../../components/time.js';
+import { replayQuery, useCancelReplay } from './redeliver-matching.queries.js';
+
+type Replay = Schemas['Replay'];
+
+const TONES: Record<Replay['state'], Tone> = {
+  running: 'waiting',
+  completed: 'good',
+  cancelled: 'neutral',
+};
+
+/** How far a replay came. It can be cancelled while it runs, and dismissed afterwards. */
+export function ReplayProgress({ id, onDismiss }: { id: string; onDismiss?: () => void }) {
+  const { data, error } = useQuery(replayQuery(id));
+  const cancel = useCancelReplay(id);
+  const isRunning = data?.state === 'running';
+  const hasEnded = data ? !isRunning : error !== null;
+  const problem = cancel.error ?? error;
+  return (
+    <Notice tone={data ? TONES[data.state] : 'neutral'}>
+      <div className="replay">
+        <div>
+          <p>
+            {data ? (
+              <>
+                Redelivery of <LocalTime at={data.createdAt} />: {data.replayed} of {data.total}{' '}
+                sent again
+              </>
+            ) : (
+              'Redelivery'
+            )}
+          </p>
+          <progress
+            aria-label="Deliveries sent again"
+            value={data ? data.replayed : 0}
+            max={Math.max(data?.total ?? 1, 1)}
+          />
+          <p role="status">{data && sentenceOfState(data)}</p>
+          {problem && (
+            <p className="problem" role="alert">
+              {sentenceOf(problem)}
+            </p>
+          )}
+        </div>
+        {isRunning && (
+          <button type="button" disabled={cancel.isPending} onClick={() => cancel.mutate()}>
+            Cancel the redelivery
+          </button>
+        )}
+        {hasEnded && onDismiss && (
+          <button type="button" onClick={onDismiss}>
+            Dismiss
+          </button>
+        )}
+      </div>
+    </Notice>
+  );
+}
+
+function sentenceOfState({ state, replayed, total }: Replay): string {
+  if (state === 'running') {
+    return 'It is running. Deliveries of a subscription that is paused, or whose circuit is open, wait.';
+  }
+  if (state === 'cancelled') return 'It was cancelled. What had been sent again goes on.';
+  return replayed < total
+    ? 'It is complete. The others belong to subscriptions that were switched off meanwhile.'
+    : 'It is complete.';
+}
