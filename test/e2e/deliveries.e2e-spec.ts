@@ -127,7 +127,7 @@ it('shows an event with its deliveries only to its owner and to the platform', a
   expect((await customer.post('/v1/events', {})).status).toBe(403);
 });
 
-it('shows each attempt of a delivery to its owner, and to no other account', async () => {
+it('shows each attempt of a delivery to its owner and to the platform, and to no other account', async () => {
   const webhook = await subscribe('/v1/webhooks', { headers: { 'X-Api-Key': 'hidden' } });
   receiver.answering = (_, response) => {
     response
@@ -164,9 +164,16 @@ it('shows each attempt of a delivery to its owner, and to no other account', asy
   expect(first!.phases!.queued).toBeLessThan(60_000);
   expect(first!.phases).toHaveProperty('firstByte');
   expect(second!.phases).not.toHaveProperty('queued');
-  for (const path of [`/v1/deliveries/${id}`, `/v1/webhooks/${webhook}/deliveries`]) {
+  for (const path of [`/v1/deliveries/${id}`, `/v1/deliveries/${id}/attempts`]) {
     expect((await stranger.get(path)).status).toBe(404);
-    expect((await platform.get(path)).status).toBe(404);
+    expect((await platform.get(path)).json()).toEqual((await customer.get(path)).json());
+  }
+  const list = `/v1/webhooks/${webhook}/deliveries`;
+  for (const client of [stranger, platform]) {
+    expect((await client.get(list)).status).toBe(404);
+    for (const change of ['redeliver', 'cancel']) {
+      expect((await client.post(`/v1/deliveries/${id}/${change}`)).status).toBe(404);
+    }
   }
 });
 

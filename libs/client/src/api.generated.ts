@@ -390,7 +390,7 @@ export interface paths {
         };
         /**
          * Show a delivery
-         * @description A delivery and its newest attempts; also after its subscription is gone.
+         * @description A delivery and its newest attempts; also after its subscription is gone. With the role `platform`, of any account.
          */
         get: operations["deliveriesShow"];
         put?: never;
@@ -410,7 +410,7 @@ export interface paths {
         };
         /**
          * List a delivery's attempts
-         * @description All of them, in the order in which they were made.
+         * @description All of them, in the order in which they were made. With the role `platform`, of any account's delivery.
          */
         get: operations["deliveriesAttempts"];
         put?: never;

@@ -74,8 +74,12 @@ export class DeliveriesService {
     return (page) => this.store.list({ ...filter, webhook }, page);
   }
 
-  /** Also works after the subscription was deleted. @throws NotFoundError */
-  async get(accountId: string, id: string): Promise<Delivery> {
+  /**
+   * Also works after the subscription was deleted.
+   * @param accountId the owner; undefined for any account
+   * @throws NotFoundError
+   */
+  async get(accountId: string | undefined, id: string): Promise<Delivery> {
     const delivery = isUuid(id) ? await this.store.find(id, accountId) : undefined;
     if (!delivery) throw new NotFoundError('delivery');
     return delivery;

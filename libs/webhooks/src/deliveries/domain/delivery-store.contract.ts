@@ -19,7 +19,7 @@ export interface DeliveriesUnderTest {
 export function deliveryStoreContract(underTest: DeliveriesUnderTest): void {
   const { store, aSubscription, switchOff, aDelivery, attempted } = underTest;
 
-  it('finds a delivery only for its account', async () => {
+  it('finds a delivery for its account or for any account, but not for another', async () => {
     const { accountId, webhookId } = await aSubscription();
     const id = await aDelivery(webhookId, 'pending');
     expect(await store().find(id, accountId)).toMatchObject({
@@ -27,6 +27,7 @@ export function deliveryStoreContract(underTest: DeliveriesUnderTest): void {
       ...{ state: 'pending', attempts: 0, test: false },
     });
     expect(await store().find(id, (await aSubscription()).accountId)).toBeUndefined();
+    expect(await store().find(id, undefined)).toMatchObject({ id, webhookId });
     expect(await store().find(randomUUID(), accountId)).toBeUndefined();
   });
 

@@ -23,7 +23,8 @@ export abstract class DeliveryStore {
   /** Newest first. */
   abstract list(filter: DeliveryFilter, page: Page): Promise<Found<Delivery>>;
 
-  abstract find(id: string, accountId: string): Promise<Delivery | undefined>;
+  /** @param accountId the owner; undefined for any account */
+  abstract find(id: string, accountId: string | undefined): Promise<Delivery | undefined>;
 
   /** Oldest first. @param after the number of the previous attempt; 0 for the first page */
   abstract attemptsOf(id: string, after: number, limit: number): Promise<Attempt[]>;

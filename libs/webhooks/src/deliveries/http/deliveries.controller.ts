@@ -24,7 +24,7 @@ import { type Delivery, DELIVERY_STATES } from '../domain/delivery.js';
 import type { DeliveryFilter } from '../domain/delivery-store.js';
 import { RESULT } from './last-result.js';
 import { AttemptView, DeliveryView, LOGGED, visibleAttempt } from './delivery.view.js';
-import { accountShown } from '../../subscriptions/http/account-shown.js';
+import { accountShown, ownerSeen } from '../../subscriptions/http/account-shown.js';
 import { EVENT_KINDS } from '../../subscriptions/domain/event-kinds.js';
 import { located } from '../../subscriptions/http/located.js';
 
@@ -105,7 +105,7 @@ export class DeliveriesController {
   ): Promise<void> {
     // The router matches each method separately, so GET /v1/deliveries/redeliver arrives here.
     if (id === 'redeliver') refuseMethod(request, response);
-    const delivery = await this.deliveries.get(user.userId, id);
+    const delivery = await this.deliveries.get(ownerSeen(user), id);
     const before = Math.max(delivery.attempts - LOGGED, 0);
     const log = arrayPieces(request, this.attemptsOf(delivery, user), String(before));
     const text = DeliveryView.text(delivery, href);
@@ -122,7 +122,7 @@ export class DeliveriesController {
     const query = new QueryReader(request);
     const page = query.page(isAttemptNumber);
     query.done();
-    const delivery = await this.deliveries.get(user.userId, id);
+    const delivery = await this.deliveries.get(ownerSeen(user), id);
     const { read, view } = this.attemptsOf(delivery, user);
     await answerList(request, response, page, read, view);
   }

@@ -113,12 +113,16 @@ export const deliveriesRoutes = describeRoutes(DeliveriesController, {
     },
     show: {
       summary: 'Show a delivery',
-      about: 'A delivery and its newest attempts; also after its subscription is gone.',
+      about:
+        'A delivery and its newest attempts; also after its subscription is gone. With the role ' +
+        '`platform`, of any account.',
       answer: DeliveryWithAttemptsSchema,
     },
     attempts: {
       summary: "List a delivery's attempts",
-      about: 'All of them, in the order in which they were made.',
+      about:
+        'All of them, in the order in which they were made. With the role `platform`, of any ' +
+        "account's delivery.",
       query: {
         limit: NEWEST_PAGE.limit!,
         after: {

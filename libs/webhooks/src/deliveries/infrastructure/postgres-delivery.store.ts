@@ -76,7 +76,7 @@ export class PostgresDeliveryStore extends DeliveryStore {
     return row?.few === true;
   }
 
-  async find(id: string, accountId: string): Promise<Delivery | undefined> {
+  async find(id: string, accountId: string | undefined): Promise<Delivery | undefined> {
     const values = { id, accountId, ...boundsOf(id) };
     const [row] = await this.transactions.query(FIND_DELIVERY, values);
     return row && deliveryOf(row);

@@ -30,7 +30,7 @@ import {
 } from '#libs/kernel';
 import type { Acceptance, EventFilter, ReportedEvent } from '../domain/event.js';
 import { EventsService } from '../domain/events.service.js';
-import { accountShown } from '../../subscriptions/http/account-shown.js';
+import { accountShown, ownerSeen } from '../../subscriptions/http/account-shown.js';
 import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../../subscriptions/domain/event-kinds.js';
 import { EventBatchSchema, MAX_BATCH, readEvent, refusalFault } from './event.body.js';
 import { AcceptedEventView, EventReportView, EventView, RefusedEventView } from './event.view.js';
@@ -105,14 +105,9 @@ export class EventsController {
   ): Promise<void> {
     // The router matches each method separately, so GET /v1/events/batch arrives here.
     if (id === 'batch') refuseMethod(request, response);
-    const { event, ...others } = await this.events.show(id, ownerOf(user));
+    const { event, ...others } = await this.events.show(id, ownerSeen(user));
     answerJson(response, EventReportView.text({ ...event, ...others }, href));
   }
-}
-
-/** The platform sees the events of all accounts. */
-function ownerOf({ role, userId }: Principal): string | undefined {
-  return role === 'platform' ? undefined : userId;
 }
 
 function filterOf(query: QueryReader): EventFilter {

@@ -10,3 +10,8 @@ export function accountShown(query: QueryReader, { role, userId }: Principal): s
   if (role === 'platform') return asked;
   return (asked ?? userId) === userId ? userId : '0';
 }
+
+/** The account whose deliveries and events a viewer may open; undefined for all accounts, which only the platform may. */
+export function ownerSeen({ role, userId }: Principal): string | undefined {
+  return role === 'platform' ? undefined : userId;
+}
