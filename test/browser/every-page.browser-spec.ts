@@ -4,6 +4,7 @@ import {
   accessibilityFaultsOf,
   ConsoleInstallation,
   type Customer,
+  logIn,
   overflowOf,
 } from '../support/console.js';
 
@@ -79,3 +80,13 @@ it.each(['light', 'dark'] as const)(
     expect(await overflowOf(page)).toBeLessThanOrEqual(0);
   },
 );
+
+it('says that a page does not work when its file is missing, instead of reloading forever', async () => {
+  const page = await installation.open('deliveries');
+  await page.route('**/assets/deliveries-page-*.js', (route) => route.abort());
+  await logIn(page, customer);
+  await page.getByRole('heading', { name: 'This page does not work' }).waitFor();
+  await page.close();
+  // The browser says so, too.
+  expect(installation.complaints.splice(0).length).toBeGreaterThan(0);
+});
