@@ -102,6 +102,8 @@ export class ConsoleInstallation {
   async open(path: string, options: BrowserContextOptions = {}): Promise<Page> {
     const context = await this.browser.newContext({
       viewport: { width: 1_200, height: 800 },
+      // Else the environment's, which need not be a language tag.
+      locale: 'en-US',
       ...options,
     });
     const page = await context.newPage();

@@ -1,4 +1,6 @@
 import { useState } from 'react';
+import { Chart } from '../../components/chart.js';
+import type { Series, Span } from '../../components/chart-data.js';
 import { CopyButton } from '../../components/copy-button.js';
 import { Dialog } from '../../components/dialog.js';
 import { Field } from '../../components/field.js';
@@ -20,6 +22,18 @@ const ROWS = Array.from({ length: 10_000 }, (_, index) => String(index + 1));
 const COLUMNS: readonly Column<string>[] = [
   { name: 'Number', width: '1fr', cell: (row) => `Row ${row}` },
   { name: 'Twice', width: '1fr', cell: (row) => 2 * Number(row) },
+];
+const SPANS: readonly Span[] = Array.from({ length: 12 }, (_, hour) => ({
+  since: new Date(2026, 0, 31, hour).toISOString(),
+  until: new Date(2026, 0, 31, hour + 1).toISOString(),
+}));
+const SERIES: readonly Series[] = [
+  { name: 'One', colour: 'accent', values: SPANS.map((_, index) => index) },
+  {
+    name: 'Other',
+    colour: 'bad',
+    values: SPANS.map((_, index) => (index === 5 ? null : 12 - index)),
+  },
 ];
 const NOW = new Date().toISOString();
 
@@ -73,6 +87,9 @@ export default function ComponentsPage() {
           content: <p>More about it</p>,
         }))}
       />
+      <h2>Chart</h2>
+      <Chart label="Bars" kind="bars" spans={SPANS} series={SERIES} textOf={String} />
+      <Chart label="Lines" kind="lines" spans={SPANS} series={SERIES} textOf={String} />
       <h2>Table</h2>
       <Table
         label="Rows"

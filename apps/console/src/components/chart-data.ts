@@ -1,0 +1,45 @@
+/** A time range, in ISO 8601. */
+export interface Span {
+  since: string;
+  until: string;
+}
+
+/** One of the quantities that a chart shows, with a value for each of its time ranges. */
+export interface Series {
+  name: string;
+  colour: 'accent' | 'bad' | 'waiting' | 'quiet';
+  /** Null where there is nothing to show. */
+  values: readonly (number | null)[];
+}
+
+/** Bars are stacked, the first series at the bottom. */
+export type ChartKind = 'bars' | 'lines';
+
+/** The tops of stacked bars: each series with those below it. */
+export function stacked(series: readonly Series[]): number[][] {
+  const tops: number[][] = [];
+  for (const { values } of series) {
+    const below = tops.at(-1);
+    tops.push(values.map((value, index) => (value ?? 0) + (below?.[index] ?? 0)));
+  }
+  return tops;
+}
+
+/** The middle of each time range, in seconds. */
+export function middlesOf(spans: readonly Span[]): number[] {
+  return spans.map(({ since, until }) => (Date.parse(since) + Date.parse(until)) / 2_000);
+}
+
+const DAY_MS = 86_400_000;
+const clock = { hour: '2-digit', minute: '2-digit' } as const;
+const inDay = new Intl.DateTimeFormat(undefined, clock);
+const inWeek = new Intl.DateTimeFormat(undefined, { weekday: 'short', ...clock });
+
+/** The names of time ranges in the viewer's zone; with the day of the week if all take longer than an hour. */
+export function spanNames(spans: readonly Span[]): string[] {
+  const length = Date.parse(spans.at(-1)?.until ?? '') - Date.parse(spans[0]?.since ?? '');
+  const format = length > DAY_MS / 12 ? inWeek : inDay;
+  return spans.map(
+    ({ since, until }) => `${format.format(new Date(since))} – ${inDay.format(new Date(until))}`,
+  );
+}

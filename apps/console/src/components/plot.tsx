@@ -1,0 +1,128 @@
+import 'uplot/dist/uPlot.min.css';
+import { useEffect, useEffectEvent, useRef } from 'react';
+import uPlot from 'uplot';
+import { type ChartKind, middlesOf, type Series, type Span, stacked } from './chart-data.js';
+
+/** In CSS pixels, as in the style sheet. */
+const HEIGHT = 220;
+const DASHES = [[], [6, 4], [2, 3]];
+const WHOLE_NUMBERS = Array.from({ length: 12 }, (_, power) =>
+  [1, 2, 5].map((factor) => factor * 10 ** power),
+).flat();
+
+/** The canvas of a chart, in a file of its own with uPlot, which is loaded when a chart is shown. */
+export default function Plot({
+  kind,
+  spans,
+  series,
+  textOf,
+  onPoint,
+}: {
+  kind: ChartKind;
+  spans: readonly Span[];
+  series: readonly Series[];
+  textOf: (value: number) => string;
+  /** Called with the index of the time range under the pointer. */
+  onPoint: (index: number | undefined) => void;
+}) {
+  const place = useRef<HTMLDivElement>(null);
+  const text = useEffectEvent((value: number) => textOf(value));
+  const point = useEffectEvent((index: number | undefined) => onPoint(index));
+  useEffect(() => {
+    const element = place.current;
+    if (!element) return;
+    let plot = draw();
+
+    function draw(): uPlot {
+      const values = kind === 'bars' ? stacked(series) : series.map((one) => [...one.values]);
+      const lines = series.map((one, index) => lineOf(one, index));
+      // The tallest bars are behind the others.
+      if (kind === 'bars') [values, lines].forEach((each) => each.reverse());
+      return new uPlot(
+        {
+          ...optionsOf(element!, spans, { wholeNumbers: kind === 'bars', text }),
+          series: [{}, ...lines],
+          hooks: { setCursor: [({ cursor }) => point(cursor.idx ?? undefined)] },
+        },
+        [middlesOf(spans), ...values],
+        element!,
+      );
+    }
+    function lineOf({ colour }: Series, index: number): uPlot.Series {
+      const stroke = colourOf(element!, colour);
+      return kind === 'bars'
+        ? { fill: stroke, width: 0, paths: bars, points: { show: false } }
+        : { stroke, width: 2, dash: DASHES[index] ?? [], points: { size: 6, fill: stroke } };
+    }
+    function drawAgain(): void {
+      plot.destroy();
+      plot = draw();
+    }
+
+    const observer = new ResizeObserver(() =>
+      plot.setSize({ width: element.clientWidth, height: HEIGHT }),
+    );
+    observer.observe(element);
+    const theme = window.matchMedia('(prefers-color-scheme: dark)');
+    theme.addEventListener('change', drawAgain);
+    return () => {
+      theme.removeEventListener('change', drawAgain);
+      observer.disconnect();
+      plot.destroy();
+      point(undefined);
+    };
+  }, [kind, spans, series]);
+  return <div className="plot" ref={place} />;
+}
+
+const bars = uPlot.paths.bars!({ size: [0.85, Infinity] });
+
+function optionsOf(
+  element: HTMLElement,
+  spans: readonly Span[],
+  { wholeNumbers, text }: { wholeNumbers: boolean; text: (value: number) => string },
+): Omit<uPlot.Options, 'series'> {
+  const axis = {
+    stroke: colourOf(element, 'quiet'),
+    grid: { stroke: colourOf(element, 'line'), width: 1 },
+    ticks: { show: false },
+  };
+  const start = Date.parse(spans[0]?.since ?? '') / 1_000;
+  const end = Date.parse(spans.at(-1)?.until ?? '') / 1_000;
+  return {
+    width: element.clientWidth,
+    height: HEIGHT,
+    padding: [12, 28, 0, 0],
+    legend: { show: false },
+    cursor: { y: false, drag: { x: false, y: false }, points: { show: !wholeNumbers } },
+    scales: {
+      x: { range: [start, end] },
+      y: { range: (_, _min, max) => [0, max > 0 ? max * 1.1 : 1] },
+    },
+    axes: [
+      { ...axis, size: 32, space: 70, values: (_, times) => timeNames(times, end - start) },
+      {
+        ...axis,
+        size: 60,
+        values: (_, values) => values.map(text),
+        ...(wholeNumbers && { incrs: WHOLE_NUMBERS }),
+      },
+    ],
+  };
+}
+
+const inDay = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+const inWeek = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric' });
+
+function timeNames(times: readonly number[], seconds: number): string[] {
+  const format = seconds > 2 * 86_400 ? inWeek : inDay;
+  return times.map((time) => format.format(new Date(time * 1_000)));
+}
+
+/** A colour of the style sheet as a canvas needs it: what `light-dark()` comes to. */
+function colourOf(element: HTMLElement, name: string): string {
+  element.style.color = `var(--${name})`;
+  const colour = getComputedStyle(element).color;
+  element.style.color = '';
+  return colour;
+}
