@@ -31,6 +31,7 @@ const PAGES: [
   ready: string,
   act?: (page: Page) => Promise<void>,
 ][] = [
+  ['the overview', () => 'overview', 'Failing now', openTables],
   ['deliveries', () => 'deliveries', 'cdrCreated · call'],
   ['deliveries without any', () => 'deliveries?state=parked', 'No delivery matches'],
   ['deliveries with a wrong filter', () => 'deliveries?since=x', 'must be'],
@@ -40,6 +41,11 @@ const PAGES: [
   ['an unknown page', () => 'nowhere/at/all', 'There is no page'],
   ['the palette', () => 'deliveries', 'cdrCreated · call', openPalette],
 ];
+
+async function openTables(page: Page): Promise<void> {
+  await page.locator('.plot canvas').nth(1).waitFor();
+  for (const table of await page.getByText('as a table').all()) await table.click();
+}
 
 async function openPalette(page: Page): Promise<void> {
   await page.keyboard.press('Control+k');

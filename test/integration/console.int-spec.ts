@@ -117,7 +117,7 @@ describe('the built files', () => {
   it('load at most 120 KB of script for the first page, compressed', () => {
     const shell = readFileSync(`${BUILT}index.html`, 'utf8');
     const first = [...shell.matchAll(/assets\/([^"]+\.js)"/g)].map(([, name = '']) => name);
-    const page = assets.filter((name) => /^deliveries-page-.*\.js$/.test(name));
+    const page = assets.filter((name) => /^overview-page-.*\.js$/.test(name));
     expect([first.length > 0, page.length]).toEqual([true, 1]);
     const scripts = new Set([...first, ...page].flatMap((name) => [...withImports(name)]));
     const bytes = [...scripts].reduce((sum, name) => sum + gzipSync(textOf(name)).length, 0);

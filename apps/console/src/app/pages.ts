@@ -22,8 +22,14 @@ const developmentPages: PageEntry[] = import.meta.env.DEV
     ]
   : [];
 
-/** All pages, in the order of the navigation. The first one is where `/console/` leads. */
+/** All pages, in the order of the navigation. The first one of a role is where `/console/` leads. */
 export const PAGES: readonly PageEntry[] = [
+  {
+    path: '/overview',
+    name: 'Overview',
+    role: 'account',
+    Component: lazy(() => import('../pages/overview/overview-page.js')),
+  },
   {
     path: '/deliveries',
     name: 'Deliveries',

@@ -6,7 +6,7 @@ import { Toasts } from '../components/toast.js';
 import { API_URL } from './addresses.js';
 import { Boundary } from './boundary.js';
 import { openPalette, Palette, useCommands } from './palette.js';
-import { type PageEntry, PAGES, pagesFor } from './pages.js';
+import { type PageEntry, pagesFor } from './pages.js';
 import { logOut, useUser } from './session.js';
 import { useStore } from './store.js';
 import { openStream, streamState } from './stream.js';
@@ -63,7 +63,7 @@ export function Shell() {
           <Suspense fallback={null}>
             <Switch>
               <Route path="/">
-                <Redirect to={PAGES[0]?.path ?? '/'} replace />
+                <Redirect to={pages[0]?.path ?? '/'} replace />
               </Route>
               {pages.map((page) => (
                 <Route key={page.path} path={page.path}>

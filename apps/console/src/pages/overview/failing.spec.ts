@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import { failingOf } from './failing.js';
+import type { Subscription } from './subscriptions.queries.js';
+
+const aSubscription = (id: string, fields: Partial<Subscription> = {}): Subscription => ({
+  href: `https://api.example.com/v1/webhooks/${id}`,
+  id,
+  accountId: 1,
+  event: 'cdrCreated',
+  resource: 'all',
+  targetUrl: 'https://target.example/',
+  enabled: true,
+  createdAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: '2026-01-01T00:00:00.000Z',
+  ...fields,
+});
+
+it('lists what fails, that which fails the longest first', () => {
+  const failing = failingOf([
+    aSubscription('1', { health: { state: 'ok' } }),
+    aSubscription('2', { health: { state: 'failing', since: '2026-01-31T12:00:00.000Z' } }),
+    aSubscription('3', {
+      health: {
+        state: 'open',
+        since: '2026-01-30T12:00:00.000Z',
+        until: '2026-01-31T12:30:00.000Z',
+        disablesAt: '2026-02-04T12:00:00.000Z',
+      },
+    }),
+    aSubscription('4', {
+      enabled: false,
+      disabledReason: 'gone',
+      disabledAt: '2026-01-31T11:00:00.000Z',
+    }),
+    aSubscription('5'),
+  ]);
+  expect(failing.map(({ subscription, word }) => [subscription.id, word])).toEqual([
+    ['3', 'not called'],
+    ['4', 'switched off'],
+    ['2', 'failing'],
+  ]);
+  expect(failing[0]).toMatchObject({
+    triedAt: '2026-01-31T12:30:00.000Z',
+    disablesAt: '2026-02-04T12:00:00.000Z',
+  });
+});
+
+it('leaves out what the customer switched off', () => {
+  const health = { state: 'failing', since: '2026-01-31T12:00:00.000Z' } as const;
+  expect(failingOf([aSubscription('1', { enabled: false, health })])).toEqual([]);
+});

@@ -1,0 +1,81 @@
+import type { Series } from '../../components/chart-data.js';
+import type { History } from './statistics.queries.js';
+
+type Outcomes = History['outcomes'];
+
+const SUCCESS = '2xx';
+
+/** How attempts without a 2xx ended. */
+const FAILURES: Record<string, string> = {
+  '1xx': 'were answered with 1xx',
+  '3xx': 'were redirected (3xx)',
+  '4xx': 'were refused (4xx)',
+  '5xx': 'met a server error (5xx)',
+  dns: 'did not find the host by its name',
+  refused: 'could not connect',
+  reset: 'lost the connection',
+  timeout: 'had no answer in time',
+  tls: 'failed at TLS',
+  blocked: 'led to an address that may not be called',
+  protocol: 'were answered with invalid HTTP',
+};
+
+const succeeded = (outcomes: Outcomes): number => outcomes[SUCCESS] ?? 0;
+
+/** How many attempts failed, by how; the most frequent first. */
+export function failuresOf(outcomes: Outcomes): { outcome: string; text: string; count: number }[] {
+  return Object.entries(outcomes)
+    .filter(([outcome]) => outcome !== SUCCESS)
+    .map(([outcome, count]) => ({
+      outcome,
+      text: FAILURES[outcome] ?? `ended with ${outcome}`,
+      count,
+    }))
+    .sort((one, other) => other.count - one.count);
+}
+
+/** The share of the attempts that succeeded, as `99.9%`; undefined without attempts. Only all are `100%`. */
+export function successText({
+  attempts,
+  outcomes,
+}: Pick<History, 'attempts' | 'outcomes'>): string | undefined {
+  if (attempts === 0) return undefined;
+  return `${Math.floor((succeeded(outcomes) * 1_000) / attempts) / 10}%`;
+}
+
+/** What the charts show. */
+export function chartsOf({ buckets }: Pick<History, 'buckets'>): {
+  outcomes: Series[];
+  answers: Series[];
+} {
+  const outcomes: Series[] = [
+    {
+      name: 'Succeeded',
+      colour: 'accent',
+      values: buckets.map((bucket) => succeeded(bucket.outcomes)),
+    },
+    {
+      name: 'Failed',
+      colour: 'bad',
+      values: buckets.map((bucket) => bucket.attempts - succeeded(bucket.outcomes)),
+    },
+  ];
+  const answers: Series[] = [
+    {
+      name: 'Half within',
+      colour: 'accent',
+      values: buckets.map(({ answerMs }) => answerMs?.p50 ?? null),
+    },
+    {
+      name: '95% within',
+      colour: 'waiting',
+      values: buckets.map(({ answerMs }) => answerMs?.p95 ?? null),
+    },
+    {
+      name: '99% within',
+      colour: 'quiet',
+      values: buckets.map(({ answerMs }) => answerMs?.p99 ?? null),
+    },
+  ];
+  return { outcomes, answers };
+}

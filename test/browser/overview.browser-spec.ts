@@ -1,0 +1,84 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { Schemas } from '#libs/client';
+import { eventually } from '#tools/eventually';
+import { ConsoleInstallation, type Customer } from '../support/console.js';
+
+let installation: ConsoleInstallation;
+let customer: Customer;
+
+beforeAll(async () => {
+  installation = await ConsoleInstallation.start({ DELIVERY_RETRY_SCHEDULE: '1h' });
+});
+afterAll(() => installation.stop());
+beforeEach(async () => {
+  installation.receiver.answering = (_, response) => response.end();
+  customer = await installation.aCustomer();
+});
+afterEach(() => installation.closePages());
+
+/** Waits until workers have counted as many attempts. */
+async function attemptsCounted(count: number): Promise<void> {
+  const read = async () =>
+    (await customer.client.get('/v1/stats')).json<Schemas['AttemptHistory']>();
+  await eventually(read, ({ attempts }) => attempts === count, { ms: 40_000 });
+}
+
+it('is where a login leads, and says to a new account what to do first', async () => {
+  const page = await installation.openAs(customer, '');
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  expect(page.url()).toMatch(/console\/overview$/);
+  await page.getByText('Nobody is told of anything yet.').waitFor();
+  const create = page.getByRole('link', { name: 'Create a subscription' });
+  expect(await create.getAttribute('href')).toBe('/console/subscriptions/new');
+  await page.getByRole('link', { name: 'create an application' }).waitFor();
+});
+
+it('shows the outcomes and answer times of a time range, as charts and as tables', async () => {
+  await installation.aSubscription(customer);
+  installation.receiver.answering = (_, response) => response.writeHead(500).end();
+  await installation.report(customer);
+  await installation.delivery(customer, 'pending');
+  installation.receiver.answering = (_, response) => response.end();
+  await installation.report(customer);
+  await installation.delivery(customer, 'succeeded');
+  await attemptsCounted(2);
+
+  const page = await installation.openAs(customer, 'overview');
+  await page.getByText('Of all attempts, 1 met a server error (5xx).').waitFor();
+  await page.getByText('50%', { exact: true }).waitFor();
+  await page.locator('.plot canvas').nth(1).waitFor();
+  await page.getByText('Outcomes as a table').click();
+  const table = page.getByRole('region', { name: 'Outcomes, table' });
+  const rows = await table.getByRole('row').allInnerTexts();
+  const counts = rows.slice(1).map((row) => row.split('\t').slice(1).map(Number));
+  const sums = [0, 1].map((at) => counts.reduce((sum, row) => sum + row[at]!, 0));
+  expect([counts.length >= 12, sums]).toEqual([true, [1, 1]]);
+
+  await page.getByRole('link', { name: 'Week' }).click();
+  await expect.poll(() => table.getByRole('row').count()).toBeGreaterThan(50);
+  expect(page.url()).toMatch(/overview\?range=week$/);
+  await page.goBack();
+  await expect.poll(() => table.getByRole('row').count()).toBeLessThan(20);
+});
+
+it('shows by itself what begins to fail, since when, and when it works again', async () => {
+  const name = '<img src=x onerror="document.title=\'taken\'">';
+  const webhook = await installation.aSubscription(customer, { name });
+  const page = await installation.openAs(customer, 'overview');
+  const failing = page.getByRole('region', { name: 'Failing now' });
+  await failing.getByText('Nothing: your subscription is well.').waitFor();
+  await page.getByText('Live', { exact: true }).waitFor();
+
+  installation.receiver.answering = (_, response) => response.writeHead(500).end();
+  await installation.report(customer);
+  await failing.getByText('1 subscription is failing.').waitFor();
+  await failing.getByText(/Every attempt has failed since .*(ago|just now)/).waitFor();
+  expect(await failing.getByRole('link', { name }).getAttribute('href')).toBe(
+    `/console/subscriptions/${webhook}`,
+  );
+  expect(await page.title()).toBe('Overview – Switchhook');
+
+  installation.receiver.answering = (_, response) => response.end();
+  await customer.client.post(`/v1/webhooks/${webhook}/test`, {});
+  await failing.getByText('Nothing: your subscription is well.').waitFor();
+});
