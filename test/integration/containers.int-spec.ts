@@ -21,6 +21,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
 interface Service {
+  image?: string;
   environment?: Record<string, string>;
   command?: string[];
   entrypoint?: string[];
@@ -152,6 +153,10 @@ describe('docker-compose.yml', () => {
       expect(service.healthcheck?.test.join(' ')).toContain('/health/ready');
     }
     expect(services.worker?.stop_grace_period).toBe('30s');
+  });
+
+  it('runs the same version of the image everywhere, which a variable names', () => {
+    for (const { image } of ours) expect(image).toBe('switchhook:${SWITCHHOOK_TAG:-latest}');
   });
 
   it('runs only files that the build creates', () => {
