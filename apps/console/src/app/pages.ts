@@ -1,4 +1,5 @@
 import { type ComponentType, lazy } from 'react';
+import type { Resource } from './resource-ids.js';
 import type { Session } from './session-state.js';
 
 /** A page of the console. Its file is loaded when it is first opened. */
@@ -9,6 +10,8 @@ export interface PageEntry {
   name?: string;
   /** Who has it; everybody unless said. */
   role?: Session['role'];
+  /** What it shows one of, with its id as `:id`: the palette opens it by a pasted id. */
+  shows?: Resource;
   Component: ComponentType<{ params: Record<string, string> }>;
 }
 
@@ -22,7 +25,7 @@ const developmentPages: PageEntry[] = import.meta.env.DEV
     ]
   : [];
 
-/** All pages, in the order of the navigation. The first one of a role is where `/console/` leads. */
+/** All pages, in the order of the navigation. A user's first one is where `/console/` leads. */
 export const PAGES: readonly PageEntry[] = [
   {
     path: '/overview',
@@ -37,6 +40,7 @@ export const PAGES: readonly PageEntry[] = [
   },
   {
     path: '/deliveries/:id',
+    shows: 'deliveries',
     Component: lazy(() => import('../pages/delivery/delivery-page.js')),
   },
   ...developmentPages,

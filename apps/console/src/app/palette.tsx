@@ -1,6 +1,7 @@
 import { type KeyboardEvent, useEffect, useEffectEvent, useId, useState } from 'react';
 import { useLocation } from 'wouter';
 import { Dialog } from '../components/dialog.js';
+import { type PageOfResource, pagesOfId } from './resource-ids.js';
 import { Store, useStore } from './store.js';
 
 /** Something that the palette finds and does. */
@@ -10,8 +11,6 @@ export interface Command {
   group: string;
   run: () => void;
 }
-
-const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 
 const commands = new Store<readonly (readonly Command[])[]>([]);
 const isOpen = new Store(false);
@@ -33,8 +32,8 @@ export function useCommands(offered: readonly Command[]): void {
   }, [names]);
 }
 
-/** Ctrl-K: finds pages and does actions. */
-export function Palette() {
+/** Ctrl-K: finds pages, does actions, and opens whatever has a pasted id. */
+export function Palette({ pages }: { pages: readonly PageOfResource[] }) {
   const shown = useStore(isOpen);
   useEffect(() => {
     function onKey(event: globalThis.KeyboardEvent): void {
@@ -48,10 +47,10 @@ export function Palette() {
       isOpen.set(false);
     };
   }, []);
-  return shown && <OpenPalette />;
+  return shown && <OpenPalette pages={pages} />;
 }
 
-function OpenPalette() {
+function OpenPalette({ pages }: { pages: readonly PageOfResource[] }) {
   const [text, setText] = useState('');
   const [active, setActive] = useState(0);
   const [, navigate] = useLocation();
@@ -62,10 +61,12 @@ function OpenPalette() {
   const found = all.filter(({ name, group }) =>
     words.every((word) => `${group} ${name}`.toLowerCase().includes(word)),
   );
-  if (UUID.test(text.trim())) {
-    const path = `/deliveries/${text.trim().toLowerCase()}`;
-    found.unshift({ name: 'Open this delivery', group: 'Pages', run: () => navigate(path) });
-  }
+  const byId = pagesOfId(text, pages).map(({ name, path }) => ({
+    name,
+    group: 'Pages',
+    run: () => navigate(path),
+  }));
+  found.unshift(...byId);
 
   function run(command: Command | undefined): void {
     if (!command) return;
@@ -92,7 +93,7 @@ function OpenPalette() {
         aria-expanded="true"
         aria-controls={id}
         aria-activedescendant={found[active] && `${id}-${active}`}
-        placeholder="Find a page, an action, or a delivery by its id"
+        placeholder="Find a page, an action, or anything by its id"
         autoFocus
         value={text}
         onKeyDown={onKeyDown}

@@ -84,7 +84,7 @@ export function Shell() {
       <footer>
         <a href={`${API_URL}/docs`}>API description</a>
       </footer>
-      <Palette />
+      <Palette pages={pages} />
       <Toasts />
     </>
   );
