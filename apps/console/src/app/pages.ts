@@ -34,6 +34,18 @@ export const PAGES: readonly PageEntry[] = [
     Component: lazy(() => import('../pages/overview/overview-page.js')),
   },
   {
+    path: '/accounts',
+    name: 'Accounts',
+    role: 'platform',
+    Component: lazy(() => import('../pages/accounts/accounts-page.js')),
+  },
+  {
+    path: '/accounts/:id',
+    role: 'platform',
+    shows: 'users',
+    Component: lazy(() => import('../pages/account/account-page.js')),
+  },
+  {
     path: '/deliveries',
     name: 'Deliveries',
     Component: lazy(() => import('../pages/deliveries/deliveries-page.js')),

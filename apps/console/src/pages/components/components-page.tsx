@@ -7,6 +7,7 @@ import { Field } from '../../components/field.js';
 import { type Filter, FilterBar, useFilters } from '../../components/filter-bar.js';
 import { Badge, EmptyState, Notice, type Tone } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
+import { PasswordOnce } from '../../components/password-once.js';
 import { type Column, Table } from '../../components/table.js';
 import { LocalTime, RelativeTime } from '../../components/time.js';
 import { TimeLine } from '../../components/time-line.js';
@@ -53,6 +54,10 @@ export default function ComponentsPage() {
       <EmptyState title="There is nothing yet.">
         <p>What to do next.</p>
       </EmptyState>
+      <h2>PasswordOnce</h2>
+      <PasswordOnce password="example" onDone={() => showToast('Done')}>
+        It was created.
+      </PasswordOnce>
       <h2>Field</h2>
       <Field label="Name" hint="1 to 255 characters" error="Must not be empty.">
         <input />

@@ -1,0 +1,41 @@
+import type { ReactNode } from 'react';
+import { Dialog } from './dialog.js';
+
+/** Asks before something that cannot be undone. It says what happens; its button does it. */
+export function Confirm({
+  label,
+  action,
+  isBusy,
+  error,
+  onConfirm,
+  onClose,
+  children,
+}: {
+  label: string;
+  /** What the button says. */
+  action: string;
+  isBusy: boolean;
+  /** Why it did not work. */
+  error?: string | undefined;
+  onConfirm: () => void;
+  onClose: () => void;
+  children: ReactNode;
+}) {
+  return (
+    <Dialog label={label} onClose={onClose}>
+      <p className="strong">{label}</p>
+      {children}
+      <p className="problem" role="alert">
+        {error}
+      </p>
+      <div className="tools">
+        <button type="button" autoFocus onClick={onClose}>
+          Cancel
+        </button>
+        <button type="button" className="primary" disabled={isBusy} onClick={onConfirm}>
+          {action}
+        </button>
+      </div>
+    </Dialog>
+  );
+}
