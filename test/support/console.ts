@@ -14,7 +14,7 @@ import { type Receiver, startReceiver } from './receiver.js';
 
 type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>;
 
-/** A customer who uses the console, and a receiver of the customer's own. */
+/** Somebody who uses the console. */
 export interface Customer {
   id: string;
   username: string;
@@ -25,7 +25,7 @@ export interface Customer {
 /** An installation with a worker, a receiver and a browser, shared by the tests of a file. */
 export class ConsoleInstallation {
   readonly complaints: string[] = [];
-  private customers = 0;
+  private users = 0;
   private readonly sessions = new Map<Customer, StorageState>();
   private readonly pages: Page[] = [];
 
@@ -68,9 +68,18 @@ export class ConsoleInstallation {
     expect(this.complaints.splice(0)).toEqual([]);
   }
 
-  async aCustomer(): Promise<Customer> {
-    const username = `customer-${(this.customers += 1)}`;
-    const { id, auth } = await createUser(this.database, username);
+  aCustomer(): Promise<Customer> {
+    return this.aUser('account');
+  }
+
+  /** Somebody of the role `platform`. */
+  anOperator(): Promise<Customer> {
+    return this.aUser('platform');
+  }
+
+  private async aUser(role: 'account' | 'platform'): Promise<Customer> {
+    const username = `${role === 'account' ? 'customer' : 'operator'}-${(this.users += 1)}`;
+    const { id, auth } = await createUser(this.database, username, role);
     const client = clientOf(this.api.url, auth);
     return { id, username, password: `${username}-secret`, client };
   }

@@ -12,6 +12,8 @@ export interface PageEntry {
   role?: Session['role'];
   /** What it shows one of, with its id as `:id`: the palette opens it by a pasted id. */
   shows?: Resource;
+  /** Whether the platform picks there whose data it shows: the page calls `useAccountShown`. */
+  byAccount?: true;
   Component: ComponentType<{ params: Record<string, string> }>;
 }
 
@@ -48,6 +50,7 @@ export const PAGES: readonly PageEntry[] = [
   {
     path: '/deliveries',
     name: 'Deliveries',
+    byAccount: true,
     Component: lazy(() => import('../pages/deliveries/deliveries-page.js')),
   },
   {

@@ -4,6 +4,8 @@ import { Notice } from '../components/notice.js';
 import { Page } from '../components/page.js';
 import { Toasts } from '../components/toast.js';
 import { API_URL } from './addresses.js';
+import { AccountPicker } from './account-picker.js';
+import { useAccountShown } from './account.js';
 import { Boundary } from './boundary.js';
 import { openPalette, Palette, useCommands } from './palette.js';
 import { type PageEntry, pagesFor } from './pages.js';
@@ -18,6 +20,7 @@ const STREAM = { connecting: 'Connecting …', live: 'Live', interrupted: 'Inter
 export function Shell() {
   const { username, role } = useUser();
   const pages = pagesFor(role);
+  const { accountId } = useAccountShown();
   const [location, navigate] = useLocation();
   useEffect(openStream, []);
   useCommands([
@@ -39,9 +42,17 @@ export function Shell() {
       <header className="bar">
         <nav aria-label="Pages">
           {pages.map(
-            ({ path, name }) =>
+            ({ path, name, byAccount }) =>
               name !== undefined && (
-                <Link key={path} href={path} aria-current={location === path ? 'page' : undefined}>
+                <Link
+                  key={path}
+                  href={
+                    byAccount && accountId !== undefined
+                      ? `${path}?accountId=${encodeURIComponent(accountId)}`
+                      : path
+                  }
+                  aria-current={location === path ? 'page' : undefined}
+                >
                   {name}
                 </Link>
               ),
@@ -92,7 +103,13 @@ export function Shell() {
 
 /** Another id is another page, with its own state. */
 function Shown({ page, params }: { page: PageEntry; params: Record<string, string> }) {
-  return <page.Component key={Object.values(params).join('/')} params={params} />;
+  const { role } = useUser();
+  return (
+    <>
+      {page.byAccount && role === 'platform' && <AccountPicker />}
+      <page.Component key={Object.values(params).join('/')} params={params} />
+    </>
+  );
 }
 
 function StreamStatus() {

@@ -1,9 +1,9 @@
 import './deliveries.css';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useCallback, useState } from 'react';
+import { useAccountShown } from '../../app/account.js';
 import { faultsOf, sentenceOf } from '../../app/api.js';
 import { useCommands } from '../../app/palette.js';
-import { useUser } from '../../app/session.js';
 import { type Filter, FilterBar, useFilters } from '../../components/filter-bar.js';
 import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
@@ -23,13 +23,11 @@ const FILTERS: readonly Filter[] = [
   { name: 'since', label: 'Since', kind: 'time' },
   { name: 'until', label: 'Until', kind: 'time' },
 ];
-const OF_ACCOUNT: Filter = { name: 'accountId', label: 'Account', kind: 'text', hint: 'Its id' };
 
 /** The deliveries of all subscriptions. */
 export default function DeliveriesPage() {
-  const { role } = useUser();
-  const shownFilters = role === 'platform' ? [...FILTERS, OF_ACCOUNT] : FILTERS;
-  const filters = useFilters(shownFilters);
+  const { isOwn, ...ofAccount } = useAccountShown();
+  const filters = { ...useFilters(FILTERS), ...ofAccount };
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const list = useInfiniteQuery(deliveriesQuery(filters));
   const live = useLiveDeliveries(filters);
@@ -59,16 +57,18 @@ export default function DeliveriesPage() {
   };
   return (
     <Page title="Deliveries">
-      <FilterBar filters={shownFilters} errors={faultsOf(error)} />
+      <FilterBar filters={FILTERS} errors={faultsOf(error)} />
       <div className="tools">
-        <button
-          type="button"
-          disabled={selected.size === 0 || redeliver.isPending}
-          onClick={redeliverSelected}
-        >
-          Redeliver{selected.size > 0 && ` ${selected.size} selected`}
-        </button>
-        <RedeliverMatching filters={shownFilters} values={filters} />
+        {isOwn && (
+          <button
+            type="button"
+            disabled={selected.size === 0 || redeliver.isPending}
+            onClick={redeliverSelected}
+          >
+            Redeliver{selected.size > 0 && ` ${selected.size} selected`}
+          </button>
+        )}
+        {isOwn && <RedeliverMatching filters={FILTERS} values={filters} />}
         <button type="button" onClick={() => void list.refetch()} disabled={isFetching}>
           Refresh
         </button>
@@ -92,7 +92,7 @@ export default function DeliveriesPage() {
           keyOf={keyOf}
           hrefOf={hrefOf}
           columns={COLUMNS}
-          selection={selection}
+          {...(isOwn && { selection })}
           onEnd={loadMore}
         />
       )}

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { RefusedError, sentenceOf } from '../../app/api.js';
 import { useCommands } from '../../app/palette.js';
+import { useUser } from '../../app/session.js';
 import { useStream } from '../../app/stream.js';
 import { Badge, EmptyState, Notice } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
@@ -19,15 +20,24 @@ import {
   webhookQuery,
 } from './delivery.queries.js';
 import { Facts } from './facts.js';
+import { rawMembers } from './raw-json.js';
 import { SignedBody } from './signed-body-section.js';
 import { signedBody } from './signed-body.js';
 import { verdictOf } from './verdict.js';
+
+const AGAIN_MS = 5_000;
 
 /** One delivery: what became of it, its attempts, and what was sent. */
 export default function DeliveryPage({ params }: { params: Record<string, string> }) {
   const id = params['id'] ?? '';
   const client = useQueryClient();
-  const { data, error } = useQuery(deliveryQuery(id));
+  const { role } = useUser();
+  const { data, error } = useQuery({
+    ...deliveryQuery(id),
+    // The stream tells of one's own account alone.
+    refetchInterval: ({ state }) =>
+      role === 'platform' && !isFinished(state.data?.state ?? 'succeeded') ? AGAIN_MS : false,
+  });
   const readAgain = () => void client.invalidateQueries({ queryKey: deliveryQuery(id).queryKey });
   useStream({
     delivery: (changed) => changed.id === id && readAgain(),
@@ -68,10 +78,16 @@ function Shown({ delivery }: { delivery: Delivery }) {
     ...attemptsQuery(id),
     ...(!(wantsAll && hasMore) && { queryFn: skipToken }),
   });
-  const { data: of } = useQuery(webhookQuery(webhookId));
   const event = useQuery(eventQuery(eventId));
+  const { role, userId } = useUser();
+  const accountId = event.data === undefined ? undefined : rawMembers(event.data).get('accountId');
+  const isOwn = role !== 'platform' || accountId === String(userId);
+  const { data: of } = useQuery({
+    ...webhookQuery(webhookId),
+    ...(!isOwn && { queryFn: skipToken }),
+  });
   const redeliver = useRedeliver();
-  const canRedeliver = isFinished(state) && !redeliver.isPending;
+  const canRedeliver = isOwn && isFinished(state) && !redeliver.isPending;
   useCommands(
     canRedeliver
       ? [{ name: 'Redeliver this delivery', group: 'Actions', run: () => redeliver.mutate([id]) }]
@@ -80,19 +96,32 @@ function Shown({ delivery }: { delivery: Delivery }) {
 
   const attempts = all.data ?? attemptLog;
   const body =
-    event.data !== undefined && of
-      ? signedBody({ id, isTest: delivery.test, event: event.data, webhook: of.text })
+    event.data !== undefined && (of || !isOwn)
+      ? signedBody({ id, isTest: delivery.test, event: event.data, webhook: of?.text })
       : undefined;
+  const isDeleted = of !== undefined && of.text === undefined;
+  const missing = isOwn ? isDeleted && 'deleted' : accountId !== undefined && 'not yours';
   const verdict = verdictOf(delivery, attemptLog, of?.webhook);
   return (
     <Page
       title="Delivery"
       actions={
-        <button type="button" disabled={!canRedeliver} onClick={() => redeliver.mutate([id])}>
-          Redeliver
-        </button>
+        isOwn && (
+          <button type="button" disabled={!canRedeliver} onClick={() => redeliver.mutate([id])}>
+            Redeliver
+          </button>
+        )
       }
     >
+      {role === 'platform' && (
+        <p>
+          Of{' '}
+          {accountId !== undefined && (
+            <Link href={`/accounts/${accountId}`}>account {accountId}</Link>
+          )}
+          {isOwn ? ' (yours)' : ' (read-only): you see what its owner reads.'}
+        </p>
+      )}
       <section className="verdict" aria-label="What became of it">
         <Notice tone={verdict.tone}>
           <p>
@@ -128,7 +157,7 @@ function Shown({ delivery }: { delivery: Delivery }) {
       <SignedBody
         body={body}
         error={event.error}
-        isDeleted={of !== undefined && of.text === undefined}
+        missing={missing}
         isNewer={
           attempts.length > 0 && (of?.webhook?.updatedAt ?? '') > (attempts.at(-1)?.at ?? '')
         }

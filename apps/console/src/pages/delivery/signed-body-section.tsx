@@ -1,17 +1,22 @@
 import { sentenceOf } from '../../app/api.js';
 import { CopyButton } from '../../components/copy-button.js';
 
+const MISSING = {
+  deleted: 'The subscription was deleted',
+  'not yours': 'Only its owner can read the subscription',
+} as const;
+
 /** The body that is signed and sent, byte for byte. */
 export function SignedBody({
   body,
   error,
-  isDeleted,
+  missing,
   isNewer,
 }: {
   body: string | undefined;
   error: Error | null;
-  /** Whether the subscription was deleted. */
-  isDeleted: boolean;
+  /** Why the subscription's part of it is missing, if it is. */
+  missing: keyof typeof MISSING | false;
   /** Whether the subscription was changed after the last attempt. */
   isNewer: boolean;
 }) {
@@ -19,10 +24,10 @@ export function SignedBody({
     <section aria-labelledby="body">
       <h2 id="body">Signed body</h2>
       {error && <p className="problem">{sentenceOf(error)}</p>}
-      {isDeleted && (
+      {missing && (
         <p>
-          The subscription was deleted, so its name and its payload, which may have been sent, are
-          missing here.
+          {MISSING[missing]}, so its name and its payload, which may have been sent, are missing
+          here.
         </p>
       )}
       {isNewer && (

@@ -1,0 +1,144 @@
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '#tools/eventually';
+import { ConsoleInstallation, type Customer } from '../support/console.js';
+import { clientOf } from '../support/http.js';
+
+let installation: ConsoleInstallation;
+let operator: Customer;
+
+beforeAll(async () => {
+  installation = await ConsoleInstallation.start();
+  operator = await installation.anOperator();
+});
+afterAll(() => installation.stop());
+afterEach(() => installation.closePages());
+
+const answerTo = async (username: string, password: string): Promise<number> =>
+  (await clientOf(installation.api.url, `${username}:${password}`).get('/v1/session')).status;
+
+const shownPassword = (page: Page): Promise<string> =>
+  page.locator('.password-once code').innerText();
+
+it('creates an account, and shows its generated password once', async () => {
+  const page = await installation.openAs(operator, 'accounts');
+  await page.getByRole('button', { name: 'New account' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Username').fill('9 lives');
+  await dialog.getByLabel('Password').fill('short');
+  await page.keyboard.press('Enter');
+  await dialog.getByText('username must be a letter').waitFor();
+  await dialog.getByText('must have 8 to 200 characters').waitFor();
+  expect(await dialog.getByLabel('Username').getAttribute('aria-invalid')).toBe('true');
+  await dialog.getByLabel('Username').fill(operator.username);
+  await dialog.getByLabel('Password').fill('');
+  await page.keyboard.press('Enter');
+  await dialog.getByText('username is taken.').waitFor();
+  await dialog.getByLabel('Username').fill('partner.one');
+  await page.keyboard.press('Enter');
+  await page.getByText('it is not shown again').waitFor();
+  expect(await answerTo('partner.one', await shownPassword(page))).toBe(200);
+  await page.getByRole('table').getByText('partner.one').waitFor();
+  await page.getByRole('button', { name: 'Done' }).click();
+  await page.locator('.password-once').waitFor({ state: 'detached' });
+});
+
+describe('an account', () => {
+  it('is locked and unlocked, but not by itself', async () => {
+    const { id, username, password } = await installation.aCustomer();
+    const page = await installation.openAs(operator, `accounts/${id}`);
+    await page.getByRole('button', { name: 'Lock' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Lock' }).click();
+    await page.getByText('locked', { exact: true }).waitFor();
+    await eventually(
+      () => answerTo(username, password),
+      (status) => status === 401,
+    );
+    await page.getByRole('button', { name: 'Unlock' }).click();
+    await page.getByText('active', { exact: true }).waitFor();
+    await eventually(
+      () => answerTo(username, password),
+      (status) => status === 200,
+    );
+
+    const own = await installation.openAs(operator, `accounts/${operator.id}`);
+    await own.getByRole('button', { name: 'Lock' }).click();
+    await own.getByRole('dialog').getByRole('button', { name: 'Lock' }).click();
+    await own.getByText('You cannot lock yourself.').waitFor();
+  });
+
+  it('gets another credential, and loses the old one', async () => {
+    const { id, username, password } = await installation.aCustomer();
+    const page = await installation.openAs(operator, `accounts/${id}`);
+    await page.getByRole('button', { name: 'Add a credential' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Expires').fill('2020-01-31T12:00:00');
+    await dialog.getByRole('button', { name: 'Add' }).click();
+    await dialog.getByText('must be in the future').waitFor();
+    await dialog.getByLabel('Expires').fill('');
+    await dialog.getByRole('button', { name: 'Add' }).click();
+    await page.getByText('it is not shown again').waitFor();
+    expect(await answerTo(username, await shownPassword(page))).toBe(200);
+
+    await page.getByRole('button', { name: 'Revoke credential' }).first().click();
+    await dialog.getByRole('button', { name: 'Revoke' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await expect
+      .poll(() => page.getByRole('button', { name: 'Revoke credential' }).count())
+      .toBe(1);
+    await eventually(
+      () => answerTo(username, password),
+      (status) => status === 401,
+    );
+    expect(await answerTo(username, await shownPassword(page))).toBe(200);
+  });
+});
+
+it('picks an account by its name, and keeps it in the address', async () => {
+  const customer = await installation.aCustomer();
+  await installation.aSubscription(customer);
+  await installation.report(customer);
+  await installation.delivery(customer, 'succeeded');
+  const other = await installation.aCustomer();
+
+  const page = await installation.openAs(operator, 'deliveries');
+  await page.getByText('cdrCreated · call').first().waitFor();
+  const picker = page.getByRole('combobox', { name: 'Account' });
+  await picker.fill('nobody');
+  await page.keyboard.press('Enter');
+  await page.getByText('There is no account with this name or id.').waitFor();
+  await picker.fill(other.username);
+  await page.keyboard.press('Enter');
+  await page.getByText('No delivery matches').waitFor();
+  expect(page.url()).toMatch(new RegExp(`accountId=${other.id}$`));
+  await picker.fill(customer.id);
+  await page.keyboard.press('Enter');
+  await page.getByText('cdrCreated · call').waitFor();
+  await expect.poll(() => picker.inputValue()).toBe(customer.username);
+  await page.reload();
+  await page.getByText('cdrCreated · call').waitFor();
+  await expect.poll(() => picker.inputValue()).toBe(customer.username);
+  const address = `/console/deliveries?accountId=${customer.id}`;
+  const link = page.getByRole('link', { name: 'Deliveries', exact: true });
+  expect(await link.getAttribute('href')).toBe(address);
+  await page.getByRole('button', { name: 'Clear' }).first().click();
+  await expect.poll(() => page.url()).toMatch(/\/console\/deliveries$/);
+});
+
+it('finds accounts and deliveries in the palette by a pasted id or address', async () => {
+  const customer = await installation.aCustomer();
+  await installation.aSubscription(customer);
+  await installation.report(customer);
+  const { href } = await installation.delivery(customer, 'succeeded');
+  const page = await installation.openAs(operator, 'accounts');
+  await page.getByText('That is all').waitFor();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.insertText(href);
+  await page.keyboard.press('Enter');
+  await page.getByText('(read-only)').waitFor();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.insertText(customer.id);
+  await page.getByRole('option', { name: 'Open this account' }).click();
+  await page.getByText(customer.username).waitFor();
+});
