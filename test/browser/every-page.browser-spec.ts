@@ -10,12 +10,14 @@ import {
 
 let installation: ConsoleInstallation;
 let customer: Customer;
+let operator: Customer;
 let delivery: string;
 
 beforeAll(async () => {
   installation = await ConsoleInstallation.start({ DELIVERY_RETRY_SCHEDULE: '1h' });
   installation.receiver.answering = (_, response) => response.writeHead(500).end('no such hook');
   customer = await installation.aCustomer();
+  operator = await installation.anOperator();
   await installation.aSubscription(customer);
   await installation.report(customer);
   await installation.receiver.until((received) => received.length === 1);
@@ -24,13 +26,15 @@ beforeAll(async () => {
 afterAll(() => installation.stop());
 afterEach(() => installation.closePages());
 
-/** Every page: its path, what it shows when it is ready, and what is done there first. */
-const PAGES: [
+/** Pages: each one's path, what it shows when it is ready, and what is done there first. */
+type Pages = [
   name: string,
   path: () => string,
   ready: string,
   act?: (page: Page) => Promise<void>,
-][] = [
+][];
+
+const PAGES: Pages = [
   ['the overview', () => 'overview', 'Failing now', openTables],
   ['deliveries', () => 'deliveries', 'cdrCreated · call'],
   ['deliveries without any', () => 'deliveries?state=parked', 'No delivery matches'],
@@ -47,6 +51,30 @@ async function openTables(page: Page): Promise<void> {
   for (const table of await page.getByText('as a table').all()) await table.click();
 }
 
+const PAGES_OF_OPERATORS: Pages = [
+  ['the installation', () => 'installation', 'Failing targets', unfold],
+  ['accounts', () => 'accounts', 'That is all'],
+  ['a new account', () => 'accounts', 'That is all', press('New account')],
+  ['an account', () => `accounts/${customer.id}`, 'last used'],
+  ['a new credential', () => `accounts/${customer.id}`, 'last used', press('Add a credential')],
+  ['locking an account', () => `accounts/${customer.id}`, 'last used', press('Lock')],
+  ['an account that is missing', () => 'accounts/nobody', 'There is no such account'],
+  ["an account's deliveries", () => `deliveries?accountId=${customer.id}`, 'cdrCreated · call'],
+  ["another account's delivery", () => `deliveries/${delivery}`, '(read-only)'],
+];
+
+async function unfold(page: Page): Promise<void> {
+  await page.getByText(/\d+ days, /).click();
+  await page.getByText('What is stored').waitFor({ state: 'attached' });
+}
+
+function press(name: string) {
+  return async (page: Page): Promise<void> => {
+    await page.getByRole('button', { name }).click();
+    await page.getByRole('dialog').waitFor();
+  };
+}
+
 async function openPalette(page: Page): Promise<void> {
   await page.keyboard.press('Control+k');
   await page.getByRole('option', { name: 'Log out' }).waitFor();
@@ -57,9 +85,14 @@ async function openRedelivery(page: Page): Promise<void> {
   await page.getByText('there is nothing to send again').waitFor();
 }
 
-describe.each(PAGES)('the page of %s', (_name, path, ready, act) => {
+const ALL = [
+  ...PAGES.map((page) => ({ page, user: () => customer })),
+  ...PAGES_OF_OPERATORS.map((page) => ({ page, user: () => operator })),
+].map(({ page: [name, path, ready, act], user }) => ({ name, path, ready, act, user }));
+
+describe.each(ALL)('the page of $name', ({ path, ready, act, user }) => {
   it.each(['light', 'dark'] as const)('is accessible in the %s theme', async (colorScheme) => {
-    const page = await installation.openAs(customer, path(), { colorScheme });
+    const page = await installation.openAs(user(), path(), { colorScheme });
     await page.getByText(ready).first().waitFor();
     await act?.(page);
     expect(await accessibilityFaultsOf(page)).toEqual([]);
@@ -67,7 +100,7 @@ describe.each(PAGES)('the page of %s', (_name, path, ready, act) => {
 
   it('needs no horizontal scrolling at 360 px', async () => {
     const viewport = { width: 360, height: 700 };
-    const page = await installation.openAs(customer, path(), { viewport });
+    const page = await installation.openAs(user(), path(), { viewport });
     await page.getByText(ready).first().waitFor();
     await act?.(page);
     expect(await overflowOf(page)).toBeLessThanOrEqual(0);

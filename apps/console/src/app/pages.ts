@@ -36,6 +36,12 @@ export const PAGES: readonly PageEntry[] = [
     Component: lazy(() => import('../pages/overview/overview-page.js')),
   },
   {
+    path: '/installation',
+    name: 'Installation',
+    role: 'platform',
+    Component: lazy(() => import('../pages/installation/installation-page.js')),
+  },
+  {
     path: '/accounts',
     name: 'Accounts',
     role: 'platform',

@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import type { Schemas } from '../../app/api.js';
+import { healthOf } from './health.js';
+
+type Overview = Schemas['Overview'];
+
+const NOW = Date.parse('2026-11-25T12:00:00Z');
+const process = { startedAt: '2026-11-25T11:00:00.000Z', seenAt: '2026-11-25T11:59:55.000Z' };
+const anApi = { ...process, id: 'api-1:1:000000', version: '1.1.0', isAlive: true };
+const aWorker = { ...anApi, id: 'worker-1:1:000000', inFlight: 3 };
+const aPartition = { day: '2026-11-26', events: 1, deliveries: 1, attempts: 1 };
+const aTarget = {
+  webhookId: '4711',
+  accountId: '83346',
+  targetUrl: 'https://example.com/',
+  failures: 10,
+  failingSince: '2026-11-25T11:00:00.000Z',
+};
+
+const anOverview = (fields: Partial<Overview> = {}): Overview => ({
+  pending: 12,
+  expiredClaims: 0,
+  lookedAt: 12,
+  workers: [aWorker],
+  apis: [anApi],
+  queues: [{ waiting: 0, active: 1 }],
+  partitions: [aPartition],
+  retention: { days: 30, nextDay: '2026-11-01', nextAt: '2026-12-03T00:00:00.000Z' },
+  failing: [],
+  schemaVersion: 'Webhooks1763700000004',
+  ...fields,
+});
+
+/** The text of the worst finding. */
+const worstOf = (fields: Partial<Overview>) => {
+  const { tone, findings } = healthOf(anOverview(fields), NOW);
+  return [tone, findings[0]?.text];
+};
+
+it('says that everything works, and what that is', () => {
+  const { tone, summary, findings } = healthOf(anOverview(), NOW);
+  expect([tone, summary]).toEqual(['good', 'Everything works.']);
+  expect(findings.map(({ text }) => text)).toEqual([
+    'No delivery is overdue.',
+    '1 worker is alive.',
+    '1 API process is alive.',
+    'Redis answers.',
+    'There are partitions for the days to come.',
+    'No target fails.',
+  ]);
+});
+
+it('puts the worst first', () => {
+  const { findings } = healthOf(anOverview({ workers: [], failing: [aTarget] }), NOW);
+  expect(findings.map(({ tone }) => tone)).toEqual([
+    ...['bad', 'waiting'],
+    ...['good', 'good', 'good', 'good'],
+  ]);
+});
+
+it.each([
+  [undefined, 'good', 'No delivery is overdue.'],
+  [10, 'good', 'No delivery is late. The oldest due delivery has waited 10 s.'],
+  [11, 'waiting', 'The oldest due delivery has waited 11 s.'],
+  [60, 'waiting', 'The oldest due delivery has waited 1 minute.'],
+  [61, 'bad', 'Deliveries are late. The oldest due delivery has waited 1 minute.'],
+])('judges an oldest due delivery of %s s as %s', (oldestDueS, tone, text) => {
+  const { findings } = healthOf(anOverview(oldestDueS === undefined ? {} : { oldestDueS }), NOW);
+  expect(findings).toContainEqual(expect.objectContaining({ tone, text }));
+});
+
+describe('processes', () => {
+  const dead = { ...aWorker, isAlive: false };
+
+  it.each([[[]], [[dead]]])('nothing is sent without a worker that is alive', (workers) => {
+    expect(worstOf({ workers })).toEqual(['bad', 'No worker is alive, so nothing is sent.']);
+  });
+
+  it('tells those that are silent', () => {
+    expect(worstOf({ workers: [aWorker, dead, aWorker] })).toEqual([
+      'waiting',
+      'Only 2 of 3 workers are alive.',
+    ]);
+    expect(worstOf({ apis: [anApi, { ...anApi, isAlive: false }] })).toEqual([
+      'waiting',
+      'Only 1 of 2 API processes is alive.',
+    ]);
+  });
+
+  it('tells that no API has shown a sign of life', () => {
+    expect(worstOf({ apis: [] })).toEqual(['waiting', 'No API has shown a sign of life.']);
+  });
+
+  it('tells different versions, but not those of processes that are gone', () => {
+    const other = { ...aWorker, version: '1.0.0' };
+    const text = 'The versions 1.0.0, 1.1.0 run at the same time.';
+    expect(worstOf({ workers: [aWorker, other] })).toEqual(['waiting', text]);
+    const { findings } = healthOf(
+      anOverview({ workers: [aWorker, { ...other, isAlive: false }] }),
+      NOW,
+    );
+    expect(findings.map((one) => one.text)).not.toContain(text);
+  });
+});
+
+it('tells that Redis is away', () => {
+  const overview = anOverview();
+  delete overview.queues;
+  const { tone, findings } = healthOf(overview, NOW);
+  expect([tone, findings[0]?.text]).toEqual(['bad', 'Redis is away.']);
+});
+
+it('tells claims that expired', () => {
+  expect(worstOf({ expiredClaims: 3 })).toEqual([
+    'waiting',
+    '3 of 12 pending deliveries were left by a worker without an outcome.',
+  ]);
+});
+
+describe('storage', () => {
+  it('needs a partition for tomorrow', () => {
+    const partitions = [{ ...aPartition, day: '2026-11-25' }];
+    expect(worstOf({ partitions })).toEqual([
+      'bad',
+      'There is no partition for 2026-11-26, so the events of that day cannot be stored.',
+    ]);
+  });
+
+  it.each([
+    ['2026-11-25T11:30:00.000Z', 'good'],
+    ['2026-11-25T10:30:00.000Z', 'waiting'],
+  ])('whose removal was due at %s is judged as %s', (nextAt, tone) => {
+    const retention = { days: 30, nextDay: '2026-10-24', nextAt };
+    expect(worstOf({ retention })[0]).toBe(tone);
+  });
+});
+
+it.each([
+  [1, 'The target of 1 subscription fails.'],
+  [3, 'The targets of 3 subscriptions fail.'],
+  [20, 'The targets of 20 or more subscriptions fail.'],
+])('tells %i targets that fail', (count, text) => {
+  const failing = Array.from({ length: count }, () => aTarget);
+  expect(worstOf({ failing })).toEqual(['waiting', text]);
+});

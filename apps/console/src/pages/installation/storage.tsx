@@ -1,0 +1,61 @@
+import { LocalTime, RelativeTime } from '../../components/time.js';
+import { bytesText } from './bytes-text.js';
+import type { Overview } from './installation.queries.js';
+
+const KINDS = ['events', 'deliveries', 'attempts'] as const;
+
+/** What is stored for each day, and what is removed next. */
+export function Storage({ overview }: { overview: Overview }) {
+  const { partitions, retention, schemaVersion } = overview;
+  const { days, nextDay, nextAt } = retention;
+  const total = partitions.reduce(
+    (sum, each) => sum + KINDS.reduce((ofDay, kind) => ofDay + each[kind], 0),
+    0,
+  );
+  return (
+    <section aria-labelledby="storage">
+      <h2 id="storage">Storage</h2>
+      <p>
+        Data is kept for {days} days.
+        {nextDay !== undefined && nextAt !== undefined && (
+          <>
+            {' '}
+            The data of {nextDay} goes next, <RelativeTime at={nextAt} /> (<LocalTime at={nextAt} />
+            ).
+          </>
+        )}
+      </p>
+      <details>
+        <summary>
+          {partitions.length} days, {bytesText(total)}
+        </summary>
+        <table className="partitions">
+          <caption className="hidden">What is stored, by day in UTC</caption>
+          <thead>
+            <tr>
+              <th scope="col">Day</th>
+              {KINDS.map((kind) => (
+                <th key={kind} scope="col">
+                  {kind}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {partitions.map((each) => (
+              <tr key={each.day}>
+                <th scope="row">{each.day}</th>
+                {KINDS.map((kind) => (
+                  <td key={kind}>{bytesText(each[kind])}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </details>
+      <p className="quiet">
+        Version of the database: <code>{schemaVersion}</code>
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,68 @@
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { ConsoleInstallation, type Customer } from '../support/console.js';
+
+let installation: ConsoleInstallation;
+let operator: Customer;
+
+beforeAll(async () => {
+  installation = await ConsoleInstallation.start({ DELIVERY_RETRY_SCHEDULE: '1h' });
+  operator = await installation.anOperator();
+});
+afterAll(() => installation.stop());
+afterEach(() => installation.closePages());
+
+/** Writes a sign of life of another process. In tests, API and worker are one process, which shows as either. */
+async function signOfLife(kind: 'api' | 'worker', agoS: number): Promise<void> {
+  await installation.database.query(
+    `INSERT INTO processes (id, kind, version, in_flight, seen_at)
+     VALUES ($1, $2, '1.1.0', 3, now() - make_interval(secs => $3))
+     ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`,
+    [`${kind}-1:7:abcdef`, kind, agoS],
+  );
+}
+
+it('is where an operator begins, and shows the state of the installation as it changes', async () => {
+  const page = await installation.openAs(operator, '');
+  await page.getByText('Data is kept for 30 days.').waitFor();
+  expect(page.url()).toMatch(/\/console\/installation$/);
+  const health = page.getByRole('region', { name: 'Health' });
+  await signOfLife('api', 0);
+  await signOfLife('worker', 0);
+  await health.getByText('Everything works.').waitFor();
+
+  await signOfLife('worker', 60);
+  await health.getByText(/Only 1 of 2 workers is alive|No worker is alive/).waitFor();
+  const workers = page.getByRole('region', { name: 'Workers' });
+  await workers.getByText('worker-1:7:abcdef').waitFor();
+  await workers.getByText('silent').waitFor();
+});
+
+it("leads from a failing target to its account's deliveries, which cannot be changed", async () => {
+  const customer = await installation.aCustomer();
+  installation.receiver.answering = (_, response) => response.writeHead(500).end('out of order');
+  const targetUrl = `${installation.receiver.url}/<script>document.title="taken"</script>`;
+  await installation.aSubscription(customer, { targetUrl });
+  await installation.report(customer);
+  await installation.delivery(customer, 'pending');
+
+  const page = await installation.openAs(operator, 'installation');
+  await page.getByText('The target of 1 subscription fails.').waitFor();
+  await page.getByRole('link', { name: `of account ${customer.id}` }).click();
+  await page.getByText('cdrCreated · call').waitFor();
+  expect(page.url()).toContain(`/console/deliveries?accountId=${customer.id}`);
+  expect(await page.getByRole('button', { name: 'Redeliver' }).count()).toBe(0);
+  expect(await page.getByRole('checkbox').count()).toBe(0);
+  await page.getByText('cdrCreated · call').click();
+  await page.getByText('(read-only)').waitFor();
+  await page.getByText('out of order').waitFor();
+  await page.getByText('Only its owner can read the subscription').waitFor();
+  expect(await page.getByRole('button', { name: 'Redeliver' }).count()).toBe(0);
+  await page.getByRole('link', { name: `account ${customer.id}` }).click();
+  await page.getByText(customer.username).waitFor();
+});
+
+it('is not there for a customer', async () => {
+  const page = await installation.openAs(await installation.aCustomer(), 'installation');
+  await page.getByText('There is no page').waitFor();
+  expect(await page.getByRole('link', { name: 'Installation' }).count()).toBe(0);
+});
