@@ -1,5 +1,6 @@
 import { type Answer, answerOf, createClient, RefusedError } from '#libs/client';
 import { API_URL } from './addresses.js';
+import { areAllShown } from './faults.js';
 import { sessionEnded } from './session-state.js';
 
 export { answerOf, RefusedError };
@@ -24,9 +25,11 @@ export function rawAnswerOf(call: Promise<Answer<unknown>>): Promise<string> {
   return answerOf(call) as Promise<string>;
 }
 
+const CHANGED = 'It has been changed meanwhile. Look at it again before you go on.';
+
 /** A sentence for people about anything that went wrong. */
 export function sentenceOf(error: unknown): string {
-  if (error instanceof RefusedError) return error.message;
+  if (error instanceof RefusedError) return error.status === 412 ? CHANGED : error.message;
   if (error instanceof TypeError) return 'The server did not answer. Check your connection.';
   return 'Something went wrong in this page. Reload it.';
 }
@@ -35,4 +38,10 @@ export function sentenceOf(error: unknown): string {
 export function faultsOf(error: unknown): Record<string, string> {
   const faults = error instanceof RefusedError ? (error.problem?.errors ?? []) : [];
   return Object.fromEntries(faults.map(({ field, message }) => [field, message]));
+}
+
+/** What is wrong with a form and cannot be said beside one of its inputs; undefined if all can. */
+export function otherProblem(error: unknown, names: readonly string[]): string | undefined {
+  if (!error || areAllShown(faultsOf(error), names)) return undefined;
+  return sentenceOf(error);
 }

@@ -8,6 +8,8 @@ export interface PageEntry {
   path: string;
   /** Its name in the navigation and the palette; a page without one is reached from others. */
   name?: string;
+  /** What going there does, for the palette alone. */
+  action?: string;
   /** Who has it; everybody unless said. */
   role?: Session['role'];
   /** What it shows one of, with its id as `:id`: the palette opens it by a pasted id. */

@@ -27,6 +27,9 @@ export function Shell() {
     ...pages.flatMap(({ path, name }) =>
       name === undefined ? [] : [{ name, group: 'Pages', run: () => navigate(path) }],
     ),
+    ...pages.flatMap(({ path, action }) =>
+      action === undefined ? [] : [{ name: action, group: 'Actions', run: () => navigate(path) }],
+    ),
     {
       name: 'API description',
       group: 'Pages',

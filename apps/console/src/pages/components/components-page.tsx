@@ -1,6 +1,8 @@
 import { useState } from 'react';
 import { Chart } from '../../components/chart.js';
 import type { Series, Span } from '../../components/chart-data.js';
+import { Confirm } from '../../components/confirm.js';
+import { Conflict } from '../../components/conflict.js';
 import { CopyButton } from '../../components/copy-button.js';
 import { Dialog } from '../../components/dialog.js';
 import { Field } from '../../components/field.js';
@@ -41,6 +43,7 @@ const NOW = new Date().toISOString();
 /** Every component, for developers: only the development server has this page. */
 export default function ComponentsPage() {
   const [isOpen, setIsOpen] = useState(false);
+  const [isAsked, setIsAsked] = useState(false);
   const filters = useFilters(FILTERS);
   return (
     <Page title="Components" actions={<CopyButton label="CopyButton" text="copied" />}>
@@ -82,6 +85,27 @@ export default function ComponentsPage() {
           </button>
         </Dialog>
       )}
+      <h2>Confirm, Conflict</h2>
+      <button type="button" onClick={() => setIsAsked(true)}>
+        Ask
+      </button>
+      {isAsked && (
+        <Confirm
+          label="Do it?"
+          action="Do it"
+          isBusy={false}
+          onConfirm={() => setIsAsked(false)}
+          onClose={() => setIsAsked(false)}
+        >
+          <p>This is what happens.</p>
+        </Confirm>
+      )}
+      <Conflict
+        what="this example"
+        fields={['Name']}
+        onKeep={() => undefined}
+        onDiscard={() => undefined}
+      />
       <h2>TimeLine</h2>
       <TimeLine
         label="Example"
