@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Schemas } from '#libs/client';
 import {
   accessibilityFaultsOf,
   ConsoleInstallation,
@@ -11,7 +12,7 @@ import {
 let installation: ConsoleInstallation;
 let customer: Customer;
 let operator: Customer;
-let delivery: string;
+let delivery: Schemas['Delivery'];
 
 beforeAll(async () => {
   installation = await ConsoleInstallation.start({ DELIVERY_RETRY_SCHEDULE: '1h' });
@@ -21,7 +22,7 @@ beforeAll(async () => {
   await installation.aSubscription(customer);
   await installation.report(customer);
   await installation.receiver.until((received) => received.length === 1);
-  delivery = (await installation.delivery(customer, 'pending')).id;
+  delivery = await installation.delivery(customer, 'pending');
 });
 afterAll(() => installation.stop());
 afterEach(() => installation.closePages());
@@ -40,8 +41,21 @@ const PAGES: Pages = [
   ['deliveries without any', () => 'deliveries?state=parked', 'No delivery matches'],
   ['deliveries with a wrong filter', () => 'deliveries?since=x', 'must be'],
   ['deliveries to redeliver', () => 'deliveries', 'cdrCreated · call', openRedelivery],
-  ['a delivery', () => `deliveries/${delivery}`, 'Your server answered 500'],
+  ['a delivery', () => `deliveries/${delivery.id}`, 'Your server answered 500'],
   ['a delivery that is missing', () => 'deliveries/1', 'There is no such delivery'],
+  ['subscriptions', () => 'subscriptions', 'For the whole account: 1 of 10'],
+  [
+    'a subscription',
+    () => `subscriptions/${delivery.webhookId}`,
+    'The last attempt failed',
+    unfoldMore,
+  ],
+  [
+    'a subscription that is missing',
+    () => 'subscriptions/987654321',
+    'There is no such subscription',
+  ],
+  ['a new subscription', () => 'subscriptions/new', '1 of 10 subscriptions.', refuse],
   ['an unknown page', () => 'nowhere/at/all', 'There is no page'],
   ['the palette', () => 'deliveries', 'cdrCreated · call', openPalette],
 ];
@@ -52,7 +66,7 @@ async function openTables(page: Page): Promise<void> {
 }
 
 const PAGES_OF_OPERATORS: Pages = [
-  ['the installation', () => 'installation', 'Failing targets', unfold],
+  ['the installation', () => 'installation', 'Failing targets', unfoldDays],
   ['accounts', () => 'accounts', 'That is all'],
   ['a new account', () => 'accounts', 'That is all', press('New account')],
   ['an account', () => `accounts/${customer.id}`, 'last used'],
@@ -60,10 +74,10 @@ const PAGES_OF_OPERATORS: Pages = [
   ['locking an account', () => `accounts/${customer.id}`, 'last used', press('Lock')],
   ['an account that is missing', () => 'accounts/nobody', 'There is no such account'],
   ["an account's deliveries", () => `deliveries?accountId=${customer.id}`, 'cdrCreated · call'],
-  ["another account's delivery", () => `deliveries/${delivery}`, '(read-only)'],
+  ["another account's delivery", () => `deliveries/${delivery.id}`, '(read-only)'],
 ];
 
-async function unfold(page: Page): Promise<void> {
+async function unfoldDays(page: Page): Promise<void> {
   await page.getByText(/\d+ days, /).click();
   await page.getByText('What is stored').waitFor({ state: 'attached' });
 }
@@ -73,6 +87,15 @@ function press(name: string) {
     await page.getByRole('button', { name }).click();
     await page.getByRole('dialog').waitFor();
   };
+}
+
+async function unfoldMore(page: Page): Promise<void> {
+  await page.getByText('More: headers').click();
+}
+
+async function refuse(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Create' }).click();
+  await page.locator('[aria-invalid=true]').first().waitFor();
 }
 
 async function openPalette(page: Page): Promise<void> {

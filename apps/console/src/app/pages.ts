@@ -66,6 +66,20 @@ export const PAGES: readonly PageEntry[] = [
     shows: 'deliveries',
     Component: lazy(() => import('../pages/delivery/delivery-page.js')),
   },
+  {
+    path: '/subscriptions',
+    name: 'Subscriptions',
+    Component: lazy(() => import('../pages/subscriptions/subscriptions-page.js')),
+  },
+  {
+    path: '/subscriptions/new',
+    action: 'New subscription',
+    Component: lazy(() => import('../pages/subscription/new-subscription-page.js')),
+  },
+  {
+    path: '/subscriptions/:id',
+    Component: lazy(() => import('../pages/subscription/subscription-page.js')),
+  },
   ...developmentPages,
 ];
 

@@ -1,6 +1,7 @@
 import './deliveries.css';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useCallback, useState } from 'react';
+import { Link } from 'wouter';
 import { useAccountShown } from '../../app/account.js';
 import { faultsOf, sentenceOf } from '../../app/api.js';
 import { useCommands } from '../../app/palette.js';
@@ -127,8 +128,9 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
   ) : (
     <EmptyState title="There are no deliveries yet.">
       <p>
-        A delivery begins when an event is reported that a subscription matches. Create a
-        subscription, and test it: its first delivery appears here by itself.
+        A delivery begins when an event is reported that a subscription matches.{' '}
+        <Link href="/subscriptions/new">Create a subscription</Link>, and test it: its first
+        delivery appears here by itself.
       </p>
     </EmptyState>
   );

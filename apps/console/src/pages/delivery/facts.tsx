@@ -18,13 +18,14 @@ export function Facts({ delivery }: { delivery: Delivery }) {
       </dd>
       <dt>Subscription</dt>
       <dd>
-        {webhookId} <Link href={`/deliveries?webhookId=${webhookId}`}>All its deliveries</Link>
+        <Link href={`/subscriptions/${webhookId}`}>{webhookId}</Link>{' '}
+        <Link href={`/deliveries?webhookId=${webhookId}`}>All its deliveries</Link>
       </dd>
       {applicationId !== undefined && (
         <>
           <dt>Application</dt>
           <dd>
-            {applicationId}{' '}
+            <Link href={`/applications/${applicationId}`}>{applicationId}</Link>{' '}
             <Link href={`/deliveries?applicationId=${applicationId}`}>All its deliveries</Link>
           </dd>
         </>

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { conditionsOf, type Known } from './health.js';
+
+const NOW = Date.parse('2026-11-25T14:00:00.000Z');
+const SINCE = '2026-11-25T13:00:00.000Z';
+const LATER = '2026-11-25T14:02:00.000Z';
+const DISABLES = '2026-11-30T13:00:00.000Z';
+
+const ok = { enabled: true, health: { state: 'ok' } } as const;
+const open = { state: 'open', since: SINCE, until: LATER, disablesAt: DISABLES } as const;
+
+const words = (known: Known, heldUntil?: string, now = NOW) =>
+  conditionsOf(known, heldUntil, now).map(({ word }) => word);
+
+describe('a subscription that is on', () => {
+  it('is well', () => {
+    const [only, ...others] = conditionsOf(ok, undefined, NOW);
+    expect([only.tone, only.word, others]).toEqual(['good', 'on', []]);
+  });
+
+  it('is failing, and goes on', () => {
+    const [only] = conditionsOf(
+      { enabled: true, health: { state: 'failing', since: SINCE } },
+      undefined,
+      NOW,
+    );
+    expect(only).toMatchObject({ tone: 'bad', word: 'failing', since: { at: SINCE } });
+    expect(only.next.at).toBeUndefined();
+  });
+
+  it('is paused until it is resumed', () => {
+    const [only] = conditionsOf({ ...ok, paused: true }, undefined, NOW);
+    expect(only).toMatchObject({
+      word: 'paused',
+      next: { text: expect.stringMatching(/resume/) as string },
+    });
+  });
+});
+
+describe('an open circuit', () => {
+  it('says when it is tried again, and when it is switched off', () => {
+    const [only] = conditionsOf({ enabled: true, health: open }, undefined, NOW);
+    expect(only).toMatchObject({
+      word: 'circuit open',
+      since: { at: SINCE },
+      next: { at: LATER },
+      warning: { at: DISABLES },
+      advice: expect.stringMatching(/send a test/) as string,
+    });
+  });
+
+  it('waits for the next notification when its time is over', () => {
+    const [only] = conditionsOf({ enabled: true, health: open }, undefined, Date.parse(LATER));
+    expect(only.next).toEqual({
+      text: 'The next notification that is due is sent, to see whether your server works again.',
+    });
+  });
+
+  it('does not end with a pause', () => {
+    expect(words({ enabled: true, paused: true, health: open })).toEqual([
+      'paused',
+      'circuit open',
+    ]);
+  });
+});
+
+describe('a hold', () => {
+  const failing = { enabled: true, health: { state: 'failing', since: SINCE } } as const;
+
+  it('ends by itself', () => {
+    const [first] = conditionsOf(failing, LATER, NOW);
+    expect(first).toMatchObject({ word: 'on hold', next: { at: LATER } });
+    expect(words(failing, LATER)).toEqual(['on hold', 'failing']);
+    expect(words(failing, LATER, Date.parse(LATER))).toEqual(['failing']);
+  });
+
+  it('is not told where a pause or an open circuit may be why', () => {
+    expect(words({ ...ok, paused: true }, LATER)).toEqual(['paused']);
+    expect(words({ enabled: true, health: open }, LATER)).toEqual(['circuit open']);
+  });
+});
+
+describe('a subscription that is off', () => {
+  it.each([
+    ['gone', /410/],
+    ['failing', /five days/],
+  ] as const)('was switched off by the service: %s', (disabledReason, why) => {
+    const [only] = conditionsOf(
+      { enabled: false, disabledReason, disabledAt: SINCE },
+      undefined,
+      NOW,
+    );
+    expect(only).toMatchObject({
+      tone: 'bad',
+      word: 'switched off',
+      sentence: expect.stringMatching(why) as string,
+      since: { at: SINCE },
+      advice: expect.stringMatching(/switch the subscription on/) as string,
+    });
+  });
+
+  it('was switched off by the customer; a pause does not matter', () => {
+    const [only, ...others] = conditionsOf({ enabled: false, paused: true }, LATER, NOW);
+    expect([only.word, only.since, others]).toEqual(['off', undefined, []]);
+  });
+});

@@ -1,0 +1,51 @@
+import { useId } from 'react';
+import { RESOURCES } from '../subscriptions/event-kinds.js';
+
+/** What the events of a subscription are about: everything, or some kinds. */
+export function ResourceChoices({
+  label,
+  value,
+  error,
+  onChange,
+}: {
+  label: string;
+  /** `all`, or a list: `call,sms`. */
+  value: string;
+  error: string | undefined;
+  onChange: (value: string) => void;
+}) {
+  const id = useId();
+  const chosen = value === '' ? [] : value.split(',');
+  const isAll = chosen.includes('all');
+  function toggle(kind: string): void {
+    const others = chosen.filter((each) => each !== kind && each !== 'all');
+    onChange((chosen.includes(kind) ? others : [...others, kind]).join(','));
+  }
+  return (
+    <fieldset aria-describedby={error === undefined ? undefined : id}>
+      <legend>{label}</legend>
+      <div className="choices">
+        <label>
+          <input type="checkbox" checked={isAll} onChange={() => onChange(isAll ? '' : 'all')} />
+          everything, later kinds too
+        </label>
+        {RESOURCES.map((kind) => (
+          <label key={kind}>
+            <input
+              type="checkbox"
+              checked={isAll || chosen.includes(kind)}
+              disabled={isAll}
+              onChange={() => toggle(kind)}
+            />
+            {kind}
+          </label>
+        ))}
+      </div>
+      {error !== undefined && (
+        <p className="problem" id={id} role="alert">
+          {error}
+        </p>
+      )}
+    </fieldset>
+  );
+}

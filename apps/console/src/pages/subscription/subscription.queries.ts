@@ -1,0 +1,158 @@
+import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { answerOf, api, rawAnswerOf, type Schemas, sentenceOf } from '../../app/api.js';
+import { showToast } from '../../components/toast.js';
+import { bodyOf, type SubscriptionValues } from './values.js';
+
+export type Subscription = Schemas['Webhook'];
+
+/** A subscription, its JSON, in which the numbers of its payload are unharmed, and its version for `If-Match`. */
+export interface Shown {
+  webhook: Subscription;
+  text: string;
+  version: string;
+}
+
+export const subscriptionQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['webhook', id, 'shown'],
+    queryFn: async ({ signal }): Promise<Shown> => {
+      const params = { path: { id } };
+      const call = api.GET('/v1/webhooks/{id}', { params, parseAs: 'text', signal });
+      const text = await rawAnswerOf(call);
+      const version = (await call).response.headers.get('ETag') ?? '*';
+      return { webhook: JSON.parse(text) as Subscription, text, version };
+    },
+  });
+
+/** How many of the deliveries that wait are looked at. */
+const PARKED_ROWS = 20;
+
+/**
+ * When the earliest of the deliveries that wait is sent; null if none waits. The API does not show a hold with
+ * the subscription, but nothing is sent before it ends.
+ */
+export const heldUntilQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['webhook', id, 'held'],
+    queryFn: async ({ signal }) => {
+      const params = { path: { id }, query: { state: 'parked', limit: PARKED_ROWS } };
+      const parked = await answerOf(api.GET('/v1/webhooks/{id}/deliveries', { params, signal }));
+      const times = parked.flatMap(({ nextAttemptAt }) => nextAttemptAt ?? []);
+      return times.sort()[0] ?? null;
+    },
+  });
+
+/** Sends this text as the body, in which numbers are unharmed. */
+const asText = (text: string) => ({ bodySerializer: () => text });
+
+export function useCreateSubscription() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({
+      values,
+      applicationId,
+    }: {
+      values: SubscriptionValues;
+      /** '': the whole account */
+      applicationId: string;
+    }) => {
+      const text = bodyOf(values);
+      const body = JSON.parse(text) as Schemas['CreateWebhook'];
+      return answerOf(
+        applicationId === ''
+          ? api.POST('/v1/webhooks', { body, ...asText(text) })
+          : api.POST('/v1/applications/{applicationId}/webhooks', {
+              params: { path: { applicationId } },
+              body,
+              ...asText(text),
+            }),
+      );
+    },
+    onSuccess: () => showToast('The subscription is created.'),
+    onSettled: () => client.invalidateQueries({ queryKey: ['webhooks'] }),
+  });
+}
+
+/** Reads everything again that shows this subscription. */
+function useReadAgain(id: string): () => Promise<unknown> {
+  const client = useQueryClient();
+  return () =>
+    Promise.all([
+      client.invalidateQueries({ queryKey: ['webhook', id] }),
+      client.invalidateQueries({ queryKey: ['webhooks'] }),
+    ]);
+}
+
+async function put(id: string, version: string, text: string): Promise<string> {
+  const params = { path: { id }, header: { 'If-Match': version } };
+  const body = JSON.parse(text) as Schemas['UpdateWebhook'];
+  const call = api.PUT('/v1/webhooks/{id}', { params, body, ...asText(text) });
+  await answerOf(call);
+  return (await call).response.headers.get('ETag') ?? '*';
+}
+
+/** Saves a form. It resolves to the new version. */
+export function useUpdateSubscription(id: string) {
+  return useMutation({
+    mutationFn: ({
+      values,
+      base,
+    }: {
+      values: SubscriptionValues;
+      base: { values: SubscriptionValues; version: string };
+    }) => put(id, base.version, bodyOf(values, base.values)),
+    onSuccess: () => showToast('The subscription is saved.'),
+    onSettled: useReadAgain(id),
+  });
+}
+
+export function useSwitch(id: string, version: string) {
+  return useMutation({
+    mutationFn: (enabled: boolean) => put(id, version, JSON.stringify({ enabled })),
+    onSuccess: (_version, enabled) =>
+      showToast(enabled ? 'The subscription is on.' : 'The subscription is off.'),
+    onSettled: useReadAgain(id),
+  });
+}
+
+export function usePause(id: string) {
+  return useMutation({
+    mutationFn: (paused: boolean) => {
+      const params = { path: { id } };
+      return answerOf(
+        paused
+          ? api.POST('/v1/webhooks/{id}/pause', { params })
+          : api.POST('/v1/webhooks/{id}/resume', { params }),
+      );
+    },
+    onSuccess: (_answer, paused) =>
+      showToast(paused ? 'The subscription is paused.' : 'The subscription goes on.'),
+    onError: (error) => showToast(sentenceOf(error), 'bad'),
+    onSettled: useReadAgain(id),
+  });
+}
+
+/** Sends a test. It resolves to the address of its delivery. */
+export function useTest(id: string) {
+  return useMutation({
+    mutationFn: () => answerOf(api.POST('/v1/webhooks/{id}/test', { params: { path: { id } } })),
+    onError: (error) => showToast(sentenceOf(error), 'bad'),
+  });
+}
+
+export function useDeleteSubscription(id: string, version: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: () => {
+      const params = { path: { id }, header: { 'If-Match': version } };
+      return answerOf(api.DELETE('/v1/webhooks/{id}', { params }));
+    },
+    onSuccess: async () => {
+      showToast('The subscription is deleted.');
+      // It is shown until the page is left.
+      await client.invalidateQueries({ queryKey: ['webhook', id], refetchType: 'none' });
+      await client.invalidateQueries({ queryKey: ['webhooks'] });
+    },
+    onError: () => client.invalidateQueries({ queryKey: ['webhook', id] }),
+  });
+}

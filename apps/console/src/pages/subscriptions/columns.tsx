@@ -1,0 +1,50 @@
+import { Badge } from '../../components/notice.js';
+import type { Column } from '../../components/table.js';
+import { useNow } from '../../components/time.js';
+import { conditionsOf } from '../subscription/health.js';
+import type { Subscription } from './subscriptions.queries.js';
+
+/** The columns of lists of subscriptions. */
+export const COLUMNS: readonly Column<Subscription>[] = [
+  {
+    name: 'Subscription',
+    width: 'minmax(0, 2fr)',
+    cell: ({ name, targetUrl, event, resource }) => (
+      <>
+        <bdi className="line strong">{name ?? targetUrl}</bdi>
+        <span className="line quiet">
+          {event} · {resource}
+          {name !== undefined && (
+            <>
+              {' '}
+              · <bdi>{targetUrl}</bdi>
+            </>
+          )}
+        </span>
+      </>
+    ),
+  },
+  {
+    name: 'State',
+    width: 'minmax(0, 1fr)',
+    cell: (subscription) => (
+      <>
+        <span className="line">
+          <StateBadge subscription={subscription} />
+        </span>
+        <span className="line quiet">
+          {subscription.applicationId === undefined
+            ? 'whole account'
+            : `application ${subscription.applicationId}`}
+        </span>
+      </>
+    ),
+  },
+];
+
+/** The most important thing about a subscription, in a word. */
+function StateBadge({ subscription }: { subscription: Subscription }) {
+  const first = (now: number) => conditionsOf(subscription, undefined, now)[0];
+  const word = useNow((now) => first(now).word);
+  return <Badge tone={first(Date.now()).tone}>{word}</Badge>;
+}

@@ -1,0 +1,10 @@
+import type { Schemas } from '../../app/api.js';
+
+/** What each kind of event tells of. */
+export const EVENT_KINDS: Record<Schemas['EventKind'], string> = {
+  smsdlr: 'a message was delivered, or was not',
+  cdrCreated: 'a call or a message has ended',
+  cdrRated: 'the price of a call or a message is known',
+};
+
+export const RESOURCES = ['call', 'sms', 'transcription'] as const;

@@ -1,0 +1,131 @@
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Schemas } from '#libs/client';
+import { ConsoleInstallation, type Customer } from '../support/console.js';
+
+let installation: ConsoleInstallation;
+let customer: Customer;
+let webhook: string;
+
+beforeAll(async () => {
+  installation = await ConsoleInstallation.start({ DELIVERY_RETRY_SCHEDULE: '1h' });
+});
+afterAll(() => installation.stop());
+beforeEach(async () => {
+  installation.receiver.answering = (_, response) => response.end();
+  customer = await installation.aCustomer();
+  webhook = await installation.aSubscription(customer, { name: 'Billing' });
+});
+afterEach(() => installation.closePages());
+
+const stored = async () =>
+  (await customer.client.get(`/v1/webhooks/${webhook}`)).json<Schemas['Webhook']>();
+
+async function run(page: Page, command: string): Promise<void> {
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type(command);
+  await page.keyboard.press('Enter');
+}
+
+describe('what can be done with a subscription', () => {
+  it('is paused, resumed and tested with the keyboard', async () => {
+    const page = await installation.openAs(customer, `subscriptions/${webhook}`);
+    const health = page.getByRole('region', { name: 'Health' });
+    await health.getByText('All is well').waitFor();
+    await run(page, 'pause');
+    await health.getByText('They are sent when you resume it').waitFor();
+    await run(page, 'resume');
+    await health.getByText('All is well').waitFor();
+    await run(page, 'test');
+    await page.getByRole('heading', { name: 'Delivery', exact: true }).waitFor();
+    await page.getByText('Your server accepted this notification').waitFor();
+    await page.getByText('cdrCreated · call · test').waitFor();
+  });
+
+  it('is switched off and on, and deleted', async () => {
+    const page = await installation.openAs(customer, `subscriptions/${webhook}`);
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: 'Switch off' }).click();
+    await dialog.getByText('To keep them, pause it instead.').waitFor();
+    await dialog.getByRole('button', { name: 'Switch off' }).click();
+    await page.getByText('This subscription is off.').waitFor();
+    expect(await page.getByRole('button', { name: 'Send a test' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Switch on' }).click();
+    await page.getByText('All is well').waitFor();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('There are no subscriptions yet.').waitFor();
+  });
+});
+
+it('keeps what another editor has changed, unless told otherwise', async () => {
+  const page = await installation.openAs(customer, `subscriptions/${webhook}`);
+  await page.getByText('Live', { exact: true }).waitFor();
+  await page.getByLabel('Name').fill('Mine');
+  await customer.client.put(`/v1/webhooks/${webhook}`, { resource: 'sms' });
+  await page
+    .getByText('Somebody else has changed this subscription since you began (About)')
+    .waitFor();
+  const answer = page.waitForResponse((one) => one.request().method() === 'PUT');
+  await page.getByRole('button', { name: 'Save' }).click();
+  expect((await answer).status()).toBe(412);
+  expect((await stored()).name).toBe('Billing');
+  await page.getByRole('button', { name: 'Put mine on top' }).click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('The subscription is saved.').waitFor();
+  expect(await stored()).toMatchObject({ name: 'Mine', resource: 'sms' });
+  // A pause changes nothing that the form has.
+  await page.getByLabel('Name').fill('Mine again');
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.getByText('They are sent when you resume it').waitFor();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect.poll(async () => (await stored()).name, { timeout: 10_000 }).toBe('Mine again');
+  // Nothing is typed, so the form follows.
+  await customer.client.put(`/v1/webhooks/${webhook}`, { name: 'Theirs' });
+  const name = () => page.getByLabel('Name').inputValue();
+  await expect.poll(name, { timeout: 10_000 }).toBe('Theirs');
+});
+
+describe('the health of a subscription', () => {
+  it('tells of an open circuit, live, and of its end after a test', async () => {
+    installation.receiver.answering = (_, response) => response.writeHead(500).end();
+    // Nine failures; the tenth is real.
+    await installation.database.query(
+      `UPDATE webhooks SET failures = 9, failing_since = now() - interval '1 minute' WHERE id = $1`,
+      [webhook],
+    );
+    const page = await installation.openAs(customer, `subscriptions/${webhook}`);
+    const health = page.getByRole('region', { name: 'Health' });
+    await health.getByText('The last attempt failed').waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await installation.report(customer);
+    await health.getByText('the circuit is open').waitFor();
+    await health.getByText(/one notification is sent in \d+ seconds, at/).waitFor();
+    await health.getByText(/this subscription is switched off in 4 days, at/).waitFor();
+    installation.receiver.answering = (_, response) => response.end();
+    await customer.client.post(`/v1/webhooks/${webhook}/test`);
+    await health.getByText('All is well').waitFor();
+  });
+
+  it('tells of a hold that the target asked for', async () => {
+    installation.receiver.answering = (_, response) =>
+      response.writeHead(503, { 'Retry-After': '7200' }).end();
+    const page = await installation.openAs(customer, `subscriptions/${webhook}`);
+    await page.getByText('Live', { exact: true }).waitFor();
+    await installation.report(customer);
+    const health = page.getByRole('region', { name: 'Health' });
+    await health.getByText(/Sending goes on in (1 hour|2 hours), at/).waitFor();
+    await health.getByRole('link', { name: 'All its deliveries' }).click();
+    await page.locator('.badge', { hasText: 'parked' }).waitFor();
+    expect(page.url()).toMatch(new RegExp(`deliveries\\?webhookId=${webhook}$`));
+  });
+
+  it('says why the service switched it off', async () => {
+    installation.receiver.answering = (_, response) => response.writeHead(410).end();
+    const page = await installation.openAs(customer, `subscriptions/${webhook}`);
+    await page.getByText('Live', { exact: true }).waitFor();
+    await installation.report(customer);
+    await page.getByText('Your server answered 410 Gone').waitFor();
+    await page.getByRole('button', { name: 'Switch on' }).waitFor();
+  });
+});

@@ -1,0 +1,113 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ConsoleInstallation, type Customer, overflowOf } from '../support/console.js';
+
+let installation: ConsoleInstallation;
+let customer: Customer;
+
+beforeAll(async () => {
+  installation = await ConsoleInstallation.start();
+});
+afterAll(() => installation.stop());
+beforeEach(async () => {
+  customer = await installation.aCustomer();
+});
+afterEach(() => installation.closePages());
+
+async function anApplication(): Promise<string> {
+  const body = { name: 'Shop', voiceUrl: 'https://shop.example.com/voice' };
+  const answer = await customer.client.post('/v1/applications', body);
+  return answer.json<{ href: string }>().href.split('/').at(-1)!;
+}
+
+describe('the list of subscriptions', () => {
+  it('has those of applications, filters them, and follows their states', async () => {
+    const application = await anApplication();
+    const id = await installation.aSubscription(customer, { name: 'Billing' });
+    const { url } = installation.receiver;
+    const ofApplication = { name: 'Reports', event: 'smsdlr', resource: 'sms', targetUrl: url };
+    await customer.client.post(`/v1/applications/${application}/webhooks`, ofApplication);
+    const page = await installation.openAs(customer, 'subscriptions');
+    await page.getByText('For the whole account: 1 of 10 subscriptions.').waitFor();
+    await page.getByRole('link', { name: /Billing/ }).waitFor();
+    await page.getByText(`application ${application}`).waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await customer.client.post(`/v1/webhooks/${id}/pause`);
+    await page.locator('.badge', { hasText: 'paused' }).waitFor();
+    await page.getByLabel('Event').selectOption('smsdlr');
+    await expect.poll(() => page.getByRole('row').count(), { timeout: 10_000 }).toBe(2);
+    expect(page.url()).toMatch(/subscriptions\?event=smsdlr$/);
+    await page.getByLabel('Application').fill('987654321');
+    await page.keyboard.press('Enter');
+    await page.getByText('There is no such application.').waitFor();
+  });
+
+  it('is empty at first, and says what to do', async () => {
+    const page = await installation.openAs(customer, 'subscriptions');
+    await page.getByText('There are no subscriptions yet.').waitFor();
+    await page.getByRole('link', { name: 'Create the first one' }).click();
+    await page.getByRole('heading', { name: 'New subscription' }).waitFor();
+  });
+});
+
+describe('a new subscription', () => {
+  it('is made for an application, with faults beside the fields and numbers unharmed', async () => {
+    const application = await anApplication();
+    const page = await installation.openAs(customer, 'applications');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('new subscription');
+    await page.keyboard.press('Enter');
+    await page.getByText('0 of 10 subscriptions.').waitFor();
+    await page.getByLabel('For events of').selectOption(application);
+    await page.getByText('More: headers').click();
+    await page.getByLabel('Target URL').fill('ftp://files.example.com');
+    await page.getByLabel('Headers').fill('X-Api-Key: f2c1\nHost: x');
+    await page.getByLabel('Retries').fill('10, soon');
+    await page.getByLabel('Payload').fill('{"n": ');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByText('payload must be valid JSON.').waitFor();
+    await page.getByLabel('Payload').fill('{"n": 12345678901234567890}');
+    await page.getByRole('button', { name: 'Create' }).click();
+    for (const label of ['Target URL', 'Headers', 'Retries']) {
+      const field = page.getByLabel(label, { exact: true });
+      await expect.poll(() => field.getAttribute('aria-invalid'), { timeout: 10_000 }).toBe('true');
+    }
+    await page.getByLabel('Target URL').fill(installation.receiver.url);
+    await page.getByLabel('Headers').fill('X-Api-Key: f2c1');
+    await page.getByLabel('Retries').fill('10, 60');
+    await page.getByLabel('everything, later kinds too').uncheck();
+    await page.getByLabel('sms', { exact: true }).check();
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByText('All is well').waitFor();
+    const answer = await customer.client.get(`/v1/applications/${application}/webhooks`);
+    expect(answer.text).toContain('"payload":{"n": 12345678901234567890}');
+    expect(answer.json()).toMatchObject([
+      { resource: 'sms', headers: { 'X-Api-Key': '***' }, retry: { schedule: [10, 60] } },
+    ]);
+  });
+
+  it('is refused room before the limit is hit', async () => {
+    const application = await anApplication();
+    for (let n = 0; n < 10; n += 1) await installation.aSubscription(customer);
+    const page = await installation.openAs(customer, 'subscriptions/new');
+    await page.getByText('10 of 10 subscriptions: that is the limit.').waitFor();
+    expect(await page.getByRole('button', { name: 'Create' }).isDisabled()).toBe(true);
+    await page.getByLabel('For events of').selectOption(application);
+    await page.getByText('0 of 10 subscriptions.').waitFor();
+    expect(await page.getByRole('button', { name: 'Create' }).isEnabled()).toBe(true);
+  });
+});
+
+it('shows hostile names, addresses and payloads as texts', async () => {
+  const script = '<img src=x onerror="document.title=\'taken\'">\u202e';
+  const targetUrl = `${installation.receiver.url}/${'<script>'.repeat(200)}`;
+  const payload = { text: script.repeat(200) };
+  const id = await installation.aSubscription(customer, { name: script, targetUrl, payload });
+  const viewport = { width: 360, height: 700 };
+  const page = await installation.openAs(customer, 'subscriptions', { viewport });
+  await page.getByRole('link', { name: /onerror=/ }).click();
+  await page.getByText('All is well').waitFor();
+  expect(page.url()).toContain(`/subscriptions/${id}`);
+  expect(await page.getByLabel('Payload').inputValue()).toContain(script.slice(0, 10));
+  expect(await page.title()).toBe('Subscription – Switchhook');
+  expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+});
