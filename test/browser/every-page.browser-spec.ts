@@ -91,6 +91,8 @@ function press(name: string) {
 
 async function unfoldMore(page: Page): Promise<void> {
   await page.getByText('More: headers').click();
+  await page.getByRole('button', { name: 'Replace the secret' }).click();
+  await page.getByRole('dialog').waitFor();
 }
 
 async function refuse(page: Page): Promise<void> {

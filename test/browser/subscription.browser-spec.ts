@@ -129,3 +129,46 @@ describe('the health of a subscription', () => {
     await page.getByRole('button', { name: 'Switch on' }).waitFor();
   });
 });
+
+describe('the secret of a subscription', () => {
+  it('is revealed, copied and replaced, with a countdown of the overlap', async () => {
+    const permissions = ['clipboard-read', 'clipboard-write'];
+    const page = await installation.openAs(customer, `subscriptions/${webhook}`, { permissions });
+    const section = page.getByRole('region', { name: 'Secret' });
+    const keyNow = async () =>
+      (await customer.client.get(`/v1/webhooks/${webhook}/secret`)).json<{ secret: string }>()
+        .secret;
+    const old = await keyNow();
+    await section.getByRole('button', { name: 'Reveal' }).click();
+    await section.getByText(old).waitFor();
+    await section.getByRole('button', { name: 'Copy the secret' }).click();
+    await page.getByText('Copied.').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(old);
+    await section.getByRole('button', { name: 'Hide' }).click();
+    expect(await section.getByText(old).count()).toBe(0);
+
+    await section.getByRole('button', { name: 'Replace the secret' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Replace' }).click();
+    await section.getByText(/^(23:59|24:00):\d\d$/).waitFor();
+    expect(await keyNow()).not.toBe(old);
+    await section.getByText(await keyNow()).waitFor();
+    // The overlap is known after a reload, too.
+    await page.reload();
+    await section.getByText(/^23:59:\d\d$/).waitFor();
+  });
+
+  it('is a public key with Ed25519', async () => {
+    const page = await installation.openAs(customer, `subscriptions/${webhook}`);
+    await page.getByText('More: headers').click();
+    await page.getByLabel('Signature').selectOption('ed25519');
+    await page.getByRole('button', { name: 'Save' }).click();
+    const section = page.getByRole('region', { name: 'Public key' });
+    await section.getByText((await publicKeyOf(page)) ?? 'whpk_').waitFor();
+    await section.getByText(/^(23:59|24:00):\d\d$/).waitFor();
+  });
+
+  async function publicKeyOf(page: Page): Promise<string | undefined> {
+    await page.getByText('The subscription is saved.').waitFor();
+    return (await stored()).publicKey;
+  }
+});

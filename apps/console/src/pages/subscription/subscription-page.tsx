@@ -11,6 +11,7 @@ import { Page } from '../../components/page.js';
 import { LocalTime } from '../../components/time.js';
 import { showToast } from '../../components/toast.js';
 import { HealthSection } from './health-section.js';
+import { SecretSection } from './secret-section.js';
 import { SettingsSection } from './settings-section.js';
 import {
   type Shown,
@@ -69,6 +70,11 @@ function ShownPage({ shown }: { shown: Shown }) {
       </p>
       <HealthSection subscription={webhook} />
       <SettingsSection shown={shown} />
+      {/* Another kind of key is another secret. */}
+      <SecretSection
+        key={webhook.publicKey === undefined ? 'hmac' : 'ed25519'}
+        subscription={webhook}
+      />
     </Page>
   );
 }

@@ -42,6 +42,30 @@ export const heldUntilQuery = (id: string) =>
     },
   });
 
+const DAY_MS = 24 * 3_600_000;
+
+/** When keys of this subscription were replaced within the last day, newest first. */
+export const replacedKeysQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['webhook', id, 'replaced keys'],
+    queryFn: async ({ signal }) => {
+      const since = new Date(Date.now() - DAY_MS).toISOString();
+      const query = { resource: 'webhook', resourceId: id, since, limit: 1_000 };
+      const changes = await answerOf(api.GET('/v1/audit', { params: { query }, signal }));
+      return changes
+        .filter(
+          ({ action, fields = [] }) =>
+            action === 'webhook.rotate_secret' || fields.includes('signature'),
+        )
+        .map(({ createdAt }) => createdAt);
+    },
+  });
+
+/** The secret, or public key, with which notifications are verified. It is not kept in memory once it is hidden. */
+export function keyOf(id: string): Promise<Schemas['VerificationKey']> {
+  return answerOf(api.GET('/v1/webhooks/{id}/secret', { params: { path: { id } } }));
+}
+
 /** Sends this text as the body, in which numbers are unharmed. */
 const asText = (text: string) => ({ bodySerializer: () => text });
 
@@ -154,5 +178,14 @@ export function useDeleteSubscription(id: string, version: string) {
       await client.invalidateQueries({ queryKey: ['webhooks'] });
     },
     onError: () => client.invalidateQueries({ queryKey: ['webhook', id] }),
+  });
+}
+
+export function useRotate(id: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: () =>
+      answerOf(api.POST('/v1/webhooks/{id}/secret/rotate', { params: { path: { id } } })),
+    onSettled: () => client.invalidateQueries({ queryKey: ['webhook', id] }),
   });
 }

@@ -1,0 +1,103 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { sentenceOf } from '../../app/api.js';
+import { Confirm } from '../../components/confirm.js';
+import { CopyButton } from '../../components/copy-button.js';
+import { LocalTime, useNow } from '../../components/time.js';
+import { showToast } from '../../components/toast.js';
+import { countdownText, overlapOf } from './overlap.js';
+import { keyOf, replacedKeysQuery, type Subscription, useRotate } from './subscription.queries.js';
+
+/** What notifications are verified with: the secret when asked for, or the public key. */
+export function SecretSection({ subscription }: { subscription: Subscription }) {
+  const { id, publicKey } = subscription;
+  const [secret, setSecret] = useState<string>();
+  const [isRotating, setIsRotating] = useState(false);
+  const rotate = useRotate(id);
+  const what = publicKey === undefined ? 'secret' : 'key';
+
+  async function reveal(): Promise<void> {
+    try {
+      setSecret((await keyOf(id)).secret);
+    } catch (error) {
+      showToast(sentenceOf(error), 'bad');
+    }
+  }
+
+  function confirmed(): void {
+    rotate.mutate(undefined, {
+      onSuccess: (made) => {
+        setSecret(made.secret);
+        setIsRotating(false);
+        showToast(`The ${what} is replaced. The old one also signs for 24 hours.`);
+      },
+    });
+  }
+
+  // After a change of the signature, a secret that was revealed is an old one.
+  const key = publicKey ?? secret;
+  return (
+    <section aria-labelledby="secret">
+      <h2 id="secret">{publicKey === undefined ? 'Secret' : 'Public key'}</h2>
+      <p className="key">
+        <code>{key ?? 'whsec_••••••••••••••••'}</code>
+      </p>
+      <div className="tools">
+        {publicKey === undefined && secret === undefined && (
+          <button type="button" onClick={() => void reveal()}>
+            Reveal
+          </button>
+        )}
+        {publicKey === undefined && secret !== undefined && (
+          <button type="button" onClick={() => setSecret(undefined)}>
+            Hide
+          </button>
+        )}
+        {key !== undefined && <CopyButton label={`Copy the ${what}`} text={key} />}
+        <button type="button" onClick={() => setIsRotating(true)}>
+          Replace the {what}
+        </button>
+      </div>
+      <OldKeys id={id} what={what} />
+      {isRotating && (
+        <Confirm
+          label={`Replace the ${what}?`}
+          action="Replace"
+          isBusy={rotate.isPending}
+          error={rotate.error ? sentenceOf(rotate.error) : undefined}
+          onConfirm={confirmed}
+          onClose={() => setIsRotating(false)}
+        >
+          <p>
+            For 24 hours, every notification is signed with the old {what} as well as with the new
+            one. Give your server the new one within that time, and it refuses nothing.
+          </p>
+        </Confirm>
+      )}
+    </section>
+  );
+}
+
+/** Old keys that still sign, and for how long. */
+function OldKeys({ id, what }: { id: string; what: string }) {
+  const { data: replacedAt = [] } = useQuery(replacedKeysQuery(id));
+  const left = useNow((now) => {
+    const overlap = overlapOf(replacedAt, now);
+    return overlap && countdownText(overlap.until - now);
+  });
+  const overlap = overlapOf(replacedAt, Date.now());
+  if (!overlap || left === undefined) return <p className="overlap" />;
+  return (
+    <p className="overlap">
+      {overlap.count === 1
+        ? `The old ${what} also signs`
+        : `${overlap.count} old ones also sign, the last of them`}{' '}
+      for{' '}
+      <span className="countdown" role="timer">
+        {left}
+      </span>
+      , until <LocalTime at={new Date(overlap.until).toISOString()} />. Until then, your server may
+      verify with either.
+    </p>
+  );
+}
