@@ -1,6 +1,12 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Schemas } from '#libs/client';
+import { freePort } from '#tools/net';
 import { ConsoleInstallation, type Customer } from '../support/console.js';
 
 let installation: ConsoleInstallation;
@@ -171,4 +177,70 @@ describe('the secret of a subscription', () => {
     await page.getByText('The subscription is saved.').waitFor();
     return (await stored()).publicKey;
   }
+});
+
+describe('the receiver of a subscription', () => {
+  let directory: string;
+  let program: ChildProcess;
+  let port: number;
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'receiver-'));
+    port = await freePort();
+  });
+  afterEach(async () => {
+    const ended = once(program, 'exit');
+    program.kill();
+    await ended;
+    await rm(directory, { recursive: true });
+  });
+
+  /** Starts the program that the page shows. */
+  async function start(page: Page, environment: Record<string, string>): Promise<void> {
+    const text = await page.getByLabel('A receiver in Node.js').innerText();
+    const file = join(directory, 'receiver.mjs');
+    await writeFile(file, text.replace('listen(4000)', `listen(${port})`));
+    program = spawn(process.execPath, [file], {
+      env: environment,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const isUp = async () => {
+      const answer = await fetch(`http://127.0.0.1:${port}/hook`, { method: 'POST' }).catch(
+        () => undefined,
+      );
+      return answer?.status;
+    };
+    // What is not signed is refused.
+    await expect.poll(isUp, { timeout: 20_000 }).toBe(400);
+    const targetUrl = `http://127.0.0.1:${port}/hook`;
+    await customer.client.put(`/v1/webhooks/${webhook}`, { targetUrl });
+  }
+
+  it.each(['hmac-sha256', 'ed25519'])('verifies what is sent with %s', async (signature) => {
+    await customer.client.put(`/v1/webhooks/${webhook}`, { signature });
+    const key = (await customer.client.get(`/v1/webhooks/${webhook}/secret`)).json<{
+      secret?: string;
+      publicKey?: string;
+    }>();
+    const page = await installation.openAs(customer, `subscriptions/${webhook}`);
+    await start(page, {
+      WEBHOOK_SECRET: key.secret ?? '',
+      WEBHOOK_PUBLIC_KEY: key.publicKey ?? '',
+    });
+    await page.getByRole('button', { name: 'Send a test' }).click();
+    await page.getByText('Your server accepted this notification with 204').waitFor();
+  });
+
+  it('is there in five languages', async () => {
+    const page = await installation.openAs(customer, `subscriptions/${webhook}`);
+    await start(page, { WEBHOOK_SECRET: 'whsec_AAAA' });
+    const languages = page.getByLabel('Language');
+    for (const language of ['Node.js', 'Python', 'Go', 'Java', 'PHP']) {
+      await languages.selectOption(language);
+      const text = await page.getByLabel(`A receiver in ${language}`).innerText();
+      for (const header of ['webhook-id', 'webhook-timestamp', 'webhook-signature']) {
+        expect(text).toContain(header);
+      }
+    }
+  });
 });

@@ -11,6 +11,7 @@ import { Page } from '../../components/page.js';
 import { LocalTime } from '../../components/time.js';
 import { showToast } from '../../components/toast.js';
 import { HealthSection } from './health-section.js';
+import { ReceiverSection } from './receiver-section.js';
 import { SecretSection } from './secret-section.js';
 import { SettingsSection } from './settings-section.js';
 import {
@@ -75,6 +76,7 @@ function ShownPage({ shown }: { shown: Shown }) {
         key={webhook.publicKey === undefined ? 'hmac' : 'ed25519'}
         subscription={webhook}
       />
+      <ReceiverSection signature={webhook.signature ?? 'hmac-sha256'} />
     </Page>
   );
 }
