@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Schemas } from '#libs/client';
+import { idOf, type Schemas } from '#libs/client';
 import {
   accessibilityFaultsOf,
   ConsoleInstallation,
@@ -13,6 +13,7 @@ let installation: ConsoleInstallation;
 let customer: Customer;
 let operator: Customer;
 let delivery: Schemas['Delivery'];
+let application: string;
 
 beforeAll(async () => {
   installation = await ConsoleInstallation.start({ DELIVERY_RETRY_SCHEDULE: '1h' });
@@ -23,6 +24,8 @@ beforeAll(async () => {
   await installation.report(customer);
   await installation.receiver.until((received) => received.length === 1);
   delivery = await installation.delivery(customer, 'pending');
+  const shop = { name: 'Shop', voiceUrl: 'https://shop.example.com/voice' };
+  application = idOf((await customer.client.post('/v1/applications', shop)).json());
 });
 afterAll(() => installation.stop());
 afterEach(() => installation.closePages());
@@ -56,6 +59,9 @@ const PAGES: Pages = [
     'There is no such subscription',
   ],
   ['a new subscription', () => 'subscriptions/new', '1 of 10 subscriptions.', refuse],
+  ['applications', () => 'applications', 'Shop'],
+  ['an application', () => `applications/${application}`, '0 of 10 subscriptions.'],
+  ['a new application', () => 'applications/new', 'Drives its calls', refuse],
   ['an unknown page', () => 'nowhere/at/all', 'There is no page'],
   ['the palette', () => 'deliveries', 'cdrCreated · call', openPalette],
 ];

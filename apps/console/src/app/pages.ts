@@ -80,6 +80,20 @@ export const PAGES: readonly PageEntry[] = [
     path: '/subscriptions/:id',
     Component: lazy(() => import('../pages/subscription/subscription-page.js')),
   },
+  {
+    path: '/applications',
+    name: 'Applications',
+    Component: lazy(() => import('../pages/applications/applications-page.js')),
+  },
+  {
+    path: '/applications/new',
+    action: 'New application',
+    Component: lazy(() => import('../pages/application/new-application-page.js')),
+  },
+  {
+    path: '/applications/:id',
+    Component: lazy(() => import('../pages/application/application-page.js')),
+  },
   ...developmentPages,
 ];
 

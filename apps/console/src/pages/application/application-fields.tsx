@@ -1,0 +1,84 @@
+import { useQuery } from '@tanstack/react-query';
+import { faultsOf } from '../../app/api.js';
+import { Field } from '../../components/field.js';
+import { APPLICATION_LABELS as LABELS, type ApplicationValues } from './application-values.js';
+import { environmentsQuery } from './application.queries.js';
+
+/** The inputs of an application, with what the API found wrong beside them. */
+export function ApplicationFields({
+  values,
+  error,
+  onChange,
+}: {
+  values: ApplicationValues;
+  error: unknown;
+  onChange: (some: Partial<ApplicationValues>) => void;
+}) {
+  const { data: environments = [] } = useQuery(environmentsQuery);
+  const faults = faultsOf(error);
+  const isUnknown = !environments.some(({ id }) => id === values.environment);
+  return (
+    <>
+      <Field label={LABELS.name} error={faults['name']}>
+        <input
+          value={values.name}
+          autoComplete="off"
+          onChange={({ target }) => onChange({ name: target.value })}
+        />
+      </Field>
+      <Field
+        label={LABELS.voiceUrl}
+        hint="Drives its calls. An application needs this one, the other one, or both."
+        error={faults['voiceUrl']}
+      >
+        <input
+          value={values.voiceUrl}
+          inputMode="url"
+          autoComplete="off"
+          spellCheck={false}
+          onChange={({ target }) => onChange({ voiceUrl: target.value })}
+        />
+      </Field>
+      <Field
+        label={LABELS.messagingUrl}
+        hint="Drives its messages (SMS)."
+        error={faults['messagingUrl']}
+      >
+        <input
+          value={values.messagingUrl}
+          inputMode="url"
+          autoComplete="off"
+          spellCheck={false}
+          onChange={({ target }) => onChange({ messagingUrl: target.value })}
+        />
+      </Field>
+      <Field label={LABELS.apiType} error={faults['apiType']}>
+        <select
+          value={values.apiType}
+          onChange={({ target }) => onChange({ apiType: target.value })}
+        >
+          <option>scripting</option>
+          <option>webapi</option>
+        </select>
+      </Field>
+      <Field label={LABELS.environment} error={faults['environment']}>
+        <select
+          value={values.environment}
+          onChange={({ target }) => onChange({ environment: target.value })}
+        >
+          {isUnknown && (
+            <option value={values.environment}>
+              {values.environment === '' ? 'The usual one' : values.environment}
+            </option>
+          )}
+          {environments.map(({ id, name, billable }) => (
+            <option key={id} value={id}>
+              {name}
+              {billable ? ' (billed)' : ''}
+            </option>
+          ))}
+        </select>
+      </Field>
+    </>
+  );
+}

@@ -1,0 +1,45 @@
+import type { Schemas } from '../../app/api.js';
+
+/** What the form of an application holds. */
+export type ApplicationValues = Record<keyof typeof APPLICATION_LABELS, string>;
+
+export const APPLICATION_LABELS = {
+  name: 'Name',
+  voiceUrl: 'Voice URL',
+  messagingUrl: 'Messaging URL',
+  apiType: 'API type',
+  environment: 'Environment',
+} as const;
+
+export const NEW_APPLICATION: ApplicationValues = {
+  name: '',
+  voiceUrl: '',
+  messagingUrl: '',
+  apiType: 'scripting',
+  environment: '',
+};
+
+export function applicationValues(application: Schemas['Application']): ApplicationValues {
+  const { name, voiceUrl = '', messagingUrl = '', apiType, environment = '' } = application;
+  return {
+    name,
+    voiceUrl,
+    messagingUrl,
+    apiType,
+    environment: environment.slice(environment.lastIndexOf('/') + 1),
+  };
+}
+
+const CLEARABLE: readonly string[] = ['voiceUrl', 'messagingUrl'];
+
+/** The body of a request that makes an application, or changes one that has these values. */
+export function changesOf(
+  values: ApplicationValues,
+  base?: ApplicationValues,
+): Schemas['UpdateApplication'] {
+  const entries = Object.entries(values).flatMap(([name, value]): [string, string | null][] => {
+    if (value === (base?.[name as keyof ApplicationValues] ?? '')) return [];
+    return [[name, value === '' && CLEARABLE.includes(name) ? null : value]];
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,87 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { ConsoleInstallation, type Customer, overflowOf } from '../support/console.js';
+
+const VOICE = 'https://shop.example.com/voice';
+
+let installation: ConsoleInstallation;
+let customer: Customer;
+
+beforeAll(async () => {
+  installation = await ConsoleInstallation.start();
+});
+afterAll(() => installation.stop());
+beforeEach(async () => {
+  customer = await installation.aCustomer();
+});
+afterEach(() => installation.closePages());
+
+async function anApplication(fields: object = {}): Promise<string> {
+  const body = { name: 'Shop', voiceUrl: VOICE, ...fields };
+  const answer = await customer.client.post('/v1/applications', body);
+  return answer.json<{ href: string }>().href.split('/').at(-1)!;
+}
+
+it('creates, changes and deletes an application, with faults beside the fields', async () => {
+  const page = await installation.openAs(customer, 'applications');
+  await page.getByText('There are no applications yet.').waitFor();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('new application');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'New application' }).waitFor();
+  await page.getByLabel('Voice URL').fill('no address');
+  await page.getByRole('button', { name: 'Create' }).click();
+  await page.getByText('name is required.').waitFor();
+  expect(await page.getByLabel('Voice URL').getAttribute('aria-invalid')).toBe('true');
+  await expect
+    .poll(() => page.locator(':focus').getAttribute('aria-invalid'), { timeout: 10_000 })
+    .toBe('true');
+
+  await page.getByLabel('Name').fill('Shop');
+  await page.getByLabel('Voice URL').fill(VOICE);
+  await page.getByLabel('Environment').selectOption({ index: 1 });
+  await page.getByRole('button', { name: 'Create' }).click();
+  await page.getByText('0 of 10 subscriptions.').waitFor();
+  await page.getByLabel('Messaging URL').fill('https://shop.example.com/sms');
+  await page.getByLabel('Voice URL').fill('');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('The application is saved.').waitFor();
+  const [stored] = (await customer.client.get('/v1/applications')).json<object[]>();
+  expect(stored).toMatchObject({ name: 'Shop', messagingUrl: 'https://shop.example.com/sms' });
+  expect(stored).not.toHaveProperty('voiceUrl');
+
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('There are no applications yet.').waitFor();
+});
+
+it('does not overwrite what another editor has changed', async () => {
+  const id = await anApplication();
+  const page = await installation.openAs(customer, `applications/${id}`);
+  await page.getByLabel('Voice URL').fill(`${VOICE}/mine`);
+  await customer.client.put(`/v1/applications/${id}`, { name: 'Theirs' });
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page
+    .getByText('Somebody else has changed this application since you began (Name).')
+    .waitFor();
+  await page.getByRole('button', { name: 'Put mine on top' }).click();
+  expect(await page.getByLabel('Name').inputValue()).toBe('Theirs');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('The application is saved.').waitFor();
+  const stored = (await customer.client.get(`/v1/applications/${id}`)).json();
+  expect(stored).toMatchObject({ name: 'Theirs', voiceUrl: `${VOICE}/mine` });
+});
+
+it('shows hostile names and addresses as texts', async () => {
+  const script = '<img src=x onerror="document.title=\'taken\'">\u202e';
+  const voiceUrl = `${VOICE}/${'<script>'.repeat(200)}`;
+  const id = await anApplication({ name: script + 'x'.repeat(200), voiceUrl });
+  const viewport = { width: 360, height: 700 };
+  const page = await installation.openAs(customer, 'applications', { viewport });
+  await page.getByText('onerror=').waitFor();
+  expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+  await page.getByRole('link', { name: /onerror=/ }).click();
+  await page.getByText('0 of 10 subscriptions.').waitFor();
+  expect(page.url()).toContain(`/applications/${id}`);
+  expect(await page.title()).toBe('Application – Switchhook');
+  expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+});
