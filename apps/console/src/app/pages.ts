@@ -78,6 +78,7 @@ export const PAGES: readonly PageEntry[] = [
   },
   {
     path: '/subscriptions/:id',
+    shows: 'webhooks',
     Component: lazy(() => import('../pages/subscription/subscription-page.js')),
   },
   {
@@ -92,6 +93,7 @@ export const PAGES: readonly PageEntry[] = [
   },
   {
     path: '/applications/:id',
+    shows: 'applications',
     Component: lazy(() => import('../pages/application/application-page.js')),
   },
   ...developmentPages,

@@ -9,6 +9,7 @@ import { type Filter, FilterBar, useFilters } from '../../components/filter-bar.
 import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
 import { type Selection, Table } from '../../components/table.js';
+import { EVENT_KINDS } from '../subscriptions/event-kinds.js';
 import { COLUMNS } from './columns.js';
 import { deliveriesQuery, type Delivery, useRedeliver } from './deliveries.queries.js';
 import { useLiveDeliveries } from './live-deliveries.js';
@@ -17,7 +18,7 @@ import { isFinished, TONES } from './states.js';
 
 const FILTERS: readonly Filter[] = [
   { name: 'state', label: 'State', kind: 'choice', choices: Object.keys(TONES) },
-  { name: 'event', label: 'Event', kind: 'choice', choices: ['smsdlr', 'cdrCreated', 'cdrRated'] },
+  { name: 'event', label: 'Event', kind: 'choice', choices: Object.keys(EVENT_KINDS) },
   { name: 'status', label: 'Last answer', kind: 'text', hint: '2xx, 404, timeout …' },
   { name: 'webhookId', label: 'Subscription', kind: 'text', hint: 'Its id' },
   { name: 'applicationId', label: 'Application', kind: 'text', hint: 'Its id' },

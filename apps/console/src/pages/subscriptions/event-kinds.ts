@@ -5,6 +5,9 @@ export const EVENT_KINDS: Record<Schemas['EventKind'], string> = {
   smsdlr: 'a message was delivered, or was not',
   cdrCreated: 'a call or a message has ended',
   cdrRated: 'the price of a call or a message is known',
+  webhookFailing: 'another subscription keeps failing (for all resources)',
+  webhookDisabled: 'another subscription was switched off by the service (for all resources)',
+  webhookRecovered: 'another subscription works again (for all resources)',
 };
 
 export const RESOURCES = ['call', 'sms', 'transcription'] as const;
