@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -177,4 +177,18 @@ it('a program that keeps dying is started again after delays that double up to t
   } finally {
     said.mockRestore();
   }
+});
+
+it('npm run cli neither installs nor builds where the development packages were removed', async () => {
+  const dir = temporaryDirectory();
+  cpSync(join(ROOT, 'tools'), join(dir, 'tools'), { recursive: true });
+  mkdirSync(join(dir, 'node_modules'));
+  mkdirSync(join(dir, 'dist/apps/cli/src'), { recursive: true });
+  writeFileSync(join(dir, 'dist/apps/cli/src/main.js'), `console.log('the command line')`);
+  const packages = { 'node_modules/kept': { version: '1.0.0' } };
+  writeFileSync(join(dir, 'node_modules/.package-lock.json'), JSON.stringify({ packages }));
+  const env = { PATH: process.env.PATH };
+  const cli = programs.start('cli', process.execPath, ['tools/cli.mjs'], { cwd: dir, env });
+  expect([await cli.exited, cli.output()]).toEqual(['exited with code 0', 'the command line\n']);
+  expect(existsSync(join(dir, 'dist/.prepare.lock'))).toBe(false);
 });

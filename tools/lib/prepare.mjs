@@ -55,6 +55,19 @@ export async function prepare(whenInstalled = () => Promise.resolve(undefined)) 
   }
 }
 
+/**
+ * Whether somebody has built here and then removed the development packages, for processes that may be running now
+ * (docs/operating/install.md). To install or build again would take away what these have yet to load.
+ */
+export function isProductionInstallation() {
+  if (!existsSync(join(ROOT, BUILT))) return false;
+  const list = readText(join(ROOT, 'node_modules/.package-lock.json'));
+  if (list === undefined) return false;
+  /** @type {{ packages: Record<string, { dev?: boolean }> }} */
+  const { packages } = JSON.parse(list);
+  return !Object.values(packages).some(({ dev }) => dev);
+}
+
 /** @param {Lock} lock */
 async function install(lock) {
   // Gone first, so that an install that is cut short leaves nothing that looks complete.
