@@ -256,6 +256,17 @@ describe('the Kubernetes manifests', () => {
       }
     });
 
+    it('let only the ingress controller and Prometheus reach the processes', () => {
+      const opened = (name: string) =>
+        policyOf(name).ingress?.map(({ from, ports }) => [
+          from?.map((peer) => peer.namespaceSelector?.matchLabels?.['kubernetes.io/metadata.name']),
+          ports?.map(({ port }) => port),
+        ]);
+      const scraped = [['monitoring'], ['metrics']];
+      expect(opened('api')).toEqual([[['ingress-nginx'], ['http']], scraped]);
+      expect(opened('worker')).toEqual([scraped]);
+    });
+
     it('let only pods of Switchhook reach the stores', () => {
       const { ingress = [] } = policyOf('stores');
       const from = ingress.map(({ from: peers }) =>
