@@ -76,7 +76,8 @@ describe.each(['api', 'worker'] as const)('%s', (kind) => {
     const role = `${new URL(database.url).username}_${kind}`;
     await database.query(`REVOKE SELECT ON migrations FROM ${role}`);
     const { started, messages } = await waiting(kind);
-    const msg = 'this role cannot read the version of the schema: run migrate';
+    const msg =
+      'this role cannot read the version of the schema: run migrate with DATABASE_API_ROLE and DATABASE_WORKER_ROLE';
     await eventually(() => messages().includes(msg));
     expect(started.log().find((line) => line['msg'] === msg)).toMatchObject({
       level: 'warn',

@@ -55,6 +55,9 @@ export async function migrate(
     await runner.query(NO_TIME_LIMITS);
     await runner.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
     await runner.query(`SET lock_timeout = '${LOCK_TIMEOUT}'`);
+    // First, because the names of the migrations are only returned if everything succeeds.
+    await requireRole(runner.manager, 'DATABASE_API_ROLE', config.DATABASE_API_ROLE);
+    await requireRole(runner.manager, 'DATABASE_WORKER_ROLE', config.DATABASE_WORKER_ROLE);
     const done = await runMigrations(source, runner, whenUnlocked);
     await whenUnlocked(() =>
       runner.manager.transaction((manager) => configure(manager, schemas, config)),
@@ -123,8 +126,6 @@ async function configure(
 ): Promise<void> {
   for (const schema of schemas) await schema.configure?.(manager, config);
   const { DATABASE_API_ROLE: api, DATABASE_WORKER_ROLE: worker } = config;
-  await requireRole(manager, 'DATABASE_API_ROLE', api);
-  await requireRole(manager, 'DATABASE_WORKER_ROLE', worker);
   await grantRights(manager, schemas, { ...(api && { api }), ...(worker && { worker }) });
 }
 

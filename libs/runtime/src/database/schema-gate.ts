@@ -16,6 +16,9 @@ const UNDEFINED_TABLE = '42P01';
 /** The role may not read that table: `migrate` has not granted it its rights. */
 const INSUFFICIENT_PRIVILEGE = '42501';
 
+const CANNOT_READ =
+  'this role cannot read the version of the schema: run migrate with DATABASE_API_ROLE and DATABASE_WORKER_ROLE';
+
 /** Why a process waits before it starts. */
 export type WaitsFor = 'postgres' | 'schema';
 
@@ -52,7 +55,7 @@ export async function waitForSchema(
     } catch (error) {
       if (codeOf(error) === INSUFFICIENT_PRIVILEGE) {
         outages.back();
-        warnOnce({ err: error }, 'this role cannot read the version of the schema: run migrate');
+        warnOnce({ err: error }, CANNOT_READ);
         reason = 'schema';
       } else if (isUnavailable(error)) {
         outages.away(error);
