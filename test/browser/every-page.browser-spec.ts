@@ -62,6 +62,11 @@ const PAGES: Pages = [
   ['applications', () => 'applications', 'Shop'],
   ['an application', () => `applications/${application}`, '0 of 10 subscriptions.'],
   ['a new application', () => 'applications/new', 'Drives its calls', refuse],
+  ['events', () => 'events', 'cdrCreated · call'],
+  ['events that nobody was told of', () => 'events?unmatched=true', 'A subscription was told'],
+  ['an event', () => `events/${delivery.eventId}`, 'One subscription is told'],
+  ['an event that is missing', () => 'events/1', 'There is no such event'],
+  ['the audit', () => 'audit?resource=webhook&resourceId=1', 'That is the only one'],
   ['an unknown page', () => 'nowhere/at/all', 'There is no page'],
   ['the palette', () => 'deliveries', 'cdrCreated · call', openPalette],
 ];

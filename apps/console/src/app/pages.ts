@@ -96,6 +96,21 @@ export const PAGES: readonly PageEntry[] = [
     shows: 'applications',
     Component: lazy(() => import('../pages/application/application-page.js')),
   },
+  {
+    path: '/events',
+    name: 'Events',
+    Component: lazy(() => import('../pages/events/events-page.js')),
+  },
+  {
+    path: '/events/:id',
+    shows: 'events',
+    Component: lazy(() => import('../pages/event/event-page.js')),
+  },
+  {
+    path: '/audit',
+    name: 'Audit',
+    Component: lazy(() => import('../pages/audit/audit-page.js')),
+  },
   ...developmentPages,
 ];
 

@@ -11,6 +11,8 @@ export interface Filter {
   kind: 'choice' | 'text' | 'time';
   /** What may be chosen; of a text, what is suggested. */
   choices?: readonly string[];
+  /** What choices are called, where their values say too little. */
+  names?: Readonly<Record<string, string>>;
   hint?: string;
 }
 
@@ -82,14 +84,20 @@ export function FilterBar({
   );
 }
 
-function inputOf({ name, kind, choices = [] }: Filter, value: string, submit: () => void) {
+function inputOf(
+  { name, kind, choices = [], names = {} }: Filter,
+  value: string,
+  submit: () => void,
+) {
   if (kind === 'choice') {
     const all = value === '' || choices.includes(value) ? choices : [...choices, value];
     return (
       <select name={name} defaultValue={value} onChange={submit}>
         <option value="">All</option>
         {all.map((choice) => (
-          <option key={choice}>{choice}</option>
+          <option key={choice} value={choice}>
+            {names[choice] ?? choice}
+          </option>
         ))}
       </select>
     );

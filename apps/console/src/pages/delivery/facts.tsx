@@ -10,7 +10,10 @@ export function Facts({ delivery }: { delivery: Delivery }) {
       <dt>Event</dt>
       <dd>
         {event} · {resource}
-        {delivery.test && ' · test'} <code className="quiet">{eventId}</code>
+        {delivery.test && ' · test'}{' '}
+        <Link href={`/events/${eventId}`}>
+          <code>{eventId}</code>
+        </Link>
       </dd>
       <dt>Target</dt>
       <dd>

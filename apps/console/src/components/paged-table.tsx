@@ -1,0 +1,59 @@
+import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
+import { type ReactNode, useCallback, useEffect } from 'react';
+import { type Column, Table } from './table.js';
+
+/** A table that loads further pages as its end comes near, and says where it ends. */
+export function PagedTable<Row extends { id: string }>({
+  list,
+  label,
+  plural,
+  hrefOf,
+  columns,
+  empty,
+}: {
+  list: UseInfiniteQueryResult<InfiniteData<{ rows: Row[] }>>;
+  label: string;
+  /** What the rows are called. */
+  plural: string;
+  hrefOf: (row: Row) => string;
+  columns: readonly Column<Row>[];
+  /** What stands in its place if there is nothing. */
+  empty: ReactNode;
+}) {
+  const rows = list.data?.pages.flatMap((page) => page.rows) ?? [];
+  const { hasNextPage, isFetching, fetchNextPage } = list;
+  const loadMore = useCallback(() => {
+    if (hasNextPage && !isFetching) void fetchNextPage();
+  }, [hasNextPage, isFetching, fetchNextPage]);
+  const isEmpty = rows.length === 0;
+  useEffect(() => {
+    // A page may be empty, although a later one is not.
+    if (isEmpty) loadMore();
+  }, [isEmpty, loadMore]);
+  return (
+    <>
+      {!isEmpty && (
+        <Table
+          label={label}
+          rows={rows}
+          keyOf={keyOf}
+          hrefOf={hrefOf}
+          columns={columns}
+          onEnd={loadMore}
+        />
+      )}
+      {list.data && isEmpty && !hasNextPage && empty}
+      <p className="quiet" role="status">
+        {endOf(rows.length, plural, hasNextPage, isFetching)}
+      </p>
+    </>
+  );
+}
+
+const keyOf = ({ id }: { id: string }): string => id;
+
+function endOf(count: number, plural: string, hasMore: boolean, isFetching: boolean): string {
+  if (isFetching) return 'Loading …';
+  if (hasMore || count === 0) return '';
+  return count === 1 ? 'That is the only one.' : `That is all: ${count} ${plural}.`;
+}

@@ -1,0 +1,130 @@
+import './audit.css';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import { faultsOf, sentenceOf } from '../../app/api.js';
+import { useUser } from '../../app/session.js';
+import { type Filter, FilterBar, useFilters } from '../../components/filter-bar.js';
+import { EmptyState } from '../../components/notice.js';
+import { Page } from '../../components/page.js';
+import { PagedTable } from '../../components/paged-table.js';
+import type { Column } from '../../components/table.js';
+import { RelativeTime } from '../../components/time.js';
+import { type AuditEntry, auditQuery } from './audit.queries.js';
+import { ACTIONS, actorOf, pageOf, RESOURCES } from './words.js';
+
+const FILTERS: readonly Filter[] = [
+  {
+    name: 'action',
+    label: 'Change',
+    kind: 'choice',
+    choices: Object.keys(ACTIONS),
+    names: ACTIONS,
+  },
+  {
+    name: 'resource',
+    label: 'Of',
+    kind: 'choice',
+    choices: Object.keys(RESOURCES),
+    names: RESOURCES,
+  },
+  { name: 'resourceId', label: 'With the id', kind: 'text' },
+  { name: 'since', label: 'Since', kind: 'time' },
+  { name: 'until', label: 'Until', kind: 'time' },
+];
+const OF_ACCOUNT: Filter = { name: 'accountId', label: 'Account', kind: 'text', hint: 'Its id' };
+
+const COLUMNS: readonly Column<AuditEntry>[] = [
+  {
+    name: 'Change',
+    width: 'minmax(0, 2fr)',
+    cell: ({ action, resourceId, fields, requestId }) => (
+      <>
+        <span className="line strong">{ACTIONS[action] ?? action}</span>
+        <span className="line quiet">
+          {[resourceId, fields?.join(', '), requestId && `request ${requestId}`]
+            .filter(Boolean)
+            .join(' · ')}
+        </span>
+      </>
+    ),
+  },
+  {
+    name: 'By',
+    width: 'minmax(0, 1fr)',
+    cell: (entry) => (
+      <>
+        <bdi className="line">{actorOf(entry)}</bdi>
+        <span className="line quiet">
+          <RelativeTime at={entry.createdAt} />
+          {entry.address !== undefined && ` · ${entry.address}`}
+        </span>
+      </>
+    ),
+  },
+];
+
+/** Who changed what, and when. */
+export default function AuditPage() {
+  const { role } = useUser();
+  const shownFilters = role === 'platform' ? [...FILTERS, OF_ACCOUNT] : FILTERS;
+  const filters = useFilters(shownFilters);
+  const list = useInfiniteQuery(auditQuery(filters));
+  const { error } = list;
+  return (
+    <Page title="Audit">
+      <FilterBar filters={shownFilters} errors={faultsOf(error)} />
+      <div className="tools">
+        <button type="button" onClick={() => void list.refetch()} disabled={list.isFetching}>
+          Refresh
+        </button>
+        <OneResource filters={filters} />
+      </div>
+      {error && Object.keys(faultsOf(error)).length === 0 && (
+        <p className="problem" role="alert">
+          {sentenceOf(error)}
+        </p>
+      )}
+      <PagedTable
+        list={list}
+        label="Changes"
+        plural="changes"
+        hrefOf={historyOf}
+        columns={COLUMNS}
+        empty={<Nothing isFiltered={Object.keys(filters).length > 0} />}
+      />
+    </Page>
+  );
+}
+
+/** A change leads to all changes of the same thing. */
+function historyOf({ resource, resourceId }: AuditEntry): string {
+  return `/audit?${new URLSearchParams({ resource, resourceId }).toString()}`;
+}
+
+/** Whose changes these are, if they all are of one resource. */
+function OneResource({ filters }: { filters: Record<string, string> }) {
+  const { resource, resourceId } = filters;
+  if (resource === undefined || resourceId === undefined) return null;
+  const page = pageOf(resource, resourceId);
+  return (
+    <span className="one-resource">
+      The changes of {RESOURCES[resource] ?? resource} <bdi>{resourceId}</bdi>.{' '}
+      {page !== undefined && <Link href={page}>Open it</Link>}
+    </span>
+  );
+}
+
+function Nothing({ isFiltered }: { isFiltered: boolean }) {
+  return isFiltered ? (
+    <EmptyState title="No change matches these filters.">
+      <p>Take one of them away, or look further back.</p>
+    </EmptyState>
+  ) : (
+    <EmptyState title="Nothing has been changed yet.">
+      <p>
+        Everything that you create, change or delete appears here.{' '}
+        <Link href="/subscriptions/new">Create a subscription</Link> to begin.
+      </p>
+    </EmptyState>
+  );
+}

@@ -1,0 +1,60 @@
+import type { AuditEntry } from './audit.queries.js';
+
+/** What is done to resources, in words. */
+export const ACTIONS: Readonly<Record<string, string>> = {
+  'webhook.create': 'Subscription created',
+  'webhook.update': 'Subscription changed',
+  'webhook.delete': 'Subscription deleted',
+  'webhook.disable': 'Subscription switched off by the service',
+  'webhook.pause': 'Subscription paused',
+  'webhook.resume': 'Subscription resumed',
+  'webhook.rotate_secret': 'Secret of a subscription replaced',
+  'application.create': 'Application created',
+  'application.update': 'Application changed',
+  'application.delete': 'Application deleted',
+  'application.import': 'Application imported',
+  'delivery.redeliver': 'Delivery sent again',
+  'delivery.cancel': 'Delivery cancelled',
+  'delivery.test': 'Test sent',
+  'replay.create': 'Replay started',
+  'replay.cancel': 'Replay cancelled',
+  'credential.create': 'Credential created',
+  'credential.delete': 'Credential revoked',
+  'user.create': 'Account created',
+  'user.import': 'Account imported',
+  'environment.create': 'Environment created',
+};
+
+/** Kinds of resources, in words. */
+export const RESOURCES: Readonly<Record<string, string>> = {
+  webhook: 'subscription',
+  application: 'application',
+  delivery: 'delivery',
+  replay: 'replay',
+  credential: 'credential',
+  user: 'account',
+  environment: 'environment',
+};
+
+const PAGES: Readonly<Record<string, string>> = {
+  webhook: 'subscriptions',
+  application: 'applications',
+  delivery: 'deliveries',
+};
+
+/** The page of a resource, if there is one. */
+export function pageOf(resource: string, id: string): string | undefined {
+  const page = PAGES[resource];
+  return page === undefined ? undefined : `/${page}/${encodeURIComponent(id)}`;
+}
+
+const OTHER_ACTORS: Readonly<Record<string, string>> = {
+  cli: 'the command line',
+  system: 'the service',
+  platform: 'an operator',
+};
+
+/** Who made a change. A user may be called as another actor is. */
+export function actorOf({ actor, userId }: Pick<AuditEntry, 'actor' | 'userId'>): string {
+  return userId === undefined ? (OTHER_ACTORS[actor] ?? actor) : actor;
+}

@@ -1,0 +1,153 @@
+import '../deliveries/deliveries.css';
+import '../delivery/delivery.css';
+import './event.css';
+import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import { RefusedError, sentenceOf } from '../../app/api.js';
+import { useUser } from '../../app/session.js';
+import { useStream } from '../../app/stream.js';
+import { CopyButton } from '../../components/copy-button.js';
+import { EmptyState, Notice } from '../../components/notice.js';
+import { Page } from '../../components/page.js';
+import { Table } from '../../components/table.js';
+import { LocalTime, RelativeTime } from '../../components/time.js';
+import { COLUMNS } from '../deliveries/columns.js';
+import { allSubscriptionsQuery, useLiveSubscriptions } from '../overview/subscriptions.queries.js';
+import { type Report, reportQuery } from './event.queries.js';
+import { WhyNotSection } from './why-not-section.js';
+
+/** One event: who was told, who was not and why, and its data. */
+export default function EventPage({ params }: { params: Record<string, string> }) {
+  const id = params['id'] ?? '';
+  const client = useQueryClient();
+  const { data, error } = useQuery(reportQuery(id));
+  const { queryKey } = reportQuery(id);
+  useStream({
+    delivery: ({ eventId }) => eventId === id && void client.invalidateQueries({ queryKey }),
+    // Its deliveries may change with a subscription, and so may the reasons.
+    webhook: () => void client.invalidateQueries({ queryKey }),
+  });
+  if (data) return <Shown report={data.report} data={data.data} />;
+  const isMissing = error instanceof RefusedError && error.status === 404;
+  return (
+    <Page title="Event">
+      {isMissing && (
+        <EmptyState title="There is no such event.">
+          <p>
+            It may be older than events are kept, or belong to another account. Go to{' '}
+            <Link href="/events">all events</Link>.
+          </p>
+        </EmptyState>
+      )}
+      {error && !isMissing && (
+        <p className="problem" role="alert">
+          {sentenceOf(error)}
+        </p>
+      )}
+    </Page>
+  );
+}
+
+function Shown({ report, data }: { report: Report; data: string }) {
+  const { deliveries } = report;
+  // Those of other accounts are not to be had.
+  const isOwn = useUser().userId === report.accountId;
+  const subscriptions = useQuery({
+    ...allSubscriptionsQuery,
+    ...(!isOwn && { queryFn: skipToken }),
+  });
+  useLiveSubscriptions();
+  const isComplete = !isOwn || subscriptions.data !== undefined || subscriptions.isError;
+  return (
+    <Page title="Event">
+      <Notice tone={deliveries.length === 0 ? 'waiting' : 'neutral'}>
+        <p>{summaryOf(deliveries.length)}</p>
+      </Notice>
+      <Facts report={report} />
+      {deliveries.length > 0 && (
+        <section aria-labelledby="deliveries">
+          <h2 id="deliveries">Deliveries</h2>
+          <Table
+            label="Deliveries of this event"
+            rows={deliveries}
+            keyOf={keyOf}
+            hrefOf={hrefOf}
+            columns={COLUMNS}
+          />
+        </section>
+      )}
+      {isComplete && (
+        <WhyNotSection report={report} subscriptions={subscriptions.data ?? []} isOwn={isOwn} />
+      )}
+      <section aria-labelledby="data">
+        <h2 id="data">Data</h2>
+        <p className="quiet">As it was reported.</p>
+        <pre tabIndex={0} aria-label="Data">
+          {data}
+        </pre>
+        <CopyButton label="Copy the data" text={data} />
+      </section>
+    </Page>
+  );
+}
+
+type Delivery = Report['deliveries'][number];
+const keyOf = ({ id }: Delivery): string => id;
+const hrefOf = ({ id }: Delivery): string => `/deliveries/${id}`;
+
+function summaryOf(told: number): string {
+  if (told === 0) return 'No subscription was told of this event.';
+  return told === 1
+    ? 'One subscription is told of this event.'
+    : `${told} subscriptions are told of this event.`;
+}
+
+function Facts({ report }: { report: Report }) {
+  const { id, event, resource, accountId, applicationId, producerId, occurredAt, createdAt } =
+    report;
+  const isForeign = useUser().userId !== accountId;
+  return (
+    <dl className="facts">
+      <dt>Event</dt>
+      <dd>
+        {event} · {resource}
+      </dd>
+      {isForeign && (
+        <>
+          <dt>Account</dt>
+          <dd>{accountId}</dd>
+        </>
+      )}
+      <dt>Application</dt>
+      <dd>
+        {applicationId === undefined ? (
+          'none'
+        ) : (
+          <>
+            {applicationId} <Link href={`/events?applicationId=${applicationId}`}>Its events</Link>
+          </>
+        )}
+      </dd>
+      {producerId !== undefined && (
+        <>
+          <dt>Producer&apos;s key</dt>
+          <dd>
+            <bdi>{producerId}</bdi>
+          </dd>
+        </>
+      )}
+      <dt>Happened</dt>
+      <dd>
+        <LocalTime at={occurredAt} /> (<RelativeTime at={occurredAt} />)
+      </dd>
+      <dt>Accepted</dt>
+      <dd>
+        <LocalTime at={createdAt} /> (<RelativeTime at={createdAt} />)
+      </dd>
+      <dt>ID</dt>
+      <dd>
+        <code>{id}</code>
+      </dd>
+    </dl>
+  );
+}

@@ -1,0 +1,18 @@
+import { queryOptions } from '@tanstack/react-query';
+import { api, rawAnswerOf, type Schemas } from '../../app/api.js';
+import { rawMembers } from '../delivery/raw-json.js';
+
+export type Report = Omit<Schemas['EventReport'], 'data'>;
+
+/** An event with its deliveries, and the text of its data, in which numbers are unharmed. */
+export const reportQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['event', id, 'report'],
+    queryFn: async ({ signal }) => {
+      const params = { path: { id } };
+      const text = await rawAnswerOf(
+        api.GET('/v1/events/{id}', { params, parseAs: 'text', signal }),
+      );
+      return { report: JSON.parse(text) as Report, data: rawMembers(text).get('data') ?? '' };
+    },
+  });

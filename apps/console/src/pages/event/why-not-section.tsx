@@ -1,0 +1,117 @@
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { EmptyState } from '../../components/notice.js';
+import { LocalTime } from '../../components/time.js';
+import type { Subscription } from '../overview/subscriptions.queries.js';
+import type { Report } from './event.queries.js';
+import { type WhyNot, whyNotOf } from './why-not.js';
+
+const FIRST = 20;
+
+/** Each subscription that could have been told of an event and was not, with the reason. */
+export function WhyNotSection({
+  report,
+  subscriptions,
+  isOwn,
+}: {
+  report: Report;
+  subscriptions: readonly Subscription[];
+  /** Whether the subscriptions are those of the event's account. */
+  isOwn: boolean;
+}) {
+  const [wantsAll, setWantsAll] = useState(false);
+  const { deliveries } = report;
+  if (deliveries.some(({ test }) => test)) return <p>It is a test of one subscription.</p>;
+
+  const all = whyNotOf(report, subscriptions);
+  const shown = wantsAll ? all : all.slice(0, FIRST);
+  if (all.length === 0 && deliveries.length > 0) return null;
+  return (
+    <section aria-labelledby="why-not">
+      <h2 id="why-not">
+        {deliveries.length === 0 ? 'Why nobody was told' : 'Who was not told, and why'}
+      </h2>
+      {all.length === 0 ? (
+        <Nobody subscriptions={subscriptions} isOwn={isOwn} />
+      ) : (
+        <p className="quiet">As far as the subscriptions show it now.</p>
+      )}
+      <ul className="why-not">
+        {shown.map((one) => (
+          <li key={one.webhookId}>
+            <Reason of={one} />
+          </li>
+        ))}
+      </ul>
+      {shown.length < all.length && (
+        <button type="button" onClick={() => setWantsAll(true)}>
+          Show all {all.length}
+        </button>
+      )}
+    </section>
+  );
+}
+
+function Reason({ of: { webhookId, subscription, sentence, at, advice } }: { of: WhyNot }) {
+  return (
+    <>
+      <p>
+        <Link href={`/subscriptions/${webhookId}`}>
+          <bdi className="strong">
+            {subscription?.name ?? subscription?.targetUrl ?? `Subscription ${webhookId}`}
+          </bdi>
+        </Link>
+        {subscription && (
+          <span className="quiet">
+            {' '}
+            {subscription.event} · {subscription.resource} ·{' '}
+            {subscription.applicationId === undefined
+              ? 'whole account'
+              : `application ${subscription.applicationId}`}
+          </span>
+        )}
+      </p>
+      <p>
+        {sentence}
+        {at !== undefined && (
+          <>
+            {' '}
+            (<LocalTime at={at} />)
+          </>
+        )}
+      </p>
+      <p className="quiet">{advice}</p>
+    </>
+  );
+}
+
+/** Said where the API has no reason of any subscription. */
+function Nobody({
+  subscriptions,
+  isOwn,
+}: {
+  subscriptions: readonly Subscription[];
+  isOwn: boolean;
+}) {
+  if (!isOwn) {
+    return (
+      <EmptyState title="No subscription could have been told.">
+        <p>The account has none at its level, nor for the application of this event.</p>
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState
+      title={
+        subscriptions.length === 0
+          ? 'There is no subscription.'
+          : 'No subscription is for such events: all are for other applications.'
+      }
+    >
+      <p>
+        <Link href="/subscriptions/new">Create a subscription</Link> for the whole account to get
+        later events.
+      </p>
+    </EmptyState>
+  );
+}

@@ -1,0 +1,74 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { ConsoleInstallation, type Customer } from '../support/console.js';
+
+let installation: ConsoleInstallation;
+let customer: Customer;
+
+beforeAll(async () => {
+  installation = await ConsoleInstallation.start();
+});
+afterAll(() => installation.stop());
+beforeEach(async () => {
+  customer = await installation.aCustomer();
+});
+afterEach(() => installation.closePages());
+
+it('lists changes, the newest first, and those of one thing', async () => {
+  const webhook = await installation.aSubscription(customer);
+  await installation.aSubscription(customer);
+  await customer.client.put(`/v1/webhooks/${webhook}`, { name: 'Billing', enabled: false });
+  const page = await installation.openAs(customer, 'audit');
+  const first = page.getByRole('row').nth(1);
+  await first.getByText('Subscription changed').waitFor();
+  await first
+    .getByText(new RegExp(`^${webhook} · (name, enabled|enabled, name) · request`))
+    .waitFor();
+  await first.getByText(customer.username).waitFor();
+
+  await first.getByRole('link').click();
+  await page.getByText(`The changes of subscription ${webhook}.`).waitFor();
+  await page.getByText('That is all: 2 changes.').waitFor();
+  expect(page.url()).toMatch(new RegExp(`audit\\?resource=webhook&resourceId=${webhook}$`));
+  const open = page.getByRole('link', { name: 'Open it' });
+  expect(await open.getAttribute('href')).toBe(`/console/subscriptions/${webhook}`);
+
+  await page.getByLabel('Change', { exact: true }).selectOption({ label: 'Subscription created' });
+  await page.getByText('That is the only one.').waitFor();
+  expect(page.url()).toMatch(/action=webhook\.create/);
+  await page.goBack();
+  await page.getByText('That is all: 2 changes.').waitFor();
+});
+
+it('loads further changes as the end comes near', async () => {
+  await installation.database.query(
+    `INSERT INTO audit (id, created_at, account_id, user_id, actor, action, resource_id, fields)
+     SELECT new_uuid(now(), n), now(), $1, $1, $2, 'delivery.redeliver', n::text, '{}'
+     FROM generate_series(1, 500) n`,
+    [customer.id, customer.username],
+  );
+  const page = await installation.openAs(customer, 'audit?action=delivery.redeliver');
+  const rows = page.getByRole('table', { name: 'Changes' });
+  await expect
+    .poll(
+      async () => {
+        await page.evaluate('window.scrollTo(0, document.documentElement.scrollHeight)');
+        return rows.getAttribute('aria-rowcount');
+      },
+      { timeout: 20_000, interval: 50 },
+    )
+    .toBe('501');
+  await page.getByText('That is all: 500 changes.').waitFor();
+});
+
+it('shows hostile filters as text', async () => {
+  const script = '<img src=x onerror="document.title=\'taken\'">\u202e';
+  const hostile = encodeURIComponent(script + 'x'.repeat(2_000));
+  const page = await installation.openAs(
+    customer,
+    `audit?resource=${hostile}&resourceId=${hostile}`,
+  );
+  await page.getByText('No change matches').waitFor();
+  await page.getByText('The changes of <img').waitFor();
+  expect(await page.title()).toBe('Audit – Switchhook');
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(1_200);
+});

@@ -1,0 +1,99 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { Schemas } from '#libs/client';
+import { ConsoleInstallation, type Customer, overflowOf } from '../support/console.js';
+
+let installation: ConsoleInstallation;
+let customer: Customer;
+
+beforeAll(async () => {
+  installation = await ConsoleInstallation.start({ DELIVERY_RETRY_SCHEDULE: '1h' });
+});
+afterAll(() => installation.stop());
+beforeEach(async () => {
+  installation.receiver.answering = (_, response) => response.end();
+  customer = await installation.aCustomer();
+});
+afterEach(() => installation.closePages());
+
+/** @returns the id of the newest event */
+async function newestEvent(): Promise<string> {
+  const answer = await customer.client.get('/v1/events?limit=1');
+  return answer.json<Schemas['Event'][]>()[0]!.id;
+}
+
+/** @returns the id of a new application */
+async function anApplication(): Promise<string> {
+  const body = { name: 'Switchboard', voiceUrl: 'http://voice.example/' };
+  const answer = await customer.client.post('/v1/applications', body);
+  return answer.json<{ href: string }>().href.split('/').at(-1)!;
+}
+
+it('lists events, and in the address keeps whether nobody was told', async () => {
+  await installation.report(customer);
+  await installation.aSubscription(customer);
+  await installation.report(customer);
+  const page = await installation.openAs(customer, 'events');
+  await page.getByText('That is all: 2 events.').waitFor();
+  await page.getByLabel('Told to').selectOption({ label: 'nobody' });
+  await page.getByText('That is the only one.').waitFor();
+  expect(page.url()).toMatch(/events\?unmatched=true$/);
+  await page.goBack();
+  await page.getByText('That is all: 2 events.').waitFor();
+  await page.getByRole('row').nth(2).getByRole('link').click();
+  await page.getByText('No subscription was told of this event.').waitFor();
+});
+
+it('says of each subscription why it was not told', async () => {
+  const off = await installation.aSubscription(customer, { name: 'Off', enabled: false });
+  await installation.aSubscription(customer, { name: 'Messages', event: 'smsdlr' });
+  await installation.report(customer);
+  await installation.aSubscription(customer, { name: 'Late' });
+  const page = await installation.openAs(customer, `events/${await newestEvent()}`);
+  const why = page.getByRole('region', { name: 'Why nobody was told' });
+  const ofOff = why.getByRole('listitem').filter({ hasText: 'Off' });
+  await ofOff.getByText('It is off.').waitFor();
+  await why.getByText('It is for smsdlr, and this event is cdrCreated.').waitFor();
+
+  await why.getByText('It was created after this event.').waitFor();
+
+  await page.getByText('Live', { exact: true }).waitFor();
+  await customer.client.put(`/v1/webhooks/${off}`, { enabled: true });
+  await ofOff.getByText('It would be told now: it was changed after this event.').waitFor();
+});
+
+it('says so where the only subscription is for another application', async () => {
+  const application = await anApplication();
+  const body = { event: 'cdrCreated', resource: 'all', targetUrl: installation.receiver.url };
+  await customer.client.post(`/v1/applications/${application}/webhooks`, body);
+  await installation.report(customer);
+  const page = await installation.openAs(customer, `events/${await newestEvent()}`);
+  const sentence = `It is for events of application ${application}, and this event is of no application.`;
+  await page.getByText(sentence).waitFor();
+  await page.getByText('create a subscription for the whole account').waitFor();
+});
+
+it('says what to do where there is no subscription', async () => {
+  await installation.report(customer);
+  const page = await installation.openAs(customer, `events/${await newestEvent()}`);
+  await page.getByText('There is no subscription.').waitFor();
+  const create = page.getByRole('link', { name: 'Create a subscription' });
+  expect(await create.getAttribute('href')).toBe('/console/subscriptions/new');
+});
+
+it('shows who was told, and the data exactly as it was reported', async () => {
+  const script = '<script>document.title="taken"</script>\u202e';
+  const text = JSON.stringify(script.repeat(200));
+  const data = `{ "n":98765432109876543210.50, "n": 1e400, "text":${text} }`;
+  await installation.aSubscription(customer, { name: script });
+  await installation.report(customer, data);
+  const { id } = await installation.delivery(customer, 'succeeded');
+  const viewport = { width: 360, height: 700 };
+  const page = await installation.openAs(customer, `events/${await newestEvent()}`, { viewport });
+  await page.getByText('One subscription is told of this event.').waitFor();
+  const table = page.getByRole('table', { name: 'Deliveries of this event' });
+  await table.getByText('succeeded').waitFor();
+  expect(await table.getByRole('link').getAttribute('href')).toBe(`/console/deliveries/${id}`);
+  expect(await page.locator('pre').textContent()).toBe(data);
+  expect(await page.title()).toBe('Event – Switchhook');
+  expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+});
