@@ -21,6 +21,17 @@ const states = (page: Page) => page.locator('[role=row] .badge').allInnerTexts()
 
 const verdictOn = (page: Page) => page.getByRole('region', { name: 'What became of it' });
 
+const healthOn = (page: Page) => page.getByRole('region', { name: 'Health' });
+
+/** The id that an address ends with. */
+const lastOf = (url: string) => url.slice(url.lastIndexOf('/') + 1);
+
+async function reportCall(applicationId: string, callId: string): Promise<void> {
+  const about = { event: 'cdrCreated', resource: 'call', accountId: customer.id, applicationId };
+  const made = await installation.platform.post('/v1/events', { ...about, data: { callId } });
+  expect(made.status).toBe(202);
+}
+
 function answer(status: number, body: string): void {
   installation.receiver.answering = (_, response) => response.writeHead(status).end(body);
 }
@@ -38,22 +49,38 @@ it('leads a customer from the login to a repaired receiver', async () => {
   await page.getByLabel('Username').waitFor();
   await picture(page, 'login');
   await logIn(page, customer);
-  const webhook = await installation.aSubscription(customer, { name: 'Billing' });
+
+  // An application, and a subscription to its calls.
+  await goTo(page, 'Applications');
+  await page.getByRole('link', { name: 'New application' }).click();
+  await page.getByLabel('Name').fill('Shop');
+  await page.getByLabel('Voice URL').fill('https://shop.example.com/voice');
+  await page.getByRole('button', { name: 'Create' }).click();
+  await page.getByText('0 of 10 subscriptions.').waitFor();
+  const application = lastOf(page.url());
+  await page.getByRole('link', { name: 'New subscription' }).click();
+  await page.getByLabel('Name').fill('Billing');
+  await page.getByLabel('Target URL').fill(installation.receiver.url);
+  await picture(page, 'new-subscription');
+  await page.getByRole('button', { name: 'Create' }).click();
+  await healthOn(page).getByText('All is well').waitFor();
+  const webhook = lastOf(page.url());
+  const report = (call: string) => reportCall(application, call);
 
   // An event arrives live.
   await goTo(page, 'Deliveries');
   await page.getByText('There are no deliveries yet.').waitFor();
   await page.getByText('Live', { exact: true }).waitFor();
-  await installation.report(customer, '{"callId":"c-1","seconds":61}');
+  await report('c-1');
   await page.locator('.badge', { hasText: 'succeeded' }).waitFor();
 
   // The receiver breaks.
   answer(500, 'out of order');
-  for (let n = 2; n <= 6; n += 1) await installation.report(customer, `{"callId":"c-${n}"}`);
+  for (let n = 2; n <= 6; n += 1) await report(`c-${n}`);
   const gone = Array<string>(5).fill('exhausted');
   await expect.poll(() => states(page), { timeout: 30_000 }).toEqual([...gone, 'succeeded']);
   await letTimePass(webhook);
-  await installation.report(customer, '{"callId":"c-7"}');
+  await report('c-7');
   await page.locator('.badge', { hasText: 'parked' }).waitFor();
   await picture(page, 'deliveries');
 
@@ -65,9 +92,21 @@ it('leads a customer from the login to a repaired receiver', async () => {
   await page.getByText('out of order').waitFor();
   await picture(page, 'delivery');
 
+  await goTo(page, 'Subscriptions');
+  await page.getByRole('link', { name: 'Billing' }).click();
+  await healthOn(page)
+    .getByText(/works again, one notification is sent in \d+/)
+    .waitFor();
+  await picture(page, 'subscription');
+  await goTo(page, 'Overview');
+  await page.locator('.plot canvas').nth(1).waitFor();
+  await picture(page, 'overview');
+
   // It is repaired: a test closes the circuit, and what waited is sent.
   answer(200, 'thanks');
-  expect((await customer.client.post(`/v1/webhooks/${webhook}/test`)).status).toBe(202);
+  await goTo(page, 'Subscriptions');
+  await page.getByRole('link', { name: 'Billing' }).click();
+  await page.getByRole('button', { name: 'Send a test' }).click();
   await verdict.getByText('Your server accepted this notification with 200').waitFor();
 
   // What failed is sent again.
@@ -86,4 +125,25 @@ it('leads a customer from the login to a repaired receiver', async () => {
     .poll(() => states(page), { timeout: 30_000 })
     .toEqual(Array<string>(8).fill('succeeded'));
   await picture(page, 'redelivered');
+
+  // The secret is replaced; for a day, the old one signs beside it.
+  await goTo(page, 'Subscriptions');
+  await page.getByRole('link', { name: 'Billing' }).click();
+  await healthOn(page).getByText('All is well').waitFor();
+  await page.getByRole('button', { name: 'Replace the secret' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Replace' }).click();
+  await page.getByText(/The old secret also signs for 2[34]:/).waitFor();
+});
+
+it('shows an operator the installation', async () => {
+  // In tests, API and worker are one process, which shows as either.
+  await installation.database.query('DELETE FROM processes');
+  await installation.database.query(
+    `INSERT INTO processes (id, kind, version, in_flight)
+     VALUES ('api-1:7:a1b2c3', 'api', '1.1.0', 0), ('worker-1:7:d4e5f6', 'worker', '1.1.0', 0)`,
+  );
+  const page = await installation.openAs(await installation.anOperator(), '');
+  await page.getByRole('heading', { name: 'Installation' }).waitFor();
+  await page.getByRole('region', { name: 'Health' }).getByText('Everything works.').waitFor();
+  await picture(page, 'installation');
 });
