@@ -133,6 +133,16 @@ it('leads a customer from the login to a repaired receiver', async () => {
   await page.getByRole('button', { name: 'Replace the secret' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Replace' }).click();
   await page.getByText(/The old secret also signs for 2[34]:/).waitFor();
+
+  // All of it is in the audit.
+  await goTo(page, 'Audit');
+  const changes = page.getByRole('table', { name: 'Changes' });
+  await changes.getByText('Secret of a subscription replaced').waitFor();
+  await changes.getByText('Replay started').waitFor();
+  await changes.getByText('Test sent').waitFor();
+  await changes.getByText('Subscription created').waitFor();
+  await changes.getByText('Application created').waitFor();
+  await picture(page, 'audit');
 });
 
 it('shows an operator the installation', async () => {
