@@ -47,7 +47,6 @@ it('leads a customer from the login to a repaired receiver', async () => {
   customer = await installation.aCustomer();
   const page = await installation.open('');
   await page.getByLabel('Username').waitFor();
-  await picture(page, 'login');
   await logIn(page, customer);
 
   // An application, and a subscription to its calls.
