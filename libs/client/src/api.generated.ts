@@ -350,7 +350,7 @@ export interface paths {
         };
         /**
          * Show a subscription's statistics
-         * @description How the newest attempts went, and what waits. With any parameter, also the history of a time range. It is about ten seconds old, and lacks the last ten seconds of a worker that was killed.
+         * @description Outcomes of the newest attempts, and the backlog. With any parameter, also the history of a time range. It is about ten seconds old, and lacks the last ten seconds of a worker that was killed.
          */
         get: operations["deliveriesStats"];
         put?: never;

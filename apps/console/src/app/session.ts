@@ -55,7 +55,7 @@ export function forgetData(): void {
   queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION_KEY[0] });
 }
 
-/** The user; only inside of the shell, which is shown to nobody else. */
+/** The user who is logged in. Only for components inside the shell. */
 export function useUser(): Session {
   const { data } = useSuspenseQuery(sessionQuery);
   if (!data.user) throw new Error('nobody is logged in');

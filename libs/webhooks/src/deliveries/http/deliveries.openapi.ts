@@ -91,7 +91,7 @@ export const deliveriesRoutes = describeRoutes(DeliveriesController, {
     stats: {
       summary: "Show a subscription's statistics",
       about:
-        'How the newest attempts went, and what waits. With any parameter, also the history of a time ' +
+        'Outcomes of the newest attempts, and the backlog. With any parameter, also the history of a time ' +
         'range. It is about ten seconds old, and lacks the last ten seconds of a worker that was killed.',
       path: OF_SUBSCRIPTION,
       query: HISTORY_RANGE,

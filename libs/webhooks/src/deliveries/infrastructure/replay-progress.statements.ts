@@ -52,7 +52,7 @@ WHERE id IN (
 )`,
 );
 
-/** Where a replay `r` keeps how far it got in a subscription `w`: in its own row, or in that of a part `p`. */
+/** The progress of replay `r` in subscription `w`: in the replay's own row, or in the row of its part `p`. */
 type Progress = 'r' | 'p';
 
 /**
