@@ -36,6 +36,24 @@ it('says what became of a delivery, follows it, and redelivers it', async () => 
   await page.getByText('Attempt 2', { exact: true }).waitFor();
 });
 
+it('cancels a delivery that waits, and says why it cannot be redelivered before', async () => {
+  installation.receiver.answering = (_, response) => response.writeHead(500).end();
+  await installation.aSubscription(customer);
+  await installation.report(customer);
+  const { id } = await installation.delivery(customer, 'pending');
+  const page = await installation.openAs(customer, `deliveries/${id}`);
+  await page.getByText('It can be redelivered when it has ended.').waitFor();
+  await page.getByRole('button', { name: 'Cancel delivery' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Cancel this delivery?' });
+  await dialog.getByRole('button', { name: 'Cancel delivery' }).click();
+  const verdict = page.getByRole('region', { name: 'What became of it' });
+  await verdict.getByText('cancelled', { exact: true }).waitFor();
+  await dialog.waitFor({ state: 'detached' });
+  expect(await page.getByRole('button', { name: 'Redeliver' }).isDisabled()).toBe(false);
+  const cancelled = await customer.client.get(`/v1/deliveries/${id}`);
+  expect(cancelled.json()).toMatchObject({ state: 'cancelled', reason: 'requested' });
+});
+
 it('shows the body exactly as it was signed, and copies the request as curl', async () => {
   const payload = '{"big": 12345678901234567890, "z":1, "a":"\\u00e9"}';
   const fields = `{"name":"Billing \\"EU\\"","event":"cdrCreated","resource":"call","targetUrl":"${installation.receiver.url}","payload":${payload},"headers":{"X-Key":"top secret"}}`;

@@ -6,6 +6,7 @@ import { RefusedError, sentenceOf } from '../../app/api.js';
 import { useCommands } from '../../app/palette.js';
 import { useUser } from '../../app/session.js';
 import { useStream } from '../../app/stream.js';
+import { Confirm } from '../../components/confirm.js';
 import { Badge, EmptyState, Notice } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
 import { LocalTime, RelativeTime } from '../../components/time.js';
@@ -17,6 +18,7 @@ import {
   type Delivery,
   deliveryQuery,
   eventQuery,
+  useCancel,
   webhookQuery,
 } from './delivery.queries.js';
 import { Facts } from './facts.js';
@@ -86,13 +88,6 @@ function Shown({ delivery }: { delivery: Delivery }) {
     ...webhookQuery(webhookId),
     ...(!isOwn && { queryFn: skipToken }),
   });
-  const redeliver = useRedeliver();
-  const canRedeliver = isOwn && isFinished(state) && !redeliver.isPending;
-  useCommands(
-    canRedeliver
-      ? [{ name: 'Redeliver this delivery', group: 'Actions', run: () => redeliver.mutate([id]) }]
-      : [],
-  );
 
   const attempts = all.data ?? attemptLog;
   const body =
@@ -103,16 +98,7 @@ function Shown({ delivery }: { delivery: Delivery }) {
   const missing = isOwn ? isDeleted && 'deleted' : accountId !== undefined && 'not yours';
   const verdict = verdictOf(delivery, attemptLog, of?.webhook);
   return (
-    <Page
-      title="Delivery"
-      actions={
-        isOwn && (
-          <button type="button" disabled={!canRedeliver} onClick={() => redeliver.mutate([id])}>
-            Redeliver
-          </button>
-        )
-      }
-    >
+    <Page title="Delivery" actions={isOwn && <Actions delivery={delivery} />}>
       {role === 'platform' && (
         <p>
           Of{' '}
@@ -163,5 +149,51 @@ function Shown({ delivery }: { delivery: Delivery }) {
         }
       />
     </Page>
+  );
+}
+
+/** A delivery that has ended can be sent again; one that has not can be cancelled. */
+function Actions({ delivery: { id, state } }: { delivery: Delivery }) {
+  const isEnded = isFinished(state);
+  const [isAsked, setAsked] = useState(false);
+  const redeliver = useRedeliver();
+  const cancel = useCancel(id);
+  useCommands([
+    isEnded
+      ? { name: 'Redeliver this delivery', group: 'Actions', run: () => redeliver.mutate([id]) }
+      : { name: 'Cancel this delivery', group: 'Actions', run: () => setAsked(true) },
+  ]);
+  return (
+    <>
+      {!isEnded && (
+        <button type="button" onClick={() => setAsked(true)}>
+          Cancel delivery
+        </button>
+      )}
+      <button
+        type="button"
+        disabled={!isEnded || redeliver.isPending}
+        aria-describedby={isEnded ? undefined : 'not-yet'}
+        onClick={() => redeliver.mutate([id])}
+      >
+        Redeliver
+      </button>
+      {!isEnded && (
+        <span id="not-yet" className="quiet">
+          It can be redelivered when it has ended.
+        </span>
+      )}
+      {isAsked && !isEnded && (
+        <Confirm
+          label="Cancel this delivery?"
+          action="Cancel delivery"
+          isBusy={cancel.isPending}
+          onConfirm={() => cancel.mutate(undefined, { onSettled: () => setAsked(false) })}
+          onClose={() => setAsked(false)}
+        >
+          <p>It is not tried again. An attempt that is on its way ends first.</p>
+        </Confirm>
+      )}
+    </>
   );
 }

@@ -1,5 +1,13 @@
-import { queryOptions } from '@tanstack/react-query';
-import { answerOf, api, rawAnswerOf, RefusedError, type Schemas } from '../../app/api.js';
+import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import {
+  answerOf,
+  api,
+  rawAnswerOf,
+  RefusedError,
+  type Schemas,
+  sentenceOf,
+} from '../../app/api.js';
+import { showToast } from '../../components/toast.js';
 import { everyOf } from '#libs/client';
 
 export type Attempt = Schemas['Attempt'];
@@ -53,6 +61,17 @@ export const eventQuery = (id: string) =>
         api.GET('/v1/events/{id}', { params: { path: { id } }, parseAs: 'text', signal }),
       ),
   });
+
+/** Gives up a delivery that waits. */
+export function useCancel(id: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: () =>
+      answerOf(api.POST('/v1/deliveries/{id}/cancel', { params: { path: { id } } })),
+    onError: (error) => showToast(sentenceOf(error), 'bad'),
+    onSettled: () => client.invalidateQueries({ queryKey: ['delivery', id] }),
+  });
+}
 
 async function unlessMissing<Body>(answer: Promise<Body>): Promise<Body | undefined> {
   try {
