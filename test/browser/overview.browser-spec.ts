@@ -34,7 +34,7 @@ it('is where a login leads, and says to a new account what to do first', async (
 });
 
 it('shows the outcomes and answer times of a time range, as charts and as tables', async () => {
-  await installation.aSubscription(customer);
+  const webhook = await installation.aSubscription(customer);
   installation.receiver.answering = (_, response) => response.writeHead(500).end();
   await installation.report(customer);
   await installation.delivery(customer, 'pending');
@@ -59,6 +59,9 @@ it('shows the outcomes and answer times of a time range, as charts and as tables
   expect(page.url()).toMatch(/overview\?range=week$/);
   await page.goBack();
   await expect.poll(() => table.getByRole('row').count()).toBeLessThan(20);
+
+  const ofOne = await installation.openAs(customer, `subscriptions/${webhook}`);
+  await ofOne.getByText('Of all attempts, 1 met a server error (5xx).').waitFor();
 });
 
 it('shows by itself what begins to fail, since when, and when it works again', async () => {

@@ -10,6 +10,7 @@ import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
 import { LocalTime } from '../../components/time.js';
 import { showToast } from '../../components/toast.js';
+import { SubscriptionStatistics } from '../overview/subscription-statistics.js';
 import { HealthSection } from './health-section.js';
 import { ReceiverSection } from './receiver-section.js';
 import { SecretSection } from './secret-section.js';
@@ -70,6 +71,7 @@ function ShownPage({ shown }: { shown: Shown }) {
         <LocalTime at={webhook.updatedAt} />
       </p>
       <HealthSection subscription={webhook} />
+      <SubscriptionStatistics webhookId={webhook.id} />
       <SettingsSection shown={shown} />
       {/* Another kind of key is another secret. */}
       <SecretSection
