@@ -122,8 +122,15 @@ it('picks an account by its name, and keeps it in the address', async () => {
   const address = `/console/deliveries?accountId=${customer.id}`;
   const link = page.getByRole('link', { name: 'Deliveries', exact: true });
   expect(await link.getAttribute('href')).toBe(address);
+  await page.getByRole('link', { name: 'Events', exact: true }).click();
+  await page.getByText('cdrCreated · call').waitFor();
+  await picker.fill(other.username);
+  await page.keyboard.press('Enter');
+  await page.getByText('No event matches').waitFor();
+  await page.getByRole('link', { name: 'Audit', exact: true }).click();
+  await expect.poll(() => picker.inputValue()).toBe(other.username);
   await page.getByRole('button', { name: 'Clear' }).first().click();
-  await expect.poll(() => page.url()).toMatch(/\/console\/deliveries$/);
+  await expect.poll(() => page.url()).toMatch(/\/console\/audit$/);
 });
 
 it('finds accounts and deliveries in the palette by a pasted id or address', async () => {

@@ -99,6 +99,7 @@ export const PAGES: readonly PageEntry[] = [
   {
     path: '/events',
     name: 'Events',
+    byAccount: true,
     Component: lazy(() => import('../pages/events/events-page.js')),
   },
   {
@@ -109,6 +110,7 @@ export const PAGES: readonly PageEntry[] = [
   {
     path: '/audit',
     name: 'Audit',
+    byAccount: true,
     Component: lazy(() => import('../pages/audit/audit-page.js')),
   },
   ...developmentPages,

@@ -1,6 +1,6 @@
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
 import { type ReactNode, useCallback, useEffect } from 'react';
-import { type Column, Table } from './table.js';
+import { type Column, type Selection, Table } from './table.js';
 
 /** A table that loads further pages as its end comes near, and says where it ends. */
 export function PagedTable<Row extends { id: string }>({
@@ -9,6 +9,7 @@ export function PagedTable<Row extends { id: string }>({
   plural,
   hrefOf,
   columns,
+  selection,
   empty,
 }: {
   list: UseInfiniteQueryResult<InfiniteData<{ rows: Row[] }>>;
@@ -17,6 +18,7 @@ export function PagedTable<Row extends { id: string }>({
   plural: string;
   hrefOf: (row: Row) => string;
   columns: readonly Column<Row>[];
+  selection?: Selection<Row> | undefined;
   /** What stands in its place if there is nothing. */
   empty: ReactNode;
 }) {
@@ -39,6 +41,7 @@ export function PagedTable<Row extends { id: string }>({
           keyOf={keyOf}
           hrefOf={hrefOf}
           columns={columns}
+          {...(selection && { selection })}
           onEnd={loadMore}
         />
       )}

@@ -88,7 +88,9 @@ function Shown({ account }: { account: Account }) {
         </dd>
       </dl>
       <p>
-        <Link href={`/deliveries?accountId=${id}`}>Its deliveries</Link>
+        <Link href={`/deliveries?accountId=${id}`}>Its deliveries</Link> ·{' '}
+        <Link href={`/events?accountId=${id}`}>its events</Link> ·{' '}
+        <Link href={`/audit?accountId=${id}`}>its audit</Link>
       </p>
       <Credentials account={account} changes={changes} />
       {isAsked && (

@@ -1,8 +1,8 @@
 import './audit.css';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
+import { useAccountShown } from '../../app/account.js';
 import { faultsOf, sentenceOf } from '../../app/api.js';
-import { useUser } from '../../app/session.js';
 import { type Filter, FilterBar, useFilters } from '../../components/filter-bar.js';
 import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
@@ -31,7 +31,6 @@ const FILTERS: readonly Filter[] = [
   { name: 'since', label: 'Since', kind: 'time' },
   { name: 'until', label: 'Until', kind: 'time' },
 ];
-const OF_ACCOUNT: Filter = { name: 'accountId', label: 'Account', kind: 'text', hint: 'Its id' };
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
   {
@@ -65,14 +64,13 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
 
 /** Who changed what, and when. */
 export default function AuditPage() {
-  const { role } = useUser();
-  const shownFilters = role === 'platform' ? [...FILTERS, OF_ACCOUNT] : FILTERS;
-  const filters = useFilters(shownFilters);
+  const { accountId } = useAccountShown();
+  const filters = { ...useFilters(FILTERS), ...(accountId !== undefined && { accountId }) };
   const list = useInfiniteQuery(auditQuery(filters));
   const { error } = list;
   return (
     <Page title="Audit">
-      <FilterBar filters={shownFilters} errors={faultsOf(error)} />
+      <FilterBar filters={FILTERS} errors={faultsOf(error)} />
       <div className="tools">
         <button type="button" onClick={() => void list.refetch()} disabled={list.isFetching}>
           Refresh

@@ -1,6 +1,6 @@
 import './deliveries.css';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useCallback, useState } from 'react';
+import { useState } from 'react';
 import { Link } from 'wouter';
 import { useAccountShown } from '../../app/account.js';
 import { faultsOf, sentenceOf } from '../../app/api.js';
@@ -8,7 +8,8 @@ import { useCommands } from '../../app/palette.js';
 import { type Filter, FilterBar, useFilters } from '../../components/filter-bar.js';
 import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
-import { type Selection, Table } from '../../components/table.js';
+import { PagedTable } from '../../components/paged-table.js';
+import type { Selection } from '../../components/table.js';
 import { EVENT_KINDS } from '../subscriptions/event-kinds.js';
 import { COLUMNS } from './columns.js';
 import { deliveriesQuery, type Delivery, useRedeliver } from './deliveries.queries.js';
@@ -34,12 +35,7 @@ export default function DeliveriesPage() {
   const list = useInfiniteQuery(deliveriesQuery(filters));
   const live = useLiveDeliveries(filters);
   const redeliver = useRedeliver();
-
-  const rows = list.data?.pages.flatMap((page) => page.rows) ?? [];
-  const { hasNextPage, isFetching, fetchNextPage, error } = list;
-  const loadMore = useCallback(() => {
-    if (hasNextPage && !isFetching) void fetchNextPage();
-  }, [hasNextPage, isFetching, fetchNextPage]);
+  const { isFetching, error } = list;
 
   function redeliverSelected(): void {
     redeliver.mutate([...selected], { onSuccess: () => setSelected(new Set()) });
@@ -87,38 +83,23 @@ export default function DeliveriesPage() {
           {sentenceOf(error)}
         </p>
       )}
-      {rows.length > 0 && (
-        <Table
-          label="Deliveries"
-          rows={rows}
-          keyOf={keyOf}
-          hrefOf={hrefOf}
-          columns={COLUMNS}
-          {...(isOwn && { selection })}
-          onEnd={loadMore}
-        />
-      )}
-      {list.data && rows.length === 0 && !hasNextPage && (
-        <Nothing isFiltered={Object.keys(filters).length > 0} />
-      )}
-      <p className="quiet" role="status">
-        {endOf(rows.length, hasNextPage, isFetching)}
-      </p>
+      <PagedTable
+        list={list}
+        label="Deliveries"
+        plural="deliveries"
+        hrefOf={hrefOf}
+        columns={COLUMNS}
+        selection={isOwn ? selection : undefined}
+        empty={<Nothing isFiltered={Object.keys(filters).length > 0} />}
+      />
     </Page>
   );
 }
 
-const keyOf = ({ id }: Delivery): string => id;
 const hrefOf = ({ id }: Delivery): string => `/deliveries/${id}`;
 
 function without(keys: ReadonlySet<string>, key: string): string[] {
   return [...keys].filter((each) => each !== key);
-}
-
-function endOf(count: number, hasMore: boolean, isFetching: boolean): string {
-  if (isFetching) return 'Loading …';
-  if (hasMore || count === 0) return '';
-  return count === 1 ? 'That is the only one.' : `That is all: ${count} deliveries.`;
 }
 
 function Nothing({ isFiltered }: { isFiltered: boolean }) {
