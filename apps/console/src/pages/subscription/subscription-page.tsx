@@ -24,7 +24,7 @@ import {
   useTest,
 } from './subscription.queries.js';
 
-/** One subscription: its health, settings and secret, and a receiver for it. */
+/** One subscription: its health, settings and secret, a receiver for it, and its attempts. */
 export default function SubscriptionPage({ params }: { params: Record<string, string> }) {
   const { data, error } = useQuery(subscriptionQuery(params['id'] ?? ''));
   if (data) return <ShownPage shown={data} />;
@@ -71,7 +71,6 @@ function ShownPage({ shown }: { shown: Shown }) {
         <LocalTime at={webhook.updatedAt} />
       </p>
       <HealthSection subscription={webhook} />
-      <SubscriptionStatistics webhookId={webhook.id} />
       <SettingsSection shown={shown} />
       {/* Another kind of key is another secret. */}
       <SecretSection
@@ -79,6 +78,7 @@ function ShownPage({ shown }: { shown: Shown }) {
         subscription={webhook}
       />
       <ReceiverSection signature={webhook.signature ?? 'hmac-sha256'} />
+      <SubscriptionStatistics webhookId={webhook.id} />
     </Page>
   );
 }
