@@ -37,7 +37,7 @@ function useInstance() {
   process.on('exit', (code) => {
     if (code !== 0) {
       console.error(
-        'No npm start runs here: set --url for the API, or DATABASE_URL for the database.',
+        'No npm start runs here: commands on the API need --url, those on the database need DATABASE_URL.',
       );
     }
   });

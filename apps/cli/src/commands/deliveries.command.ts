@@ -92,23 +92,41 @@ async function list(options: ListOptions, command: Command): Promise<void> {
   ) {
     const { text, next } = await api.ask('GET', path);
     for (const one of rawElements(text).slice(0, left)) {
+      // Beside the lines, so that a script reads deliveries alone.
+      if (left === limit && !options.json) console.error(HEADING);
       print(options, one, lineOf(JSON.parse(one) as Delivery));
       left -= 1;
     }
     path = next;
   }
+  if (left === limit && !options.json) console.error('no delivery matches');
 }
+
+const HEADING = columns('created', 'id', 'state', '#', 'event', 'webhook', 'target');
 
 function lineOf({ createdAt, id, state, ...others }: Delivery): string {
   const { attempts, event, resource, webhookId, targetUrl } = others;
+  const what = `${event} ${resource}`;
+  return columns(createdAt, id, state, String(attempts), what, webhookId, printable(targetUrl));
+}
+
+function columns(
+  created: string,
+  id: string,
+  state: string,
+  attempts: string,
+  event: string,
+  webhook: string,
+  target: string,
+): string {
   return row(
-    [createdAt, 24],
+    [created, 24],
     [id, 36],
     [state, 9],
-    [String(attempts), -2],
-    [`${event} ${resource}`, 18],
-    [webhookId, -6],
-    [printable(targetUrl), 0],
+    [attempts, -2],
+    [event, 18],
+    [webhook, -7],
+    [target, 0],
   );
 }
 
