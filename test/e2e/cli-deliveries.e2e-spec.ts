@@ -89,17 +89,30 @@ describe('deliveries', () => {
     const [succeeded, exhausted] = await finished(2);
     const { stdout, stderr, code } = await run('deliveries', 'list');
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^created +id +state +# +event +webhook +target\n$/);
+    const [header, ...rest] = stderr.split('\n');
+    expect([header?.split(/ +/), rest]).toEqual([
+      ['created', 'id', 'state', 'attempts', 'event', 'webhook', 'target'],
+      [''],
+    ]);
     const lines = stdout.trimEnd().split('\n');
     expect(lines).toHaveLength(2);
-    expect(lines[0]).toContain(`${succeeded!.id}  succeeded   1  cdrCreated call`);
-    expect(lines[1]).toContain(`${exhausted!.id}  exhausted   2  cdrCreated call`);
+    expect(lines[0]).toContain(`${succeeded!.id}  succeeded         1  cdrCreated call`);
+    expect(lines[1]).toContain(`${exhausted!.id}  exhausted         2  cdrCreated call`);
+    for (const [title, value] of [
+      ['id', succeeded!.id],
+      ['state', 'succeeded'],
+      ['event', 'cdrCreated'],
+      ['target', succeeded!.targetUrl],
+    ] as const) {
+      expect(header?.indexOf(title)).toBe(lines[0]?.indexOf(value));
+    }
     expect((await run('deliveries', 'list', '--limit', '1')).stdout).toBe(`${lines[0]}\n`);
     expect((await run('deliveries', 'list', '--status', '5xx')).stdout).toBe(`${lines[1]}\n`);
-    const none = await run('deliveries', 'list', '--webhook', '799999999');
-    expect([none.stdout, none.stderr]).toEqual(['', 'no delivery matches\n']);
+    const none = ['deliveries', 'list', '--webhook', '799999999'];
+    expect(await run(...none)).toEqual({ code: 0, stdout: '', stderr: 'No deliveries match.\n' });
+    expect(await run(...none, '--json')).toEqual({ code: 0, stdout: '', stderr: '' });
     const json = await run('deliveries', 'list', '--state', 'exhausted', '--json');
-    expect(JSON.parse(json.stdout)).toEqual(exhausted);
+    expect([JSON.parse(json.stdout), json.stderr]).toEqual([exhausted, '']);
   });
 
   it('are not looked for by a filter that can find nothing', async () => {
@@ -179,7 +192,7 @@ describe('deliveries', () => {
     await report();
     // Where the delivery had ended before its event was shown, a line without the attempt comes first.
     await command.printed(
-      /succeeded {3}1 {2}cdrCreated call .* {2}200 in \d+ ms from 127\.0\.0\.1\n/,
+      /succeeded {9}1 {2}cdrCreated call .* {2}200 in \d+ ms from 127\.0\.0\.1\n/,
     );
     const { code, stdout } = await command.stop();
     expect(code).toBe(0);

@@ -16,6 +16,9 @@ type Attempt = Schemas['Attempt'];
 const MAX_PAGE = 1_000;
 const MAX_LISTED = 100_000;
 
+const WIDTHS = [24, 36, 9, -8, 18, -7, 0];
+const HEADER = lineWith('created', 'id', 'state', 'attempts', 'event', 'webhook', 'target');
+
 type Options = ApiOptions & OutputOptions;
 
 interface ListOptions extends Options {
@@ -86,48 +89,33 @@ async function list(options: ListOptions, command: Command): Promise<void> {
   const query = new URLSearchParams(given as [string, string][]);
   query.set('limit', String(Math.min(limit, MAX_PAGE)));
   let left = limit;
+  // For people alone, and not in the way of what reads the lines.
+  const tell = (line: string): void => {
+    if (!options.json) console.error(line);
+  };
   for (
     let path: string | undefined = `v1/deliveries?${query.toString()}`;
     path !== undefined && left > 0;
   ) {
     const { text, next } = await api.ask('GET', path);
     for (const one of rawElements(text).slice(0, left)) {
-      // Beside the lines, so that a script reads deliveries alone.
-      if (left === limit && !options.json) console.error(HEADING);
+      if (left === limit) tell(HEADER);
       print(options, one, lineOf(JSON.parse(one) as Delivery));
       left -= 1;
     }
     path = next;
   }
-  if (left === limit && !options.json) console.error('no delivery matches');
+  if (left === limit) tell('No deliveries match.');
 }
-
-const HEADING = columns('created', 'id', 'state', '#', 'event', 'webhook', 'target');
 
 function lineOf({ createdAt, id, state, ...others }: Delivery): string {
   const { attempts, event, resource, webhookId, targetUrl } = others;
-  const what = `${event} ${resource}`;
-  return columns(createdAt, id, state, String(attempts), what, webhookId, printable(targetUrl));
+  const about = `${event} ${resource}`;
+  return lineWith(createdAt, id, state, String(attempts), about, webhookId, printable(targetUrl));
 }
 
-function columns(
-  created: string,
-  id: string,
-  state: string,
-  attempts: string,
-  event: string,
-  webhook: string,
-  target: string,
-): string {
-  return row(
-    [created, 24],
-    [id, 36],
-    [state, 9],
-    [attempts, -2],
-    [event, 18],
-    [webhook, -7],
-    [target, 0],
-  );
+function lineWith(...columns: readonly string[]): string {
+  return row(...columns.map((text, i) => [text, WIDTHS[i] ?? 0] as const));
 }
 
 async function tail(options: ListOptions, command: Command): Promise<void> {
