@@ -158,10 +158,14 @@ function Actions({ delivery: { id, state } }: { delivery: Delivery }) {
   const [isAsked, setAsked] = useState(false);
   const redeliver = useRedeliver();
   const cancel = useCancel(id);
+  const canRedeliver = isEnded && !redeliver.isPending;
   useCommands([
-    isEnded
-      ? { name: 'Redeliver this delivery', group: 'Actions', run: () => redeliver.mutate([id]) }
-      : { name: 'Cancel this delivery', group: 'Actions', run: () => setAsked(true) },
+    ...(canRedeliver
+      ? [{ name: 'Redeliver this delivery', group: 'Actions', run: () => redeliver.mutate([id]) }]
+      : []),
+    ...(isEnded
+      ? []
+      : [{ name: 'Cancel this delivery', group: 'Actions', run: () => setAsked(true) }]),
   ]);
   return (
     <>
@@ -172,7 +176,7 @@ function Actions({ delivery: { id, state } }: { delivery: Delivery }) {
       )}
       <button
         type="button"
-        disabled={!isEnded || redeliver.isPending}
+        disabled={!canRedeliver}
         aria-describedby={isEnded ? undefined : 'not-yet'}
         onClick={() => redeliver.mutate([id])}
       >
