@@ -129,8 +129,21 @@ it('picks an account by its name, and keeps it in the address', async () => {
   await page.getByText('No event matches').waitFor();
   await page.getByRole('link', { name: 'Audit', exact: true }).click();
   await expect.poll(() => picker.inputValue()).toBe(other.username);
+  await page.getByText(/^(That is all|That is the only one|No change matches)/).waitFor();
+  const creation = (of: Page) => of.getByRole('row').filter({ hasText: 'Subscription created' });
+  expect(await creation(page).count()).toBe(0);
+  await picker.fill(customer.username);
+  await page.keyboard.press('Enter');
+  await creation(page).waitFor();
   await page.getByRole('button', { name: 'Clear' }).first().click();
   await expect.poll(() => page.url()).toMatch(/\/console\/audit$/);
+
+  const account = await installation.openAs(operator, `accounts/${customer.id}`);
+  await account.getByRole('link', { name: 'its events' }).click();
+  await account.getByText('cdrCreated · call').waitFor();
+  await account.goBack();
+  await account.getByRole('link', { name: 'its audit' }).click();
+  await creation(account).waitFor();
 });
 
 it('finds accounts and deliveries in the palette by a pasted id or address', async () => {
