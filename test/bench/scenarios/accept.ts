@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Deployment } from '../harness/deployment.js';
-import { cpuOf } from '../harness/cpu.js';
-import { eventText } from '../harness/deployment.js';
+import { costOf, costOfEvent, cpuOf, PARTS } from '../harness/cost.js';
+import { type Deployment, eventText } from '../harness/deployment.js';
 import { LoadGenerator } from '../harness/load.js';
 import { byTurns, ratios, type Scenario } from '../harness/scenario.js';
 import type { Site } from '../harness/site.js';
@@ -22,15 +21,14 @@ export const single: Scenario = {
     const measured = await byTurns(rounds, {
       ours: async () => {
         const before = await written(deployment);
-        const cpuBefore = cpuBy(site, deployment);
+        const costBefore = costOf(site, deployment);
         const delivered = await deployment.saturate(accounts, { seconds });
         await deployment.quiet();
-        const cpu = cpuBy(site, deployment).map((us, index) => us - cpuBefore[index]!);
+        const { cpu } = costOfEvent(costBefore, costOf(site, deployment), delivered.events);
         const after = await written(deployment);
-        const forOne = (of: number) => of / delivered.events;
-        const statements = forOne(after.transactions - before.transactions);
-        const walBytes = forOne(after.walBytes - before.walBytes);
-        return { ...delivered, statements, walBytes, cpu: cpu.map(forOne) };
+        const statements = (after.transactions - before.transactions) / delivered.events;
+        const walBytes = (after.walBytes - before.walBytes) / delivered.events;
+        return { ...delivered, statements, walBytes, cpu };
       },
       bare: async () => {
         const next = (dueAt: number) => ({
@@ -74,7 +72,7 @@ export const single: Scenario = {
         values: measured.ours.map(({ walBytes }) => walBytes / 1_024),
         unit: 'KB',
       },
-      ...CPU.map((name, index) => ({
+      ...PARTS.map((name, index) => ({
         what: `CPU for an event: ${name}`,
         values: measured.ours.map(({ cpu }) => cpu[index] ?? NaN),
         unit: 'µs',
@@ -214,19 +212,11 @@ export async function firstByte(site: Site, load: () => Promise<{ calls: number 
   return site.receiver.latencyUs();
 }
 
-/** What an event costs whom. */
-const CPU = ['API', 'worker', 'PostgreSQL', 'Redis', 'receiver', 'load'] as const;
-
-function cpuBy({ postgres, redis, receiver }: Site, { apis, workers }: Deployment): number[] {
-  const pids = [apis.map(({ pid }) => pid), workers.map(({ pid }) => pid), postgres.pids];
-  return [...pids, [redis.pid], [receiver.pid], [process.pid]].map(cpuOf);
-}
-
 /**
  * What a database has done so far: transactions, each of which is one statement on the path of an
  * event, and bytes of the server's log.
  */
-async function written({
+export async function written({
   database,
 }: Deployment): Promise<{ transactions: number; walBytes: number }> {
   await sleep(COUNTED_AFTER_MS);

@@ -3,6 +3,7 @@ import { batch, fanOut, latency, single } from './accept.js';
 import { applications } from './applications.js';
 import { coldStart } from './cold-start.js';
 import { oneSubscription } from './one-subscription.js';
+import { rates } from './rates.js';
 import { soak } from './soak.js';
 import { backlog, stored } from './stored.js';
 import { delays, hanging, retryStorm } from './targets.js';
@@ -14,6 +15,7 @@ export const scenarios: readonly Scenario[] = [
   batch,
   workerAlone,
   latency,
+  rates,
   hanging,
   applications,
   fanOut,
