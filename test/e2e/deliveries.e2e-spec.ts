@@ -6,6 +6,7 @@ import { freePort } from '#tools/net';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Client, clientOf } from '../support/http.js';
+import { faultsOf } from '../support/demo-account.js';
 import { expectProblem } from '../support/problem.js';
 import { startApi, startWorker } from '../support/processes.js';
 import type { ServiceProcess } from '../support/service-process.js';
@@ -414,6 +415,35 @@ it('says why a subscription was not notified of an event', async () => {
     [changed]: 'changed_later',
     [later]: 'created_later',
   });
+});
+
+it('sends a missed event to a subscription that was created later, once', async () => {
+  const event = await report();
+  const webhook = await subscribe();
+  const send = (webhookId: unknown, client = customer) =>
+    client.post(`/v1/events/${event.id}/deliveries`, { webhookId });
+  const answer = await send(Number(webhook));
+  expect(answer.status).toBe(202);
+  const { id } = await onlyDelivery(webhook, 'succeeded');
+  expect(answer.headers.location).toBe(`${api.url}/v1/deliveries/${id}`);
+  expect(answer.json()).toMatchObject({ href: answer.headers.location });
+  expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([id]);
+  const shown = await customer.get(`/v1/events/${event.id}`);
+  expect(shown.json()).toMatchObject({ deliveries: [{ id, webhookId: webhook }], unmatched: [] });
+  const codeOf = async (webhookId: unknown, client = customer) =>
+    (await send(webhookId, client)).json<{ code: string }>().code;
+  expect(await codeOf(webhook)).toBe('delivery_exists');
+  expect(await codeOf(await subscribe('/v1/webhooks', { event: 'smsdlr' }))).toBe(
+    'event_not_matching',
+  );
+  expect(await codeOf(await subscribe('/v1/webhooks', { enabled: false }))).toBe(
+    'subscription_inactive',
+  );
+  expect(faultsOf(await send('4711'))).toEqual(['webhookId unknown_reference']);
+  expect(faultsOf(await send(undefined))).toEqual(['webhookId required']);
+  for (const other of [stranger, platform]) {
+    expect((await send(webhook, other)).status).toBe(404);
+  }
 });
 
 it("shows statistics of a subscription's recent deliveries", async () => {

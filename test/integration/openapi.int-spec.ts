@@ -71,14 +71,17 @@ async function makeExamples(): Promise<void> {
   await restoreExamples();
   // Beyond the ids that were chosen above.
   await database.query(`SELECT setval(pg_get_serial_sequence('credentials', 'id'), 1000)`);
-  const accepted = await platform.post('/v1/events', {
-    event: 'cdrCreated',
-    resource: 'call',
-    applicationId: EXAMPLE.application,
-    data: {},
-  });
-  event = accepted.json<{ id: string }>().id;
-  const shown = await customer.get(`/v1/events/${event}`);
+  const report = async () => {
+    const accepted = await platform.post('/v1/events', {
+      event: 'cdrCreated',
+      resource: 'call',
+      applicationId: EXAMPLE.application,
+      data: {},
+    });
+    return accepted.json<{ id: string }>().id;
+  };
+  event = await report();
+  const shown = await customer.get(`/v1/events/${await report()}`);
   delivery = shown.json<{ deliveries: { id: string }[] }>().deliveries[0]!.id;
 }
 
@@ -103,6 +106,8 @@ async function restoreExamples(): Promise<void> {
     [credential, user],
   );
   await database.query('DELETE FROM environments WHERE id > 2');
+  // So that it can be sent to a subscription.
+  await database.query('DELETE FROM deliveries WHERE event_id = $1', [event]);
   await database.query('DELETE FROM replays');
   await database.query(
     `INSERT INTO replays (id, webhook_id, account_id, generation, since, until, states, total, after)
@@ -261,13 +266,14 @@ describe('every route', () => {
       'applicationsCreate',
       'deliveriesRedeliver',
       'deliveriesTest',
+      'missedEventsDeliver',
       'replaysRedeliver',
       'replaysStart',
       'webhooksCreate',
     ]);
     const { info } = JSON.parse(text) as { info: { description: string } };
     expect(info.description.replaceAll(/\s+/g, ' ')).toContain(
-      'A POST that creates an application, a subscription, a replay, a test or a redelivery ' +
+      'A POST that creates an application, a subscription, a replay, a test, a delivery or a redelivery ' +
         'can be repeated safely if it has an `Idempotency-Key`; an event can, if it has an ' +
         '`id`.',
     );

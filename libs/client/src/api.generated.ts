@@ -301,6 +301,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/events/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a missed event
+         * @description Sends the event to a subscription that matches it and was not told of it, because it was created later or was off, for example.
+         */
+        post: operations["missedEventsDeliver"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/deliveries": {
         parameters: {
             query?: never;
@@ -1621,6 +1641,14 @@ export interface components {
              */
             message: string;
         };
+        /** @description `null` stands for a member that is not given. */
+        DeliverRequest: {
+            /**
+             * @description The subscription to send the event to. An integer is accepted, too. Must be a whole number from 0 to 2^63-1 without sign or leading zero; beyond 2^53 as a string.
+             * @example 4711
+             */
+            webhookId: string;
+        };
         Delivery: {
             /**
              * Format: uuid
@@ -2314,7 +2342,7 @@ export interface components {
              * @example malformed_json
              * @enum {string}
              */
-            code: "malformed_json" | "validation_failed" | "unauthorized" | "forbidden" | "not_found" | "method_not_allowed" | "idempotency_key_in_use" | "idempotency_key_reused" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "request_timeout" | "rate_limited" | "unavailable" | "internal_error" | "webhook_limit_reached" | "delivery_not_finished" | "subscription_inactive" | "delivery_finished" | "replay_limit_reached" | "replay_finished" | "own_access";
+            code: "malformed_json" | "validation_failed" | "unauthorized" | "forbidden" | "not_found" | "method_not_allowed" | "idempotency_key_in_use" | "idempotency_key_reused" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "request_timeout" | "rate_limited" | "unavailable" | "internal_error" | "webhook_limit_reached" | "event_not_matching" | "delivery_exists" | "subscription_inactive" | "delivery_not_finished" | "delivery_finished" | "replay_limit_reached" | "replay_finished" | "own_access";
             /**
              * @description The same sentence as `detail`.
              * @example There is no such resource.
@@ -3059,6 +3087,28 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /**
+         * @description `delivery_exists`: The subscription has a delivery of the event, which can be redelivered.
+         *
+         *     `event_not_matching`: The subscription is for other events, or was created more than 30 days after this one.
+         *
+         *     `idempotency_key_in_use`: A request with the same `Idempotency-Key` is still in progress.
+         *
+         *     `subscription_inactive`: The webhook subscription is switched off or deleted.
+         */
+        DeliveryExistsOrEventNotMatchingOrIdempotencyKeyInUseOrSubscriptionInactive: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                /** @description Seconds to wait before a retry. */
+                "Retry-After"?: number;
                 [name: string]: unknown;
             };
             content: {
@@ -4271,6 +4321,53 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    missedEventsDeliver: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Identifies the request, such as a new UUID. Within 24 hours, a repeat with the same body gets the same answer and creates nothing more. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description The id of an event. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 262144 bytes, 16384 values and 64 levels of nesting. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeliverRequest"];
+            };
+        };
+        responses: {
+            /** @description Accepted for later processing. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Address"];
+                };
+            };
+            400: components["responses"]["MalformedJsonOrValidationFailed"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["DeliveryExistsOrEventNotMatchingOrIdempotencyKeyInUseOrSubscriptionInactive"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -3,6 +3,7 @@ export { notifications } from '../deliveries/http/notification.openapi.js';
 export { replaysRoutes } from '../deliveries/http/replays.openapi.js';
 export { EventsHttpModule } from '../events/http/events-http.module.js';
 export { eventsRoutes } from '../events/http/events.openapi.js';
+export { missedEventsRoutes } from '../events/http/missed-events.openapi.js';
 export { WebhooksHttpModule } from '../subscriptions/http/webhooks-http.module.js';
 export { streamRoutes } from '../stream/http/stream.openapi.js';
 export { StreamHttpModule } from '../stream/http/stream-http.module.js';

@@ -15,6 +15,7 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   'application.import': 'Application imported',
   'delivery.redeliver': 'Delivery sent again',
   'delivery.cancel': 'Delivery cancelled',
+  'delivery.create': 'Missed event sent',
   'delivery.test': 'Test sent',
   'replay.create': 'Replay started',
   'replay.cancel': 'Replay cancelled',

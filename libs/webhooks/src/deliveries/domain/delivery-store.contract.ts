@@ -6,8 +6,8 @@ import type { DeliveryFilter, DeliveryStore } from './delivery-store.js';
 /** A log of deliveries under test. */
 export interface DeliveriesUnderTest {
   store: () => DeliveryStore;
-  /** A new account with a subscription. */
-  aSubscription: () => Promise<{ accountId: string; webhookId: string }>;
+  /** A new subscription. @param ofAccount by default a new account */
+  aSubscription: (ofAccount?: string) => Promise<{ accountId: string; webhookId: string }>;
   switchOff: (webhookId: string) => Promise<void>;
   /** @returns the id of a new delivery */
   aDelivery: (webhookId: string, state: StoredState) => Promise<string>;
@@ -99,6 +99,19 @@ export function deliveryStoreContract(underTest: DeliveriesUnderTest): void {
       expect(await store().redeliver(id)).toBe(false);
     },
   );
+
+  it('creates the delivery of an event that a subscription has missed, once', async () => {
+    const { accountId, webhookId } = await aSubscription();
+    const { eventId } = (await store().find(await aDelivery(webhookId, 'succeeded'), accountId))!;
+    const later = (await aSubscription(accountId)).webhookId;
+    const id = await store().create(eventId, later);
+    const created = { eventId, webhookId: later, state: 'pending', attempts: 0 };
+    expect(await store().find(id!, accountId)).toMatchObject(created);
+    expect(await store().create(eventId, later)).toBeUndefined();
+    const off = (await aSubscription(accountId)).webhookId;
+    await switchOff(off);
+    expect(await store().create(eventId, off)).toBeUndefined();
+  });
 
   it('redelivers and tests nothing while the subscription is off', async () => {
     const { webhookId } = await aSubscription();

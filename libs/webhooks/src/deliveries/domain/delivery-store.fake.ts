@@ -63,6 +63,14 @@ export class FakeDeliveryStore extends DeliveryStore {
     return Promise.resolve(all.filter(({ number }) => number > after).slice(0, limit));
   }
 
+  override create(eventId: string, webhookId: string): Promise<string | undefined> {
+    const isCreated = this.all.some(
+      (one) => one.eventId === eventId && one.webhookId === webhookId,
+    );
+    if (isCreated || !this.subscriptions.get(webhookId)?.enabled) return Promise.resolve(undefined);
+    return Promise.resolve(this.deliver(webhookId, { eventId }).id);
+  }
+
   override redeliver(id: string): Promise<boolean> {
     const delivery = this.all.find((one) => one.id === id)!;
     const isFinished = !['pending', 'parked'].includes(delivery.state);

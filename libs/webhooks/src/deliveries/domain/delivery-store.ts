@@ -30,6 +30,12 @@ export abstract class DeliveryStore {
   abstract attemptsOf(id: string, after: number, limit: number): Promise<Attempt[]>;
 
   /**
+   * Creates the delivery of an event to a subscription of its account.
+   * @returns its id; undefined if it was created like this before, or the subscription is off or deleted
+   */
+  abstract create(eventId: string, webhookId: string): Promise<string | undefined>;
+
+  /**
    * Restarts the schedule of a finished delivery.
    * @returns false if it is not finished, or its subscription is off or deleted
    */

@@ -14,8 +14,8 @@ describe('the fake log of deliveries', () => {
   const store = new FakeDeliveryStore();
   deliveryStoreContract({
     store: () => store,
-    aSubscription: () => {
-      const [accountId, webhookId] = [anId(), anId()];
+    aSubscription: (accountId = anId()) => {
+      const webhookId = anId();
       store.subscriptions.set(webhookId, { accountId, enabled: true });
       return Promise.resolve({ accountId, webhookId });
     },

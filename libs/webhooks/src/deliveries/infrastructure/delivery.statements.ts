@@ -22,17 +22,41 @@ interface Queueing {
 /** A delivery that was created or restarted, and whether it may go onto the queue. */
 export type StartedRow = QueuedDelivery & { queued: boolean };
 
+/** The end of the lease with which a delivery to subscription `w` goes onto the queue at once, if it may. */
+const QUEUE_LEASE = `LATERAL (
+  SELECT CASE
+    WHEN @hasRoom::boolean AND ${IS_FREE} THEN now() + make_interval(secs => @leaseMs::float8 / 1000)
+  END AS ends
+) lease`;
+
+/**
+ * The id shares the prefix of the event's, like those that are created with it, and depends on the subscription,
+ * so that a second one is not created.
+ */
+export const CREATE_DELIVERY = statement<
+  Queueing & { eventId: string; webhookId: string },
+  StartedRow
+>(`
+INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, next_attempt_at,
+  claimed_until, created_at)
+SELECT (left(e.id::text, 19) || '8' || right(md5(e.id::text || w.id), 15))::uuid, e.id, w.id,
+  e.account_id, e.event, w.generation, coalesce(lease.ends, now()), lease.ends, now()
+FROM events e
+  JOIN webhooks w ON w.id = @webhookId AND w.account_id = e.account_id AND w.enabled
+    AND w.deleted_at IS NULL
+  CROSS JOIN ${QUEUE_LEASE}
+WHERE e.id = @eventId
+ON CONFLICT DO NOTHING
+RETURNING id, takes AS lease, webhook_id AS "webhookId", immediate,
+  claimed_until IS NOT NULL AS queued`);
+
 /** Restarts the schedule under the subscription's present generation. */
 export const REDELIVER = statement<Queueing & { id: string }, StartedRow>(`
 UPDATE deliveries d
 SET state = 'pending', reason = NULL, completed_at = NULL, schedule_base = d.attempts,
   immediate = false, replayed = false, generation = w.generation,
   next_attempt_at = coalesce(lease.ends, now()), claimed_until = lease.ends
-FROM webhooks w CROSS JOIN LATERAL (
-  SELECT CASE
-    WHEN @hasRoom::boolean AND ${IS_FREE} THEN now() + make_interval(secs => @leaseMs::float8 / 1000)
-  END AS ends
-) lease
+FROM webhooks w CROSS JOIN ${QUEUE_LEASE}
 WHERE d.id = @id AND w.id = d.webhook_id AND w.enabled AND w.deleted_at IS NULL
   AND (d.state <> 'pending' OR d.generation < w.generation)
   -- A cancelled delivery may still have an attempt in flight.

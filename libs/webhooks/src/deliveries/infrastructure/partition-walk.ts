@@ -17,8 +17,11 @@ const MAX_LOCKS = 140;
 const END_OF_TIME: Day = Math.floor(2 ** 48 / DAY_MS) - 1;
 /** How many days ahead partitions are created. */
 const DAYS_AHEAD = 7;
-/** How far PostgreSQL's clock may have been ahead: no partition is created for a later day. */
-const CLOCK_DAYS = 31;
+/**
+ * How many days before its creation a subscription may have deliveries: of missed events, or because
+ * PostgreSQL's clock was ahead.
+ */
+const DAYS_BEFORE = 31;
 
 const DAYS = prepared<{ table: Table }, { day: Day }>(
   'partitions.days',
@@ -65,7 +68,7 @@ export function dayAt(time: Date): Day {
 
 /** No delivery of the subscription is older than this day. */
 export function firstDayOf(createdAt: Date): Day {
-  return dayAt(createdAt) - CLOCK_DAYS;
+  return dayAt(createdAt) - DAYS_BEFORE;
 }
 
 /**

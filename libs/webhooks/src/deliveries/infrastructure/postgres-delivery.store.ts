@@ -10,6 +10,7 @@ import { leaseMs } from './delivery-lease.js';
 import { PUBLISH_SPAN } from './delivery-queues.js';
 import {
   CANCEL_REQUESTED,
+  CREATE_DELIVERY,
   CREATE_TEST,
   LIST_ATTEMPTS,
   REDELIVER,
@@ -87,12 +88,15 @@ export class PostgresDeliveryStore extends DeliveryStore {
     return rows.map(attemptOf);
   }
 
+  async create(eventId: string, webhookId: string): Promise<string | undefined> {
+    const values = { eventId, webhookId, ...this.queueing() };
+    const rows = await this.transactions.query(CREATE_DELIVERY, values);
+    this.enqueue(rows);
+    return rows[0]?.id;
+  }
+
   async redeliver(id: string): Promise<boolean> {
-    const rows = await this.transactions.query(REDELIVER, {
-      id,
-      hasRoom: this.queue.hasRoom(),
-      leaseMs: this.leaseMs,
-    });
+    const rows = await this.transactions.query(REDELIVER, { id, ...this.queueing() });
     this.enqueue(rows);
     return rows.length > 0;
   }
@@ -107,13 +111,16 @@ export class PostgresDeliveryStore extends DeliveryStore {
         webhookId: test.webhookId,
         resource: test.resource,
         data: test.data,
-        hasRoom: this.queue.hasRoom({ immediate: true }),
-        leaseMs: this.leaseMs,
+        ...this.queueing({ immediate: true }),
         traceparent: this.tracing.traceparent,
       });
       this.enqueue(rows);
       return rows[0]?.id;
     });
+  }
+
+  private queueing(of = { immediate: false }): { hasRoom: boolean; leaseMs: number } {
+    return { hasRoom: this.queue.hasRoom(of), leaseMs: this.leaseMs };
   }
 
   private enqueue(rows: readonly StartedRow[]): void {

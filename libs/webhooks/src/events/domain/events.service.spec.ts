@@ -1,21 +1,27 @@
 import { beforeEach, expect, it } from 'vitest';
-import { NotFoundError } from '#libs/kernel';
+import { NotFoundError, ValidationError } from '#libs/kernel';
+import { SubscriptionInactiveError } from '../../deliveries/domain/deliveries.service.js';
+import { FakeDeliveryStore } from '../../deliveries/domain/delivery-store.fake.js';
 import { aContent, webhooksOnFakes } from '../../subscriptions/domain/webhooks.fake.js';
 import { FakeEventReader, FakeEventStore } from './events.fake.js';
-import { EventsService } from './events.service.js';
+import { DeliveryExistsError, EventNotMatchingError, EventsService } from './events.service.js';
 
 const ACCOUNT = '1';
 const UNKNOWN = '019a0b1c-2d3e-7f40-8a51-b26c73d84e95';
 
 let fakes: ReturnType<typeof webhooksOnFakes>;
 let store: FakeEventStore;
+let deliveries: FakeDeliveryStore;
 let events: EventsService;
 
 beforeEach(() => {
   fakes = webhooksOnFakes();
   store = new FakeEventStore();
   store.accounts.set(ACCOUNT, []);
-  events = new EventsService(store, new FakeEventReader(store), fakes.webhooks);
+  deliveries = new FakeDeliveryStore();
+  const { webhooks, transactions, audit, activity } = fakes;
+  const reader = new FakeEventReader(store);
+  events = new EventsService(store, reader, webhooks, deliveries, transactions, audit, activity);
 });
 
 /** @returns the id of a new event */
@@ -75,4 +81,33 @@ it('counts no subscription as left out of a test', async () => {
   const id = await anEvent();
   store.all[0]!.test = true;
   expect((await events.show(id, ACCOUNT)).unmatched).toEqual([]);
+});
+
+it('sends a missed event to a subscription, and records it', async () => {
+  const id = await anEvent();
+  const later = await aWebhook();
+  deliveries.subscriptions.set(later, { accountId: ACCOUNT, enabled: true });
+  const delivery = await events.deliver(ACCOUNT, id, later);
+  expect(await deliveries.find(delivery, ACCOUNT)).toMatchObject({ eventId: id, webhookId: later });
+  expect(fakes.audit.entries.at(-1)).toMatchObject({
+    action: 'delivery.create',
+    resourceId: delivery,
+    accountId: ACCOUNT,
+  });
+  store.deliveries.push((await deliveries.find(delivery, ACCOUNT))!);
+  await expect(events.deliver(ACCOUNT, id, later)).rejects.toThrow(DeliveryExistsError);
+});
+
+it('sends no event to a subscription that is off, not for it, or of another account', async () => {
+  const id = await anEvent();
+  const send = async (fields: object) => events.deliver(ACCOUNT, id, await aWebhook(fields));
+  await expect(send({ enabled: false })).rejects.toThrow(SubscriptionInactiveError);
+  await expect(send({ event: 'smsdlr' })).rejects.toThrow(EventNotMatchingError);
+  const [own, other] = [
+    await aWebhook(),
+    await fakes.webhooks.create({ accountId: '2' }, aContent()),
+  ];
+  await expect(events.deliver(ACCOUNT, id, other)).rejects.toThrow(ValidationError);
+  await expect(events.deliver('2', id, other)).rejects.toThrow(NotFoundError);
+  await expect(events.deliver(ACCOUNT, UNKNOWN, own)).rejects.toThrow(NotFoundError);
 });

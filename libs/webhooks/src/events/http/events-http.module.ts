@@ -2,6 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { EventsModule } from '../infrastructure/events.module.js';
 import { DeliveriesController } from '../../deliveries/http/deliveries.controller.js';
 import { EventsController } from './events.controller.js';
+import { MissedEventsController } from './missed-events.controller.js';
 import { ReplaysController } from '../../deliveries/http/replays.controller.js';
 
 /** The routes of events, deliveries and replays. */
@@ -12,7 +13,12 @@ export class EventsHttpModule {
     return {
       module: EventsHttpModule,
       imports: [EventsModule.withShards(shards)],
-      controllers: [EventsController, DeliveriesController, ReplaysController],
+      controllers: [
+        EventsController,
+        MissedEventsController,
+        DeliveriesController,
+        ReplaysController,
+      ],
     };
   }
 }

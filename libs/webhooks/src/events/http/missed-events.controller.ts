@@ -1,0 +1,27 @@
+import { Controller, HttpCode, Param, Post } from '@nestjs/common';
+import { Href, type HrefBuilder, Idempotent, JsonBody, type Once } from '#libs/http';
+import type { Principal } from '#libs/identity';
+import { ActAsUser, CurrentUser } from '#libs/identity/http';
+import { numericIdOf } from '#libs/kernel';
+import { EventsService } from '../domain/events.service.js';
+import { DeliverRequestDto } from './deliver.dto.js';
+
+/** Sends a customer's subscriptions the events that they have missed. */
+@Controller('v1/events')
+@ActAsUser()
+export class MissedEventsController {
+  constructor(private readonly events: EventsService) {}
+
+  @Post(':id/deliveries')
+  @HttpCode(202)
+  async deliver(
+    @Param('id') id: string,
+    @CurrentUser() { userId }: Principal,
+    @JsonBody(DeliverRequestDto) { webhookId }: DeliverRequestDto,
+    @Idempotent() once: Once,
+    @Href() href: HrefBuilder,
+  ): Promise<object> {
+    const deliver = () => this.events.deliver(userId, id, numericIdOf(webhookId)!);
+    return once(async () => href('deliveries', await deliver()));
+  }
+}
