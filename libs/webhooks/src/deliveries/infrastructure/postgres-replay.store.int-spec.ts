@@ -4,7 +4,12 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Database, Log, Metrics, readConfig, TypeOrmTransactions } from '#libs/runtime';
 import { eventually } from '#tools/eventually';
 import { PostgresReplayStore } from './postgres-replay.store.js';
-import { END_PARTS, READY_REPLAYS } from './replay-progress.statements.js';
+import {
+  COMPLETE_REPLAYS,
+  END_PARTS,
+  END_REPLAYS,
+  READY_REPLAYS,
+} from './replay-progress.statements.js';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
 import { aPendingDelivery, aSubscription, anAccount } from '../../../../../test/support/rows.js';
 
@@ -143,6 +148,23 @@ it('advances one replay of a subscription at a time, whether it is of the subscr
   await store.cancel(ofAll!);
   await database.run(END_PARTS);
   expect(await ready()).toEqual([[next, second]]);
+});
+
+it('cancels a replay with a part whose only subscription is switched off, also between two statements', async () => {
+  const own = await anAccount(database);
+  const only = await aSubscription(database, own);
+  await aPendingDelivery(database, only);
+  await database.query(`UPDATE deliveries SET state = 'exhausted' WHERE state = 'pending'`);
+  // A range ends with the last whole millisecond before the request.
+  await sleep(2);
+  const id = (await store.start(own, { ...range(only), event: 'cdrCreated' }))!;
+  await database.query(
+    'UPDATE webhooks SET enabled = false, generation = generation + 1 WHERE id = $1',
+    [only],
+  );
+  for (const end of [END_PARTS, COMPLETE_REPLAYS, END_REPLAYS, END_PARTS]) await database.run(end);
+  expect(await store.find(id, own)).toMatchObject({ state: 'cancelled', total: 1, replayed: 0 });
+  expect(await database.query('SELECT FROM replay_parts WHERE replay_id = $1', [id])).toEqual([]);
 });
 
 it('counts with statements that look at ten thousand deliveries each, also if many are skipped', async () => {

@@ -26,7 +26,10 @@ WHERE id IN (
 )`,
 );
 
-/** Removes some parts of replays that have ended, or whose subscription was switched off or deleted. */
+/**
+ * Removes some parts of replays that have ended, or whose subscription was switched off or deleted. A replay of
+ * one subscription keeps its part until {@link END_REPLAYS} has cancelled it; otherwise it would be completed.
+ */
 export const END_PARTS = prepared(
   'replays.end_parts',
   `
@@ -34,7 +37,8 @@ DELETE FROM replay_parts WHERE (replay_id, webhook_id) IN (
   SELECT p.replay_id, p.webhook_id FROM replay_parts p
     LEFT JOIN replays r ON r.id = p.replay_id AND r.state = 'running'
     LEFT JOIN webhooks w ON w.id = p.webhook_id
-  WHERE r.id IS NULL OR w.id IS NULL OR ${IS_OFF} OR w.generation <> p.generation
+  WHERE r.id IS NULL OR w.id IS NULL
+    OR r.webhook_id IS NULL AND (${IS_OFF} OR w.generation <> p.generation)
   LIMIT 1000 FOR UPDATE OF p SKIP LOCKED
 )`,
 );
