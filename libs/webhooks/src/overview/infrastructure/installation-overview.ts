@@ -54,11 +54,18 @@ export class InstallationOverview extends Overview {
 
   override show(): Promise<InstallationState> {
     if (!this.shown || performance.now() - this.shownAt > CACHED_MS) {
-      this.shownAt = performance.now();
-      this.shown = this.read().catch((error: unknown) => {
-        this.shownAt = -Infinity;
-        throw error;
-      });
+      // However long it takes, it is shared: more reads at once would only be slower.
+      this.shownAt = Infinity;
+      this.shown = this.read().then(
+        (state) => {
+          this.shownAt = performance.now();
+          return state;
+        },
+        (error: unknown) => {
+          this.shownAt = -Infinity;
+          throw error;
+        },
+      );
     }
     return this.shown;
   }

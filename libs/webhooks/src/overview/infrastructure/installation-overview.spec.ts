@@ -1,0 +1,55 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { Config, Database, Processes } from '#libs/runtime';
+import type { BullDeliveryQueue } from '../../deliveries/infrastructure/bull-delivery.queue.js';
+import { InstallationOverview } from './installation-overview.js';
+
+/** Reads of the processes, one for each time that the overview is read; each waits until it is ended. */
+let reads: { end: () => void; fail: () => void }[];
+let overview: InstallationOverview;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  reads = [];
+  const list = () =>
+    new Promise((resolve, reject) => {
+      reads.push({ end: () => resolve([]), fail: () => reject(new Error('away')) });
+    });
+  overview = new InstallationOverview(
+    { run: () => Promise.resolve([]) } as unknown as Database,
+    { list } as unknown as Processes,
+    { jobsByShard: () => Promise.resolve([]) } as unknown as BullDeliveryQueue,
+    { RETENTION_DAYS: 30 } as Config,
+  );
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+it('is read once at a time, however long that takes, and again two seconds later', async () => {
+  const first = overview.show();
+  await vi.waitFor(() => expect(reads).toHaveLength(1));
+  vi.advanceTimersByTime(10_000);
+  const second = overview.show();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(reads).toHaveLength(1);
+  reads[0]!.end();
+  expect(await second).toBe(await first);
+  vi.advanceTimersByTime(2_000);
+  expect(await overview.show()).toBe(await first);
+  vi.advanceTimersByTime(1);
+  const third = overview.show();
+  await vi.waitFor(() => expect(reads).toHaveLength(2));
+  reads[1]!.end();
+  expect(await third).not.toBe(await first);
+});
+
+it('is read again at once after a failure', async () => {
+  const failed = overview.show();
+  await vi.waitFor(() => expect(reads).toHaveLength(1));
+  reads[0]!.fail();
+  await expect(failed).rejects.toThrow('away');
+  const next = overview.show();
+  await vi.waitFor(() => expect(reads).toHaveLength(2));
+  reads[1]!.end();
+  expect(await next).toMatchObject({ pending: 0 });
+});
