@@ -68,6 +68,23 @@ describe('the session', () => {
     expect(page.url()).toContain('/console/deliveries?event=cdrCreated');
   });
 
+  it('is the same in all tabs: a login in one shows the other user in the others', async () => {
+    const [first, second] = [await installation.aCustomer(), await installation.aCustomer()];
+    await installation.aSubscription(first);
+    await installation.report(first);
+    const page = await installation.openAs(first, 'deliveries');
+    await page.getByText('cdrCreated · call').waitFor();
+    const other = await page.context().newPage();
+    await page.context().clearCookies();
+    await other.goto(`${installation.api.url}/console/deliveries`);
+    await logIn(other, second);
+    await page.getByText(second.username).waitFor();
+    await page.getByText('There are no deliveries yet.').waitFor();
+    expect(await page.getByText('cdrCreated · call').count()).toBe(0);
+    await other.getByRole('button', { name: 'Log out' }).click();
+    await page.getByLabel('Username').waitFor();
+  });
+
   it('ends within two seconds when its credential is revoked', async () => {
     const customer = await installation.aCustomer();
     const page = await installation.openAs(customer, 'deliveries');

@@ -20,10 +20,18 @@ export const sessionQuery = queryOptions({
   gcTime: Infinity,
 });
 
-/** Whether the session still is valid; if not, the login is shown. */
+/** All tabs share the cookie: a login or logout in one of them changes who the requests of the others are of. */
+const otherTabs = new BroadcastChannel('switchhook.session');
+otherTabs.addEventListener('message', () => void checkSession());
+
+/** Whether the session still is valid and of the same user; if not, the login or the other user's page is shown. */
 export async function checkSession(): Promise<void> {
   // Without an answer, nothing is known.
-  await api.GET('/v1/session').catch(() => undefined);
+  const { data } = await api.GET('/v1/session').catch(() => ({ data: undefined }));
+  const shown = queryClient.getQueryData<SessionState>(SESSION_KEY)?.user;
+  if (!data || data.userId === shown?.userId) return;
+  forgetData();
+  queryClient.setQueryData<SessionState>(SESSION_KEY, { user: data });
 }
 
 /** @throws RefusedError with 401 for wrong credentials, with 429 after too many failures */
@@ -31,6 +39,7 @@ export async function logIn(username: string, password: string): Promise<void> {
   const { data, error, response } = await api.POST('/v1/session', { body: { username, password } });
   if (!data) throw new LoginError(response, error);
   queryClient.setQueryData<SessionState>(SESSION_KEY, { user: data });
+  otherTabs.postMessage('begun');
 }
 
 /** A refused login. */
@@ -48,6 +57,7 @@ export class LoginError extends RefusedError {
 export async function logOut(): Promise<void> {
   await answerOf(api.DELETE('/v1/session'));
   sessionEnded(false);
+  otherTabs.postMessage('ended');
 }
 
 /** What one user has read must not be shown to the next one. */
