@@ -68,6 +68,17 @@ describe('the session', () => {
     expect(page.url()).toContain('/console/deliveries?event=cdrCreated');
   });
 
+  it('tells that it has not ended when the server does not answer the logout', async () => {
+    const page = await installation.openAs(await installation.aCustomer(), 'deliveries');
+    const button = page.getByRole('button', { name: 'Log out' });
+    await page.route('**/v1/session', (route) => route.abort(), { times: 1 });
+    await button.click();
+    await page.getByText('You are still logged in. The server did not answer.').waitFor();
+    await page.context().clearCookies();
+    await button.click();
+    await page.getByLabel('Username').waitFor();
+  });
+
   it('is the same in all tabs: a login in one shows the other user in the others', async () => {
     const [first, second] = [await installation.aCustomer(), await installation.aCustomer()];
     await installation.aSubscription(first);

@@ -1,5 +1,6 @@
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
-import { answerOf, api, RefusedError } from './api.js';
+import { showToast } from '../components/toast.js';
+import { answerOf, api, RefusedError, sentenceOf } from './api.js';
 import { queryClient } from './query-client.js';
 import { type Session, SESSION_KEY, sessionEnded, type SessionState } from './session-state.js';
 
@@ -54,8 +55,16 @@ export class LoginError extends RefusedError {
   }
 }
 
+/** Says so if the session could not be ended. */
 export async function logOut(): Promise<void> {
-  await answerOf(api.DELETE('/v1/session'));
+  try {
+    await answerOf(api.DELETE('/v1/session'));
+  } catch (error) {
+    // After a 401, which means that it had ended before, the login is shown already.
+    const hadEnded = error instanceof RefusedError && error.status === 401;
+    if (!hadEnded) showToast(`You are still logged in. ${sentenceOf(error)}`, 'bad');
+    return;
+  }
   sessionEnded(false);
   otherTabs.postMessage('ended');
 }
