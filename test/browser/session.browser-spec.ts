@@ -79,6 +79,21 @@ describe('the session', () => {
     await page.getByLabel('Username').waitFor();
   });
 
+  it('is not extended by a page that reads again by itself while nobody uses it', async () => {
+    const page = await installation.openAs(await installation.anOperator(), 'installation');
+    await page.getByText('Data is kept for').waitFor();
+    const nextRead = async () => {
+      const request = await page.waitForRequest('**/v1/overview');
+      return request.headers()['x-unattended'];
+    };
+    expect(await nextRead()).toBeUndefined();
+    await page.clock.install();
+    await page.clock.fastForward(60_000);
+    await expect.poll(nextRead, { timeout: 20_000 }).toBe('true');
+    await page.mouse.move(100, 100);
+    await expect.poll(nextRead, { timeout: 20_000 }).toBeUndefined();
+  });
+
   it('is the same in all tabs: a login in one shows the other user in the others', async () => {
     const [first, second] = [await installation.aCustomer(), await installation.aCustomer()];
     await installation.aSubscription(first);

@@ -135,6 +135,30 @@ describe('a session', () => {
     expect((await browser.get('/v1/webhooks', { headers })).status).toBe(401);
   });
 
+  it('is extended by a request, but not by what a page that nobody uses reads by itself', async () => {
+    const { headers } = await aSession();
+    await database.query("UPDATE sessions SET used_at = now() - interval '10 minutes'");
+    const isExtended = async () => {
+      const [row] = await database.query<{ extended: boolean }>(
+        `SELECT used_at > now() - interval '9 minutes' AS extended
+         FROM sessions ORDER BY created_at DESC LIMIT 1`,
+      );
+      return row?.extended;
+    };
+    // The process that began the session would write nothing for a minute.
+    const second = clientOf(secondApi.url);
+    const unattended = { ...headers, 'x-unattended': 'true' };
+    expect((await second.get('/v1/webhooks', { headers: unattended })).status).toBe(200);
+    const stream = await EventStream.open(`${secondApi.url}/v1/stream`, undefined, {
+      ...headers,
+      accept: 'text/event-stream',
+    });
+    expect(await isExtended()).toBe(false);
+    expect((await second.get('/v1/webhooks', { headers })).status).toBe(200);
+    expect(await isExtended()).toBe(true);
+    stream.close();
+  });
+
   it('is stored without its token', async () => {
     const { headers } = await aSession();
     const token = headers.cookie.split('=')[1]!;

@@ -1,15 +1,20 @@
 import { type Answer, answerOf, createClient, RefusedError } from '#libs/client';
 import { API_URL } from './addresses.js';
+import { isAttended } from './attention.js';
 import { areAllShown } from './faults.js';
 import { sessionEnded } from './session-state.js';
 
 export { answerOf, RefusedError };
 export { nextPageOf, type Schemas } from '#libs/client';
 
-/** The typed client of the API, in the name of the session. A 401 leads to the login. */
+/**
+ * The typed client of the API, in the name of the session. A 401 leads to the login. What a page reads again by
+ * itself does not extend the session.
+ */
 export const api = createClient({
   baseUrl: API_URL,
   fetch: async (request) => {
+    if (!isAttended()) request.headers.set('X-Unattended', 'true');
     const response = await fetch(request);
     const isLogin = request.method === 'POST' && request.url.endsWith('/v1/session');
     if (response.status === 401 && !isLogin) sessionEnded();

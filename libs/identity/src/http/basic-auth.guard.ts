@@ -27,8 +27,8 @@ export class BasicAuthGuard implements CanActivate {
         ? this.login.withPassword(request)
         : this.login.withSession(request, token);
     const { principal } = await login();
-    // Not when a stream checks its credentials again: that is no sign of a user.
-    if (token !== undefined) await this.sessions.use(token);
+    // Not when a page reads again by itself, or a stream checks its credentials: that is no sign of a user.
+    if (token !== undefined && !isUnattended(request)) await this.sessions.use(token);
     request.principal = principal;
     request.reauthenticate = async () => (await login()).principal;
     return true;
@@ -42,4 +42,9 @@ export class BasicAuthGuard implements CanActivate {
     if (openTo === 'paths-outside-v1') return !/^\/v1(?:\/|$)/.test(pathOf(request));
     return openTo !== undefined;
   }
+}
+
+/** Whether nobody uses the page that sends the request: it says so, or its stream connects again. */
+function isUnattended({ headers }: Request): boolean {
+  return headers['x-unattended'] !== undefined || headers.accept === 'text/event-stream';
 }
