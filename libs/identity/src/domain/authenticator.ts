@@ -8,6 +8,8 @@ import { Logins } from './logins.js';
 import { type Match, PasswordCheck } from './password-check.js';
 import { VerifiedLogins } from './verified-logins.js';
 
+const OF_ADDRESS = 'Too many logins have failed from this address.';
+
 /**
  * Finds the user of an `Authorization` header. Verifying a password takes milliseconds of a core, so verified
  * headers are cached under a keyed hash.
@@ -63,6 +65,3 @@ export class Authenticator {
     );
   }
 }
-
-/** The error message after too many failures from an address. */
-export const OF_ADDRESS = 'Too many logins have failed from this address.';

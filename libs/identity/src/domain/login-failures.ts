@@ -4,6 +4,8 @@ import { RateLimitedError } from '#libs/kernel';
 /** Failed logins allowed in a window, which begins with the first failure. */
 const ALLOWED_OF_PAIR = 10;
 const ALLOWED_OF_ADDRESS = 100;
+/** More, because a token cannot be guessed, and many browsers behind one address may each send one that has ended. */
+const ALLOWED_TOKENS = 1_000;
 export const FAILURE_WINDOW_MS = 15 * 60_000;
 /** The time to wait while pending attempts, which may still succeed, use up the limit. */
 export const ATTEMPTS_PENDING_MS = 1_000;
@@ -69,6 +71,11 @@ export function keyOfUser(username: string): string {
 /** Counts failures from an address with any username. */
 export function addressCounter(address: string): LoginCounter {
   return { key: keyOf(address), allowed: ALLOWED_OF_ADDRESS };
+}
+
+/** Counts unknown tokens of sessions from an address: apart from passwords, so that neither refuses the other. */
+export function tokenCounter(address: string): LoginCounter {
+  return { key: keyOf(`token\n${address}`), allowed: ALLOWED_TOKENS };
 }
 
 function keyOf(text: string): string {

@@ -3,6 +3,7 @@ import { RateLimitedError } from '#libs/kernel';
 import { UnauthorizedError } from './identity-errors.js';
 import { LocalLoginFailures } from './local-login-failures.js';
 import { LocalRateLimiter } from './local-rate-limiter.js';
+import { addressCounter } from './login-failures.js';
 import { FakeLogins } from './logins.fake.js';
 import type { Match } from './password-check.js';
 import { sessionsContract } from './sessions.contract.js';
@@ -17,6 +18,7 @@ const match: Match = {
 
 let logins: FakeLogins;
 let sessions: FakeSessions;
+let failures: LocalLoginFailures;
 let service: SessionsService;
 
 function addLogin(credentialId: string): void {
@@ -34,7 +36,8 @@ beforeEach(() => {
   addLogin('7');
   sessions = new FakeSessions(logins);
   const uses = { note: () => undefined };
-  service = new SessionsService(sessions, new LocalLoginFailures(), new LocalRateLimiter(), uses);
+  failures = new LocalLoginFailures();
+  service = new SessionsService(sessions, failures, new LocalRateLimiter(), uses);
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -89,13 +92,25 @@ it('extends a session when it is used, and not when a stream checks it', async (
   await expect(authenticate(token)).rejects.toThrow(UnauthorizedError);
 });
 
-it('refuses an address after a hundred unknown tokens, but not a known session', async () => {
+it('refuses an address after 1,000 unknown tokens, but not a known session', async () => {
   const { token } = await service.begin(match);
   await authenticate(token);
-  for (let time = 0; time < 100; time += 1) {
+  for (let time = 0; time < 1_000; time += 1) {
     await expect(authenticate(`wrong ${time}`)).rejects.toThrow(UnauthorizedError);
   }
   await expect(authenticate('wrong')).rejects.toThrow(RateLimitedError);
+  expect(await authenticate(token)).toMatchObject(match);
+});
+
+it('neither refuses a session because of wrong passwords from its address, nor counts as one', async () => {
+  const { token } = await service.begin(match);
+  const passwords = addressCounter('192.0.2.1');
+  const wrong = () =>
+    failures.counted(passwords, '', 'undecided', () => Promise.resolve(undefined));
+  for (let time = 0; time < 99; time += 1) await wrong();
+  await expect(authenticate('ended')).rejects.toThrow(UnauthorizedError);
+  await wrong();
+  await expect(wrong()).rejects.toThrow(RateLimitedError);
   expect(await authenticate(token)).toMatchObject(match);
 });
 

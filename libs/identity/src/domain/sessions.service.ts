@@ -1,16 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { LRUCache, RateLimitedError } from '#libs/kernel';
-import { OF_ADDRESS } from './authenticator.js';
 import { CredentialUses } from './credential-uses.js';
 import { SessionEndedError } from './identity-errors.js';
-import { addressCounter, LoginFailures } from './login-failures.js';
+import { LoginFailures, tokenCounter } from './login-failures.js';
 import type { Match } from './password-check.js';
 import { RateLimiter } from './rate-limiter.js';
 import { type Session, Sessions } from './session.js';
 import { VerifiedLogins } from './verified-logins.js';
 
 const TOKEN_BYTES = 32;
+const TOO_MANY_TOKENS = 'Too many requests with an unknown session have come from this address.';
 /** Each new session is a write, even with a cached password. */
 const LOGINS = { quota: 60, windowMs: 60_000 };
 const USE_NOTED_EVERY_MS = 60_000;
@@ -55,7 +55,7 @@ export class SessionsService {
     const hash = hashOf(token);
     const session = await this.verified.match(hash, addressOf, (address) =>
       // Not because anybody could guess a token, but because each try is a query.
-      this.failures.counted(addressCounter(address), OF_ADDRESS, 'undecided', () =>
+      this.failures.counted(tokenCounter(address), TOO_MANY_TOKENS, 'undecided', () =>
         this.sessions.find(hash),
       ),
     );
