@@ -151,8 +151,20 @@ describe('a failed start', () => {
     expect(await reasonOf({ DATABASE_URL: url.toString() })).toMatch(/does not exist$/);
   });
 
-  it('says that the port is in use', async () => {
+  it.each([
+    ['PORT', 'api', {}],
+    ['WORKER_PORT', 'worker', {}],
+    ['WORKER_PORT', 'worker', { DATABASE_URL: 'postgres://127.0.0.1:1/away' }],
+    ['METRICS_PORT', 'api', {}],
+    ['METRICS_PORT', 'worker', {}],
+  ] as const)('says once that the port of %s is in use (%s, %o)', async (setting, kind, other) => {
     const { port } = new URL(api.url);
-    expect(await reasonOf({ DATABASE_URL: database.url, PORT: port })).toContain('EADDRINUSE');
+    const environment = { DATABASE_URL: database.url, [setting]: port, ...other };
+    const started = await launch(kind, environment);
+    expect(await started.exited).toBe('exited with code 1');
+    const errors = started.log().filter(({ level }) => level === 'error' || level === 'fatal');
+    expect(errors.map(({ msg }) => msg)).toEqual([
+      `configuration: ${setting}: port ${port} is in use`,
+    ]);
   });
 });

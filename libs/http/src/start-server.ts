@@ -5,6 +5,7 @@ import { UnavailableError } from '#libs/kernel';
 import {
   type Config,
   type DatabaseSchema,
+  listen,
   Log,
   readConfig,
   requireSecretsKeys,
@@ -51,12 +52,14 @@ export function startServer({ name, port, moduleFor, schemas }: ServerProcess): 
     for (const signal of SIGNALS) {
       process.once(signal, () => log.info({ signal }, 'stopping')).once(signal, end);
     }
-    const waiting = new WaitingServer(config[port], config.HOST);
+    const waiting = new WaitingServer(config, port);
     await waitForSchema(config, schemas, log, (reason) => waiting.serve(reason));
     await waiting.close();
     const app = await createHttpApplication(moduleFor(config), startLog);
     for (const signal of SIGNALS) process.off(signal, end);
-    await app.listen(config[port], config.HOST);
+    await app.init();
+    // Not `app.listen`, which would log the error of a port in use a second time.
+    await listen(app.getHttpServer(), port, config);
     const { METRICS_PORT: metricsPort } = config;
     log.info({ port: config[port], ...(metricsPort > 0 && { metricsPort }) }, 'started');
   });
@@ -71,16 +74,14 @@ class WaitingServer {
   private readonly server = createServer((request, response) => this.answer(request, response));
 
   constructor(
-    private readonly port: number,
-    private readonly host: string,
+    private readonly config: Config,
+    private readonly port: ServerProcess['port'],
   ) {}
 
   async serve(reason: WaitsFor): Promise<void> {
     this.reason = reason;
     if (this.server.listening) return;
-    await new Promise<void>((resolve, reject) => {
-      this.server.once('error', reject).listen(this.port, this.host, resolve);
-    });
+    await listen(this.server, this.port, this.config);
   }
 
   async close(): Promise<void> {

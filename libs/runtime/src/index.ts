@@ -27,6 +27,7 @@ export {
 } from './database/statement.js';
 export { TypeOrmTransactions } from './database/typeorm-transactions.js';
 export { IdempotencyKeys, type KeyedRequest } from './idempotency/idempotency-keys.js';
+export { listen } from './listen.js';
 export { Log, NestLog } from './logging/log.js';
 export { OutageLog } from './logging/outage-log.js';
 export type { StartLog } from './logging/start-log.js';

@@ -29,7 +29,7 @@ function reasonOf(error: unknown): string {
   if (error instanceof InvalidConfigError) return error.message;
   if (isUnavailable(error)) return `PostgreSQL cannot be reached: ${firstLine(error)}`;
   if (!(error instanceof Error)) return String(error);
-  // From the operating system (a port in use) or from PostgreSQL (a wrong password).
+  // From the operating system (a port that only root may use) or from PostgreSQL (a wrong password).
   return 'code' in error ? firstLine(error) : (error.stack ?? error.message);
 }
 

@@ -6,6 +6,7 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/config.js';
+import { listen } from '../listen.js';
 import { Log } from '../logging/log.js';
 import { Metrics } from './metrics.js';
 
@@ -21,8 +22,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    const { METRICS_PORT, HOST } = this.config;
-    if (METRICS_PORT === 0) return;
+    if (this.config.METRICS_PORT === 0) return;
     const server = createServer((request, response) => {
       if (request.method !== 'GET' || request.url !== '/metrics') {
         response.writeHead(404).end();
@@ -37,9 +37,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
       );
     });
     this.server = server;
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject).listen(METRICS_PORT, HOST, resolve);
-    });
+    await listen(server, 'METRICS_PORT', this.config);
   }
 
   onApplicationShutdown(): void {
