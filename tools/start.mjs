@@ -13,7 +13,7 @@ import { prepare } from './lib/prepare.mjs';
 import { Problem } from './lib/problem.mjs';
 import { identify } from './lib/processes.mjs';
 import { progress } from './lib/progress.mjs';
-import { dataDir, listenAt, requireNode, ROOT } from './lib/settings.mjs';
+import { dataDir, listenAt, portOf, requireNode, ROOT } from './lib/settings.mjs';
 import { stopping } from './lib/stopping.mjs';
 import { requireStores, startStores } from './lib/stores.mjs';
 import { endTasks } from './lib/tasks.mjs';
@@ -49,11 +49,12 @@ const { fail, isStopping } = stopping(async () => {
 async function main() {
   requireNode();
   const at = listenAt(process.env);
+  const ports = givenPorts(at);
   const given = { databaseUrl: process.env.DATABASE_URL, redisUrl: process.env.REDIS_URL };
   requireStores(given);
 
   const running = await takeDataDir();
-  await requireFreePort(at);
+  await requireFreePorts(at, ports);
   const keep = (
     /** @type {Program} */ program,
     /** @type {() => Promise<Program>} */ startAgain,
@@ -73,8 +74,8 @@ async function main() {
 
   const workerUrl = listenAt({ HOST: env.HOST, PORT: env.WORKER_PORT }).url;
   // Two processes cannot serve their metrics on one port: the worker has the next one.
-  const port = Number(env.METRICS_PORT || 0);
-  const workerEnv = port > 0 ? { ...env, METRICS_PORT: String(port + 1) } : env;
+  const metricsPort = metricsPortOf(env);
+  const workerEnv = metricsPort ? { ...env, METRICS_PORT: String(metricsPort + 1) } : env;
   const { databaseUrl, redisUrl, roleUrls } = stores;
   const as = (/** @type {'api' | 'worker'} */ name) => ({
     DATABASE_URL: roleUrls?.[name] ?? databaseUrl,
@@ -116,12 +117,38 @@ async function takeDataDir() {
   return children;
 }
 
-/** @param {At} at */
-async function requireFreePort({ host, port }) {
-  const why = await whyNotListen(port, host);
-  if (why === undefined) return;
-  const fault = why === 'EADDRINUSE' ? 'is taken' : `on ${host} cannot be listened on (${why})`;
-  throw new Problem(`port ${port} ${fault}: choose another with PORT=….`);
+/** Undefined without metrics. @param {NodeJS.ProcessEnv} env */
+function metricsPortOf(env) {
+  // The worker needs the next one.
+  return env.METRICS_PORT === '0' ? undefined : portOf(env, 'METRICS_PORT', 65_534);
+}
+
+/**
+ * The ports that the settings determine, each with how to choose another.
+ * @param {At} at
+ * @returns {[port: number, choice: string][]}
+ */
+function givenPorts({ port }) {
+  const workerPort = portOf(process.env, 'WORKER_PORT');
+  const metricsPort = metricsPortOf(process.env);
+  /** @type {[number, string][]} */
+  const ports = [[port, 'PORT=…']];
+  if (workerPort) ports.push([workerPort, 'WORKER_PORT=…']);
+  if (metricsPort) {
+    ports.push([metricsPort, 'METRICS_PORT=…']);
+    ports.push([metricsPort + 1, 'METRICS_PORT=… (the worker has the next port)']);
+  }
+  return ports;
+}
+
+/** @param {At} at @param {ReturnType<typeof givenPorts>} ports */
+async function requireFreePorts({ host }, ports) {
+  for (const [port, choice] of ports) {
+    const why = await whyNotListen(port, host);
+    if (why === undefined) continue;
+    const fault = why === 'EADDRINUSE' ? 'is taken' : `on ${host} cannot be listened on (${why})`;
+    throw new Problem(`port ${port} ${fault}: choose another with ${choice}.`);
+  }
 }
 
 /**

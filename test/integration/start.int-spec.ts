@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -11,9 +13,12 @@ import { programs } from '../support/processes.js';
 
 const temporaryDirectory = () => mkdtempSync(join(tmpdir(), 'start-'));
 
-async function start(dataDir: string): Promise<{ program: Program; url: string }> {
+async function start(
+  dataDir: string,
+  settings: Record<string, string> = {},
+): Promise<{ program: Program; url: string }> {
   const port = String(await freePort());
-  const env = { PATH: process.env.PATH, DATA_DIR: dataDir, PORT: port };
+  const env = { PATH: process.env.PATH, DATA_DIR: dataDir, PORT: port, ...settings };
   const program = programs.start('start', process.execPath, ['tools/start.mjs'], {
     cwd: ROOT,
     env,
@@ -21,8 +26,11 @@ async function start(dataDir: string): Promise<{ program: Program; url: string }
   return { program, url: `http://127.0.0.1:${port}` };
 }
 
-async function refusal(dataDir: string): Promise<[string, string]> {
-  const { program } = await start(dataDir);
+async function refusal(
+  dataDir: string,
+  settings?: Record<string, string>,
+): Promise<[string, string]> {
+  const { program } = await start(dataDir, settings);
   const how = await program.exited;
   return [how, program.output()];
 }
@@ -66,6 +74,37 @@ describe('npm start refuses with one sentence', () => {
     expect(how).toBe('exited with code 1');
     expect(output).toMatch(/^(starting PostgreSQL and Redis …\n)?switchhook: [^\n]*\n$/);
     expect(output).toContain(`${dir}/${name} is damaged: `);
+  });
+
+  it.each([
+    ['PORT', 'PORT=….', 0],
+    ['WORKER_PORT', 'WORKER_PORT=….', 0],
+    ['METRICS_PORT', 'METRICS_PORT=….', 0],
+    ['METRICS_PORT', 'METRICS_PORT=… (the worker has the next port).', 1],
+  ])('a port that is taken, as %s (%s)', async (setting, choice, offset) => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    try {
+      const settings = { [setting]: String(port - offset) };
+      expect(await refusal(temporaryDirectory(), settings)).toEqual([
+        'exited with code 1',
+        `switchhook: port ${port} is taken: choose another with ${choice}\n`,
+      ]);
+    } finally {
+      server.close();
+    }
+  });
+
+  it.each([
+    ['PORT', 'x', 65_535],
+    ['WORKER_PORT', 'x', 65_535],
+    ['METRICS_PORT', '65535', 65_534],
+  ])('%s=%s, which is no port', async (setting, value, last) => {
+    expect(await refusal(temporaryDirectory(), { [setting]: value })).toEqual([
+      'exited with code 1',
+      `switchhook: ${setting} must be a whole number from 1 to ${last}.\n`,
+    ]);
   });
 
   function withFile(name: string, text: string): string {

@@ -26,16 +26,26 @@ export function dataDir(env) {
 }
 
 /**
+ * The port of a setting, or undefined if it is not set.
+ * @param {NodeJS.ProcessEnv} env @param {'PORT' | 'WORKER_PORT' | 'METRICS_PORT'} name
+ * @param {number} [last] the highest that it may be
+ * @throws Problem
+ */
+export function portOf(env, name, last = 65_535) {
+  if (!env[name]) return undefined;
+  const port = Number(env[name]);
+  if (Number.isInteger(port) && port >= 1 && port <= last) return port;
+  throw new Problem(`${name} must be a whole number from 1 to ${last}.`);
+}
+
+/**
  * Where the API listens.
  * @param {NodeJS.ProcessEnv} env
  * @returns {{ host: string, port: number, url: string, isLoopback: boolean }}
  * @throws Problem
  */
 export function listenAt(env) {
-  const port = Number(env.PORT || 3000);
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
-    throw new Problem('PORT must be a whole number from 1 to 65535.');
-  }
+  const port = portOf(env, 'PORT') ?? 3000;
   const host = env.HOST || '127.0.0.1';
   const name = LOOPBACK_OF_ALL[host] ?? (host.includes(':') ? `[${host}]` : host);
   return { host, port, url: `http://${name}:${port}`, isLoopback: LOOPBACK.test(host) };
