@@ -1,7 +1,7 @@
 // `npm run cli -- …`: the command line, on the instance that `npm start` runs here, if it does.
 import { join } from 'node:path';
 import { readState } from './lib/data-dir.mjs';
-import { isProductionInstallation, prepare } from './lib/prepare.mjs';
+import { isProductionInstallation, prepare, requireBuild } from './lib/prepare.mjs';
 import { report } from './lib/problem.mjs';
 import { isAlive } from './lib/processes.mjs';
 import { dataDir, requireNode, ROOT } from './lib/settings.mjs';
@@ -45,7 +45,8 @@ function useInstance() {
 
 try {
   requireNode();
-  if (!isProductionInstallation()) await prepare();
+  if (isProductionInstallation()) requireBuild('dist and the development packages are missing');
+  else await prepare();
   useInstance();
 } catch (error) {
   report(error);

@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { eventually } from '#tools/eventually';
 import { keepRunning } from '#tools/keep-running';
 import { freePort } from '#tools/net';
@@ -218,16 +218,35 @@ it('a program that keeps dying is started again after delays that double up to t
   }
 });
 
-it('npm run cli neither installs nor builds where the development packages were removed', async () => {
-  const dir = temporaryDirectory();
-  cpSync(join(ROOT, 'tools'), join(dir, 'tools'), { recursive: true });
-  mkdirSync(join(dir, 'node_modules'));
-  mkdirSync(join(dir, 'dist/apps/cli/src'), { recursive: true });
-  writeFileSync(join(dir, 'dist/apps/cli/src/main.js'), `console.log('the command line')`);
-  const packages = { 'node_modules/kept': { version: '1.0.0' } };
-  writeFileSync(join(dir, 'node_modules/.package-lock.json'), JSON.stringify({ packages }));
-  const env = { PATH: process.env.PATH };
-  const cli = programs.start('cli', process.execPath, ['tools/cli.mjs'], { cwd: dir, env });
-  expect([await cli.exited, cli.output()]).toEqual(['exited with code 0', 'the command line\n']);
-  expect(existsSync(join(dir, 'dist/.prepare.lock'))).toBe(false);
+describe('npm run cli, where the development packages were removed,', () => {
+  let dir: string;
+  beforeEach(() => {
+    dir = temporaryDirectory();
+    cpSync(join(ROOT, 'tools'), join(dir, 'tools'), { recursive: true });
+    mkdirSync(join(dir, 'node_modules'));
+    const packages = { 'node_modules/kept': { version: '1.0.0' } };
+    writeFileSync(join(dir, 'node_modules/.package-lock.json'), JSON.stringify({ packages }));
+  });
+
+  async function cli(): Promise<[string, string]> {
+    const env = { PATH: process.env.PATH };
+    const program = programs.start('cli', process.execPath, ['tools/cli.mjs'], { cwd: dir, env });
+    return [await program.exited, program.output()];
+  }
+
+  it('neither installs nor builds', async () => {
+    mkdirSync(join(dir, 'dist/apps/cli/src'), { recursive: true });
+    writeFileSync(join(dir, 'dist/apps/cli/src/main.js'), `console.log('the command line')`);
+    expect(await cli()).toEqual(['exited with code 0', 'the command line\n']);
+    expect(existsSync(join(dir, 'dist/.prepare.lock'))).toBe(false);
+  });
+
+  it('refuses to run when dist was removed, too', async () => {
+    expect(await cli()).toEqual([
+      'exited with code 1',
+      'switchhook: dist and the development packages are missing, so nothing is installed or built here: ' +
+        'run "npm ci --include=dev" and "npm run build".\n',
+    ]);
+    expect(existsSync(join(dir, 'dist'))).toBe(false);
+  });
 });

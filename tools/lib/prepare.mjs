@@ -31,10 +31,8 @@ const BUILT_FROM = ['apps', 'libs', 'package.json', 'tsconfig.json'];
  */
 export async function prepare(whenInstalled = () => Promise.resolve(undefined)) {
   if (process.env.NODE_ENV === 'production') {
-    if (existsSync(join(ROOT, BUILT))) return whenInstalled();
-    throw new Problem(
-      'NODE_ENV is production, so nothing is installed or built here: run "npm ci --include=dev" and "npm run build", or unset NODE_ENV.',
-    );
+    requireBuild('NODE_ENV is production', ', or unset NODE_ENV');
+    return whenInstalled();
   }
   const todo = () => [!isInstalled(), !isLinked(), !isBuilt()];
   if (!todo().includes(true)) return whenInstalled();
@@ -56,16 +54,27 @@ export async function prepare(whenInstalled = () => Promise.resolve(undefined)) 
 }
 
 /**
- * Whether somebody has built here and then removed the development packages, for processes that may be running now
+ * Whether somebody has removed the development packages, for processes that may be running now
  * (docs/operating/install.md). To install or build again would take away what these have yet to load.
  */
 export function isProductionInstallation() {
-  if (!existsSync(join(ROOT, BUILT))) return false;
   const list = readText(join(ROOT, 'node_modules/.package-lock.json'));
   if (list === undefined) return false;
   /** @type {{ packages: Record<string, { dev?: boolean }> }} */
   const { packages } = JSON.parse(list);
   return !Object.values(packages).some(({ dev }) => dev);
+}
+
+/**
+ * @param {string} why nothing is installed or built
+ * @param {string} [otherwise] what else helps
+ * @throws Problem when the command line has not been built
+ */
+export function requireBuild(why, otherwise = '') {
+  if (existsSync(join(ROOT, BUILT))) return;
+  throw new Problem(
+    `${why}, so nothing is installed or built here: run "npm ci --include=dev" and "npm run build"${otherwise}.`,
+  );
 }
 
 /** @param {Lock} lock */
