@@ -21,6 +21,14 @@ export function print({ json }: OutputOptions, value: object | string, line: str
   else console.log(line);
 }
 
+/**
+ * Prints a line for people alone, such as the headings of a list, on standard error: what reads standard output
+ * gets rows only.
+ */
+export function tell({ json }: OutputOptions, line: string): void {
+  if (!json) console.error(line);
+}
+
 /** A line of a table. */
 export function row(...columns: readonly (readonly [text: string, width: number])[]): string {
   const cells = columns.map(([text, width]) =>

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { example } from '../arguments.js';
 import { CommandFailure } from '../failure.js';
-import { type OutputOptions, print, row } from '../output.js';
+import { type OutputOptions, print, row, tell } from '../output.js';
 import { readPassword } from '../password-input.js';
 
 /** `credentials list|add|remove`: to change a password, add a new one and remove the old one. */
@@ -38,7 +38,7 @@ async function list(name: string, options: OutputOptions): Promise<void> {
   // Anyone with access to the database operates the service.
   const operator = { userId: '', username: '', role: 'platform' } as const;
   const { credentials } = await withUsers((users) => users.show(name, operator));
-  if (!options.json) console.log(lineOf('id', 'since', 'until', 'last used'));
+  tell(options, lineOf('id', 'since', 'until', 'last used'));
   for (const { id, createdAt, expiresAt, lastUsedAt } of credentials) {
     const times = { createdAt, expiresAt, lastUsedAt };
     print(options, { id, ...times }, lineOf(id, ...Object.values(times).map(timeText)));

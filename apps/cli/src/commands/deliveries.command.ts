@@ -7,7 +7,7 @@ import type { ApiConnection } from '../api/api-connection.js';
 import { type ApiOptions, apiOf, withApiOptions } from '../api/api-options.js';
 import { example, numericId, wholeNumber } from '../arguments.js';
 import { printable } from '../listen/notification-text.js';
-import { type OutputOptions, print, row } from '../output.js';
+import { type OutputOptions, print, row, tell } from '../output.js';
 import { stopSignal } from '../stop-signal.js';
 
 type Delivery = Schemas['Delivery'];
@@ -89,23 +89,19 @@ async function list(options: ListOptions, command: Command): Promise<void> {
   const query = new URLSearchParams(given as [string, string][]);
   query.set('limit', String(Math.min(limit, MAX_PAGE)));
   let left = limit;
-  // For people alone, and not in the way of what reads the lines.
-  const tell = (line: string): void => {
-    if (!options.json) console.error(line);
-  };
   for (
     let path: string | undefined = `v1/deliveries?${query.toString()}`;
     path !== undefined && left > 0;
   ) {
     const { text, next } = await api.ask('GET', path);
     for (const one of rawElements(text).slice(0, left)) {
-      if (left === limit) tell(HEADER);
+      if (left === limit) tell(options, HEADER);
       print(options, one, lineOf(JSON.parse(one) as Delivery));
       left -= 1;
     }
     path = next;
   }
-  if (left === limit) tell('No deliveries match.');
+  if (left === limit) tell(options, 'No deliveries match.');
 }
 
 function lineOf({ createdAt, id, state, ...others }: Delivery): string {

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { Role, Status, User } from '#libs/identity';
 import { example } from '../arguments.js';
 import { CommandFailure } from '../failure.js';
-import { type OutputOptions, print, row } from '../output.js';
+import { type OutputOptions, print, row, tell } from '../output.js';
 import { readPassword } from '../password-input.js';
 
 const PAGE_SIZE = 500;
@@ -58,7 +58,7 @@ async function list(options: OutputOptions): Promise<void> {
   const { withUsers } = await import('../services.js');
   await withUsers(async (users) => {
     let page = await users.list({ limit: PAGE_SIZE });
-    if (!options.json) console.log(lineOf('id', 'username', 'role', 'status', 'joined'));
+    tell(options, lineOf('id', 'username', 'role', 'status', 'joined'));
     while (page.length > 0) {
       for (const { id, username, role, status, joinDate } of page) {
         const joined = joinDate.toISOString();
