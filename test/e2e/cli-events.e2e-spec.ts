@@ -182,13 +182,22 @@ describe('events send', () => {
 
   it.each([
     ['', 'There is no event in standard input.'],
-    ['{"id":1}\nnonsense', 'Event 2 in standard input is no JSON object.'],
-    ['[1]', 'Event 1 in standard input is no JSON object.'],
-    ['"text"', 'Event 1 in standard input is no JSON object.'],
+    ['{"id":1}\n\nnonsense', 'In standard input, line 3 is no JSON object.'],
+    ['[1]', 'In standard input, event 1 is no JSON object.'],
+    ['"text"', 'In standard input, event 1 is no JSON object.'],
   ])('sends nothing of a file with a fault: %j', async (text, says) => {
     const { code, stderr } = await inFile(text);
     expect([code, stderr]).toEqual([1, `${says}\n`]);
     expect(received).toEqual([]);
+  });
+
+  it('names the line of a file whose event is refused', async () => {
+    const refused = { error: 'data is required.', code: 'validation_failed' };
+    answerWith = () => [202, JSON.stringify({ results: [ACCEPTED, refused] })];
+    const { stderr } = await inFile('{"event":"smsdlr"}\n\n{"event":"cdrRated"}\n');
+    expect(stderr).toBe(
+      'line 3, cdrRated ?, refused: data is required.\n1 of 2 events were refused.\n',
+    );
   });
 
   it('prints an object for each event with --json', async () => {

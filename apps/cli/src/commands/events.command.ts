@@ -70,10 +70,13 @@ function samplesOf(options: SendOptions, command: Command): FileEvent[] {
   }
   const kinds = event === undefined ? REPORTED_KINDS : [event];
   const ids = { applicationId: application, accountId: account, id };
-  return sampleEvents({ events: kinds, resource, ...ids, count }, new Date()).map((sample) => ({
-    ...sample,
-    text: JSON.stringify(sample),
-  }));
+  return sampleEvents({ events: kinds, resource, ...ids, count }, new Date()).map(
+    (sample, index) => ({
+      ...sample,
+      place: `event ${index + 1}`,
+      text: JSON.stringify(sample),
+    }),
+  );
 }
 
 async function report(
@@ -84,11 +87,11 @@ async function report(
   let answered = 0;
   let refused = 0;
   for await (const answer of answers) {
-    const { event, resource } = events[answered++]!;
+    const { place, event, resource } = events[answered++]!;
     const what = `${event} ${resource}`;
     if ('error' in answer) {
       refused++;
-      console.error(`event ${answered}, ${what}, refused: ${answer.error}`);
+      console.error(`${place}, ${what}, refused: ${answer.error}`);
       continue;
     }
     const deliveries = answer.deliveries === 1 ? '1 delivery' : `${answer.deliveries} deliveries`;

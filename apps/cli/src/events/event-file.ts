@@ -5,6 +5,8 @@ import { CommandFailure } from '../failure.js';
 
 /** An event in a file. */
 export interface FileEvent {
+  /** Its place for people: `line 3` if each line of the file has an event, else `event 3`. */
+  place: string;
   /** As it is written in the file. */
   text: string;
   /** What it is about, as far as the file says. */
@@ -20,19 +22,19 @@ export interface FileEvent {
 export async function readEvents(file: string): Promise<FileEvent[]> {
   const text = await readText(file);
   const whole = parsed(text);
-  const texts = Array.isArray(whole)
-    ? rawElements(text)
-    : whole === undefined
-      ? text.split('\n').filter((line) => line.trim() !== '')
-      : [text];
-  if (texts.length === 0) throw new CommandFailure(`There is no event in ${nameOf(file)}.`);
-  return texts.map((one, index) => {
+  const isOnLines = whole === undefined;
+  const texts = Array.isArray(whole) ? rawElements(text) : isOnLines ? text.split('\n') : [text];
+  const events = texts
+    .map((one, index) => ({ one, place: `${isOnLines ? 'line' : 'event'} ${index + 1}` }))
+    .filter(({ one }) => one.trim() !== '');
+  if (events.length === 0) throw new CommandFailure(`There is no event in ${nameOf(file)}.`);
+  return events.map(({ one, place }) => {
     const value = parsed(one);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw new CommandFailure(`Event ${index + 1} in ${nameOf(file)} is no JSON object.`);
+      throw new CommandFailure(`In ${nameOf(file)}, ${place} is no JSON object.`);
     }
     const { event, resource } = value as { event?: unknown; resource?: unknown };
-    return { text: one, event: word(event), resource: word(resource) };
+    return { place, text: one, event: word(event), resource: word(resource) };
   });
 }
 
