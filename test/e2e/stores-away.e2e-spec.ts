@@ -203,6 +203,10 @@ it('answers 503 with Retry-After while PostgreSQL is down, and recovers by itsel
   expect(answer.json()).toMatchObject({ code: 'unavailable' });
   expect((await send('GET', `${api.url}/health/ready`)).status).toBe(503);
   expect((await send('GET', `${api.url}/health/live`)).status).toBe(200);
+  const requestId = answer.headers['x-request-id'];
+  const failures = api.log().filter((line) => line.msg === 'request failed');
+  expect(failures).toMatchObject([{ level: 'error', requestId }]);
+  expect(JSON.stringify(failures)).not.toContain('stack');
   const loggedLines = () => Promise.resolve(worker.output().match(/PostgreSQL is \w+/g) ?? []);
   await eventually(loggedLines, (lines) => lines.length > 0);
   postgres.up();

@@ -1,6 +1,7 @@
 import { Inject, Injectable, type LoggerService } from '@nestjs/common';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { CONFIG, type Config } from '../config/config.js';
+import { isAway } from '../database/database-errors.js';
 
 /** Injection token of the process name, which every line has as `process`. */
 export const PROCESS_NAME = Symbol('ProcessName');
@@ -44,7 +45,7 @@ export function jsonLines(name: string, level: string, to?: DestinationStream): 
 
 /**
  * The logged fields of an error. They are selected, because driver errors contain the statement and its
- * values, and so customer content.
+ * values, and so customer content. During an outage every request fails, and a stack would explain none of them.
  */
 function errorFields(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error };
@@ -54,9 +55,13 @@ function errorFields(error: unknown): object {
     type: name,
     message,
     ...(typeof code === 'string' && { code }),
-    stack,
+    ...(!isOutage(error) && { stack }),
     ...(error.cause !== undefined && { cause: errorFields(error.cause) }),
   };
+}
+
+function isOutage(error: unknown): boolean {
+  return isAway(error) || (error instanceof Error && isOutage(error.cause));
 }
 
 /** Writes Nest's own lines in our format, without its start-up messages. */

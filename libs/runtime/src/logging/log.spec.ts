@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { UnavailableError } from '#libs/kernel';
+import { jsonLines } from './log.js';
+
+/** How an error is logged. */
+function logged(err: unknown): unknown {
+  let line = '';
+  jsonLines('test', 'info', { write: (text) => (line = text) }).error({ err }, 'failed');
+  return (JSON.parse(line) as { err: unknown }).err;
+}
+
+describe('the log', () => {
+  it('has no stack of an error that says that a store is away', () => {
+    const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+    const cause = { type: 'Error', message: 'connect ECONNREFUSED', code: 'ECONNREFUSED' };
+    expect(logged(refused)).toEqual(cause);
+    expect(logged(new UnavailableError(refused))).toEqual({
+      type: 'UnavailableError',
+      message: 'The service cannot reach its database now.',
+      code: 'unavailable',
+      cause,
+    });
+    expect(logged(new Error('Connection terminated unexpectedly'))).not.toHaveProperty('stack');
+  });
+
+  it('has the stack of any other error', () => {
+    expect(logged(new TypeError('x is undefined'))).toMatchObject({
+      type: 'TypeError',
+      stack: expect.stringContaining('log.spec') as string,
+    });
+  });
+});
