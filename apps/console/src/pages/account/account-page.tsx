@@ -3,10 +3,11 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { userQuery } from '../../app/account.queries.js';
-import { RefusedError, sentenceOf } from '../../app/api.js';
+import { sentenceOf } from '../../app/api.js';
 import { useCommands } from '../../app/palette.js';
+import { Unavailable } from '../../app/problem.js';
 import { Confirm } from '../../components/confirm.js';
-import { Badge, EmptyState } from '../../components/notice.js';
+import { Badge } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
 import { showToast } from '../../components/toast.js';
 import { LocalTime } from '../../components/time.js';
@@ -17,22 +18,10 @@ import { Credentials } from './credentials.js';
 export default function AccountPage({ params }: { params: Record<string, string> }) {
   const { data, error } = useQuery(userQuery(params['id'] ?? ''));
   if (data) return <Shown account={data} />;
-  const isMissing = error instanceof RefusedError && error.status === 404;
   return (
-    <Page title="Account">
-      {isMissing && (
-        <EmptyState title="There is no such account.">
-          <p>
-            Go to <Link href="/accounts">all accounts</Link>.
-          </p>
-        </EmptyState>
-      )}
-      {error && !isMissing && (
-        <p className="problem" role="alert">
-          {sentenceOf(error)}
-        </p>
-      )}
-    </Page>
+    <Unavailable title="Account" error={error}>
+      Go to <Link href="/accounts">all accounts</Link>.
+    </Unavailable>
   );
 }
 

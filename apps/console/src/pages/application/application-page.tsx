@@ -2,13 +2,13 @@ import '../subscription/subscription.css';
 import { useQuery } from '@tanstack/react-query';
 import { type SubmitEvent, useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { otherProblem, RefusedError, sentenceOf } from '../../app/api.js';
+import { otherProblem, sentenceOf } from '../../app/api.js';
 import { useEditing } from '../../app/editing.js';
 import { useFaultFocus } from '../../app/fault-focus.js';
 import { useCommands } from '../../app/palette.js';
+import { Unavailable } from '../../app/problem.js';
 import { Confirm } from '../../components/confirm.js';
 import { Conflict } from '../../components/conflict.js';
-import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
 import { LocalTime } from '../../components/time.js';
 import { SubscriptionsOf } from '../subscriptions/subscriptions-of.js';
@@ -29,23 +29,11 @@ import {
 export default function ApplicationPage({ params }: { params: Record<string, string> }) {
   const { data, error } = useQuery(applicationQuery(params['id'] ?? ''));
   if (data) return <Shown {...data} />;
-  const isMissing = error instanceof RefusedError && error.status === 404;
   return (
-    <Page title="Application">
-      {isMissing && (
-        <EmptyState title="There is no such application.">
-          <p>
-            It may have been deleted, or belong to another account. Go to{' '}
-            <Link href="/applications">all applications</Link>.
-          </p>
-        </EmptyState>
-      )}
-      {error && !isMissing && (
-        <p className="problem" role="alert">
-          {sentenceOf(error)}
-        </p>
-      )}
-    </Page>
+    <Unavailable title="Application" error={error}>
+      It may have been deleted, or belong to another account. Go to{' '}
+      <Link href="/applications">all applications</Link>.
+    </Unavailable>
   );
 }
 

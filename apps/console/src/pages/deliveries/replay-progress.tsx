@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { sentenceOf, type Schemas } from '../../app/api.js';
+import type { Schemas } from '../../app/api.js';
+import { Problem } from '../../app/problem.js';
 import { Notice, type Tone } from '../../components/notice.js';
 import { LocalTime } from '../../components/time.js';
 import { replayQuery, useCancelReplay } from './redeliver-matching.queries.js';
@@ -18,7 +19,6 @@ export function ReplayProgress({ id, onDismiss }: { id: string; onDismiss?: () =
   const cancel = useCancelReplay(id);
   const isRunning = data?.state === 'running';
   const hasEnded = data ? !isRunning : error !== null;
-  const problem = cancel.error ?? error;
   return (
     <Notice tone={data ? TONES[data.state] : 'neutral'}>
       <div className="replay">
@@ -39,11 +39,7 @@ export function ReplayProgress({ id, onDismiss }: { id: string; onDismiss?: () =
             max={Math.max(data?.total ?? 1, 1)}
           />
           <p role="status">{data && sentenceOfState(data)}</p>
-          {problem && (
-            <p className="problem" role="alert">
-              {sentenceOf(problem)}
-            </p>
-          )}
+          <Problem error={cancel.error ?? error} />
         </div>
         {isRunning && (
           <button type="button" disabled={cancel.isPending} onClick={() => cancel.mutate()}>

@@ -2,12 +2,12 @@ import './delivery.css';
 import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { RefusedError, sentenceOf } from '../../app/api.js';
 import { useCommands } from '../../app/palette.js';
+import { Unavailable } from '../../app/problem.js';
 import { useUser } from '../../app/session.js';
 import { useStream } from '../../app/stream.js';
 import { Confirm } from '../../components/confirm.js';
-import { Badge, EmptyState, Notice } from '../../components/notice.js';
+import { Badge, Notice } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
 import { LocalTime, RelativeTime } from '../../components/time.js';
 import { useRedeliver } from '../deliveries/deliveries.queries.js';
@@ -52,23 +52,11 @@ export default function DeliveryPage({ params }: { params: Record<string, string
     },
   });
   if (data) return <Shown delivery={data} />;
-  const isMissing = error instanceof RefusedError && error.status === 404;
   return (
-    <Page title="Delivery">
-      {isMissing && (
-        <EmptyState title="There is no such delivery.">
-          <p>
-            It may be older than deliveries are kept, or belong to another account. Go to{' '}
-            <Link href="/deliveries">all deliveries</Link>.
-          </p>
-        </EmptyState>
-      )}
-      {error && !isMissing && (
-        <p className="problem" role="alert">
-          {sentenceOf(error)}
-        </p>
-      )}
-    </Page>
+    <Unavailable title="Delivery" error={error}>
+      It may be older than deliveries are kept, or belong to another account. Go to{' '}
+      <Link href="/deliveries">all deliveries</Link>.
+    </Unavailable>
   );
 }
 

@@ -1,4 +1,4 @@
-import { sentenceOf } from '../../app/api.js';
+import { Problem } from '../../app/problem.js';
 import { CopyButton } from '../../components/copy-button.js';
 
 const MISSING = {
@@ -23,7 +23,7 @@ export function SignedBody({
   return (
     <section aria-labelledby="body">
       <h2 id="body">Signed body</h2>
-      {error && <p className="problem">{sentenceOf(error)}</p>}
+      <Problem error={error} />
       {missing && (
         <p>
           {MISSING[missing]}, so its name and its payload, which may have been sent, are missing

@@ -3,11 +3,11 @@ import '../delivery/delivery.css';
 import './event.css';
 import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { RefusedError, sentenceOf } from '../../app/api.js';
+import { Unavailable } from '../../app/problem.js';
 import { useUser } from '../../app/session.js';
 import { useStream } from '../../app/stream.js';
 import { CopyButton } from '../../components/copy-button.js';
-import { EmptyState, Notice } from '../../components/notice.js';
+import { Notice } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
 import { Table } from '../../components/table.js';
 import { LocalTime, RelativeTime } from '../../components/time.js';
@@ -28,23 +28,11 @@ export default function EventPage({ params }: { params: Record<string, string> }
     webhook: () => void client.invalidateQueries({ queryKey }),
   });
   if (data) return <Shown report={data.report} data={data.data} />;
-  const isMissing = error instanceof RefusedError && error.status === 404;
   return (
-    <Page title="Event">
-      {isMissing && (
-        <EmptyState title="There is no such event.">
-          <p>
-            It may be older than events are kept, or belong to another account. Go to{' '}
-            <Link href="/events">all events</Link>.
-          </p>
-        </EmptyState>
-      )}
-      {error && !isMissing && (
-        <p className="problem" role="alert">
-          {sentenceOf(error)}
-        </p>
-      )}
-    </Page>
+    <Unavailable title="Event" error={error}>
+      It may be older than events are kept, or belong to another account. Go to{' '}
+      <Link href="/events">all events</Link>.
+    </Unavailable>
   );
 }
 

@@ -1,6 +1,6 @@
 import './installation.css';
 import { useQuery } from '@tanstack/react-query';
-import { sentenceOf } from '../../app/api.js';
+import { Problem } from '../../app/problem.js';
 import { Notice } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
 import { LocalTime, useNow } from '../../components/time.js';
@@ -18,17 +18,14 @@ export default function InstallationPage() {
   const { data, error, dataUpdatedAt } = useQuery(overviewQuery);
   return (
     <Page title="Installation">
-      {error && (
-        <p className="problem" role="alert">
-          {sentenceOf(error)}
-          {data && (
-            <>
-              {' '}
-              What you see is from <LocalTime at={new Date(dataUpdatedAt).toISOString()} />.
-            </>
-          )}
-        </p>
-      )}
+      <Problem error={error}>
+        {data && (
+          <>
+            {' '}
+            What you see is from <LocalTime at={new Date(dataUpdatedAt).toISOString()} />.
+          </>
+        )}
+      </Problem>
       {data && <Shown overview={data} />}
     </Page>
   );

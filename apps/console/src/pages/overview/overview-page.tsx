@@ -1,11 +1,11 @@
 import './overview.css';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { sentenceOf } from '../../app/api.js';
+import { Problem } from '../../app/problem.js';
 import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
 import { FailingSection } from './failing-section.js';
-import { RangePicker, Statistics, useRange } from './statistics.js';
+import { StatisticsSection, useRange } from './statistics.js';
 import { statisticsQuery } from './statistics.queries.js';
 import {
   allSubscriptionsQuery,
@@ -24,23 +24,13 @@ export default function OverviewPage() {
   const isNew = subscriptions.data?.length === 0 && statistics.data?.attempts === 0;
   return (
     <Page title="Overview">
-      {error && (
-        <p className="problem" role="alert">
-          {sentenceOf(error)}
-        </p>
-      )}
+      <Problem error={error} />
       {isNew && <FirstSteps />}
       {/* Together, so that nothing moves. */}
       {!isNew && subscriptions.data && statistics.data && (
         <>
           <FailingSection subscriptions={subscriptions.data} />
-          <section aria-labelledby="statistics">
-            <div className="tools">
-              <h2 id="statistics">Attempts</h2>
-              <RangePicker />
-            </div>
-            <Statistics history={statistics.data} />
-          </section>
+          <StatisticsSection history={statistics.data} />
         </>
       )}
     </Page>

@@ -1,6 +1,7 @@
 import './overview.css';
 import { type ReactNode, useMemo } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
+import { Problem } from '../../app/problem.js';
 import { Chart } from '../../components/chart.js';
 import { durationText } from '../../components/time-text.js';
 import { LocalTime } from '../../components/time.js';
@@ -15,7 +16,7 @@ export function useRange(): Range {
 }
 
 /** Switches the time range. */
-export function RangePicker() {
+function RangePicker() {
   const [location] = useLocation();
   const [search] = useSearchParams();
   const current = rangeOf(search.get('range'));
@@ -40,8 +41,28 @@ export function RangePicker() {
 
 const countText = (count: number): string => count.toLocaleString('en');
 
-/** How the attempts of a time range went: numbers, and charts. */
-export function Statistics({ history }: { history: History }) {
+/** How the attempts of a time range went. */
+export function StatisticsSection({
+  history,
+  error,
+}: {
+  history: History | undefined;
+  error?: Error | null;
+}) {
+  return (
+    <section aria-labelledby="statistics">
+      <div className="tools">
+        <h2 id="statistics">Attempts</h2>
+        <RangePicker />
+      </div>
+      {history && <Statistics history={history} />}
+      <Problem error={error} />
+    </section>
+  );
+}
+
+/** Numbers, and charts. */
+function Statistics({ history }: { history: History }) {
   const { since, attempts, outcomes, answerMs, buckets } = history;
   const charts = useMemo(() => chartsOf({ buckets }), [buckets]);
   const failures = failuresOf(outcomes);

@@ -3,10 +3,10 @@ import { useQuery } from '@tanstack/react-query';
 import { idOf } from '#libs/client';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { RefusedError, sentenceOf } from '../../app/api.js';
+import { sentenceOf } from '../../app/api.js';
 import { useCommands } from '../../app/palette.js';
+import { Unavailable } from '../../app/problem.js';
 import { Confirm } from '../../components/confirm.js';
-import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
 import { LocalTime } from '../../components/time.js';
 import { showToast } from '../../components/toast.js';
@@ -28,23 +28,11 @@ import {
 export default function SubscriptionPage({ params }: { params: Record<string, string> }) {
   const { data, error } = useQuery(subscriptionQuery(params['id'] ?? ''));
   if (data) return <ShownPage shown={data} />;
-  const isMissing = error instanceof RefusedError && error.status === 404;
   return (
-    <Page title="Subscription">
-      {isMissing && (
-        <EmptyState title="There is no such subscription.">
-          <p>
-            It may have been deleted, or belong to another account. Go to{' '}
-            <Link href="/subscriptions">all subscriptions</Link>.
-          </p>
-        </EmptyState>
-      )}
-      {error && !isMissing && (
-        <p className="problem" role="alert">
-          {sentenceOf(error)}
-        </p>
-      )}
-    </Page>
+    <Unavailable title="Subscription" error={error}>
+      It may have been deleted, or belong to another account. Go to{' '}
+      <Link href="/subscriptions">all subscriptions</Link>.
+    </Unavailable>
   );
 }
 

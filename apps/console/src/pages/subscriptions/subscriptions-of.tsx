@@ -1,7 +1,7 @@
 import './subscriptions.css';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { sentenceOf } from '../../app/api.js';
+import { Problem } from '../../app/problem.js';
 import { EmptyState } from '../../components/notice.js';
 import { Table } from '../../components/table.js';
 import { COLUMNS } from './columns.js';
@@ -16,7 +16,7 @@ export function SubscriptionsOf({ applicationId }: { applicationId: string }) {
   return (
     <section aria-labelledby="subscriptions">
       <h2 id="subscriptions">Subscriptions</h2>
-      {error && <p className="problem">{sentenceOf(error)}</p>}
+      <Problem error={error} />
       {data && (
         <p>
           {roomText(data.length)}{' '}
