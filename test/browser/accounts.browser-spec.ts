@@ -110,7 +110,7 @@ it('picks an account by its name, and keeps it in the address', async () => {
   await page.getByText('There is no account with this name or id.').waitFor();
   await picker.fill(other.username);
   await page.keyboard.press('Enter');
-  await page.getByText('No delivery matches').waitFor();
+  await page.getByText('Nothing matches').waitFor();
   expect(page.url()).toMatch(new RegExp(`accountId=${other.id}$`));
   await picker.fill(customer.id);
   await page.keyboard.press('Enter');
@@ -126,10 +126,10 @@ it('picks an account by its name, and keeps it in the address', async () => {
   await page.getByText('cdrCreated · call').waitFor();
   await picker.fill(other.username);
   await page.keyboard.press('Enter');
-  await page.getByText('No event matches').waitFor();
+  await page.getByText('Nothing matches').waitFor();
   await page.getByRole('link', { name: 'Audit', exact: true }).click();
   await expect.poll(() => picker.inputValue()).toBe(other.username);
-  await page.getByText(/^(That is all|That is the only one|No change matches)/).waitFor();
+  await page.getByText(/^(That is all|That is the only one|Nothing matches)/).waitFor();
   const creation = (of: Page) => of.getByRole('row').filter({ hasText: 'Subscription created' });
   expect(await creation(page).count()).toBe(0);
   await picker.fill(customer.username);

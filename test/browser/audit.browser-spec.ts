@@ -67,7 +67,7 @@ it('shows hostile filters as text', async () => {
     customer,
     `audit?resource=${hostile}&resourceId=${hostile}`,
   );
-  await page.getByText('No change matches').waitFor();
+  await page.getByText('Nothing matches').waitFor();
   await page.getByText('The changes of <img').waitFor();
   expect(await page.title()).toBe('Audit – Switchhook');
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(1_200);

@@ -40,7 +40,7 @@ describe('the list of deliveries', () => {
     const page = await installation.openAs(customer, 'deliveries');
     await page.getByText('cdrCreated · call').waitFor();
     await page.getByLabel('State').selectOption('exhausted');
-    await page.getByText('No delivery matches').waitFor();
+    await page.getByText('Nothing matches').waitFor();
     expect(page.url()).toMatch(/deliveries\?state=exhausted$/);
     await page.goBack();
     await page.getByText('cdrCreated · call').waitFor();
@@ -143,7 +143,7 @@ it('shows hostile texts as texts', async () => {
     '<img src=x onerror="document.title=\'taken\'"><script>document.title="taken"</script>';
   const hostile = encodeURIComponent(`${script}\u202e${'x'.repeat(2_500)}`);
   const page = await installation.openAs(customer, `deliveries?event=${hostile}&state=${hostile}`);
-  await page.getByText('No delivery matches').waitFor();
+  await page.getByText('Nothing matches').waitFor();
   expect(await page.getByLabel('Event').inputValue()).toContain(script);
   expect(await page.title()).toBe('Deliveries – Switchhook');
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(1_200);

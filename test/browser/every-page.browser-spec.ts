@@ -41,7 +41,7 @@ type Pages = [
 const PAGES: Pages = [
   ['the overview', () => 'overview', 'Failing now', openTables],
   ['deliveries', () => 'deliveries', 'cdrCreated · call'],
-  ['deliveries without any', () => 'deliveries?state=parked', 'No delivery matches'],
+  ['deliveries without any', () => 'deliveries?state=parked', 'Nothing matches'],
   ['deliveries with a wrong filter', () => 'deliveries?since=x', 'must be'],
   ['deliveries to redeliver', () => 'deliveries', 'cdrCreated · call', openRedelivery],
   ['a delivery', () => `deliveries/${delivery.id}`, 'Your server answered 500'],

@@ -35,7 +35,7 @@ describe('the login', () => {
   it('leads to the page that was asked for, and shows who is logged in', async () => {
     const customer = await installation.aCustomer();
     const page = await installation.openAs(customer, 'deliveries?state=parked');
-    await page.getByText('No delivery matches').waitFor();
+    await page.getByText('Nothing matches').waitFor();
     expect(page.url()).toBe(`${installation.api.url}/console/deliveries?state=parked`);
     expect(await page.title()).toBe('Deliveries – Switchhook');
     await page.getByText(customer.username).waitFor();
@@ -63,7 +63,7 @@ describe('the session', () => {
     await page.getByRole('button', { name: 'Refresh' }).click();
     await page.getByText('Your session has ended.').waitFor();
     await logIn(page, await installation.aCustomer());
-    await page.getByText('No delivery matches').waitFor();
+    await page.getByText('Nothing matches').waitFor();
     expect(await page.getByText('cdrCreated · call').count()).toBe(0);
     expect(page.url()).toContain('/console/deliveries?event=cdrCreated');
   });

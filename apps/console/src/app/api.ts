@@ -5,7 +5,7 @@ import { areAllShown } from './faults.js';
 import { sessionEnded } from './session-state.js';
 
 export { answerOf, RefusedError };
-export { nextPageOf, type Schemas } from '#libs/client';
+export type { Schemas } from '#libs/client';
 
 /**
  * The typed client of the API, in the name of the session. A 401 leads to the login. What a page reads again by

@@ -2,26 +2,23 @@ import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query
 import { type ReactNode, useCallback, useEffect } from 'react';
 import { type Column, type Selection, Table } from './table.js';
 
-/** A table that loads further pages as its end comes near, and says where it ends. */
-export function PagedTable<Row extends { id: string }>({
-  list,
-  label,
-  plural,
-  hrefOf,
-  columns,
-  selection,
-  empty,
-}: {
+export interface PagedTableProps<Row> {
   list: UseInfiniteQueryResult<InfiniteData<{ rows: Row[] }>>;
+  /** What the rows are called, as `Events`. */
   label: string;
-  /** What the rows are called. */
-  plural: string;
   hrefOf: (row: Row) => string;
   columns: readonly Column<Row>[];
   selection?: Selection<Row> | undefined;
   /** What stands in its place if there is nothing. */
   empty: ReactNode;
-}) {
+}
+
+/** A table that loads further pages as its end comes near, and says where it ends. */
+export function PagedTable<Row extends { id: string | number }>({
+  list,
+  empty,
+  ...table
+}: PagedTableProps<Row>) {
   const rows = list.data?.pages.flatMap((page) => page.rows) ?? [];
   const { hasNextPage, isFetching, fetchNextPage } = list;
   const loadMore = useCallback(() => {
@@ -34,26 +31,16 @@ export function PagedTable<Row extends { id: string }>({
   }, [isEmpty, loadMore]);
   return (
     <>
-      {!isEmpty && (
-        <Table
-          label={label}
-          rows={rows}
-          keyOf={keyOf}
-          hrefOf={hrefOf}
-          columns={columns}
-          {...(selection && { selection })}
-          onEnd={loadMore}
-        />
-      )}
+      {!isEmpty && <Table {...table} rows={rows} keyOf={keyOf} onEnd={loadMore} />}
       {list.data && isEmpty && !hasNextPage && empty}
       <p className="quiet" role="status">
-        {endOf(rows.length, plural, hasNextPage, isFetching)}
+        {endOf(rows.length, table.label.toLowerCase(), hasNextPage, isFetching)}
       </p>
     </>
   );
 }
 
-const keyOf = ({ id }: { id: string }): string => id;
+const keyOf = ({ id }: { id: string | number }): string => String(id);
 
 function endOf(count: number, plural: string, hasMore: boolean, isFetching: boolean): string {
   if (isFetching) return 'Loading …';

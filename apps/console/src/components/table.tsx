@@ -48,7 +48,7 @@ export function Table<Row>({
   keyOf: (row: Row) => string;
   hrefOf: (row: Row) => string;
   columns: readonly Column<Row>[];
-  selection?: Selection<Row>;
+  selection?: Selection<Row> | undefined;
   onEnd?: () => void;
 }) {
   const body = useRef<HTMLDivElement>(null);

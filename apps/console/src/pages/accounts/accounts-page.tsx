@@ -1,12 +1,13 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useCallback, useState } from 'react';
+import { useState } from 'react';
 import { Link } from 'wouter';
-import { sentenceOf } from '../../app/api.js';
 import { useCommands } from '../../app/palette.js';
+import { Problem } from '../../app/problem.js';
 import { Badge } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
+import { PagedTable } from '../../components/paged-table.js';
 import { PasswordOnce } from '../../components/password-once.js';
-import { type Column, Table } from '../../components/table.js';
+import type { Column } from '../../components/table.js';
 import { LocalTime } from '../../components/time.js';
 import { type User, useCreateUser, usersQuery } from './accounts.queries.js';
 import { NewAccount } from './new-account.js';
@@ -48,12 +49,6 @@ export default function AccountsPage() {
   const create = useCreateUser();
   const [isNew, setIsNew] = useState(false);
 
-  const rows = list.data?.pages.flatMap((page) => page.rows) ?? [];
-  const { hasNextPage, isFetching, fetchNextPage, error } = list;
-  const loadMore = useCallback(() => {
-    if (hasNextPage && !isFetching) void fetchNextPage();
-  }, [hasNextPage, isFetching, fetchNextPage]);
-
   function open(): void {
     create.reset();
     setIsNew(true);
@@ -87,29 +82,14 @@ export default function AccountsPage() {
           onClose={() => setIsNew(false)}
         />
       )}
-      {error && (
-        <p className="problem" role="alert">
-          {sentenceOf(error)}
-        </p>
-      )}
-      {rows.length > 0 && (
-        <Table
-          label="Accounts"
-          rows={rows}
-          keyOf={keyOf}
-          hrefOf={hrefOf}
-          columns={COLUMNS}
-          onEnd={loadMore}
-        />
-      )}
-      <p className="quiet" role="status">
-        {isFetching
-          ? 'Loading …'
-          : !hasNextPage && rows.length > 0 && `That is all: ${rows.length}.`}
-      </p>
+      <Problem error={list.error} />
+      <PagedTable
+        list={list}
+        label="Accounts"
+        hrefOf={({ id }) => `/accounts/${id}`}
+        columns={COLUMNS}
+        empty={null}
+      />
     </Page>
   );
 }
-
-const keyOf = ({ id }: User): string => String(id);
-const hrefOf = ({ id }: User): string => `/accounts/${id}`;

@@ -1,11 +1,11 @@
 import '../subscriptions/subscriptions.css';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useCallback } from 'react';
 import { Link } from 'wouter';
-import { sentenceOf } from '../../app/api.js';
+import { Problem } from '../../app/problem.js';
 import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
-import { type Column, Table } from '../../components/table.js';
+import { PagedTable } from '../../components/paged-table.js';
+import type { Column } from '../../components/table.js';
 import { RelativeTime } from '../../components/time.js';
 import { type Application, applicationsQuery } from './applications.queries.js';
 
@@ -39,39 +39,23 @@ const COLUMNS: readonly Column<Application>[] = [
 /** The account's applications. */
 export default function ApplicationsPage() {
   const list = useInfiniteQuery(applicationsQuery);
-  const { hasNextPage, isFetching, fetchNextPage, error } = list;
-  const loadMore = useCallback(() => {
-    if (hasNextPage && !isFetching) void fetchNextPage();
-  }, [hasNextPage, isFetching, fetchNextPage]);
-  const rows = list.data?.pages.flatMap((page) => page.rows) ?? [];
   return (
     <Page title="Applications" actions={<Link href="/applications/new">New application</Link>}>
-      {error && (
-        <p className="problem" role="alert">
-          {sentenceOf(error)}
-        </p>
-      )}
-      {rows.length > 0 && (
-        <Table
-          label="Applications"
-          rows={rows}
-          keyOf={keyOf}
-          hrefOf={hrefOf}
-          columns={COLUMNS}
-          onEnd={loadMore}
-        />
-      )}
-      {list.data && rows.length === 0 && (
-        <EmptyState title="There are no applications yet.">
-          <p>
-            An application says which address drives calls and messages.{' '}
-            <Link href="/applications/new">Create the first one</Link>.
-          </p>
-        </EmptyState>
-      )}
+      <Problem error={list.error} />
+      <PagedTable
+        list={list}
+        label="Applications"
+        hrefOf={({ id }) => `/applications/${id}`}
+        columns={COLUMNS}
+        empty={
+          <EmptyState title="There are no applications yet.">
+            <p>
+              An application says which address drives calls and messages.{' '}
+              <Link href="/applications/new">Create the first one</Link>.
+            </p>
+          </EmptyState>
+        }
+      />{' '}
     </Page>
   );
 }
-
-const keyOf = ({ id }: Application): string => id;
-const hrefOf = ({ id }: Application): string => `/applications/${id}`;

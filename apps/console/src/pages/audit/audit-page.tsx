@@ -2,11 +2,10 @@ import './audit.css';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { useAccountShown } from '../../app/account.js';
-import { faultsOf, sentenceOf } from '../../app/api.js';
-import { type Filter, FilterBar, useFilters } from '../../components/filter-bar.js';
+import { FilteredList } from '../../app/filtered-list.js';
+import { type Filter, useFilters } from '../../components/filter-bar.js';
 import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
-import { PagedTable } from '../../components/paged-table.js';
 import type { Column } from '../../components/table.js';
 import { RelativeTime } from '../../components/time.js';
 import { type AuditEntry, auditQuery } from './audit.queries.js';
@@ -67,29 +66,18 @@ export default function AuditPage() {
   const { accountId } = useAccountShown();
   const filters = { ...useFilters(FILTERS), ...(accountId !== undefined && { accountId }) };
   const list = useInfiniteQuery(auditQuery(filters));
-  const { error } = list;
   return (
     <Page title="Audit">
-      <FilterBar filters={FILTERS} errors={faultsOf(error)} />
-      <div className="tools">
-        <button type="button" onClick={() => void list.refetch()} disabled={list.isFetching}>
-          Refresh
-        </button>
-        <OneResource filters={filters} />
-      </div>
-      {error && Object.keys(faultsOf(error)).length === 0 && (
-        <p className="problem" role="alert">
-          {sentenceOf(error)}
-        </p>
-      )}
-      <PagedTable
+      <FilteredList
+        filters={FILTERS}
         list={list}
         label="Changes"
-        plural="changes"
         hrefOf={historyOf}
         columns={COLUMNS}
-        empty={<Nothing isFiltered={Object.keys(filters).length > 0} />}
-      />
+        empty={Object.keys(filters).length === 0 && <Nothing />}
+      >
+        <OneResource filters={filters} />
+      </FilteredList>
     </Page>
   );
 }
@@ -112,12 +100,8 @@ function OneResource({ filters }: { filters: Record<string, string> }) {
   );
 }
 
-function Nothing({ isFiltered }: { isFiltered: boolean }) {
-  return isFiltered ? (
-    <EmptyState title="No change matches these filters.">
-      <p>Take one of them away, or look further back.</p>
-    </EmptyState>
-  ) : (
+function Nothing() {
+  return (
     <EmptyState title="Nothing has been changed yet.">
       <p>
         Everything that you create, change or delete appears here.{' '}

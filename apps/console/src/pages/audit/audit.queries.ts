@@ -1,23 +1,10 @@
-import { infiniteQueryOptions } from '@tanstack/react-query';
-import { answerOf, api, nextPageOf, type Schemas } from '../../app/api.js';
+import { api, type Schemas } from '../../app/api.js';
+import { pagedQuery } from '../../app/paged-query.js';
 
 export type AuditEntry = Schemas['AuditEntry'];
 
-const PAGE_ROWS = 200;
-
 /** Changes that match filters as the API has them, newest first. */
-export function auditQuery(filters: Record<string, string>) {
-  return infiniteQueryOptions({
-    queryKey: ['audit', filters],
-    // Another page may just have changed something.
-    staleTime: 0,
-    initialPageParam: {},
-    queryFn: async ({ pageParam, signal }) => {
-      const query = { ...filters, ...pageParam, limit: PAGE_ROWS };
-      const call = api.GET('/v1/audit', { params: { query }, signal });
-      const rows = await answerOf(call);
-      return { rows, next: nextPageOf((await call).response) };
-    },
-    getNextPageParam: ({ next }) => next,
-  });
-}
+export const auditQuery = (filters: Record<string, string>) =>
+  pagedQuery(['audit', filters], (page, signal) =>
+    api.GET('/v1/audit', { params: { query: { ...filters, ...page } }, signal }),
+  );

@@ -3,12 +3,11 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { useAccountShown } from '../../app/account.js';
-import { faultsOf, sentenceOf } from '../../app/api.js';
+import { FilteredList } from '../../app/filtered-list.js';
 import { useCommands } from '../../app/palette.js';
-import { type Filter, FilterBar, useFilters } from '../../components/filter-bar.js';
+import { type Filter, useFilters } from '../../components/filter-bar.js';
 import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
-import { PagedTable } from '../../components/paged-table.js';
 import type { Selection } from '../../components/table.js';
 import { EVENT_KINDS } from '../subscriptions/event-kinds.js';
 import { COLUMNS } from './columns.js';
@@ -35,7 +34,6 @@ export default function DeliveriesPage() {
   const list = useInfiniteQuery(deliveriesQuery(filters));
   const live = useLiveDeliveries(filters);
   const redeliver = useRedeliver();
-  const { isFetching, error } = list;
 
   function redeliverSelected(): void {
     redeliver.mutate([...selected], { onSuccess: () => setSelected(new Set()) });
@@ -55,8 +53,15 @@ export default function DeliveriesPage() {
   };
   return (
     <Page title="Deliveries">
-      <FilterBar filters={FILTERS} errors={faultsOf(error)} />
-      <div className="tools">
+      <FilteredList
+        filters={FILTERS}
+        list={list}
+        label="Deliveries"
+        hrefOf={({ id }) => `/deliveries/${id}`}
+        columns={COLUMNS}
+        selection={isOwn ? selection : undefined}
+        empty={Object.keys(filters).length === 0 && <Nothing />}
+      >
         {isOwn && (
           <button
             type="button"
@@ -67,9 +72,6 @@ export default function DeliveriesPage() {
           </button>
         )}
         {isOwn && <RedeliverMatching filters={FILTERS} values={filters} />}
-        <button type="button" onClick={() => void list.refetch()} disabled={isFetching}>
-          Refresh
-        </button>
         <span className="arrivals" role="status">
           {live.held > 0 && (
             <button type="button" className="primary" onClick={live.show}>
@@ -77,37 +79,17 @@ export default function DeliveriesPage() {
             </button>
           )}
         </span>
-      </div>
-      {error && Object.keys(faultsOf(error)).length === 0 && (
-        <p className="problem" role="alert">
-          {sentenceOf(error)}
-        </p>
-      )}
-      <PagedTable
-        list={list}
-        label="Deliveries"
-        plural="deliveries"
-        hrefOf={hrefOf}
-        columns={COLUMNS}
-        selection={isOwn ? selection : undefined}
-        empty={<Nothing isFiltered={Object.keys(filters).length > 0} />}
-      />
+      </FilteredList>
     </Page>
   );
 }
-
-const hrefOf = ({ id }: Delivery): string => `/deliveries/${id}`;
 
 function without(keys: ReadonlySet<string>, key: string): string[] {
   return [...keys].filter((each) => each !== key);
 }
 
-function Nothing({ isFiltered }: { isFiltered: boolean }) {
-  return isFiltered ? (
-    <EmptyState title="No delivery matches these filters.">
-      <p>Take one of them away, or look further back.</p>
-    </EmptyState>
-  ) : (
+function Nothing() {
+  return (
     <EmptyState title="There are no deliveries yet.">
       <p>
         A delivery begins when an event is reported that a subscription matches.{' '}

@@ -1,10 +1,6 @@
-import {
-  infiniteQueryOptions,
-  type InfiniteData,
-  useMutation,
-  useQueryClient,
-} from '@tanstack/react-query';
-import { answerOf, api, nextPageOf, RefusedError, type Schemas } from '../../app/api.js';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { answerOf, api, RefusedError, type Schemas } from '../../app/api.js';
+import { type PagedList, pagedQuery } from '../../app/paged-query.js';
 import { showToast } from '../../components/toast.js';
 
 export type Delivery = Schemas['Delivery'];
@@ -12,29 +8,13 @@ export type Delivery = Schemas['Delivery'];
 /** Filters as the API has them: see `GET /v1/deliveries`. */
 export type DeliveryFilters = Record<string, string>;
 
-interface DeliveriesPage {
-  rows: Delivery[];
-  next: { after: string } | undefined;
-}
-
-export type DeliveryList = InfiniteData<DeliveriesPage>;
-
-const PAGE_ROWS = 200;
+export type DeliveryList = PagedList<Delivery>;
 
 /** Deliveries that match, newest first. */
-export function deliveriesQuery(filters: DeliveryFilters) {
-  return infiniteQueryOptions({
-    queryKey: ['deliveries', filters],
-    initialPageParam: {},
-    queryFn: async ({ pageParam, signal }): Promise<DeliveriesPage> => {
-      const query = { ...filters, ...pageParam, limit: PAGE_ROWS };
-      const call = api.GET('/v1/deliveries', { params: { query }, signal });
-      const rows = await answerOf(call);
-      return { rows, next: nextPageOf((await call).response) };
-    },
-    getNextPageParam: ({ next }) => next,
-  });
-}
+export const deliveriesQuery = (filters: DeliveryFilters) =>
+  pagedQuery(['deliveries', filters], (page, signal) =>
+    api.GET('/v1/deliveries', { params: { query: { ...filters, ...page } }, signal }),
+  );
 
 /** Sends finished deliveries again, one after the other, and tells how that went. */
 export function useRedeliver() {

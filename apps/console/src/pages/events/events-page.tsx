@@ -1,11 +1,10 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { useAccountShown } from '../../app/account.js';
-import { faultsOf, sentenceOf } from '../../app/api.js';
-import { type Filter, FilterBar, useFilters } from '../../components/filter-bar.js';
+import { FilteredList } from '../../app/filtered-list.js';
+import { type Filter, useFilters } from '../../components/filter-bar.js';
 import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
-import { PagedTable } from '../../components/paged-table.js';
 import type { Column } from '../../components/table.js';
 import { LocalTime, RelativeTime } from '../../components/time.js';
 import { type Event, eventsQuery } from './events.queries.js';
@@ -67,52 +66,31 @@ export default function EventsPage() {
   const { accountId } = useAccountShown();
   const filters = { ...useFilters(FILTERS), ...(accountId !== undefined && { accountId }) };
   const list = useInfiniteQuery(eventsQuery(filters));
-  const { error } = list;
   return (
     <Page title="Events">
-      <FilterBar filters={FILTERS} errors={faultsOf(error)} />
-      <div className="tools">
-        <button type="button" onClick={() => void list.refetch()} disabled={list.isFetching}>
-          Refresh
-        </button>
-      </div>
-      {error && Object.keys(faultsOf(error)).length === 0 && (
-        <p className="problem" role="alert">
-          {sentenceOf(error)}
-        </p>
-      )}
-      <PagedTable
+      <FilteredList
+        filters={FILTERS}
         list={list}
         label="Events"
-        plural="events"
-        hrefOf={hrefOf}
+        hrefOf={({ id }) => `/events/${id}`}
         columns={COLUMNS}
-        empty={<Nothing filters={filters} />}
+        empty={emptyOf(filters)}
       />
     </Page>
   );
 }
 
-const hrefOf = ({ id }: Event): string => `/events/${id}`;
-
-function Nothing({ filters }: { filters: Record<string, string> }) {
-  const names = Object.keys(filters);
-  if (names.length === 0) {
-    return (
-      <EmptyState title="There are no events yet.">
-        <p>
-          Calls and messages of your applications appear here, even if no subscription is told of
-          them. To try out your receiver before, <Link href="/subscriptions">send a test</Link> to a
-          subscription.
-        </p>
-      </EmptyState>
-    );
-  }
-  return filters['unmatched'] === 'true' && names.length === 1 ? (
+function emptyOf({ unmatched, ...others }: Record<string, string>) {
+  if (Object.keys(others).length > 0 || unmatched === 'false') return undefined;
+  return unmatched ? (
     <EmptyState title="A subscription was told of every event." />
   ) : (
-    <EmptyState title="No event matches these filters.">
-      <p>Take one of them away, or look further back.</p>
+    <EmptyState title="There are no events yet.">
+      <p>
+        Calls and messages of your applications appear here, even if no subscription is told of
+        them. To try out your receiver before, <Link href="/subscriptions">send a test</Link> to a
+        subscription.
+      </p>
     </EmptyState>
   );
 }

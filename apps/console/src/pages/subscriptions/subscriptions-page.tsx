@@ -1,17 +1,15 @@
 import './subscriptions.css';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { useCallback } from 'react';
 import { Link } from 'wouter';
-import { faultsOf, RefusedError, sentenceOf } from '../../app/api.js';
-import { type Filter, FilterBar, useFilters } from '../../components/filter-bar.js';
+import { FilteredList } from '../../app/filtered-list.js';
+import { type Filter, useFilters } from '../../components/filter-bar.js';
 import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
-import { Table } from '../../components/table.js';
 import { COLUMNS } from './columns.js';
 import { EVENT_KINDS, RESOURCES } from './event-kinds.js';
 import { roomText } from './limits.js';
 import { useLiveSubscriptions } from './live-subscriptions.js';
-import { type Subscription, subscriptionsAt, subscriptionsQuery } from './subscriptions.queries.js';
+import { subscriptionsAt, subscriptionsQuery } from './subscriptions.queries.js';
 
 const FILTERS: readonly Filter[] = [
   { name: 'event', label: 'Event', kind: 'choice', choices: Object.keys(EVENT_KINDS) },
@@ -26,51 +24,26 @@ export default function SubscriptionsPage() {
   const list = useInfiniteQuery(subscriptionsQuery(filters));
   const ofAccount = useQuery(subscriptionsAt(''));
   useLiveSubscriptions();
-  const { hasNextPage, isFetching, fetchNextPage, error } = list;
-  const loadMore = useCallback(() => {
-    if (hasNextPage && !isFetching) void fetchNextPage();
-  }, [hasNextPage, isFetching, fetchNextPage]);
-
-  const rows = list.data?.pages.flatMap((page) => page.rows) ?? [];
-  const isUnknown = error instanceof RefusedError && error.status === 404;
-  const faults = isUnknown ? { applicationId: 'There is no such application.' } : faultsOf(error);
   return (
     <Page title="Subscriptions" actions={<Link href="/subscriptions/new">New subscription</Link>}>
-      <FilterBar filters={FILTERS} errors={faults} />
-      <p className="quiet room">
-        {ofAccount.data && `For the whole account: ${roomText(ofAccount.data.length)}`}
-      </p>
-      {error && Object.keys(faults).length === 0 && (
-        <p className="problem" role="alert">
-          {sentenceOf(error)}
-        </p>
-      )}
-      {rows.length > 0 && (
-        <Table
-          label="Subscriptions"
-          rows={rows}
-          keyOf={keyOf}
-          hrefOf={hrefOf}
-          columns={COLUMNS}
-          onEnd={loadMore}
-        />
-      )}
-      {list.data && rows.length === 0 && !hasNextPage && (
-        <Nothing isFiltered={Object.keys(filters).length > 0} />
-      )}
+      <FilteredList
+        filters={FILTERS}
+        list={list}
+        label="Subscriptions"
+        hrefOf={({ id }) => `/subscriptions/${id}`}
+        columns={COLUMNS}
+        empty={Object.keys(filters).length === 0 && <Nothing />}
+      >
+        <span className="quiet">
+          {ofAccount.data && `For the whole account: ${roomText(ofAccount.data.length)}`}
+        </span>
+      </FilteredList>
     </Page>
   );
 }
 
-const keyOf = ({ id }: Subscription): string => id;
-const hrefOf = ({ id }: Subscription): string => `/subscriptions/${id}`;
-
-function Nothing({ isFiltered }: { isFiltered: boolean }) {
-  return isFiltered ? (
-    <EmptyState title="No subscription matches these filters.">
-      <p>Take one of them away.</p>
-    </EmptyState>
-  ) : (
+function Nothing() {
+  return (
     <EmptyState title="There are no subscriptions yet.">
       <p>
         A subscription says which events are sent to which address of yours.{' '}
