@@ -52,6 +52,16 @@ describe('the list of deliveries', () => {
     expect(await page.getByLabel('Since').inputValue()).toBe('2026-01-31T12:00:30');
   });
 
+  it('says what is wrong with filters in its address, and clears them', async () => {
+    const page = await installation.openAs(customer, 'deliveries?status=slow');
+    await page.getByText('must be a status such as 404').waitFor();
+    await page.getByText('See the filters above.').waitFor();
+    await page.goto(page.url().replace('status=slow', 'webhooksId=1'));
+    await page.getByText('webhooksId is not known here (did you mean webhookId?).').waitFor();
+    await page.getByRole('link', { name: 'Clear the filters' }).click();
+    await page.getByText('There are no deliveries yet.').waitFor();
+  });
+
   it('shows new deliveries by itself, and later changes in place', async () => {
     const page = await installation.openAs(customer, 'deliveries');
     await page.getByText('There are no deliveries yet.').waitFor();
@@ -143,7 +153,7 @@ it('shows hostile texts as texts', async () => {
     '<img src=x onerror="document.title=\'taken\'"><script>document.title="taken"</script>';
   const hostile = encodeURIComponent(`${script}\u202e${'x'.repeat(2_500)}`);
   const page = await installation.openAs(customer, `deliveries?event=${hostile}&state=${hostile}`);
-  await page.getByText('Nothing matches').waitFor();
+  await page.getByText('event must be one of').waitFor();
   expect(await page.getByLabel('Event').inputValue()).toContain(script);
   expect(await page.title()).toBe('Deliveries – Switchhook');
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(1_200);

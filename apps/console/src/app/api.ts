@@ -15,6 +15,8 @@ export const api = createClient({
   baseUrl: API_URL,
   fetch: async (request) => {
     if (!isAttended()) request.headers.set('X-Unattended', 'true');
+    // Filters in the address may be mistyped: the API says so.
+    request.headers.set('Prefer', 'handling=strict');
     const response = await fetch(request);
     const isLogin = request.method === 'POST' && request.url.endsWith('/v1/session');
     if (response.status === 401 && !isLogin) sessionEnded();

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
+import { Link, useLocation } from 'wouter';
 import { type Filter, FilterBar } from '../components/filter-bar.js';
 import { EmptyState } from '../components/notice.js';
 import { PagedTable, type PagedTableProps } from '../components/paged-table.js';
-import { faultsOf } from './api.js';
-import { Problem } from './problem.js';
+import { faultsOf, otherProblem, RefusedError } from './api.js';
 
 /** A list by the filters in the address, with what is wrong with them. */
 export function FilteredList<Row extends { id: string }>({
@@ -19,17 +19,23 @@ export function FilteredList<Row extends { id: string }>({
   children?: ReactNode;
 }) {
   const { error, isFetching, refetch } = table.list;
-  const faults = faultsOf(error);
+  const [location] = useLocation();
+  const names = filters.map(({ name }) => name);
   return (
     <>
-      <FilterBar filters={filters} errors={faults} />
+      <FilterBar filters={filters} errors={faultsOf(error)} />
       <div className="tools">
         <button type="button" onClick={() => void refetch()} disabled={isFetching}>
           Refresh
         </button>
         {children}
       </div>
-      {Object.keys(faults).length === 0 && <Problem error={error} />}
+      {error && (
+        <p className="problem" role="alert">
+          {otherProblem(error, names) ?? 'See the filters above.'}{' '}
+          {error instanceof RefusedError && <Link href={location}>Clear the filters</Link>}
+        </p>
+      )}
       <PagedTable {...table} empty={empty || NO_MATCH} />
     </>
   );

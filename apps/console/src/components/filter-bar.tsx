@@ -16,11 +16,10 @@ export interface Filter {
   hint?: string;
 }
 
-/** The values of filters in the address; those that are not set are absent. */
-export function useFilters(filters: readonly Filter[]): Record<string, string> {
+/** The filters in the address, also those that no list has: the API says so. */
+export function useFilters(): Record<string, string> {
   const [search] = useSearchParams();
-  const values = filters.map(({ name }) => [name, search.get(name) ?? ''] as const);
-  return Object.fromEntries(values.filter(([, value]) => value !== ''));
+  return Object.fromEntries([...search].filter(([, value]) => value !== ''));
 }
 
 /** The inputs of filters. A change is a step in the history, so that the back button takes it back. */

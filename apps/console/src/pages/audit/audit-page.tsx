@@ -1,7 +1,6 @@
 import './audit.css';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { useAccountShown } from '../../app/account.js';
 import { FilteredList } from '../../app/filtered-list.js';
 import { type Filter, useFilters } from '../../components/filter-bar.js';
 import { EmptyState } from '../../components/notice.js';
@@ -63,8 +62,7 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
 
 /** Who changed what, and when. */
 export default function AuditPage() {
-  const { accountId } = useAccountShown();
-  const filters = { ...useFilters(FILTERS), ...(accountId !== undefined && { accountId }) };
+  const filters = useFilters();
   const list = useInfiniteQuery(auditQuery(filters));
   return (
     <Page title="Audit">

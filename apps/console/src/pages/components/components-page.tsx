@@ -44,7 +44,7 @@ const NOW = new Date().toISOString();
 export default function ComponentsPage() {
   const [isOpen, setIsOpen] = useState(false);
   const [isAsked, setIsAsked] = useState(false);
-  const filters = useFilters(FILTERS);
+  const filters = useFilters();
   return (
     <Page title="Components" actions={<CopyButton label="CopyButton" text="copied" />}>
       <h2>Notice, Badge</h2>

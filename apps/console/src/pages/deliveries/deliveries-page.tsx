@@ -28,8 +28,8 @@ const FILTERS: readonly Filter[] = [
 
 /** The deliveries of all subscriptions. */
 export default function DeliveriesPage() {
-  const { isOwn, ...ofAccount } = useAccountShown();
-  const filters = { ...useFilters(FILTERS), ...ofAccount };
+  const { isOwn } = useAccountShown();
+  const filters = useFilters();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const list = useInfiniteQuery(deliveriesQuery(filters));
   const live = useLiveDeliveries(filters);

@@ -1,6 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { useAccountShown } from '../../app/account.js';
 import { FilteredList } from '../../app/filtered-list.js';
 import { type Filter, useFilters } from '../../components/filter-bar.js';
 import { EmptyState } from '../../components/notice.js';
@@ -63,8 +62,7 @@ const COLUMNS: readonly Column<Event>[] = [
 
 /** What happened, whether or not a subscription was told. */
 export default function EventsPage() {
-  const { accountId } = useAccountShown();
-  const filters = { ...useFilters(FILTERS), ...(accountId !== undefined && { accountId }) };
+  const filters = useFilters();
   const list = useInfiniteQuery(eventsQuery(filters));
   return (
     <Page title="Events">

@@ -20,7 +20,7 @@ const FILTERS: readonly Filter[] = [
 
 /** The subscriptions of the account and of its applications. */
 export default function SubscriptionsPage() {
-  const filters = useFilters(FILTERS);
+  const filters = useFilters();
   const list = useInfiniteQuery(subscriptionsQuery(filters));
   const ofAccount = useQuery(subscriptionsAt(''));
   useLiveSubscriptions();
