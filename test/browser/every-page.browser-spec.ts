@@ -84,6 +84,8 @@ const PAGES_OF_OPERATORS: Pages = [
   ['a new credential', () => `accounts/${customer.id}`, 'last used', press('Add a credential')],
   ['locking an account', () => `accounts/${customer.id}`, 'last used', press('Lock')],
   ['an account that is missing', () => 'accounts/nobody', 'There is no such account'],
+  ['an overview without an account', () => 'overview', 'Pick an account'],
+  ["an account's overview", () => `overview?accountId=${customer.id}`, 'Outcomes', openTables],
   ["an account's deliveries", () => `deliveries?accountId=${customer.id}`, 'cdrCreated · call'],
   ["another account's delivery", () => `deliveries/${delivery.id}`, '(read-only)'],
 ];

@@ -85,3 +85,23 @@ it('shows by itself what begins to fail, since when, and when it works again', a
   await customer.client.post(`/v1/webhooks/${webhook}/test`, {});
   await failing.getByText('Nothing: your subscription is well.').waitFor();
 });
+
+it('shows operators the attempts of the account that they pick, and nothing that is empty', async () => {
+  await installation.aSubscription(customer);
+  await installation.report(customer);
+  await attemptsCounted(1);
+  const page = await installation.openAs(await installation.anOperator(), 'overview');
+  await page.getByText('Pick an account').waitFor();
+  await page.getByRole('combobox', { name: 'Account' }).fill(customer.username);
+  await page.keyboard.press('Enter');
+  await page.getByText('All attempts succeeded.').waitFor();
+  const links = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
+  expect(await links.allInnerTexts()).toEqual([
+    'Installation',
+    'Overview',
+    'Accounts',
+    'Deliveries',
+    'Events',
+    'Audit',
+  ]);
+});

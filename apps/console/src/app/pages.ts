@@ -16,6 +16,8 @@ export interface PageEntry {
   shows?: Resource;
   /** Whether the platform picks there whose data it shows: the page calls `useAccountShown`. */
   byAccount?: true;
+  /** Whether it is of one's own account alone: the platform, which looks at those of others, is not led there. */
+  ofOwn?: true;
   Component: ComponentType<{ params: Record<string, string> }>;
 }
 
@@ -32,16 +34,16 @@ const developmentPages: PageEntry[] = import.meta.env.DEV
 /** All pages, in the order of the navigation. A user's first one is where `/console/` leads. */
 export const PAGES: readonly PageEntry[] = [
   {
-    path: '/overview',
-    name: 'Overview',
-    role: 'account',
-    Component: lazy(() => import('../pages/overview/overview-page.js')),
-  },
-  {
     path: '/installation',
     name: 'Installation',
     role: 'platform',
     Component: lazy(() => import('../pages/installation/installation-page.js')),
+  },
+  {
+    path: '/overview',
+    name: 'Overview',
+    byAccount: true,
+    Component: lazy(() => import('../pages/overview/overview-page.js')),
   },
   {
     path: '/accounts',
@@ -69,11 +71,13 @@ export const PAGES: readonly PageEntry[] = [
   {
     path: '/subscriptions',
     name: 'Subscriptions',
+    ofOwn: true,
     Component: lazy(() => import('../pages/subscriptions/subscriptions-page.js')),
   },
   {
     path: '/subscriptions/new',
     action: 'New subscription',
+    ofOwn: true,
     Component: lazy(() => import('../pages/subscription/new-subscription-page.js')),
   },
   {
@@ -84,11 +88,13 @@ export const PAGES: readonly PageEntry[] = [
   {
     path: '/applications',
     name: 'Applications',
+    ofOwn: true,
     Component: lazy(() => import('../pages/applications/applications-page.js')),
   },
   {
     path: '/applications/new',
     action: 'New application',
+    ofOwn: true,
     Component: lazy(() => import('../pages/application/new-application-page.js')),
   },
   {

@@ -20,14 +20,16 @@ const STREAM = { connecting: 'Connecting …', live: 'Live', interrupted: 'Inter
 export function Shell() {
   const { username, role } = useUser();
   const pages = pagesFor(role);
+  // What the palette and the navigation offer.
+  const offered = pages.filter(({ ofOwn }) => !ofOwn || role === 'account');
   const { accountId } = useAccountShown();
   const [location, navigate] = useLocation();
   useEffect(openStream, []);
   useCommands([
-    ...pages.flatMap(({ path, name }) =>
+    ...offered.flatMap(({ path, name }) =>
       name === undefined ? [] : [{ name, group: 'Pages', run: () => navigate(path) }],
     ),
-    ...pages.flatMap(({ path, action }) =>
+    ...offered.flatMap(({ path, action }) =>
       action === undefined ? [] : [{ name: action, group: 'Actions', run: () => navigate(path) }],
     ),
     {
@@ -44,7 +46,7 @@ export function Shell() {
       </a>
       <header className="bar">
         <nav aria-label="Pages">
-          {pages.map(
+          {offered.map(
             ({ path, name, byAccount }) =>
               name !== undefined && (
                 <Link

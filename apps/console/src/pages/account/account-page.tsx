@@ -77,7 +77,8 @@ function Shown({ account }: { account: Account }) {
         </dd>
       </dl>
       <p>
-        <Link href={`/deliveries?accountId=${id}`}>Its deliveries</Link> ·{' '}
+        <Link href={`/overview?accountId=${id}`}>Its overview</Link> ·{' '}
+        <Link href={`/deliveries?accountId=${id}`}>its deliveries</Link> ·{' '}
         <Link href={`/events?accountId=${id}`}>its events</Link> ·{' '}
         <Link href={`/audit?accountId=${id}`}>its audit</Link>
       </p>

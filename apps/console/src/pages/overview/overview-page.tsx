@@ -1,6 +1,7 @@
 import './overview.css';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
+import { useAccountShown } from '../../app/account.js';
 import { Problem } from '../../app/problem.js';
 import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
@@ -13,8 +14,26 @@ import {
   useLiveSubscriptions,
 } from './subscriptions.queries.js';
 
-/** Whether all is well with the account's notifications. */
+/** Whether all is well with the account's notifications; of others, the platform sees how their attempts went. */
 export default function OverviewPage() {
+  const { accountId, isOwn } = useAccountShown();
+  return (
+    <Page title="Overview">
+      {isOwn && <OwnOverview />}
+      {!isOwn && accountId !== undefined && <AccountStatistics accountId={accountId} />}
+      {!isOwn && accountId === undefined && (
+        <EmptyState title="Pick an account to see how its attempts went." />
+      )}
+    </Page>
+  );
+}
+
+function AccountStatistics({ accountId }: { accountId: string }) {
+  const { data, error } = useQuery(statisticsQuery(useRange(), accountId));
+  return <StatisticsSection history={data} error={error} />;
+}
+
+function OwnOverview() {
   const range = useRange();
   const subscriptions = useQuery(allSubscriptionsQuery);
   const statistics = useQuery(statisticsQuery(range));
@@ -23,7 +42,7 @@ export default function OverviewPage() {
   const error = subscriptions.error ?? statistics.error;
   const isNew = subscriptions.data?.length === 0 && statistics.data?.attempts === 0;
   return (
-    <Page title="Overview">
+    <>
       <Problem error={error} />
       {isNew && <FirstSteps />}
       {/* Together, so that nothing moves. */}
@@ -33,7 +52,7 @@ export default function OverviewPage() {
           <StatisticsSection history={statistics.data} />
         </>
       )}
-    </Page>
+    </>
   );
 }
 

@@ -7,14 +7,19 @@ export type History = Schemas['AttemptHistory'];
 /** What workers count is ten seconds old. */
 const READ_AGAIN_MS = 15_000;
 
-/** How the attempts of a time range went, of the whole account. */
-export const statisticsQuery = (range: Range) =>
+/** How the attempts of a time range went, of the whole account. @param accountId for the platform: of another one */
+export const statisticsQuery = (range: Range, accountId?: string) =>
   queryOptions({
-    queryKey: ['statistics', range],
+    queryKey: ['statistics', range, { accountId }],
     refetchInterval: READ_AGAIN_MS,
     placeholderData: keepPreviousData,
-    queryFn: ({ signal }) =>
-      answerOf(api.GET('/v1/stats', { params: { query: bucketsOf(range, Date.now()) }, signal })),
+    queryFn: ({ signal }) => {
+      const query = {
+        ...bucketsOf(range, Date.now()),
+        ...(accountId !== undefined && { accountId }),
+      };
+      return answerOf(api.GET('/v1/stats', { params: { query }, signal }));
+    },
   });
 
 /** The same of one subscription. */
