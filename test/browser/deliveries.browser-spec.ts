@@ -113,6 +113,19 @@ describe('the list of deliveries', () => {
     await expect.poll(() => rows.getAttribute('aria-rowcount')).toBe('10002');
   });
 
+  it('reads on after a page in which nothing matched', async () => {
+    installation.receiver.answering = (_, response) => response.writeHead(410).end();
+    await installation.aSubscription(customer);
+    await installation.report(customer);
+    await installation.delivery(customer, 'exhausted');
+    // So many are looked at for a page.
+    await insertDeliveries(await installation.aSubscription(customer), 10_000);
+    const first = await customer.client.get('/v1/deliveries?status=410');
+    expect([first.text, first.headers['link']]).toEqual(['[]', expect.stringContaining('next')]);
+    const page = await installation.openAs(customer, 'deliveries?status=410');
+    await page.getByText('That is the only one.').waitFor();
+  });
+
   it('is worked with the keyboard', async () => {
     await insertDeliveries(await installation.aSubscription(customer), 300);
     const page = await installation.openAs(customer, 'deliveries');
