@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query';
-import { faultsOf } from '../../app/api.js';
 import { Field } from '../../components/field.js';
 import { APPLICATION_LABELS as LABELS, type ApplicationValues } from './application-values.js';
 import { environmentsQuery } from './application.queries.js';
@@ -7,15 +6,14 @@ import { environmentsQuery } from './application.queries.js';
 /** The inputs of an application, with what the API found wrong beside them. */
 export function ApplicationFields({
   values,
-  error,
+  faults,
   onChange,
 }: {
   values: ApplicationValues;
-  error: unknown;
+  faults: Record<string, string>;
   onChange: (some: Partial<ApplicationValues>) => void;
 }) {
   const { data: environments = [] } = useQuery(environmentsQuery);
-  const faults = faultsOf(error);
   const isUnknown = !environments.some(({ id }) => id === values.environment);
   return (
     <>

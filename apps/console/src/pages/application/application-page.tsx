@@ -1,14 +1,12 @@
 import '../subscription/subscription.css';
 import { useQuery } from '@tanstack/react-query';
-import { type SubmitEvent, useState } from 'react';
+import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { otherProblem, sentenceOf } from '../../app/api.js';
-import { useEditing } from '../../app/editing.js';
-import { useFaultFocus } from '../../app/fault-focus.js';
+import { sentenceOf } from '../../app/api.js';
 import { useCommands } from '../../app/palette.js';
 import { Unavailable } from '../../app/problem.js';
+import { SettingsSection } from '../../app/settings-section.js';
 import { Confirm } from '../../components/confirm.js';
-import { Conflict } from '../../components/conflict.js';
 import { Page } from '../../components/page.js';
 import { LocalTime } from '../../components/time.js';
 import { SubscriptionsOf } from '../subscriptions/subscriptions-of.js';
@@ -39,6 +37,7 @@ export default function ApplicationPage({ params }: { params: Record<string, str
 
 function Shown({ application, version }: { application: Application; version: string }) {
   const { id } = application;
+  const update = useUpdateApplication(id);
   const [isDeleting, setIsDeleting] = useState(false);
   const [, navigate] = useLocation();
   useCommands([
@@ -63,7 +62,14 @@ function Shown({ application, version }: { application: Application; version: st
         <LocalTime at={application.createdAt} /> · changed <LocalTime at={application.updatedAt} />{' '}
         · <Link href={`/deliveries?applicationId=${id}`}>its deliveries</Link>
       </p>
-      <Settings application={application} version={version} />
+      <SettingsSection<ApplicationValues>
+        what="this application"
+        labels={APPLICATION_LABELS}
+        now={{ values: applicationValues(application), version }}
+        update={update}
+      >
+        {(fields) => <ApplicationFields {...fields} />}
+      </SettingsSection>
       <SubscriptionsOf applicationId={id} />
       {isDeleting && (
         <Deletion
@@ -73,50 +79,6 @@ function Shown({ application, version }: { application: Application; version: st
         />
       )}
     </Page>
-  );
-}
-
-function Settings({ application, version }: { application: Application; version: string }) {
-  const form = useEditing<ApplicationValues>({ values: applicationValues(application), version });
-  const update = useUpdateApplication(application.id);
-
-  const element = useFaultFocus(update.error);
-
-  function submit(event: SubmitEvent<HTMLFormElement>): void {
-    event.preventDefault();
-    update.mutate({ values: form.values, base: form.base }, { onSuccess: form.saved });
-  }
-
-  const { changedByOthers } = form;
-  const labels = APPLICATION_LABELS as Record<string, string>;
-  return (
-    <section aria-labelledby="settings">
-      <h2 id="settings">Settings</h2>
-      <form ref={element} className="settings" onSubmit={submit} noValidate>
-        <ApplicationFields values={form.values} error={update.error} onChange={form.change} />
-        {changedByOthers && !update.isPending ? (
-          <Conflict
-            what="this application"
-            fields={changedByOthers.map((name) => labels[name] ?? name)}
-            onKeep={() => {
-              form.rebase();
-              update.reset();
-            }}
-            onDiscard={() => {
-              form.discard();
-              update.reset();
-            }}
-          />
-        ) : (
-          <p className="problem" role="alert">
-            {form.isDirty && otherProblem(update.error, Object.keys(labels))}
-          </p>
-        )}
-        <button type="submit" className="primary" disabled={!form.isDirty || update.isPending}>
-          Save
-        </button>
-      </form>
-    </section>
   );
 }
 

@@ -2,7 +2,7 @@ import '../subscription/subscription.css';
 import { idOf } from '#libs/client';
 import { type SubmitEvent, useState } from 'react';
 import { useLocation } from 'wouter';
-import { otherProblem } from '../../app/api.js';
+import { faultsOf, otherProblem } from '../../app/api.js';
 import { useFaultFocus } from '../../app/fault-focus.js';
 import { Page } from '../../components/page.js';
 import { ApplicationFields } from './application-fields.js';
@@ -29,7 +29,7 @@ export default function NewApplicationPage() {
       <form ref={element} className="settings" onSubmit={submit} noValidate>
         <ApplicationFields
           values={values}
-          error={create.error}
+          faults={faultsOf(create.error)}
           onChange={(some) => setValues({ ...values, ...some })}
         />
         <p className="problem" role="alert">

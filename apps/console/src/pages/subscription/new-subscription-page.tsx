@@ -11,9 +11,8 @@ import { applicationsQuery } from '../applications/applications.queries.js';
 import { isFull, roomText } from '../subscriptions/limits.js';
 import { subscriptionsAt } from '../subscriptions/subscriptions.queries.js';
 import { SubscriptionFields } from './fields.js';
-import { FORM_FIELDS } from './settings-section.js';
 import { useCreateSubscription } from './subscription.queries.js';
-import { faultsIn, NEW_SUBSCRIPTION } from './values.js';
+import { faultsIn, FORM_LABELS, NEW_SUBSCRIPTION } from './values.js';
 
 /** Makes a subscription of the account, or of one of its applications. */
 export default function NewSubscriptionPage() {
@@ -61,7 +60,7 @@ export default function NewSubscriptionPage() {
           onChange={(some) => setValues({ ...values, ...some })}
         />
         <p className="problem" role="alert">
-          {otherProblem(create.error, FORM_FIELDS)}
+          {otherProblem(create.error, Object.keys(FORM_LABELS))}
         </p>
         <button type="submit" className="primary" disabled={hasNoRoom || create.isPending}>
           Create

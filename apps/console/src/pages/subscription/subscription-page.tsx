@@ -6,15 +6,16 @@ import { Link, useLocation } from 'wouter';
 import { sentenceOf } from '../../app/api.js';
 import { useCommands } from '../../app/palette.js';
 import { Unavailable } from '../../app/problem.js';
+import { SettingsSection } from '../../app/settings-section.js';
 import { Confirm } from '../../components/confirm.js';
 import { Page } from '../../components/page.js';
 import { LocalTime } from '../../components/time.js';
 import { showToast } from '../../components/toast.js';
 import { SubscriptionStatistics } from '../overview/subscription-statistics.js';
+import { SubscriptionFields } from './fields.js';
 import { HealthSection } from './health-section.js';
 import { ReceiverSection } from './receiver-section.js';
 import { SecretSection } from './secret-section.js';
-import { SettingsSection } from './settings-section.js';
 import {
   type Shown,
   subscriptionQuery,
@@ -22,7 +23,9 @@ import {
   usePause,
   useSwitch,
   useTest,
+  useUpdateSubscription,
 } from './subscription.queries.js';
+import { faultsIn, FORM_LABELS, type SubscriptionValues, subscriptionValues } from './values.js';
 
 /** One subscription: its health, settings and secret, a receiver for it, and its attempts. */
 export default function SubscriptionPage({ params }: { params: Record<string, string> }) {
@@ -38,6 +41,7 @@ export default function SubscriptionPage({ params }: { params: Record<string, st
 
 function ShownPage({ shown }: { shown: Shown }) {
   const { webhook } = shown;
+  const update = useUpdateSubscription(webhook.id);
   const { applicationId } = webhook;
   return (
     <Page title="Subscription" actions={<Actions shown={shown} />}>
@@ -59,7 +63,15 @@ function ShownPage({ shown }: { shown: Shown }) {
         <LocalTime at={webhook.updatedAt} />
       </p>
       <HealthSection subscription={webhook} />
-      <SettingsSection shown={shown} />
+      <SettingsSection<SubscriptionValues>
+        what="this subscription"
+        labels={FORM_LABELS}
+        now={{ values: subscriptionValues(webhook, shown.text), version: shown.version }}
+        update={update}
+        check={faultsIn}
+      >
+        {(fields) => <SubscriptionFields {...fields} />}
+      </SettingsSection>
       {/* Another kind of key is another secret. */}
       <SecretSection
         key={webhook.publicKey === undefined ? 'hmac' : 'ed25519'}

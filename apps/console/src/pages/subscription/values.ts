@@ -16,6 +16,9 @@ export const SUBSCRIPTION_LABELS = {
   signature: 'Signature',
 } as const;
 
+/** Of the fields of the API that the form has. */
+export const FORM_LABELS = { ...SUBSCRIPTION_LABELS, retry: 'Retries' };
+
 export const NEW_SUBSCRIPTION: SubscriptionValues = {
   name: '',
   event: 'cdrCreated',
