@@ -74,14 +74,7 @@ export function Credentials({
           Add a credential
         </button>
       </div>
-      {isNew && (
-        <NewCredential
-          error={add.error}
-          isPending={add.isPending}
-          onSubmit={(fields) => add.mutate(fields, { onSuccess: () => setIsNew(false) })}
-          onClose={() => setIsNew(false)}
-        />
-      )}
+      {isNew && <NewCredential add={add} onClose={() => setIsNew(false)} />}
       {leaving && (
         <Confirm
           label={`Revoke credential ${leaving.id}?`}

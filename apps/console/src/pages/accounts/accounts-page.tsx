@@ -74,14 +74,7 @@ export default function AccountsPage() {
           was created.
         </PasswordOnce>
       )}
-      {isNew && (
-        <NewAccount
-          error={create.error}
-          isPending={create.isPending}
-          onSubmit={(user) => create.mutate(user, { onSuccess: () => setIsNew(false) })}
-          onClose={() => setIsNew(false)}
-        />
-      )}
+      {isNew && <NewAccount create={create} onClose={() => setIsNew(false)} />}
       <Problem error={list.error} />
       <PagedTable
         list={list}
