@@ -1,90 +1,33 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Schemas } from '#libs/client';
 import { eventually } from '#tools/eventually';
-import { createUser } from '../support/accounts.js';
+import { CliCustomer, lastSegment } from '../support/cli-customer.js';
 import { RunningCommand, runCli } from '../support/command-line.js';
-import { createTestDatabase, type TestDatabase } from '../support/database.js';
-import { type Client, clientOf } from '../support/http.js';
-import { startApi, startWorker } from '../support/processes.js';
-import type { ServiceProcess } from '../support/service-process.js';
-import { type Receiver, startReceiver } from '../support/receiver.js';
+import { startApi } from '../support/processes.js';
 
 type Delivery = Schemas['Delivery'];
 
-let database: TestDatabase;
-let api: ServiceProcess;
-let worker: ServiceProcess;
-let receiver: Receiver;
-let platform: Client;
-let customer: Client;
-let account: { id: string; auth: string };
-let name: string;
-let customers = 0;
-const running: RunningCommand[] = [];
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  const environment = {
-    DATABASE_URL: database.url,
-    DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8',
-    DELIVERY_RETRY_SCHEDULE: '50ms',
-  };
-  [api, worker] = await Promise.all([startApi(environment), startWorker(environment)]);
-  platform = clientOf(api.url, (await createUser(database, 'platform', 'platform')).auth);
-});
-afterAll(async () => {
-  await Promise.all([api.stop(), worker.stop()]);
-  await database.drop();
-});
-beforeEach(async () => {
-  receiver = await startReceiver();
-  customers += 1;
-  name = `customer-${customers}`;
-  account = await createUser(database, name);
-  customer = clientOf(api.url, account.auth);
-});
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((command) => command.stop()));
-  await receiver.close();
-});
-
-const login = () => ['--url', api.url, '--user', name, '--password-stdin'];
-const input = () => account.auth.slice(account.auth.indexOf(':') + 1);
-
-/** Runs a command as the customer. */
-const run = (...args: string[]) => runCli([...args, ...login()], { input: input() });
-
-function start(...args: string[]): RunningCommand {
-  const command = new RunningCommand([...args, ...login()], { input: input() });
-  running.push(command);
-  return command;
-}
+const cli = new CliCustomer({ DELIVERY_RETRY_SCHEDULE: '50ms' });
+const { run, start, report } = cli;
 
 async function subscribe(change: object = {}): Promise<string> {
-  const body = { event: 'cdrCreated', resource: 'all', targetUrl: receiver.url, ...change };
-  return lastSegment((await customer.post('/v1/webhooks', body)).json());
+  const body = { event: 'cdrCreated', resource: 'all', targetUrl: cli.receiver.url, ...change };
+  return lastSegment((await cli.client.post('/v1/webhooks', body)).json());
 }
-
-async function report(data = '{}', event = 'cdrCreated'): Promise<string> {
-  const body = `{"event":"${event}","resource":"call","accountId":"${account.id}","data":${data}}`;
-  return lastSegment((await platform.post('/v1/events', body)).json());
-}
-
-const lastSegment = ({ href }: { href?: string }) => href!.split('/').at(-1)!;
 
 const finished = (count: number) =>
   eventually(
-    async () => (await customer.get('/v1/deliveries')).json<Delivery[]>(),
+    async () => (await cli.client.get('/v1/deliveries')).json<Delivery[]>(),
     (all) => all.length === count && all.every(({ state }) => state !== 'pending'),
   );
 
 describe('deliveries', () => {
   it('are listed, the newest first, with filters and beyond one page', async () => {
     await subscribe();
-    receiver.answering = (_, response) => response.writeHead(500).end();
+    cli.receiver.answering = (_, response) => response.writeHead(500).end();
     await report();
     await finished(1);
-    receiver.answering = (_, response) => response.end();
+    cli.receiver.answering = (_, response) => response.end();
     await report();
     const [succeeded, exhausted] = await finished(2);
     const { stdout, stderr, code } = await run('deliveries', 'list');
@@ -129,7 +72,7 @@ describe('deliveries', () => {
 
   it('are shown with their attempts', async () => {
     const webhook = await subscribe();
-    receiver.answering = (_, response) => response.writeHead(500).end();
+    cli.receiver.answering = (_, response) => response.writeHead(500).end();
     const event = await report();
     const [delivery] = await finished(1);
     const { stdout } = await run('deliveries', 'show', delivery!.id);
@@ -138,14 +81,14 @@ describe('deliveries', () => {
     expect(about).toBe(
       `${delivery!.id}: cdrCreated call for subscription ${webhook}, event ${event}`,
     );
-    expect(target).toBe(`to ${receiver.url}`);
+    expect(target).toBe(`to ${cli.receiver.url}`);
     expect(attempts).toEqual([
       expect.stringMatching(/^ {2}1 {2}\S+Z {2}500 in \d+ ms from 127\.0\.0\.1$/),
       expect.stringMatching(/^ {2}2 {2}\S+Z {2}500 in \d+ ms from 127\.0\.0\.1$/),
     ]);
     const json = await run('deliveries', 'show', delivery!.id, '--json');
     expect(JSON.parse(json.stdout)).toEqual(
-      (await customer.get(`/v1/deliveries/${delivery!.id}`)).json(),
+      (await cli.client.get(`/v1/deliveries/${delivery!.id}`)).json(),
     );
   });
 
@@ -156,29 +99,29 @@ describe('deliveries', () => {
     const { stdout, code } = await run('deliveries', 'redeliver', delivery!.id);
     expect([code, stdout]).toEqual([
       0,
-      `${delivery!.id} is sent again: ${api.url}/v1/deliveries/${delivery!.id}\n`,
+      `${delivery!.id} is sent again: ${cli.api.url}/v1/deliveries/${delivery!.id}\n`,
     ]);
-    await eventually(() => receiver.received.length === 2);
+    await eventually(() => cli.receiver.received.length === 2);
     const unknown = await run('deliveries', 'redeliver', 'unknown');
     expect([unknown.code, unknown.stderr]).toEqual([
       1,
-      `${api.url} refused the request: There is no such delivery.\n`,
+      `${cli.api.url} refused the request: There is no such delivery.\n`,
     ]);
   });
 
   it('are cancelled while they wait, and can then be sent again', async () => {
     const webhook = await subscribe();
-    await customer.post(`/v1/webhooks/${webhook}/pause`);
+    await cli.client.post(`/v1/webhooks/${webhook}/pause`);
     await report();
-    const [{ id }] = (await customer.get('/v1/deliveries')).json<[Delivery]>();
+    const [{ id }] = (await cli.client.get('/v1/deliveries')).json<[Delivery]>();
     const early = await run('deliveries', 'redeliver', id);
     expect([early.code, early.stderr]).toEqual([1, expect.stringContaining('cancel it first')]);
-    const href = `${api.url}/v1/deliveries/${id}`;
+    const href = `${cli.api.url}/v1/deliveries/${id}`;
     const { stdout, code } = await run('deliveries', 'cancel', id);
     expect([code, stdout]).toEqual([0, `${id} is cancelled: ${href}\n`]);
     const json = await run('deliveries', 'cancel', id, '--json');
     expect(JSON.parse(json.stdout)).toEqual({ id, href });
-    expect((await customer.get(`/v1/deliveries/${id}`)).json()).toMatchObject({
+    expect((await cli.client.get(`/v1/deliveries/${id}`)).json()).toMatchObject({
       state: 'cancelled',
       reason: 'requested',
     });
@@ -201,10 +144,10 @@ describe('deliveries', () => {
   });
 
   it('can be followed again after the API was away', async () => {
-    const short = await startApi({ DATABASE_URL: database.url });
-    const args = ['deliveries', 'tail', '--json', '--url', short.url, '--user', name];
-    const command = new RunningCommand([...args, '--password-stdin'], { input: input() });
-    running.push(command);
+    const short = await startApi({ DATABASE_URL: cli.database.url });
+    const args = ['deliveries', 'tail', '--json', '--url', short.url, '--user', cli.name];
+    const command = new RunningCommand([...args, '--password-stdin'], { input: cli.input });
+    cli.running.push(command);
     await eventually(() => command.errors().includes('waiting for deliveries\n'));
     await subscribe();
     await short.stop();
@@ -215,7 +158,7 @@ describe('deliveries', () => {
 
   it('are not shown to somebody with a wrong password', async () => {
     for (const args of [['deliveries', 'list'], ['deliveries', 'tail'], ['listen']]) {
-      const wrong = await runCli([...args, ...login()], { input: 'wrong password' });
+      const wrong = await runCli([...args, ...cli.login()], { input: 'wrong password' });
       expect([wrong.code, wrong.stdout]).toEqual([1, '']);
       expect(wrong.stderr).toMatch(/^http:\S+ refused the request: .*credentials.*\.\n$/);
     }
