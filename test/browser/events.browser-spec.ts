@@ -61,6 +61,22 @@ it('says of each subscription why it was not told', async () => {
   await ofOff.getByText('It would be told now: it was changed after this event.').waitFor();
 });
 
+it('sends a missed event to a subscription that was created later', async () => {
+  await installation.report(customer);
+  await installation.aSubscription(customer, { name: 'Late' });
+  await installation.aSubscription(customer, { name: 'Messages', event: 'smsdlr' });
+  const page = await installation.openAs(customer, `events/${await newestEvent()}`);
+  const send = page.getByRole('button', { name: 'Send it this event' });
+  await page.getByRole('listitem').filter({ hasText: 'Messages' }).waitFor();
+  expect(await send.count()).toBe(1);
+  await send.click();
+  await page.getByText('One subscription is told of this event.').waitFor();
+  await page
+    .getByRole('table', { name: 'Deliveries of this event' })
+    .getByText('succeeded')
+    .waitFor();
+});
+
 it('says so where the only subscription is for another application', async () => {
   const application = await anApplication();
   const body = { event: 'cdrCreated', resource: 'all', targetUrl: installation.receiver.url };

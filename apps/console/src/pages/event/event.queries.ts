@@ -1,5 +1,5 @@
-import { queryOptions } from '@tanstack/react-query';
-import { api, rawAnswerOf, type Schemas } from '../../app/api.js';
+import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { answerOf, api, rawAnswerOf, type Schemas } from '../../app/api.js';
 import { rawMembers } from '../delivery/raw-json.js';
 
 export type Report = Omit<Schemas['EventReport'], 'data'>;
@@ -16,3 +16,16 @@ export const reportQuery = (id: string) =>
       return { report: JSON.parse(text) as Report, data: rawMembers(text).get('data') ?? '' };
     },
   });
+
+/** Sends an event to a subscription that was not told of it. */
+export function useSend(id: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (webhookId: string) =>
+      answerOf(
+        api.POST('/v1/events/{id}/deliveries', { params: { path: { id } }, body: { webhookId } }),
+      ),
+    // After a refusal, too: the page is outdated.
+    onSettled: () => client.invalidateQueries({ queryKey: reportQuery(id).queryKey }),
+  });
+}

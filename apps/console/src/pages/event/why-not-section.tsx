@@ -1,10 +1,11 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
+import { Problem } from '../../app/problem.js';
 import { EmptyState } from '../../components/notice.js';
 import { LocalTime } from '../../components/time.js';
 import type { Subscription } from '../overview/subscriptions.queries.js';
-import type { Report } from './event.queries.js';
-import { type WhyNot, whyNotOf } from './why-not.js';
+import { type Report, useSend } from './event.queries.js';
+import { canBeSent, type WhyNot, whyNotOf } from './why-not.js';
 
 const FIRST = 20;
 
@@ -39,7 +40,7 @@ export function WhyNotSection({
       <ul className="why-not">
         {shown.map((one) => (
           <li key={one.webhookId}>
-            <Reason of={one} />
+            <Reason of={one} report={report} />
           </li>
         ))}
       </ul>
@@ -52,7 +53,14 @@ export function WhyNotSection({
   );
 }
 
-function Reason({ of: { webhookId, subscription, sentence, at, advice } }: { of: WhyNot }) {
+function Reason({
+  of: { webhookId, subscription, sentence, at, advice },
+  report,
+}: {
+  of: WhyNot;
+  report: Report;
+}) {
+  const send = useSend(report.id);
   return (
     <>
       <p>
@@ -81,6 +89,16 @@ function Reason({ of: { webhookId, subscription, sentence, at, advice } }: { of:
         )}
       </p>
       <p className="quiet">{advice}</p>
+      {canBeSent(report, subscription) && (
+        <button
+          type="button"
+          onClick={() => send.mutate(webhookId)}
+          disabled={send.isPending || send.isSuccess}
+        >
+          Send it this event
+        </button>
+      )}
+      <Problem error={send.error} />
     </>
   );
 }

@@ -54,6 +54,15 @@ export function whyNotOf(event: EventHead, subscriptions: readonly Subscription[
   return [...answered, ...elsewhere].sort((one, other) => placeOf(one) - placeOf(other));
 }
 
+/** Whether an event that a subscription was not told of can be sent to it now. */
+export function canBeSent(event: EventHead, subscription: Subscription | undefined): boolean {
+  return (
+    subscription !== undefined &&
+    !isElsewhere(event, subscription) &&
+    isForSuch(event, subscription)
+  );
+}
+
 function isElsewhere({ applicationId }: EventHead, subscription: Subscription): boolean {
   const { applicationId: own } = subscription;
   return own !== undefined && own !== applicationId;
@@ -72,11 +81,11 @@ const EXPLAIN: Record<ApiReason, Explain> = {
   created_later: (_, subscription) => ({
     sentence: 'It was created after this event.',
     ...(subscription && { at: subscription.createdAt }),
-    advice: 'It gets later events. This one cannot be sent to it.',
+    advice: 'It gets later events that it is for.',
   }),
   disabled: (_, subscription) => ({
     ...whyOff(subscription),
-    advice: 'Switch it on to get later events. This one cannot be sent to it.',
+    advice: 'Switch it on to get later events. Then you can send it this one, too.',
   }),
   other_event: ({ event }, subscription) => ({
     sentence: `It is for ${subscription?.event ?? 'another kind of event'}, and this event is ${event}.`,
@@ -89,7 +98,7 @@ const EXPLAIN: Record<ApiReason, Explain> = {
   changed_later: (_, subscription) => ({
     sentence: 'It would be told now: it was changed after this event.',
     ...(subscription && { at: subscription.updatedAt }),
-    advice: 'Nothing needs to be done. It gets later events; this one cannot be sent to it.',
+    advice: 'It gets later events.',
   }),
 };
 
