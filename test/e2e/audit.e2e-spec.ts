@@ -219,12 +219,16 @@ describe('an entry', () => {
     await demo.client.post(`/v1/deliveries/${await aPastDelivery('succeeded')}/redeliver`);
     const pending = await aPendingDelivery(demo.database, idIn(await demo.aSubscription()));
     await demo.client.post(`/v1/deliveries/${pending}/cancel`);
+    const { eventId } = await demo.shown(`/v1/deliveries/${pending}`);
+    const webhookId = idIn(await demo.aSubscription());
+    await demo.client.post(`/v1/events/${String(eventId)}/deliveries`, { webhookId });
     expect((await recordedActions()).filter((what) => what !== 'webhook.create')).toEqual([
       'delivery.test',
       'replay.create',
       'replay.cancel',
       'delivery.redeliver',
       'delivery.cancel',
+      'delivery.create',
     ]);
     const users = (await recorded()).map(({ userId }) => userId);
     expect(new Set(users)).toEqual(new Set([Number(demo.id)]));
