@@ -197,6 +197,12 @@ describe('npm start', () => {
   }
 });
 
+it('a free port is given once, even if nothing listens there yet', async () => {
+  // With so many, random ports would repeat.
+  const ports = await Promise.all(Array.from({ length: 1_000 }, freePort));
+  expect(new Set(ports).size).toBe(ports.length);
+});
+
 it('a program that keeps dying is started again after delays that double up to the longest', async () => {
   const said = vi.spyOn(console, 'error').mockImplementation(() => undefined);
   let starts = 0;

@@ -16,13 +16,19 @@ export function whyNotListen(port, host) {
   });
 }
 
+/** @type {Set<number>} */
+const given = new Set();
+
 /**
- * A port of the loopback interface that is free now. Below 32768, where Linux takes the ports of
+ * A port of the loopback interface that is free now, and another one at each call: what it was given for may not
+ * listen there yet. Below 32768, where Linux takes the ports of
  * outgoing connections from: one of those could have it before its server starts.
  */
 export async function freePort() {
   for (let i = 0; i < 200; i += 1) {
     const port = randomInt(20_000, 32_000);
+    if (given.has(port)) continue;
+    given.add(port);
     if ((await whyNotListen(port, '127.0.0.1')) === undefined) return port;
   }
   throw new Error('no free port between 20000 and 32000');
