@@ -66,7 +66,7 @@ describe('deliveries', () => {
         'Allowed choices are pending, parked, succeeded, exhausted, cancelled.',
       );
     }
-    const { code, stderr } = await run('deliveries', 'list', '--status', 'failed');
+    const { code, stderr } = await run('deliveries', 'list', '--status', 'slow');
     expect([code, stderr]).toEqual([1, expect.stringContaining('or one of dns, refused,')]);
   });
 

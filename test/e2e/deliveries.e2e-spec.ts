@@ -327,6 +327,7 @@ it('lists the deliveries of an account over all its subscriptions, and all of th
   expect(await listed(`?webhookId=${failing}`)).toEqual([failing]);
   expect(await listed('?status=200')).toEqual([other, failing]);
   expect(await listed('?status=5xx')).toEqual([]);
+  expect(await listed('?status=failed')).toEqual([]);
   expect(await listed(`?applicationId=${application}`)).toEqual([other, failing]);
   expect(await listed('?applicationId=1')).toEqual([]);
   expect(await listed(`?accountId=${accountId}`)).toEqual([other, failing]);

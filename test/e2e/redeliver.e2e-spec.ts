@@ -162,6 +162,11 @@ it('sends what a filter selects, as many as its dry run counts, and shows the fi
     [{ applicationId }, groups.ofApplication],
     [{ status: '5xx' }, [...groups.ofApplication, ...groups.rated]],
     [{ status: 'timeout' }, groups.unanswered],
+    [{ webhookId: first, applicationId, status: 'failed' }, groups.ofApplication],
+    [
+      { webhookId: first, status: 'failed' },
+      [...groups.plain, ...groups.ofApplication, ...groups.unanswered],
+    ],
     [{ state: 'succeeded', status: '200' }, groups.succeeded],
     [{ webhookId: second, applicationId }, []],
     [{ state: 'cancelled' }, []],

@@ -2425,7 +2425,7 @@ export interface components {
              */
             state?: components["schemas"]["ReplayableState"];
             /**
-             * @description Those with this result of the last attempt: a status such as `404`, a class such as `5xx`, or an error.
+             * @description Those with this result of the last attempt: a status such as `404`, a class such as `5xx`, an error, or `failed` for all but 2xx.
              * @example 5xx
              */
             status?: string | null;
@@ -4386,7 +4386,7 @@ export interface operations {
                 state?: string;
                 /** @description Of events of this kind: smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered. */
                 event?: string;
-                /** @description With this result of the last attempt: a status such as `404`, a class such as `5xx`, or an error: dns, refused, reset, timeout, tls, blocked, protocol. */
+                /** @description With this result of the last attempt: a status such as `404`, a class such as `5xx`, an error (dns, refused, reset, timeout, tls, blocked, protocol), or `failed` for all but 2xx. */
                 status?: string;
                 /** @description Created at this time or later; must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
                 since?: string;
@@ -4430,7 +4430,7 @@ export interface operations {
                 state?: string;
                 /** @description Of events of this kind: smsdlr, cdrCreated, cdrRated, webhookFailing, webhookDisabled, webhookRecovered. */
                 event?: string;
-                /** @description With this result of the last attempt: a status such as `404`, a class such as `5xx`, or an error: dns, refused, reset, timeout, tls, blocked, protocol. */
+                /** @description With this result of the last attempt: a status such as `404`, a class such as `5xx`, an error (dns, refused, reset, timeout, tls, blocked, protocol), or `failed` for all but 2xx. */
                 status?: string;
                 /** @description Created at this time or later; must be an RFC 3339 time with Z or an offset, such as 2026-01-31T12:00:00Z or 2026-01-31T13:00:00+01:00, of the years 1 to 9999 in UTC. */
                 since?: string;

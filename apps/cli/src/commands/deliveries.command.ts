@@ -46,7 +46,7 @@ export function addDeliveriesCommands(program: Command): void {
     .addOption(new Option('--event <kind>', 'of events of this kind').choices(EVENT_KINDS))
     .option(
       '--status <result>',
-      'with this result of the last attempt, such as 404, 5xx or timeout',
+      'with this result of the last attempt, such as 404, 5xx, timeout or failed',
     )
     .option('--since <time>', 'of events from this time on, such as 2027-01-31T12:00:00Z')
     .option('--until <time>', 'of events before this time')

@@ -70,6 +70,7 @@ export function deliveryStoreContract(underTest: DeliveriesUnderTest): void {
     expect(await listed({ state: 'pending' })).toEqual([waiting]);
     expect(await listed({ status: '503' })).toEqual([failed]);
     expect(await listed({ status: '5xx' })).toEqual([failed]);
+    expect(await listed({ status: 'failed' })).toEqual([failed]);
     expect(await listed({ status: '2xx' })).toEqual([succeeded]);
     expect(await listed({ status: 'timeout' })).toEqual([]);
     const everybody = await store().list({}, { limit: 2 });

@@ -40,7 +40,7 @@ export class FakeDeliveryStore extends DeliveryStore {
         (delivery) =>
           (accountId === undefined || this.accountOf(delivery) === accountId) &&
           (webhook === undefined || delivery.webhookId === webhook.id) &&
-          (status === undefined || isResult(status, this.attempts.get(delivery.id)?.at(-1))) &&
+          (status === undefined || hasResult(this.attempts.get(delivery.id)?.at(-1), status)) &&
           (state === undefined || delivery.state === state) &&
           (event === undefined || delivery.event === event) &&
           (since === undefined || delivery.createdAt >= since) &&
@@ -96,6 +96,11 @@ export class FakeDeliveryStore extends DeliveryStore {
   }
 }
 
-function isResult(text: string, { status, error }: Partial<Attempt> = {}): boolean {
-  return [String(status), `${String(status)[0]}xx`, error].includes(text);
+/** Whether the last attempt had this result. */
+export function hasResult({ status, error }: Partial<Attempt> = {}, asked: string): boolean {
+  if (status === undefined) return asked === error || (error !== undefined && asked === 'failed');
+  const isFailure = status < 200 || status > 299;
+  return (
+    [String(status), `${String(status)[0]}xx`].includes(asked) || (isFailure && asked === 'failed')
+  );
 }

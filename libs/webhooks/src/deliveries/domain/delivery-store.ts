@@ -10,7 +10,7 @@ export interface DeliveryFilter {
   applicationId?: string;
   state?: string;
   event?: string;
-  /** The result of the last attempt: a status such as `404`, a class such as `5xx`, or an error. */
+  /** The result of the last attempt: a status such as `404`, a class such as `5xx`, an error, or `failed`. */
   status?: string;
   /** Created at or after. */
   since?: Date;

@@ -72,6 +72,7 @@ export function replayStoreContract(underTest: ReplaysUnderTest): void {
     expect(await count({ applicationId })).toBe(1);
     expect(await count({ status: '503' })).toBe(1);
     expect(await count({ status: '4xx' })).toBe(1);
+    expect(await count({ status: 'failed' })).toBe(2);
     expect(await count({ status: 'timeout' })).toBe(0);
     expect(await count({ applicationId, status: '4xx' })).toBe(0);
     expect(await count({ webhookId, applicationId, status: '5xx' })).toBe(1);

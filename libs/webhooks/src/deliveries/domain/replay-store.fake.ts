@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { MAX_RUNNING, type Replay, type ReplayableState, type ReplayFilter } from './replay.js';
+import { hasResult } from './delivery-store.fake.js';
 import { ReplayStore } from './replay-store.js';
 
 /** A finished delivery. */
@@ -36,7 +37,7 @@ export class FakeReplayStore extends ReplayStore {
         one.createdAt <= until &&
         (event ?? one.event) === one.event &&
         (applicationId ?? one.applicationId) === one.applicationId &&
-        (status === undefined || isResult(status, String(one.status))),
+        (status === undefined || hasResult(one, status)),
     );
     return Promise.resolve(found.length);
   }
@@ -82,8 +83,4 @@ export class FakeReplayStore extends ReplayStore {
   private of({ accountId, webhookId }: { accountId: string; webhookId: string | undefined }) {
     return this.all.filter((one) => one.accountId === accountId && one.webhookId === webhookId);
   }
-}
-
-function isResult(asked: string, status: string): boolean {
-  return asked === status || asked === `${status[0]!}xx`;
 }

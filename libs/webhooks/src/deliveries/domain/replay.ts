@@ -15,7 +15,7 @@ export interface ReplayFilter {
   states: readonly ReplayableState[];
   event?: string;
   applicationId?: string;
-  /** The result of the last attempt: a status such as `404`, a class such as `5xx`, or an error. */
+  /** The result of the last attempt: a status such as `404`, a class such as `5xx`, an error, or `failed`. */
   status?: string;
 }
 

@@ -48,8 +48,8 @@ const FILTERS = {
   },
   status: {
     about:
-      'With this result of the last attempt: a status such as `404`, a class such as `5xx`, or an ' +
-      `error: ${ATTEMPT_ERRORS.join(', ')}.`,
+      'With this result of the last attempt: a status such as `404`, a class such as `5xx`, an ' +
+      `error (${ATTEMPT_ERRORS.join(', ')}), or \`failed\` for all but 2xx.`,
     schema: schema.text('', '5xx'),
   },
   ...TIMES,

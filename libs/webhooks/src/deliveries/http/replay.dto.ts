@@ -122,7 +122,8 @@ export class RedeliverRequestDto {
 
   @Field({
     about:
-      'Those with this result of the last attempt: a status such as `404`, a class such as `5xx`, or an error.',
+      'Those with this result of the last attempt: a status such as `404`, a class such as `5xx`, an error, ' +
+      'or `failed` for all but 2xx.',
     example: '5xx',
   })
   @Is(RESULT_PART)

@@ -1,6 +1,7 @@
 import { LOOKED_AT, type LookedAt } from '#libs/kernel';
 import { statement } from '#libs/runtime';
 import type { ReplayFilter } from '../domain/replay.js';
+import { hasResult } from './last-result.statements.js';
 import { daysAtOnce, type Span, within } from './partition-walk.js';
 
 /** How many days {@link countReplayable} and {@link findReplayable} may cover. */
@@ -37,7 +38,7 @@ function deliveriesAfter(after: string, limit: number | string, span: Span): str
 
 /**
  * Whether delivery `d` of subscription `w` is replayed: tests never are. An outdated delivery counts as
- * cancelled. Looks up the event and the last attempt of each, because the planner would read all to join them.
+ * cancelled. Looks up the event of each, because the planner would read all to join them.
  */
 function matches(span: Span): string {
   return `(d.state = ANY (@states::text[])
@@ -47,12 +48,7 @@ function matches(span: Span): string {
       SELECT NOT test AND (@applicationId::bigint IS NULL OR application_id = @applicationId)
       FROM events WHERE id = d.event_id AND ${within('id', span)} LIMIT 1
     ), false)
-    AND (@status::text IS NULL OR @status IN (
-      SELECT unnest(ARRAY[status::text, status / 100 || 'xx', error]) FROM (
-        SELECT status, error FROM attempts
-        WHERE delivery_id = d.id AND ${within('delivery_id', span)} ORDER BY take DESC LIMIT 1
-      ) last
-    ))`;
+    AND ${hasResult('d.id', span)}`;
 }
 
 /** What was found of a subscription. */

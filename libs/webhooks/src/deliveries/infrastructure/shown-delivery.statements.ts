@@ -2,6 +2,7 @@ import { LOOKED_AT, type LookedAt } from '#libs/kernel';
 import { type RowOf, statement, withoutNulls } from '#libs/runtime';
 import type { Delivery, DeliveryState } from '../domain/delivery.js';
 import { shownTargetUrl } from '../../subscriptions/domain/target-url.js';
+import { hasResult } from './last-result.statements.js';
 import { daysAtOnce, type Span, within } from './partition-walk.js';
 import { IS_BLOCKED, OFF_REASON } from '../../subscriptions/infrastructure/webhook-flow.js';
 
@@ -148,13 +149,7 @@ export function listDeliveries(state: DeliveryState | undefined, span: Span) {
             SELECT FROM events e
             WHERE e.id = d.event_id AND ${within('e.id', span)} AND e.application_id = @applicationId
           ))
-          AND (@status::text IS NULL OR @status IN (
-            SELECT unnest(ARRAY[a.status::text, a.status / 100 || 'xx', a.error]) FROM (
-              SELECT status, error FROM attempts
-              WHERE delivery_id = d.id AND ${within('delivery_id', span)}
-              ORDER BY take DESC LIMIT 1
-            ) a
-          )) AS matches
+          AND ${hasResult('d.id', span)} AS matches
       FROM (
         SELECT * FROM deliveries d WHERE ${OWNED} AND ${within('d.id', span)}
           ${stored === undefined ? '' : `AND ${stored}`} ${isSorted ? 'OFFSET 0' : ''}
