@@ -137,6 +137,24 @@ describe('the list of deliveries', () => {
     await page.getByRole('heading', { name: 'Delivery', exact: true }).waitFor();
   });
 
+  it('forgets what was selected with other filters', async () => {
+    await installation.aSubscription(customer);
+    for (let n = 0; n < 2; n += 1) await installation.report(customer);
+    const page = await installation.openAs(customer, 'deliveries?event=cdrCreated');
+    await page.locator('.badge', { hasText: 'succeeded' }).nth(1).waitFor();
+    const all = page.getByLabel('Select all shown');
+    await page
+      .getByLabel(/^Select delivery/)
+      .first()
+      .check();
+    expect(await all.isChecked()).toBe(false);
+    await all.check();
+    await page.getByRole('button', { name: 'Redeliver 2 selected' }).waitFor();
+    await page.getByRole('button', { name: 'Clear', exact: true }).click();
+    await page.getByRole('button', { name: 'Redeliver', exact: true }).waitFor();
+    expect(await page.locator('input:checked').count()).toBe(0);
+  });
+
   it('redelivers the selected, and tells how that went', async () => {
     installation.receiver.answering = (_, response) => response.writeHead(410).end();
     await installation.aSubscription(customer);
@@ -150,7 +168,7 @@ describe('the list of deliveries', () => {
 
     const page = await installation.openAs(customer, 'deliveries');
     await page.getByText('cdrCreated · call').first().waitFor();
-    for (const box of await page.getByRole('checkbox').all()) await box.check();
+    await page.getByLabel('Select all shown').check();
     await page.getByRole('button', { name: 'Redeliver 2 selected' }).click();
     await page.getByText('1 delivery is being sent again.').waitFor();
     // The subscription of the other one was switched off by the 410.

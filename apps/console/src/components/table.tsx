@@ -18,13 +18,32 @@ export interface Column<Row> {
 }
 
 /** Which rows are selected, by key. */
-export interface Selection<Row> {
+export interface Selection<Row> extends Selectable<Row> {
   keys: ReadonlySet<string>;
-  toggle: (key: string) => void;
+  select: (keys: Iterable<string>) => void;
+}
+
+interface Selectable<Row> {
   /** Whether something can be done with it. */
   allows: (row: Row) => boolean;
   labelOf: (row: Row) => string;
 }
+
+/** A selection that begins empty, and anew with other filters. */
+export function useSelection<Row>(
+  filters: Readonly<Record<string, string>>,
+  selectable: Selectable<Row>,
+): Selection<Row> {
+  const of = JSON.stringify(filters);
+  const [selected, setSelected] = useState({ of, keys: new Set<string>() });
+  return {
+    ...selectable,
+    keys: selected.of === of ? selected.keys : NONE,
+    select: (keys) => setSelected({ of, keys: new Set(keys) }),
+  };
+}
+
+const NONE: ReadonlySet<string> = new Set();
 
 /** In CSS pixels, as in the style sheet: rows outside of the window are not rendered. */
 const ROW_HEIGHT = 60;
@@ -78,7 +97,7 @@ export function Table<Row>({
         <div role="row" aria-rowindex={1} style={{ gridTemplateColumns: template }}>
           {selection && (
             <span role="columnheader">
-              <span className="hidden">Selected</span>
+              <SelectAll rows={rows} keyOf={keyOf} selection={selection} />
             </span>
           )}
           {columns.map(({ name }) => (
@@ -115,7 +134,7 @@ export function Table<Row>({
                     aria-label={selection.labelOf(row)}
                     checked={isSelected}
                     disabled={!isSelected && !selection.allows(row)}
-                    onChange={() => selection.toggle(key)}
+                    onChange={() => selection.select(toggled(selection.keys, key))}
                   />
                 </span>
               )}
@@ -142,6 +161,35 @@ export function Table<Row>({
     </div>
   );
 }
+
+/** Selects all rows that were loaded, or none. */
+function SelectAll<Row>({
+  rows,
+  keyOf,
+  selection: { keys, select, allows },
+}: {
+  rows: readonly Row[];
+  keyOf: (row: Row) => string;
+  selection: Selection<Row>;
+}) {
+  const all = rows.filter(allows).map(keyOf);
+  const hasAll = all.length > 0 && all.every((key) => keys.has(key));
+  return (
+    <input
+      type="checkbox"
+      aria-label="Select all shown"
+      checked={hasAll}
+      disabled={all.length === 0 && keys.size === 0}
+      ref={(input) => {
+        if (input) input.indeterminate = !hasAll && keys.size > 0;
+      }}
+      onChange={() => select(hasAll ? [] : all)}
+    />
+  );
+}
+
+const toggled = (keys: ReadonlySet<string>, key: string): string[] =>
+  keys.has(key) ? [...keys].filter((each) => each !== key) : [...keys, key];
 
 /** Moves the focus to a row that may not be rendered yet. */
 function moveTo(body: RefObject<HTMLDivElement | null>, index: number): void {

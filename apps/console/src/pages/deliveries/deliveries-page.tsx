@@ -1,6 +1,5 @@
 import './deliveries.css';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { Link } from 'wouter';
 import { useAccountShown } from '../../app/account.js';
 import { FilteredList } from '../../app/filtered-list.js';
@@ -8,7 +7,7 @@ import { useCommands } from '../../app/palette.js';
 import { type Filter, useFilters } from '../../components/filter-bar.js';
 import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
-import type { Selection } from '../../components/table.js';
+import { useSelection } from '../../components/table.js';
 import { EVENT_KINDS } from '../subscriptions/event-kinds.js';
 import { COLUMNS } from './columns.js';
 import { deliveriesQuery, type Delivery, useRedeliver } from './deliveries.queries.js';
@@ -30,13 +29,17 @@ const FILTERS: readonly Filter[] = [
 export default function DeliveriesPage() {
   const { isOwn } = useAccountShown();
   const filters = useFilters();
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const selection = useSelection<Delivery>(filters, {
+    allows: ({ state }) => isFinished(state),
+    labelOf: ({ id }) => `Select delivery ${id}`,
+  });
+  const selected = selection.keys;
   const list = useInfiniteQuery(deliveriesQuery(filters));
   const live = useLiveDeliveries(filters);
   const redeliver = useRedeliver();
 
   function redeliverSelected(): void {
-    redeliver.mutate([...selected], { onSuccess: () => setSelected(new Set()) });
+    redeliver.mutate([...selected], { onSuccess: () => selection.select([]) });
   }
   useCommands(
     selected.size === 0
@@ -44,13 +47,6 @@ export default function DeliveriesPage() {
       : [{ name: 'Redeliver the selected', group: 'Actions', run: redeliverSelected }],
   );
 
-  const selection: Selection<Delivery> = {
-    keys: selected,
-    toggle: (id) =>
-      setSelected(new Set(selected.has(id) ? without(selected, id) : [...selected, id])),
-    allows: ({ state }) => isFinished(state),
-    labelOf: ({ id }) => `Select delivery ${id}`,
-  };
   return (
     <Page title="Deliveries">
       <FilteredList
@@ -82,10 +78,6 @@ export default function DeliveriesPage() {
       </FilteredList>
     </Page>
   );
-}
-
-function without(keys: ReadonlySet<string>, key: string): string[] {
-  return [...keys].filter((each) => each !== key);
 }
 
 function Nothing() {
