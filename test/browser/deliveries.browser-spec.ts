@@ -149,13 +149,13 @@ describe('the list of deliveries', () => {
       .check();
     expect(await all.isChecked()).toBe(false);
     await all.check();
-    await page.getByRole('button', { name: 'Redeliver 2 selected' }).waitFor();
+    await page.getByRole('button', { name: 'Send 2 selected now' }).waitFor();
     await page.getByRole('button', { name: 'Clear', exact: true }).click();
-    await page.getByRole('button', { name: 'Redeliver', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Send selected now' }).waitFor();
     expect(await page.locator('input:checked').count()).toBe(0);
   });
 
-  it('redelivers the selected, and tells how that went', async () => {
+  it('sends the selected, and tells how that went', async () => {
     installation.receiver.answering = (_, response) => response.writeHead(410).end();
     await installation.aSubscription(customer);
     await installation.report(customer);
@@ -169,13 +169,32 @@ describe('the list of deliveries', () => {
     const page = await installation.openAs(customer, 'deliveries');
     await page.getByText('cdrCreated · call').first().waitFor();
     await page.getByLabel('Select all shown').check();
-    await page.getByRole('button', { name: 'Redeliver 2 selected' }).click();
-    await page.getByText('1 delivery is being sent again.').waitFor();
+    await page.getByRole('button', { name: 'Send 2 selected now' }).click();
+    await page.getByText('Sending 1 delivery now.').waitFor();
     // The subscription of the other one was switched off by the 410.
     await page.locator('.toasts .bad').waitFor();
     await installation.receiver.until(
       (received) => received.filter((one) => one.id === id).length === before + 1,
     );
+  });
+
+  it('sends deliveries that wait for their next attempt', async () => {
+    installation.receiver.answering = (_, response) => response.writeHead(500).end();
+    await installation.aSubscription(customer);
+    await installation.report(customer);
+    await installation.report(customer);
+    const waiting = async () =>
+      (await customer.client.get('/v1/deliveries?state=pending&status=500')).json<unknown[]>();
+    await expect.poll(waiting).toHaveLength(2);
+    installation.receiver.answering = (_, response) => response.end();
+    const page = await installation.openAs(customer, 'deliveries');
+    await page.getByText('cdrCreated · call').first().waitFor();
+    await page.getByLabel('Select all shown').check();
+    await page.getByRole('button', { name: 'Send 2 selected now' }).click();
+    await page.getByText('Sending 2 deliveries now.').waitFor();
+    await expect
+      .poll(() => page.locator('[role=row] .badge').allInnerTexts())
+      .toEqual(['succeeded', 'succeeded']);
   });
 });
 

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { Schemas } from '#libs/client';
 import { ConsoleInstallation, type Customer, overflowOf } from '../support/console.js';
 
 let installation: ConsoleInstallation;
@@ -24,7 +25,6 @@ it('says what became of a delivery, follows it, and redelivers it', async () => 
   await verdict.getByText('Your server answered 500.').waitFor();
   await verdict.getByText(/The next try is in (\d+ minutes|1 hour), at/).waitFor();
   await page.getByText('out of order').waitFor();
-  expect(await page.getByRole('button', { name: 'Redeliver' }).isDisabled()).toBe(true);
 
   await page.getByText('Live', { exact: true }).waitFor();
   installation.receiver.answering = (_, response) => response.end('thanks');
@@ -36,13 +36,12 @@ it('says what became of a delivery, follows it, and redelivers it', async () => 
   await page.getByText('Attempt 2', { exact: true }).waitFor();
 });
 
-it('cancels a delivery that waits, and says why it cannot be redelivered before', async () => {
+it('cancels a delivery that waits', async () => {
   installation.receiver.answering = (_, response) => response.writeHead(500).end();
   await installation.aSubscription(customer);
   await installation.report(customer);
   const { id } = await installation.delivery(customer, 'pending');
   const page = await installation.openAs(customer, `deliveries/${id}`);
-  await page.getByText('It can be redelivered when it has ended.').waitFor();
   await page.getByRole('button', { name: 'Cancel delivery' }).click();
   const dialog = page.getByRole('dialog', { name: 'Cancel this delivery?' });
   await dialog.getByRole('button', { name: 'Cancel delivery' }).click();
@@ -52,6 +51,72 @@ it('cancels a delivery that waits, and says why it cannot be redelivered before'
   expect(await page.getByRole('button', { name: 'Redeliver' }).isDisabled()).toBe(false);
   const cancelled = await customer.client.get(`/v1/deliveries/${id}`);
   expect(cancelled.json()).toMatchObject({ state: 'cancelled', reason: 'requested' });
+});
+
+/** A delivery whose next attempt is in an hour. */
+async function aWaitingDelivery(): Promise<Schemas['Delivery']> {
+  installation.receiver.answering = (_, response) => response.writeHead(500).end();
+  await installation.aSubscription(customer);
+  await installation.report(customer);
+  return installation.delivery(customer, 'pending');
+}
+
+it('sends a delivery that waits for its next attempt at once, also by the palette', async () => {
+  const { id } = await aWaitingDelivery();
+  const page = await installation.openAs(customer, `deliveries/${id}`);
+  await page.getByRole('button', { name: 'Send now' }).click();
+  await page.getByText('Sending 1 delivery now.').waitFor();
+  await page.getByText('Attempt 2', { exact: true }).waitFor();
+
+  installation.receiver.answering = (_, response) => response.end('thanks');
+  await page.getByRole('button', { name: 'Send now' }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox').fill('send this');
+  await page.keyboard.press('Enter');
+  await page.getByText('Your server accepted this notification with 200').waitFor();
+  await page.getByText('Attempt 3', { exact: true }).waitFor();
+});
+
+it('does not cancel a delivery with an attempt under way to send it', async () => {
+  const { id } = await aWaitingDelivery();
+  const page = await installation.openAs(customer, `deliveries/${id}`);
+  await page.getByRole('button', { name: 'Send now' }).waitFor();
+  const { receiver, database } = installation;
+  let end = (): void => undefined;
+  receiver.answering = (_, response) => (end = () => response.end());
+  await database.query('UPDATE deliveries SET next_attempt_at = now() WHERE id = $1', [id]);
+  await receiver.until((received) => received.filter((one) => one.id === id).length === 2);
+  await page.getByRole('button', { name: 'Send now' }).click();
+  await page.getByText('An attempt is under way. Wait until it has ended.').waitFor();
+  await page.getByText('An attempt is on its way.').waitFor();
+  expect(await page.getByRole('button', { name: 'Send now' }).count()).toBe(0);
+  end();
+  await page.getByText('Your server accepted this notification').waitFor();
+});
+
+it('says that a delivery is cancelled if it could not be sent afterwards', async () => {
+  const { id } = await aWaitingDelivery();
+  const page = await installation.openAs(customer, `deliveries/${id}`);
+  await page.route('**/redeliver', (route) => route.abort());
+  await page.getByRole('button', { name: 'Send now' }).click();
+  await page.getByText('Cancelled, but not sent again: The server did not answer.').waitFor();
+  await page.getByRole('button', { name: 'Redeliver' }).waitFor();
+});
+
+it('says until when a delivery waits that is sent while the circuit is open', async () => {
+  const { id, webhookId } = await aWaitingDelivery();
+  await installation.database.query(
+    `UPDATE webhooks SET failures = 10, openings = 1, failing_since = now() - interval '1 minute',
+       open_until = now() + interval '10 minutes' WHERE id = $1`,
+    [webhookId],
+  );
+  const page = await installation.openAs(customer, `deliveries/${id}`);
+  await page.getByText('parked', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Send now' }).click();
+  await page.getByText(/^Sending 1 delivery after \d.* a successful test closes it\.$/).waitFor();
+  await customer.client.post(`/v1/webhooks/${webhookId}/pause`);
+  await page.getByRole('button', { name: 'Send now' }).click();
+  await page.getByText('Sending 1 delivery when the subscription is resumed.').waitFor();
 });
 
 it('shows the body exactly as it was signed, and copies the request as curl', async () => {

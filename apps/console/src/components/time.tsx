@@ -40,13 +40,18 @@ export function RelativeTime({ at }: { at: string }) {
 const inZone = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const inZoneToday = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 
-/** A time in the viewer's zone, without the date if that is today. The time in UTC is shown on hover. */
-export function LocalTime({ at }: { at: string }) {
+/** A time in the viewer's zone, without the date if that is today. */
+export function localText(at: string): string {
   const time = new Date(at);
   const isToday = time.toDateString() === new Date().toDateString();
+  return (isToday ? inZoneToday : inZone).format(time);
+}
+
+/** {@link localText}. The time in UTC is shown on hover. */
+export function LocalTime({ at }: { at: string }) {
   return (
     <time dateTime={at} title={utcText(at)}>
-      {(isToday ? inZoneToday : inZone).format(time)}
+      {localText(at)}
     </time>
   );
 }

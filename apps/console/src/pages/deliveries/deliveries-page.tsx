@@ -10,10 +10,11 @@ import { Page } from '../../components/page.js';
 import { useSelection } from '../../components/table.js';
 import { EVENT_KINDS } from '../subscriptions/event-kinds.js';
 import { COLUMNS } from './columns.js';
-import { deliveriesQuery, type Delivery, useRedeliver } from './deliveries.queries.js';
+import { deliveriesQuery, type Delivery } from './deliveries.queries.js';
 import { useLiveDeliveries } from './live-deliveries.js';
 import { RedeliverMatching } from './redeliver-matching.js';
-import { isFinished, TONES } from './states.js';
+import { useSendNow } from './send-now.queries.js';
+import { canBeSent, TONES } from './states.js';
 
 const FILTERS: readonly Filter[] = [
   { name: 'state', label: 'State', kind: 'choice', choices: Object.keys(TONES) },
@@ -30,21 +31,22 @@ export default function DeliveriesPage() {
   const { isOwn } = useAccountShown();
   const filters = useFilters();
   const selection = useSelection<Delivery>(filters, {
-    allows: ({ state }) => isFinished(state),
+    allows: canBeSent,
     labelOf: ({ id }) => `Select delivery ${id}`,
   });
-  const selected = selection.keys;
   const list = useInfiniteQuery(deliveriesQuery(filters));
   const live = useLiveDeliveries(filters);
-  const redeliver = useRedeliver();
+  const send = useSendNow();
 
-  function redeliverSelected(): void {
-    redeliver.mutate([...selected], { onSuccess: () => selection.select([]) });
+  const rows = list.data?.pages.flatMap((page) => page.rows) ?? [];
+  const chosen = rows.filter(({ id }) => selection.keys.has(id));
+  function sendChosen(): void {
+    send.mutate(chosen, { onSuccess: () => selection.select([]) });
   }
   useCommands(
-    selected.size === 0
+    chosen.length === 0
       ? []
-      : [{ name: 'Redeliver the selected', group: 'Actions', run: redeliverSelected }],
+      : [{ name: 'Send the selected now', group: 'Actions', run: sendChosen }],
   );
 
   return (
@@ -61,10 +63,10 @@ export default function DeliveriesPage() {
         {isOwn && (
           <button
             type="button"
-            disabled={selected.size === 0 || redeliver.isPending}
-            onClick={redeliverSelected}
+            disabled={chosen.length === 0 || send.isPending}
+            onClick={sendChosen}
           >
-            Redeliver{selected.size > 0 && ` ${selected.size} selected`}
+            Send {chosen.length > 0 && chosen.length} selected now
           </button>
         )}
         {isOwn && <RedeliverMatching filters={FILTERS} values={filters} />}

@@ -12,6 +12,13 @@ export const TONES: Record<DeliveryState, Tone> = {
   cancelled: 'neutral',
 };
 
-/** Whether a delivery has ended, so that it can be sent again. */
+/** Whether a delivery has ended. */
 export const isFinished = (state: DeliveryState): boolean =>
   state !== 'pending' && state !== 'parked';
+
+/** Whether a delivery can be sent now: no attempt is under way. */
+export const canBeSent = ({
+  state,
+  nextAttemptAt,
+}: Pick<Schemas['Delivery'], 'state' | 'nextAttemptAt'>): boolean =>
+  state !== 'pending' || nextAttemptAt !== undefined;

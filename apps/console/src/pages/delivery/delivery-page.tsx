@@ -10,8 +10,8 @@ import { Confirm } from '../../components/confirm.js';
 import { Badge, Notice } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
 import { LocalTime, RelativeTime } from '../../components/time.js';
-import { useRedeliver } from '../deliveries/deliveries.queries.js';
-import { isFinished, TONES } from '../deliveries/states.js';
+import { useSendNow } from '../deliveries/send-now.queries.js';
+import { canBeSent, isFinished, TONES } from '../deliveries/states.js';
 import { Attempts } from './attempts.js';
 import {
   attemptsQuery,
@@ -140,16 +140,24 @@ function Shown({ delivery }: { delivery: Delivery }) {
   );
 }
 
-/** A delivery that has ended can be sent again; one that has not can be cancelled. */
-function Actions({ delivery: { id, state } }: { delivery: Delivery }) {
+/** A delivery is sent again when it has ended, or now while it waits; one that has not ended can be cancelled. */
+function Actions({ delivery }: { delivery: Delivery }) {
+  const { id, state } = delivery;
   const isEnded = isFinished(state);
   const [isAsked, setAsked] = useState(false);
-  const redeliver = useRedeliver();
+  const send = useSendNow();
   const cancel = useCancel(id);
-  const canRedeliver = isEnded && !redeliver.isPending;
+  const canSend = canBeSent(delivery);
+  const sendIt = () => send.mutate([delivery]);
   useCommands([
-    ...(canRedeliver
-      ? [{ name: 'Redeliver this delivery', group: 'Actions', run: () => redeliver.mutate([id]) }]
+    ...(canSend && !send.isPending
+      ? [
+          {
+            name: isEnded ? 'Redeliver this delivery' : 'Send this delivery now',
+            group: 'Actions',
+            run: sendIt,
+          },
+        ]
       : []),
     ...(isEnded
       ? []
@@ -162,18 +170,10 @@ function Actions({ delivery: { id, state } }: { delivery: Delivery }) {
           Cancel delivery
         </button>
       )}
-      <button
-        type="button"
-        disabled={!canRedeliver}
-        aria-describedby={isEnded ? undefined : 'not-yet'}
-        onClick={() => redeliver.mutate([id])}
-      >
-        Redeliver
-      </button>
-      {!isEnded && (
-        <span id="not-yet" className="quiet">
-          It can be redelivered when it has ended.
-        </span>
+      {canSend && (
+        <button type="button" disabled={send.isPending} onClick={sendIt}>
+          {isEnded ? 'Redeliver' : 'Send now'}
+        </button>
       )}
       {isAsked && !isEnded && (
         <Confirm
