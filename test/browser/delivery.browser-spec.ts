@@ -111,12 +111,37 @@ it('says until when a delivery waits that is sent while the circuit is open', as
     [webhookId],
   );
   const page = await installation.openAs(customer, `deliveries/${id}`);
-  await page.getByText('parked', { exact: true }).waitFor();
+  const verdict = page.getByRole('region', { name: 'What became of it' });
+  await verdict.getByText('parked', { exact: true }).waitFor();
+  // Its own next try is later than the end of the circuit.
+  await verdict
+    .getByText(/circuit is open\. The next try is in (5\d minutes|1 hour), at/)
+    .waitFor();
   await page.getByRole('button', { name: 'Send now' }).click();
   await page.getByText(/^Sending 1 delivery after \d.* a successful test closes it\.$/).waitFor();
   await customer.client.post(`/v1/webhooks/${webhookId}/pause`);
   await page.getByRole('button', { name: 'Send now' }).click();
   await page.getByText('Sending 1 delivery when the subscription is resumed.').waitFor();
+  await verdict.getByText('Its subscription is paused.').waitFor();
+  await verdict.getByRole('link', { name: 'Open its subscription' }).click();
+  await page.waitForURL(`**/subscriptions/${webhookId}`);
+});
+
+it('says what the result of a test means for its subscription', async () => {
+  const { webhookId } = await aWaitingDelivery();
+  const test = async () => {
+    const { href } = (await customer.client.post(`/v1/webhooks/${webhookId}/test`)).json<{
+      href: string;
+    }>();
+    return installation.openAs(customer, `deliveries/${href.split('/').at(-1)}`);
+  };
+  await (await test()).getByText('its failure does not count against its subscription').waitFor();
+  installation.receiver.answering = (_, response) => response.end('thanks');
+  const page = await test();
+  await page.getByText('closed the circuit of its subscription, if it was open').waitFor();
+  await page.getByRole('link', { name: 'Deliveries that are pending' }).click();
+  await page.getByRole('row').filter({ hasText: 'pending' }).getByRole('link').click();
+  await page.getByText('It waits for its own next try: once your server works').waitFor();
 });
 
 it('shows the body exactly as it was signed, and copies the request as curl', async () => {

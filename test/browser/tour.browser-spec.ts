@@ -87,7 +87,7 @@ it('leads a customer from the login to a repaired receiver', async () => {
   await page.getByRole('row').filter({ hasText: 'parked' }).getByRole('link').click();
   const verdict = verdictOn(page);
   await verdict.getByText('Your server answered 500. This notification waits.').waitFor();
-  await verdict.getByText(/is on hold\. It is tried again in \d+/).waitFor();
+  await verdict.getByText(/its circuit is open\. The next try is in \d+/).waitFor();
   await page.getByText('out of order').waitFor();
   await picture(page, 'delivery');
 

@@ -113,6 +113,12 @@ function Shown({ delivery }: { delivery: Delivery }) {
             </p>
           )}
           {verdict.advice !== undefined && <p>{verdict.advice}</p>}
+          {state === 'parked' && (
+            <p>
+              <Link href={`/subscriptions/${webhookId}`}>Open its subscription</Link>
+            </p>
+          )}
+          {delivery.test && <TestResult delivery={delivery} />}
         </Notice>
       </section>
       <Facts delivery={delivery} />
@@ -138,6 +144,24 @@ function Shown({ delivery }: { delivery: Delivery }) {
       />
     </Page>
   );
+}
+
+/** What the result of a test means for its subscription. */
+function TestResult({ delivery: { state, reason, attempts, webhookId } }: { delivery: Delivery }) {
+  if (state === 'succeeded') {
+    return (
+      <p>
+        The success of this test closed the circuit of its subscription, if it was open. Other
+        deliveries keep their own next tries, but you can send them now:{' '}
+        <Link href={`/deliveries?webhookId=${webhookId}&state=pending`}>
+          Deliveries that are pending
+        </Link>
+      </p>
+    );
+  }
+  // Redelivered, it counts like any other.
+  if (reason !== 'no_attempts_left' || attempts > 1) return null;
+  return <p>A test is tried once, and its failure does not count against its subscription.</p>;
 }
 
 /** A delivery is sent again when it has ended, or now while it waits; one that has not ended can be cancelled. */

@@ -38,7 +38,9 @@ describe('a delivery that is pending', () => {
       tone: 'bad',
       sentence: 'Your server answered 500 four times.',
       next: { text: 'The next try is', at: AT },
-      advice: 'Check the logs of your server at the time of the attempt.',
+      advice:
+        'Check the logs of your server at the time of the attempt. ' +
+        'It waits for its own next try: once your server works, you can send it now.',
     });
   });
 
@@ -55,28 +57,40 @@ describe('a delivery that is pending', () => {
 
 describe('a delivery that is parked', () => {
   const parked = { state: 'parked', attempts: 1 } as const;
+  const later = '2026-11-25T15:00:00.000Z';
+  const paused = { enabled: true, paused: true };
+  const open = { enabled: true, health: { state: 'open' as const, until: AT } };
+  const held = { enabled: true, health: { state: 'failing' as const } };
 
   it.each([
-    [{ enabled: true, paused: true }, { text: 'It is sent when the subscription is resumed.' }],
-    [
-      { enabled: true, health: { state: 'open' as const, until: AT } },
-      {
-        text: 'The last attempts to this subscription failed, so it is on hold. It is tried again',
-        at: AT,
-      },
-    ],
-    [
-      { enabled: true, health: { state: 'failing' as const, until: AT } },
-      { text: 'Your server asked for a pause (Retry-After). It is tried again', at: AT },
-    ],
-    [undefined, { text: 'It is sent when its subscription is ready.' }],
-  ])('of the subscription %j says what it waits for', (target, next) => {
-    const verdict = verdictOf(parked, [answered(503)], target);
-    expect(verdict).toEqual({
-      tone: 'waiting',
-      sentence: 'Your server answered 503. This notification waits.',
-      next,
-    });
+    [paused, undefined, /subscription is paused\. It is sent when the subscription is resumed/],
+    [held, later, /asked for a break .* The next try is$/],
+    [open, later, /circuit is open\. The next try is$/],
+    [undefined, later, /^The next try is$/],
+    [undefined, undefined, /when its subscription is ready/],
+  ])('of the subscription %j, with the next attempt at %s, says what it waits for', (...known) => {
+    const [target, nextAttemptAt, words] = known;
+    const delivery = { ...parked, ...(nextAttemptAt !== undefined && { nextAttemptAt }) };
+    const { sentence, next } = verdictOf(delivery, [answered(503)], target);
+    expect(sentence).toBe('Your server answered 503. This notification waits.');
+    expect(next?.text).toMatch(words);
+    expect(next?.at).toBe(nextAttemptAt);
+  });
+
+  it('is tried after its circuit and its own next attempt', () => {
+    const earlier = '2026-11-25T14:00:00.000Z';
+    const { next } = verdictOf({ ...parked, nextAttemptAt: earlier }, [answered(500)], open);
+    expect(next?.at).toBe(AT);
+  });
+
+  it('has a first try if it was never sent', () => {
+    const { next } = verdictOf({ ...parked, attempts: 0, nextAttemptAt: AT }, [], open);
+    expect(next?.text).toMatch(/open\. The first try is$/);
+  });
+
+  it('is sent earlier after a test that closes the circuit', () => {
+    expect(verdictOf(parked, [], open).advice).toMatch(/test .* closes the circuit/);
+    expect(verdictOf(parked, [], { ...open, paused: true }).advice).toBeUndefined();
   });
 });
 

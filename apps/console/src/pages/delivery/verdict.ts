@@ -52,6 +52,9 @@ const ENDINGS: Record<Reason, string> = {
 };
 
 const CAN_REDELIVER = 'Once your server works, redeliver this notification.';
+const CAN_SEND = 'It waits for its own next try: once your server works, you can send it now.';
+const CAN_TEST =
+  'Once your server works, send a test of the subscription: its success closes the circuit.';
 
 /**
  * Says what became of a delivery.
@@ -69,19 +72,22 @@ export function verdictOf(
   switch (delivery.state) {
     case 'succeeded':
       return { tone: 'good', sentence: successOf(attempts, delivery.attempts) };
-    case 'pending':
+    case 'pending': {
+      const hasFailed = last !== undefined && !isSuccess(last);
+      const isWaiting = hasFailed && delivery.nextAttemptAt !== undefined;
       return {
-        tone: last && !isSuccess(last) ? 'bad' : 'waiting',
+        tone: hasFailed ? 'bad' : 'waiting',
         sentence: history ?? 'This notification has not been sent yet.',
         next: nextOf(delivery),
-        ...(advice !== undefined && { advice }),
+        ...advised(advice, isWaiting && CAN_SEND),
       };
+    }
     case 'parked':
       return {
         tone: 'waiting',
         sentence: [history, 'This notification waits.'].filter(Boolean).join(' '),
-        next: waitOf(target),
-        ...(advice !== undefined && { advice }),
+        next: waitOf(delivery, target),
+        ...advised(advice, isOpen(target) && !target.paused && CAN_TEST),
       };
     case 'exhausted':
     case 'cancelled': {
@@ -93,7 +99,7 @@ export function verdictOf(
         tone: isBad ? 'bad' : 'neutral',
         sentence: [before, ending].filter(Boolean).join(' ') || 'This notification has ended.',
         next: { text: 'Nothing more is sent.' },
-        ...(isBad && { advice: [advice, CAN_REDELIVER].filter(Boolean).join(' ') }),
+        ...(isBad && advised(advice, CAN_REDELIVER)),
       };
     }
   }
@@ -146,16 +152,39 @@ function nextOf({ nextAttemptAt, attempts }: Pick<Delivery, 'nextAttemptAt' | 'a
   return { text: attempts === 0 ? 'The first try is' : 'The next try is', at: nextAttemptAt };
 }
 
-function waitOf(target: Target | undefined): { text: string; at?: string } {
-  if (target?.paused) return { text: 'It is sent when the subscription is resumed.' };
-  const { until } = target?.health ?? {};
-  const isOpen = target?.health?.state === 'open';
-  const why = isOpen
-    ? 'The last attempts to this subscription failed, so it is on hold. It is tried again'
-    : 'Your server asked for a pause (Retry-After). It is tried again';
-  return until === undefined
-    ? { text: 'It is sent when its subscription is ready.' }
-    : { text: why, at: until };
+/** Why a delivery is parked, and until when. */
+function waitOf(
+  { attempts, nextAttemptAt }: Pick<Delivery, 'nextAttemptAt' | 'attempts'>,
+  target: Target | undefined,
+): { text: string; at?: string } {
+  if (target?.paused) {
+    return { text: 'Its subscription is paused. It is sent when the subscription is resumed.' };
+  }
+  // The two were not read at the same time.
+  const until = isOpen(target) ? target.health.until : undefined;
+  const at = [nextAttemptAt, until]
+    .filter((time) => time !== undefined)
+    .sort()
+    .at(-1);
+  if (at === undefined) return { text: 'It is sent when its subscription is ready.' };
+  const { text } = nextOf({ attempts, nextAttemptAt: at });
+  return {
+    text: [target && (until === undefined ? HELD : OPEN), text].filter(Boolean).join(' '),
+    at,
+  };
+}
+
+const OPEN =
+  'The last attempts to its subscription failed, so nothing is sent to it for now: its circuit is open.';
+const HELD = 'Your server asked for a break (429 or 503 with Retry-After).';
+
+const isOpen = (
+  target: Target | undefined,
+): target is Target & { health: NonNullable<Target['health']> } => target?.health?.state === 'open';
+
+function advised(...sentences: readonly (string | false | undefined)[]): { advice?: string } {
+  const advice = sentences.filter(Boolean).join(' ');
+  return advice === '' ? {} : { advice };
 }
 
 function adviceFor({ status, error }: Attempt): string | undefined {
