@@ -52,6 +52,22 @@ describe('the list of deliveries', () => {
     expect(await page.getByLabel('Since').inputValue()).toBe('2026-01-31T12:00:30');
   });
 
+  it('suggests last answers, and takes others', async () => {
+    const page = await installation.openAs(customer, 'deliveries');
+    const input = page.getByLabel('Last answer');
+    const options = page.locator(`#${await input.getAttribute('list')} option`);
+    const suggested: string[] = [];
+    for (const one of await options.all()) suggested.push((await one.getAttribute('value')) ?? '');
+    expect(suggested).toEqual(expect.arrayContaining(['failed', '5xx', 'timeout']));
+    for (const value of [...suggested, '404']) {
+      await input.fill(value);
+      await input.press('Enter');
+      await page.waitForURL(`**/deliveries?status=${value}`);
+      await page.getByText('Nothing matches').waitFor();
+      expect(await page.locator('.problem').count()).toBe(0);
+    }
+  });
+
   it('says what is wrong with filters in its address, and clears them', async () => {
     const page = await installation.openAs(customer, 'deliveries?status=slow');
     await page.getByText('must be a status such as 404').waitFor();

@@ -1,4 +1,4 @@
-import { type FocusEvent, type SubmitEvent, useRef } from 'react';
+import { type FocusEvent, Fragment, type SubmitEvent, useRef } from 'react';
 import { useSearchParams } from 'wouter';
 import { Field } from './field.js';
 import { localInputOf, timeOfInput } from './filter-values.js';
@@ -62,14 +62,18 @@ export function FilterBar({
         <summary>{set.length === 0 ? 'Filters' : `Filters (${set.length} set)`}</summary>
         <form ref={form} onSubmit={apply} noValidate>
           {filters.map((filter) => (
-            <Field
-              key={`${filter.name}=${search.get(filter.name) ?? ''}`}
-              label={filter.label}
-              hint={filter.hint}
-              error={errors[filter.name]}
-            >
-              {inputOf(filter, search.get(filter.name) ?? '', submit)}
-            </Field>
+            <Fragment key={`${filter.name}=${search.get(filter.name) ?? ''}`}>
+              <Field label={filter.label} hint={filter.hint} error={errors[filter.name]}>
+                {inputOf(filter, search.get(filter.name) ?? '', submit)}
+              </Field>
+              {filter.kind === 'text' && filter.choices && (
+                <datalist id={listOf(filter)}>
+                  {filter.choices.map((choice) => (
+                    <option key={choice} value={choice} />
+                  ))}
+                </datalist>
+              )}
+            </Fragment>
           ))}
           <div className="buttons">
             <button type="submit">Apply</button>
@@ -83,11 +87,10 @@ export function FilterBar({
   );
 }
 
-function inputOf(
-  { name, kind, choices = [], names = {} }: Filter,
-  value: string,
-  submit: () => void,
-) {
+const listOf = ({ name }: Filter): string => `suggested-${name}`;
+
+function inputOf(filter: Filter, value: string, submit: () => void) {
+  const { name, kind, choices = [], names = {} } = filter;
   if (kind === 'choice') {
     const all = value === '' || choices.includes(value) ? choices : [...choices, value];
     return (
@@ -109,6 +112,13 @@ function inputOf(
     );
   }
   return (
-    <input name={name} defaultValue={shown} onBlur={onBlur} autoComplete="off" spellCheck={false} />
+    <input
+      name={name}
+      defaultValue={shown}
+      list={choices.length > 0 ? listOf(filter) : undefined}
+      onBlur={onBlur}
+      autoComplete="off"
+      spellCheck={false}
+    />
   );
 }

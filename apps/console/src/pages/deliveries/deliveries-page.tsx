@@ -16,10 +16,18 @@ import { RedeliverMatching } from './redeliver-matching.js';
 import { useSendNow } from './send-now.queries.js';
 import { canBeSent, TONES } from './states.js';
 
+const ERRORS = ['timeout', 'refused', 'dns', 'reset', 'tls', 'blocked', 'protocol'] as const;
+
 const FILTERS: readonly Filter[] = [
   { name: 'state', label: 'State', kind: 'choice', choices: Object.keys(TONES) },
   { name: 'event', label: 'Event', kind: 'choice', choices: Object.keys(EVENT_KINDS) },
-  { name: 'status', label: 'Last answer', kind: 'text', hint: '2xx, 404, timeout …' },
+  {
+    name: 'status',
+    label: 'Last answer',
+    kind: 'text',
+    choices: ['failed', '2xx', '4xx', '5xx', ...ERRORS],
+    hint: 'failed, 404, timeout …',
+  },
   { name: 'webhookId', label: 'Subscription', kind: 'text', hint: 'Its id' },
   { name: 'applicationId', label: 'Application', kind: 'text', hint: 'Its id' },
   { name: 'since', label: 'Since', kind: 'time' },
