@@ -115,7 +115,7 @@ it('says until when a delivery waits that is sent while the circuit is open', as
   await verdict.getByText('parked', { exact: true }).waitFor();
   // Its own next try is later than the end of the circuit.
   await verdict
-    .getByText(/circuit is open\. The next try is in (5\d minutes|1 hour), at/)
+    .getByText(/circuit is open\. The next try is in ([2-9]\d minutes|1 hour), at/)
     .waitFor();
   await page.getByRole('button', { name: 'Send now' }).click();
   await page.getByText(/^Sending 1 delivery after \d.* a successful test closes it\.$/).waitFor();
@@ -142,6 +142,23 @@ it('says what the result of a test means for its subscription', async () => {
   await page.getByRole('link', { name: 'Deliveries that are pending' }).click();
   await page.getByRole('row').filter({ hasText: 'pending' }).getByRole('link').click();
   await page.getByText('It waits for its own next try: once your server works').waitFor();
+});
+
+it('shows for how long an attempt that timed out waited for the answer', async () => {
+  installation.receiver.answering = () => undefined;
+  await installation.aSubscription(customer, { retry: { timeoutMs: 1_000 } });
+  await installation.report(customer);
+  const { id } = await installation.delivery(customer, 'pending');
+  const page = await installation.openAs(customer, `deliveries/${id}`);
+  const widthOf = async (name: string) => {
+    const bar = page.getByRole('row').filter({ hasText: name }).locator('.bar-of');
+    return (await bar.boundingBox())!.width;
+  };
+  await page
+    .getByRole('row')
+    .filter({ hasText: /^Waited for the answer/ })
+    .waitFor();
+  expect(await widthOf('Connected')).toBeLessThan((await widthOf('Waited for the answer')) / 2);
 });
 
 it('shows the body exactly as it was signed, and copies the request as curl', async () => {

@@ -5,15 +5,7 @@ import { LocalTime } from '../../components/time.js';
 import { TimeLine } from '../../components/time-line.js';
 import { curlOf } from './curl.js';
 import type { Attempt } from './delivery.queries.js';
-
-const PHASES = {
-  queued: 'Waited',
-  dns: 'Found the address',
-  connect: 'Connected',
-  tls: 'Agreed on TLS',
-  firstByte: 'Waited for the answer',
-  body: 'Read the answer',
-} as const;
+import { partsOf } from './parts.js';
 
 /** The attempts of a delivery, newest first; the newest is unfolded. */
 export function Attempts({
@@ -52,7 +44,7 @@ function Details({ attempt, body }: { attempt: Attempt; body: string | undefined
   const { request, responseHeaders, responseBody, address } = attempt;
   return (
     <div className="attempt">
-      <Phases attempt={attempt} />
+      <Parts attempt={attempt} />
       {address !== undefined && (
         <p>
           Called address: <code>{address}</code>
@@ -92,23 +84,21 @@ function headerLines(headers: Record<string, unknown>): string {
     .join('');
 }
 
-function Phases({ attempt: { phases } }: { attempt: Attempt }) {
-  if (!phases) return null;
-  const shown = Object.entries(PHASES).flatMap(([name, label]) => {
-    const ms = phases[name as keyof typeof PHASES];
-    return ms === undefined ? [] : [{ name, label, ms }];
-  });
-  const longest = Math.max(...shown.map(({ ms }) => ms), 1);
+function Parts({ attempt }: { attempt: Attempt }) {
+  const parts = partsOf(attempt);
+  if (parts.length === 0) return null;
   return (
     <table className="phases">
       <caption className="hidden">How long each part took</caption>
       <tbody>
-        {shown.map(({ name, label, ms }) => (
-          <tr key={name}>
+        {parts.map(({ label, ms, share }) => (
+          <tr key={label}>
             <th scope="row">{label}</th>
             <td>{durationText(ms)}</td>
             <td aria-hidden="true">
-              <div className="bar-of" style={{ width: `${(ms / longest) * 100}%` }} />
+              {share !== undefined && (
+                <div className="bar-of" style={{ width: `${share * 100}%` }} />
+              )}
             </td>
           </tr>
         ))}

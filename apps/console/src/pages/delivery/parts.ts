@@ -1,0 +1,48 @@
+import type { Schemas } from '../../app/api.js';
+
+type Attempt = Pick<Schemas['Attempt'], 'durationMs' | 'phases' | 'error'>;
+
+/** A part of an attempt. */
+export interface Part {
+  label: string;
+  ms: number;
+  /** Of the whole attempt, from 0 to 1; absent for what came before it. */
+  share?: number;
+}
+
+const ANSWER = 'Waited for the answer';
+
+const LABELS: Record<Exclude<keyof Schemas['AttemptPhases'], 'queued'>, string> = {
+  dns: 'Found the address',
+  connect: 'Connected',
+  tls: 'Agreed on TLS',
+  firstByte: ANSWER,
+  body: 'Read the answer',
+};
+
+/** The parts of an attempt, in order; empty for attempts of earlier versions. */
+export function partsOf({ durationMs, phases, error }: Attempt): Part[] {
+  if (!phases) return [];
+  const { queued, ...others } = phases;
+  const parts = Object.entries(LABELS).flatMap(([name, label]) => {
+    const ms = others[name as keyof typeof LABELS];
+    return ms === undefined ? [] : [{ label, ms }];
+  });
+  if (error !== undefined) {
+    // A phase that failed is not recorded.
+    const known = parts.reduce((sum, { ms }) => sum + ms, 0);
+    // Opening a connection is recorded once the request is sent.
+    const label = others.connect === undefined ? 'Not finished' : ANSWER;
+    parts.push({ label, ms: Math.max(durationMs - known, 0) });
+  }
+  // The body is read after what `durationMs` covers; and times are rounded.
+  const whole = Math.max(
+    parts.reduce((sum, { ms }) => sum + ms, 0),
+    durationMs,
+    1,
+  );
+  return [
+    ...(queued === undefined ? [] : [{ label: 'Waited to be sent', ms: queued }]),
+    ...parts.map((part) => ({ ...part, share: part.ms / whole })),
+  ];
+}
