@@ -161,6 +161,19 @@ it('shows for how long an attempt that timed out waited for the answer', async (
   expect(await widthOf('Connected')).toBeLessThan((await widthOf('Waited for the answer')) / 2);
 });
 
+it('shows times in the zone of its viewer, which it names, and in UTC on hover', async () => {
+  await installation.aSubscription(customer);
+  await installation.report(customer);
+  const { id, createdAt } = await installation.delivery(customer, 'succeeded');
+  const zone = { timezoneId: 'Asia/Tokyo' };
+  const page = await installation.openAs(customer, `deliveries/${id}`, zone);
+  await page.getByText('Times are in GMT+9.').waitFor();
+  const time = page.locator('.facts time').first();
+  expect(await time.getAttribute('title')).toBe(`${createdAt.replace('T', ' ').slice(0, -1)} UTC`);
+  const hour = (Number(createdAt.slice(11, 13)) + 9) % 12 || 12;
+  expect(await time.innerText()).toMatch(new RegExp(`(^|, )${hour}:`));
+});
+
 it('shows the body exactly as it was signed, and copies the request as curl', async () => {
   const payload = '{"big": 12345678901234567890, "z":1, "a":"\\u00e9"}';
   const fields = `{"name":"Billing \\"EU\\"","event":"cdrCreated","resource":"call","targetUrl":"${installation.receiver.url}","payload":${payload},"headers":{"X-Key":"top secret"}}`;

@@ -2,6 +2,7 @@ import { Suspense, useEffect } from 'react';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
 import { Notice } from '../components/notice.js';
 import { Page } from '../components/page.js';
+import { zoneText } from '../components/time.js';
 import { Toasts } from '../components/toast.js';
 import { API_URL } from './addresses.js';
 import { AccountPicker } from './account-picker.js';
@@ -98,7 +99,8 @@ export function Shell() {
         </Boundary>
       </main>
       <footer>
-        <a href={`${API_URL}/docs`}>API description</a>
+        <a href={`${API_URL}/docs`}>API description</a>{' '}
+        <span className="quiet">Times are in {zoneText()}.</span>
       </footer>
       <Palette pages={pages} />
       <Toasts />

@@ -47,6 +47,13 @@ export function localText(at: string): string {
   return (isToday ? inZoneToday : inZone).format(time);
 }
 
+const named = new Intl.DateTimeFormat(undefined, { timeZoneName: 'short' });
+
+/** The viewer's zone at present: `GMT+1`. */
+export function zoneText(): string | undefined {
+  return named.formatToParts().find(({ type }) => type === 'timeZoneName')?.value;
+}
+
 /** {@link localText}. The time in UTC is shown on hover. */
 export function LocalTime({ at }: { at: string }) {
   return (
