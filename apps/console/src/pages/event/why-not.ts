@@ -3,10 +3,8 @@ import type { Report } from './event.queries.js';
 
 type Subscription = Schemas['Webhook'];
 type ApiReason = Schemas['Unmatched']['reason'];
-type EventHead = Pick<
-  Report,
-  'event' | 'resource' | 'applicationId' | 'createdAt' | 'deliveries' | 'unmatched'
->;
+type EventKind = Pick<Report, 'event' | 'resource' | 'applicationId'>;
+type EventHead = EventKind & Pick<Report, 'createdAt' | 'deliveries' | 'unmatched'>;
 
 /** A subscription that was not told of an event, and why, as far as it shows now. */
 export interface WhyNot {
@@ -55,7 +53,7 @@ export function whyNotOf(event: EventHead, subscriptions: readonly Subscription[
 }
 
 /** Whether an event that a subscription was not told of can be sent to it now. */
-export function canBeSent(event: EventHead, subscription: Subscription | undefined): boolean {
+export function canBeSent(event: EventKind, subscription: Subscription | undefined): boolean {
   return (
     subscription !== undefined &&
     !isElsewhere(event, subscription) &&
@@ -63,12 +61,12 @@ export function canBeSent(event: EventHead, subscription: Subscription | undefin
   );
 }
 
-function isElsewhere({ applicationId }: EventHead, subscription: Subscription): boolean {
+function isElsewhere({ applicationId }: EventKind, subscription: Subscription): boolean {
   const { applicationId: own } = subscription;
   return own !== undefined && own !== applicationId;
 }
 
-function isForSuch({ event, resource }: EventHead, subscription: Subscription): boolean {
+function isForSuch({ event, resource }: EventKind, subscription: Subscription): boolean {
   const resources = subscription.resource.split(',');
   const isAbout = resources.includes('all') || resources.includes(resource);
   return subscription.enabled && subscription.event === event && isAbout;

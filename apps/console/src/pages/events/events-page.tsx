@@ -1,13 +1,15 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
+import { useAccountShown } from '../../app/account.js';
 import { FilteredList } from '../../app/filtered-list.js';
 import { type Filter, useFilters } from '../../components/filter-bar.js';
 import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
-import type { Column } from '../../components/table.js';
+import { type Column, useSelection } from '../../components/table.js';
 import { LocalTime, RelativeTime } from '../../components/time.js';
 import { type Event, eventsQuery } from './events.queries.js';
 import { EVENT_KINDS } from '../subscriptions/event-kinds.js';
+import { SendEvents } from './send-events.js';
 
 const FILTERS: readonly Filter[] = [
   { name: 'event', label: 'Event', kind: 'choice', choices: Object.keys(EVENT_KINDS) },
@@ -62,8 +64,15 @@ const COLUMNS: readonly Column<Event>[] = [
 
 /** What happened, whether or not a subscription was told. */
 export default function EventsPage() {
+  const { isOwn } = useAccountShown();
   const filters = useFilters();
   const list = useInfiniteQuery(eventsQuery(filters));
+  const selection = useSelection<Event>(filters, {
+    allows: () => true,
+    labelOf: ({ id }) => `Select event ${id}`,
+  });
+  const rows = list.data?.pages.flatMap((page) => page.rows) ?? [];
+  const selected = rows.filter(({ id }) => selection.keys.has(id));
   return (
     <Page title="Events">
       <FilteredList
@@ -72,8 +81,18 @@ export default function EventsPage() {
         label="Events"
         hrefOf={({ id }) => `/events/${id}`}
         columns={COLUMNS}
+        selection={isOwn ? selection : undefined}
         empty={emptyOf(filters)}
-      />
+      >
+        {isOwn && (
+          <SendEvents
+            events={selected}
+            onSent={(ids) =>
+              selection.select([...selection.keys].filter((id) => !ids.includes(id)))
+            }
+          />
+        )}
+      </FilteredList>
     </Page>
   );
 }

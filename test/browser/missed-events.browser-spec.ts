@@ -1,0 +1,131 @@
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Schemas } from '#libs/client';
+import { accessibilityFaultsOf, ConsoleInstallation, type Customer } from '../support/console.js';
+
+let installation: ConsoleInstallation;
+let customer: Customer;
+
+beforeAll(async () => {
+  installation = await ConsoleInstallation.start({ DELIVERY_RETRY_SCHEDULE: '1h' });
+});
+afterAll(() => installation.stop());
+beforeEach(async () => {
+  installation.receiver.answering = (_, response) => response.end();
+  customer = await installation.aCustomer();
+});
+afterEach(() => installation.closePages());
+
+/** @returns the ids of all events, newest first */
+async function eventIds(): Promise<string[]> {
+  const answer = await customer.client.get('/v1/events');
+  return answer.json<Schemas['Event'][]>().map(({ id }) => id);
+}
+
+async function reportMessage(): Promise<void> {
+  const event = { event: 'smsdlr', resource: 'sms', accountId: customer.id, data: {} };
+  expect((await installation.platform.post('/v1/events', event)).status).toBe(202);
+}
+
+describe('the selected events', () => {
+  const isSending = /\/v1\/events\/[^/]+\/deliveries$/;
+
+  /** Opens the list, selects all of as many events, and asks to send them. */
+  async function selectAll(count: number): Promise<Page> {
+    const page = await installation.openAs(customer, 'events?unmatched=true');
+    await page.getByText('That is ').waitFor();
+    await page.getByRole('checkbox', { name: 'Select all shown' }).check();
+    await page.getByRole('button', { name: `Send ${count} selected` }).click();
+    return page;
+  }
+  const dialogOn = (page: Page) => page.getByRole('dialog', { name: 'Send the selected events' });
+
+  it('are sent to the subscription that one picks, without those that it is not for', async () => {
+    await installation.report(customer);
+    await installation.report(customer);
+    await reportMessage();
+    const [, sentBefore] = await eventIds();
+    await installation.aSubscription(customer, { name: 'Off', enabled: false });
+    await installation.aSubscription(customer, { name: 'Texts', event: 'smsdlr' });
+    const webhookId = await installation.aSubscription(customer, { name: 'Late' });
+    await customer.client.post(`/v1/events/${sentBefore}/deliveries`, { webhookId });
+
+    const page = await selectAll(3);
+    const dialog = dialogOn(page);
+    const subscription = dialog.getByLabel('To the subscription');
+    const { url } = installation.receiver;
+    await dialog.getByText('It is for 2 of the 3 selected events.').waitFor();
+    expect(await subscription.getByRole('option').allInnerTexts()).toEqual([
+      `Late (${url})`,
+      `Texts (${url})`,
+    ]);
+    expect(await accessibilityFaultsOf(page)).toEqual([]);
+    await subscription.selectOption(`Texts (${url})`);
+    await dialog.getByText('It is for 1 of the 3 selected events.').waitFor();
+    await subscription.selectOption(`Late (${url})`);
+    await dialog.getByRole('button', { name: 'Send 2 events' }).click();
+    await dialog.getByText('1 event is being sent.').waitFor();
+    await dialog.getByText('1 event had been sent to it before').waitFor();
+    const deliveries = dialog.getByRole('link', { name: 'Deliveries of this subscription' });
+    expect(await deliveries.getAttribute('href')).toMatch(`/deliveries?webhookId=${webhookId}`);
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('button', { name: 'Send 1 selected' }).waitFor();
+    await installation.delivery(customer, 'succeeded');
+  });
+
+  it('are sent on when the rate limit allows it, and refusals are grouped by reason', async () => {
+    await installation.report(customer);
+    await installation.report(customer);
+    const webhook = await installation.aSubscription(customer);
+    const page = await selectAll(2);
+    const dialog = dialogOn(page);
+    const send = dialog.getByRole('button', { name: 'Send 2 events' });
+    await send.waitFor();
+    await customer.client.put(`/v1/webhooks/${webhook}`, { enabled: false });
+    const headers = { 'Retry-After': '1' };
+    await page.route(isSending, (route) => route.fulfill({ status: 429, headers }), { times: 1 });
+    await send.click();
+    await dialog.getByText('reached its rate limit. Sending goes on in 1 s.').waitFor();
+    await dialog.getByText('2 events were refused. The webhook subscription is').waitFor();
+  });
+
+  it('are left when one stops, or when the server is away', async () => {
+    await installation.report(customer);
+    await installation.report(customer);
+    await installation.aSubscription(customer);
+    const page = await selectAll(2);
+    const dialog = dialogOn(page);
+    const headers = { 'Retry-After': '600' };
+    await page.route(isSending, (route) => route.fulfill({ status: 429, headers }), { times: 1 });
+    await dialog.getByRole('button', { name: 'Send 2 events' }).click();
+    await dialog.getByText('Sending goes on in 600 s.').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.getByText('2 events are not sent yet and stay selected.').waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).click();
+
+    await page.route(isSending, () => undefined, { times: 1 });
+    await page.getByRole('button', { name: 'Send 2 selected' }).click();
+    await dialog.getByRole('button', { name: 'Send 2 events' }).click();
+    await dialog.getByText('Sending event 1 of 2').waitFor();
+    await dialog.getByRole('button', { name: 'Stop' }).click();
+    await dialog.getByText('2 events are not sent yet and stay selected.').waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).click();
+
+    await page.route(isSending, (route) => route.abort(), { times: 1 });
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('send the selected');
+    await page.keyboard.press('Enter');
+    await dialog.getByRole('button', { name: 'Send 2 events' }).click();
+    await dialog.getByText('The server did not answer. Try again').waitFor();
+    await dialog.getByText('2 events are not sent yet and stay selected.').waitFor();
+  });
+
+  it('cannot be selected by an operator', async () => {
+    await installation.report(customer);
+    const operator = await installation.anOperator();
+    const page = await installation.openAs(operator, `events?accountId=${customer.id}`);
+    await page.getByText('That is the only one.').waitFor();
+    expect(await page.getByRole('checkbox').count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Send' }).count()).toBe(0);
+  });
+});
