@@ -85,15 +85,38 @@ it('says so where the only subscription is for another application', async () =>
   const page = await installation.openAs(customer, `events/${await newestEvent()}`);
   const sentence = `It is for events of application ${application}, and this event is of no application.`;
   await page.getByText(sentence).waitFor();
-  await page.getByText('create a subscription for the whole account').waitFor();
+  await page.getByText('such events, create a subscription for the whole account').waitFor();
 });
 
-it('says what to do where there is no subscription', async () => {
+it('leads to a subscription for the whole account where there is none', async () => {
   await installation.report(customer);
   const page = await installation.openAs(customer, `events/${await newestEvent()}`);
   await page.getByText('There is no subscription.').waitFor();
-  const create = page.getByRole('link', { name: 'Create a subscription' });
-  expect(await create.getAttribute('href')).toBe('/console/subscriptions/new');
+  const create = page.getByRole('link', { name: 'Create a subscription for the whole account' });
+  expect(await create.getAttribute('href')).toBe('/console/subscriptions/new?event=cdrCreated');
+});
+
+it('leads to a subscription for the application of the event, and then sends it', async () => {
+  const application = await anApplication();
+  const about = { event: 'cdrRated', resource: 'call', accountId: customer.id };
+  const event = { ...about, applicationId: application, data: {} };
+  expect((await installation.platform.post('/v1/events', event)).status).toBe(202);
+  await installation.aSubscription(customer, { name: 'Records' });
+  const id = await newestEvent();
+  const page = await installation.openAs(customer, `events/${id}`);
+  await page.getByRole('link', { name: 'for the whole account' }).waitFor();
+  const name = `Create a subscription for application ${application}`;
+  await page.getByRole('link', { name }).click();
+  await page.getByLabel('Target URL').fill(installation.receiver.url);
+  expect(await page.getByLabel('For events of').inputValue()).toBe(application);
+  expect(await page.getByLabel('Event', { exact: true }).inputValue()).toBe('cdrRated');
+  await page.getByRole('button', { name: 'Create' }).click();
+  await page.getByText('The subscription is created.').waitFor();
+
+  const again = await installation.openAs(customer, `events/${id}`);
+  await again.getByRole('button', { name: 'Send it this event' }).click();
+  await again.getByText('One subscription is told of this event.').waitFor();
+  expect(await again.getByRole('link', { name }).count()).toBe(0);
 });
 
 it('shows who was told, and the data exactly as it was reported', async () => {

@@ -25,6 +25,8 @@ export function WhyNotSection({
   if (deliveries.some(({ test }) => test)) return <p>It is a test of one subscription.</p>;
 
   const all = whyNotOf(report, subscriptions);
+  // One that is off may be switched on.
+  const isCovered = subscriptions.some((one) => canBeSent(report, { ...one, enabled: true }));
   const shown = wantsAll ? all : all.slice(0, FIRST);
   if (all.length === 0 && deliveries.length > 0) return null;
   return (
@@ -49,6 +51,7 @@ export function WhyNotSection({
           Show all {all.length}
         </button>
       )}
+      {isOwn && deliveries.length === 0 && !isCovered && <Create report={report} />}
     </section>
   );
 }
@@ -125,11 +128,26 @@ function Nobody({
           ? 'There is no subscription.'
           : 'No subscription is for such events: all are for other applications.'
       }
-    >
-      <p>
-        <Link href="/subscriptions/new">Create a subscription</Link> for the whole account to get
-        later events.
-      </p>
-    </EmptyState>
+    />
+  );
+}
+
+/** Leads to a new subscription that gets such events. */
+function Create({ report: { event, applicationId } }: { report: Report }) {
+  const href = `/subscriptions/new?event=${event}`;
+  return (
+    <p>
+      {applicationId === undefined ? (
+        <Link href={href}>Create a subscription for the whole account</Link>
+      ) : (
+        <>
+          <Link href={`${href}&applicationId=${applicationId}`}>
+            Create a subscription for application {applicationId}
+          </Link>
+          , or one <Link href={href}>for the whole account</Link>,
+        </>
+      )}{' '}
+      to get later events like this one. Then you can send it this one, too.
+    </p>
   );
 }

@@ -8,17 +8,22 @@ import { useFaultFocus } from '../../app/fault-focus.js';
 import { Field } from '../../components/field.js';
 import { Page } from '../../components/page.js';
 import { applicationsQuery } from '../applications/applications.queries.js';
+import { EVENT_KINDS } from '../subscriptions/event-kinds.js';
 import { isFull, roomText } from '../subscriptions/limits.js';
 import { subscriptionsAt } from '../subscriptions/subscriptions.queries.js';
 import { SubscriptionFields } from './fields.js';
 import { useCreateSubscription } from './subscription.queries.js';
 import { faultsIn, FORM_LABELS, NEW_SUBSCRIPTION } from './values.js';
 
-/** Makes a subscription of the account, or of one of its applications. */
+/** Makes a subscription of the account, or of one of its applications: links may say which, and to what event. */
 export default function NewSubscriptionPage() {
   const [search, setSearch] = useSearchParams();
   const applicationId = search.get('applicationId') ?? '';
-  const [values, setValues] = useState(NEW_SUBSCRIPTION);
+  const event = search.get('event') ?? '';
+  const [values, setValues] = useState({
+    ...NEW_SUBSCRIPTION,
+    ...(Object.hasOwn(EVENT_KINDS, event) && { event }),
+  });
   const [, navigate] = useLocation();
   const create = useCreateSubscription();
   const { data: present } = useQuery(subscriptionsAt(applicationId));
