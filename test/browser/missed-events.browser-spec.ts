@@ -129,3 +129,50 @@ describe('the selected events', () => {
     expect(await page.getByRole('button', { name: 'Send' }).count()).toBe(0);
   });
 });
+
+describe('after a subscription is created', () => {
+  async function create(address: string, kinds: readonly string[] = []): Promise<Page> {
+    const page = await installation.openAs(customer, `subscriptions/new?${address}`);
+    await page.getByLabel('Target URL').fill(installation.receiver.url);
+    if (kinds.length > 0) await page.getByLabel('everything').uncheck();
+    for (const kind of kinds) await page.getByLabel(kind, { exact: true }).check();
+    const read = page.waitForResponse((response) => response.url().includes('unmatched=true'));
+    await page.getByRole('button', { name: 'Create' }).click();
+    await (await read).finished();
+    await page.getByText('All is well').waitFor();
+    return page;
+  }
+
+  it('its page says which earlier events nobody was told of, and leads to them', async () => {
+    await reportMessage();
+    await reportMessage();
+    await installation.report(customer);
+    const page = await create('event=smsdlr');
+    await page.getByText('2 earlier events were told to nobody').waitFor();
+    expect(await accessibilityFaultsOf(page)).toEqual([]);
+    await page.getByRole('link', { name: 'look at them and send them' }).click();
+    await page.getByText('That is all: 2 events.').waitFor();
+    expect(await page.getByLabel('Told to').inputValue()).toBe('true');
+    await page.getByRole('checkbox', { name: 'Select all shown' }).check();
+    await page.getByRole('button', { name: 'Send 2 selected' }).click();
+    await page.getByRole('dialog').getByText('It is for every selected event.').waitFor();
+  });
+
+  it('counts one page of them, and none that it is not for', async () => {
+    const application = await customer.client.post('/v1/applications', {
+      name: 'Switchboard',
+      voiceUrl: 'http://voice.example/',
+    });
+    const applicationId = application.json<{ href: string }>().href.split('/').at(-1)!;
+    const event = { event: 'cdrCreated', resource: 'call', accountId: customer.id, data: {} };
+    const events = Array<object>(21).fill({ ...event, applicationId });
+    expect((await installation.platform.post('/v1/events/batch', { events })).status).toBe(202);
+    const page = await create(`event=cdrCreated&applicationId=${applicationId}`);
+    await page.getByText('20 or more earlier events were told to nobody').waitFor();
+    const link = page.getByRole('link', { name: 'look at them and send them' });
+    expect(await link.getAttribute('href')).toContain(`applicationId=${applicationId}`);
+
+    const ofOthers = await create('event=cdrCreated', ['sms', 'transcription']);
+    expect(await ofOthers.getByText('told to nobody').count()).toBe(0);
+  });
+});

@@ -145,7 +145,7 @@ function nameOf({ name, targetUrl }: Subscription): string {
 
 function hintOf(fitting: number, all: number): string {
   return fitting === all
-    ? `It gets ${all === 1 ? 'this event' : `all ${all} events`}.`
+    ? 'It is for every selected event.'
     : `It is for ${fitting} of the ${all} selected events. The others are left out.`;
 }
 

@@ -40,7 +40,7 @@ export default function NewSubscriptionPage() {
     create.mutate(
       { values, applicationId },
       {
-        onSuccess: (made) => navigate(`/subscriptions/${idOf(made)}`),
+        onSuccess: (made) => navigate(`/subscriptions/${idOf(made)}`, { state: { isNew: true } }),
       },
     );
   }

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { idOf } from '#libs/client';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
+import { useHistoryState } from 'wouter/use-browser-location';
 import { sentenceOf } from '../../app/api.js';
 import { useCommands } from '../../app/palette.js';
 import { Unavailable } from '../../app/problem.js';
@@ -14,6 +15,7 @@ import { showToast } from '../../components/toast.js';
 import { SubscriptionStatistics } from '../overview/subscription-statistics.js';
 import { SubscriptionFields } from './fields.js';
 import { HealthSection } from './health-section.js';
+import { MissedBefore } from './missed-before.js';
 import { ReceiverSection } from './receiver-section.js';
 import { SecretSection } from './secret-section.js';
 import {
@@ -41,6 +43,7 @@ export default function SubscriptionPage({ params }: { params: Record<string, st
 
 function ShownPage({ shown }: { shown: Shown }) {
   const { webhook } = shown;
+  const isNew = useHistoryState<{ isNew?: true } | null>()?.isNew;
   const update = useUpdateSubscription(webhook.id);
   const { applicationId } = webhook;
   return (
@@ -62,6 +65,7 @@ function ShownPage({ shown }: { shown: Shown }) {
         · created <LocalTime at={webhook.createdAt} /> · changed{' '}
         <LocalTime at={webhook.updatedAt} />
       </p>
+      {isNew && <MissedBefore subscription={webhook} />}
       <HealthSection subscription={webhook} />
       <SettingsSection<SubscriptionValues>
         what="this subscription"
