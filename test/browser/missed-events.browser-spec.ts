@@ -176,3 +176,41 @@ describe('after a subscription is created', () => {
     expect(await ofOthers.getByText('told to nobody').count()).toBe(0);
   });
 });
+
+describe('the overview', () => {
+  const told = (page: Page) => page.getByText('told to nobody since');
+
+  it('says how many events of the time range nobody was told of, and leads to them', async () => {
+    await reportMessage();
+    await installation.aSubscription(customer);
+    await installation.report(customer);
+    await installation.delivery(customer, 'succeeded');
+    const page = await installation.openAs(customer, 'overview');
+    await page.getByText('1 event was told to nobody since').waitFor();
+    expect(await accessibilityFaultsOf(page)).toEqual([]);
+
+    const event = { event: 'smsdlr', resource: 'sms', accountId: customer.id, data: {} };
+    const events = Array<object>(50).fill(event);
+    expect((await installation.platform.post('/v1/events/batch', { events })).status).toBe(202);
+    await page.getByRole('link', { name: 'Week' }).click();
+    await page.getByText('50 or more events were told to nobody since').waitFor();
+    await page.getByRole('link', { name: '50 or more events' }).click();
+    await page.getByText('That is all: 51 events.').waitFor();
+    expect(await page.getByLabel('Told to').inputValue()).toBe('true');
+    const since = await page.getByLabel('Since').inputValue();
+    expect(Date.now() - Date.parse(since)).toBeGreaterThan(6 * 86_400_000);
+  });
+
+  it('says nothing of them to an account without a subscription', async () => {
+    const webhook = await installation.aSubscription(customer);
+    await installation.report(customer);
+    await installation.delivery(customer, 'succeeded');
+    await reportMessage();
+    const page = await installation.openAs(customer, 'overview');
+    await told(page).waitFor();
+    await customer.client.delete(`/v1/webhooks/${webhook}`);
+    await page.reload();
+    await page.getByText('There are no subscriptions.').waitFor();
+    expect(await told(page).count()).toBe(0);
+  });
+});

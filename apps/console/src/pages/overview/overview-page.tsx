@@ -6,6 +6,7 @@ import { Problem } from '../../app/problem.js';
 import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
 import { FailingSection } from './failing-section.js';
+import { missedQuery, MissedSection } from './missed-section.js';
 import { StatisticsSection, useRange } from './statistics.js';
 import { statisticsQuery } from './statistics.queries.js';
 import {
@@ -37,6 +38,7 @@ function OwnOverview() {
   const range = useRange();
   const subscriptions = useQuery(allSubscriptionsQuery);
   const statistics = useQuery(statisticsQuery(range));
+  const missed = useQuery(missedQuery(range));
   useLiveSubscriptions();
 
   const error = subscriptions.error ?? statistics.error;
@@ -46,9 +48,10 @@ function OwnOverview() {
       <Problem error={error} />
       {isNew && <FirstSteps />}
       {/* Together, so that nothing moves. */}
-      {!isNew && subscriptions.data && statistics.data && (
+      {!isNew && subscriptions.data && statistics.data && !missed.isPending && (
         <>
           <FailingSection subscriptions={subscriptions.data} />
+          {subscriptions.data.length > 0 && <MissedSection missed={missed.data} />}
           <StatisticsSection history={statistics.data} />
         </>
       )}

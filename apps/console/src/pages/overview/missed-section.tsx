@@ -1,0 +1,37 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import { Notice } from '../../components/notice.js';
+import { LocalTime } from '../../components/time.js';
+import { type Missed, missedText, readMissed } from '../events/missed.queries.js';
+import { bucketsOf, type Range } from './ranges.js';
+
+const LIMIT = 50;
+const READ_AGAIN_MS = 60_000;
+
+/** The events of a time range that nobody was told of. */
+export const missedQuery = (range: Range) =>
+  queryOptions({
+    queryKey: ['events', 'missed', range],
+    refetchInterval: READ_AGAIN_MS,
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }) => {
+      const { since } = bucketsOf(range, Date.now());
+      return { ...(await readMissed({ since }, LIMIT, signal)), since };
+    },
+  });
+
+/** Says if there are events that nobody was told of. */
+export function MissedSection({ missed }: { missed: (Missed & { since: string }) | undefined }) {
+  if (!missed || missed.events.length === 0) return null;
+  const { events, isMore, since, path } = missed;
+  const isOne = events.length === 1 && !isMore;
+  return (
+    <Notice tone="waiting">
+      <p>
+        <Link href={path}>{missedText(events.length, isMore)}</Link> {isOne ? 'was' : 'were'} told
+        to nobody since <LocalTime at={since} />, because no subscription matched when{' '}
+        {isOne ? 'it was' : 'they were'} accepted.
+      </p>
+    </Notice>
+  );
+}
