@@ -64,6 +64,29 @@ it('shows the outcomes and answer times of a time range, as charts and as tables
   await ofOne.getByText('Of all attempts, 1 met a server error (5xx).').waitFor();
 });
 
+it('draws charts where the language of the browser is no language tag', async () => {
+  await installation.aSubscription(customer);
+  const page = await installation.openAs(customer, 'audit');
+  await page.addInitScript(() => {
+    Object.defineProperty(Navigator.prototype, 'language', { get: () => 'en-US@posix' });
+  });
+  await page.goto(`${installation.api.url}/console/overview`);
+  await page.locator('.plot canvas').nth(1).waitFor();
+});
+
+it('shows the table of a chart that cannot be drawn', async () => {
+  await installation.aSubscription(customer);
+  const page = await installation.openAs(customer, 'audit');
+  await page.route('**/assets/plot-*.js', (route) => route.abort());
+  await page.goto(`${installation.api.url}/console/overview`);
+  await page.getByRole('region', { name: 'Outcomes, table' }).waitFor();
+  await page.getByRole('region', { name: 'Answer times, table' }).waitFor();
+  expect(await page.locator('.plot').count()).toBe(0);
+  await page.close();
+  // The browser says why.
+  expect(installation.complaints.splice(0).length).toBeGreaterThan(0);
+});
+
 it('shows by itself what begins to fail, since when, and when it works again', async () => {
   const name = '<img src=x onerror="document.title=\'taken\'">';
   const webhook = await installation.aSubscription(customer, { name });

@@ -2,8 +2,14 @@ import { Component, type ReactNode } from 'react';
 import { Page } from '../components/page.js';
 import { sentenceOf } from './api.js';
 
-/** Shows what went wrong in a page; the shell around it still works. */
-export class Boundary extends Component<{ children: ReactNode }, { error: unknown }> {
+interface Props {
+  children: ReactNode;
+  /** What is shown instead; unless given, a page that says what went wrong. */
+  fallback?: ReactNode;
+}
+
+/** Contains what goes wrong inside of it; what is around it still works. */
+export class Boundary extends Component<Props, { error: unknown }> {
   override state: { error: unknown } = { error: undefined };
 
   static getDerivedStateFromError(error: unknown): { error: unknown } {
@@ -12,7 +18,9 @@ export class Boundary extends Component<{ children: ReactNode }, { error: unknow
 
   override render(): ReactNode {
     const { error } = this.state;
-    if (error === undefined) return this.props.children;
+    const { children, fallback } = this.props;
+    if (error === undefined) return children;
+    if (fallback !== undefined) return fallback;
     return (
       <Page title="This page does not work">
         <p className="problem">{sentenceOf(error)}</p>

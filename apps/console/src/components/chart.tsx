@@ -1,19 +1,13 @@
 import '../styles/chart.css';
 import { lazy, Suspense, useState } from 'react';
+import { Boundary } from '../app/boundary.js';
 import { type ChartKind, type Series, type Span, spanNames } from './chart-data.js';
 
-const Plot = lazy(() => import('./plot.js').catch(() => ({ default: NoPlot })));
-
-/** The table is enough to go on with. */
-function NoPlot() {
-  return (
-    <div className="plot quiet">The chart cannot be shown. The table below has its numbers.</div>
-  );
-}
+const Plot = lazy(() => import('./plot.js'));
 
 /**
- * A chart over time, and its numbers as a table. A series must keep its identity while nothing changes, or the
- * chart is drawn again.
+ * A chart over time, and its numbers as a table; the table alone if the chart cannot be drawn. A series must keep
+ * its identity while nothing changes, or the chart is drawn again.
  */
 export function Chart({
   label,
@@ -32,6 +26,32 @@ export function Chart({
   const names = spanNames(spans);
   const valueText = (value: number | null | undefined) =>
     value === null || value === undefined ? '–' : textOf(value);
+  const table = (
+    <div className="numbers" role="region" tabIndex={0} aria-label={`${label}, table`}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Time</th>
+            {series.map(({ name }) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {spans.map(({ since }, index) => (
+            <tr key={since}>
+              <th scope="row">{names[index]}</th>
+              {series.map(({ name, values }) => (
+                <td key={name}>{valueText(values[index])}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
   return (
     <figure className="chart">
       <figcaption>
@@ -44,46 +64,25 @@ export function Chart({
           ))}
         </ul>
       </figcaption>
-      {/* The table says the same. */}
-      <div aria-hidden="true">
-        <Suspense fallback={<div className="plot" />}>
-          <Plot kind={kind} spans={spans} series={series} textOf={textOf} onPoint={setPointed} />
-        </Suspense>
-        <p className="readout quiet">
-          {pointed !== undefined &&
-            [
-              names[pointed],
-              ...series.map(({ name, values }) => `${name} ${valueText(values[pointed])}`),
-            ].join(' · ')}
-        </p>
-      </div>
-      <details>
-        <summary>{label} as a table</summary>
-        <div className="numbers" role="region" tabIndex={0} aria-label={`${label}, table`}>
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Time</th>
-                {series.map(({ name }) => (
-                  <th key={name} scope="col">
-                    {name}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {spans.map(({ since }, index) => (
-                <tr key={since}>
-                  <th scope="row">{names[index]}</th>
-                  {series.map(({ name, values }) => (
-                    <td key={name}>{valueText(values[index])}</td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
+      <Boundary fallback={table}>
+        {/* The table says the same. */}
+        <div aria-hidden="true">
+          <Suspense fallback={<div className="plot" />}>
+            <Plot kind={kind} spans={spans} series={series} textOf={textOf} onPoint={setPointed} />
+          </Suspense>
+          <p className="readout quiet">
+            {pointed !== undefined &&
+              [
+                names[pointed],
+                ...series.map(({ name, values }) => `${name} ${valueText(values[pointed])}`),
+              ].join(' · ')}
+          </p>
         </div>
-      </details>
+        <details>
+          <summary>{label} as a table</summary>
+          {table}
+        </details>
+      </Boundary>
     </figure>
   );
 }

@@ -1,3 +1,4 @@
+import './language.js';
 import 'uplot/dist/uPlot.min.css';
 import { useEffect, useEffectEvent, useRef } from 'react';
 import uPlot from 'uplot';
