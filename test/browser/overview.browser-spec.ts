@@ -67,9 +67,8 @@ it('shows the outcomes and answer times of a time range, as charts and as tables
 it('draws charts where the language of the browser is no language tag', async () => {
   await installation.aSubscription(customer);
   const page = await installation.openAs(customer, 'audit');
-  await page.addInitScript(() => {
-    Object.defineProperty(Navigator.prototype, 'language', { get: () => 'en-US@posix' });
-  });
+  const language = `{ get: () => 'en-US@posix' }`;
+  await page.addInitScript(`Object.defineProperty(Navigator.prototype, 'language', ${language})`);
   await page.goto(`${installation.api.url}/console/overview`);
   await page.locator('.plot canvas').nth(1).waitFor();
 });
@@ -98,11 +97,23 @@ it('shows by itself what begins to fail, since when, and when it works again', a
   installation.receiver.answering = (_, response) => response.writeHead(500).end();
   await installation.report(customer);
   await failing.getByText('1 subscription is failing.').waitFor();
-  await failing.getByText(/Every attempt has failed since .*(ago|just now)/).waitFor();
+  await failing.getByText(/The first of them failed (.* ago|just now), at/).waitFor();
+  await failing.getByText(/Newest failure: your server answered 500 at \d/).waitFor();
+  const { id } = await installation.delivery(customer, 'pending');
+  expect(await failing.getByRole('link', { name: 'See the delivery' }).getAttribute('href')).toBe(
+    `/console/deliveries/${id}`,
+  );
   expect(await failing.getByRole('link', { name }).getAttribute('href')).toBe(
     `/console/subscriptions/${webhook}`,
   );
   expect(await page.title()).toBe('Overview – Switchhook');
+
+  await page.reload();
+  await failing.getByText(/Newest failure: your server answered 500/).waitFor();
+  await page.getByText('Live', { exact: true }).waitFor();
+  installation.receiver.answering = (_, response) => response.writeHead(503).end();
+  await installation.report(customer);
+  await failing.getByText(/Newest failure: your server answered 503/).waitFor();
 
   installation.receiver.answering = (_, response) => response.end();
   await customer.client.post(`/v1/webhooks/${webhook}/test`, {});

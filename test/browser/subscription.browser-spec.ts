@@ -106,11 +106,16 @@ describe('the health of a subscription', () => {
     await page.getByText('Live', { exact: true }).waitFor();
     await installation.report(customer);
     await health.getByText('the circuit is open').waitFor();
-    await health.getByText(/one notification is sent in \d+ seconds, at/).waitFor();
+    await health.getByText(/works again, at the earliest in \d+ seconds, at/).waitFor();
+    await health.getByText(/Newest failure: your server answered 500 at/).waitFor();
     await health.getByText(/this subscription is switched off in 4 days, at/).waitFor();
     installation.receiver.answering = (_, response) => response.end();
     await customer.client.post(`/v1/webhooks/${webhook}/test`);
     await health.getByText('All is well').waitFor();
+    await health.getByText('Deliveries that failed before keep their own next tries.').waitFor();
+    await health.getByRole('link', { name: 'See those that wait' }).click();
+    await page.locator('.badge', { hasText: 'pending' }).waitFor();
+    expect(page.url()).toContain(`deliveries?webhookId=${webhook}&state=pending`);
   });
 
   it('tells of a hold that the target asked for', async () => {

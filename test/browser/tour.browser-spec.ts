@@ -94,7 +94,7 @@ it('leads a customer from the login to a repaired receiver', async () => {
   await goTo(page, 'Subscriptions');
   await page.getByRole('link', { name: 'Billing' }).click();
   await healthOn(page)
-    .getByText(/works again, one notification is sent in \d+/)
+    .getByText(/works again, at the earliest in \d+/)
     .waitFor();
   await picture(page, 'subscription');
   await goTo(page, 'Overview');

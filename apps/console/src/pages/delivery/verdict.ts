@@ -138,7 +138,8 @@ function historyOf(attempts: readonly Attempt[], count: number): string | undefi
   return `Your server ${shown.join(', then ')}${older}.`;
 }
 
-function outcomeOf({ status, error }: Attempt): string {
+/** What the server did: `answered 503`. */
+export function outcomeOf({ status, error }: Pick<Attempt, 'status' | 'error'>): string {
   if (status !== undefined) return `answered ${status}`;
   return error ? ERRORS[error] : 'did not answer';
 }

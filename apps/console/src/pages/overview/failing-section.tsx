@@ -1,8 +1,12 @@
 import { Link } from 'wouter';
 import { Badge, Notice } from '../../components/notice.js';
-import { LocalTime, RelativeTime, useNow } from '../../components/time.js';
-import { type Failing, failingOf } from './failing.js';
+import { LastFailure, Moments } from '../subscription/condition-text.js';
+import { useConditions } from '../subscription/use-conditions.js';
+import { failingOf, isBad } from './failing.js';
 import type { Subscription } from './subscriptions.queries.js';
+
+/** Of so many it is read why they fail. */
+const MOST_REASONS = 10;
 
 /** What is failing now, and since when. */
 export function FailingSection({ subscriptions }: { subscriptions: readonly Subscription[] }) {
@@ -12,10 +16,14 @@ export function FailingSection({ subscriptions }: { subscriptions: readonly Subs
       <h2 id="failing">Failing now</h2>
       <p role="status">{summaryOf(failing.length, subscriptions.length)}</p>
       <ul className="failing">
-        {failing.map((one) => (
-          <li key={one.subscription.id}>
-            <Notice tone={one.tone}>
-              <Shown failing={one} />
+        {failing.map((subscription, index) => (
+          <li key={subscription.id}>
+            <Notice tone="bad">
+              <Failing subscription={subscription} />
+              {index < MOST_REASONS && <LastFailure webhookId={subscription.id} />}
+              <p>
+                <Link href={`/deliveries?webhookId=${subscription.id}`}>Its deliveries</Link>
+              </p>
             </Notice>
           </li>
         ))}
@@ -34,13 +42,13 @@ function summaryOf(failing: number, all: number): string {
   return failing === 1 ? '1 subscription is failing.' : `${failing} subscriptions are failing.`;
 }
 
-function Shown({ failing }: { failing: Failing }) {
-  const { subscription, tone, word, sentence, since, triedAt, disablesAt } = failing;
+function Failing({ subscription }: { subscription: Subscription }) {
+  const condition = useConditions(subscription).find(isBad);
   const { id, name, targetUrl, event, resource } = subscription;
   return (
     <>
       <p>
-        <Badge tone={tone}>{word}</Badge>{' '}
+        <Badge tone="bad">{condition?.word}</Badge>{' '}
         <Link href={`/subscriptions/${id}`}>
           <bdi className="strong">{name ?? targetUrl}</bdi>
         </Link>{' '}
@@ -53,30 +61,8 @@ function Shown({ failing }: { failing: Failing }) {
           <bdi>{targetUrl}</bdi>
         </p>
       )}
-      <p>
-        {sentence} <LocalTime at={since} /> (<RelativeTime at={since} />
-        ). {triedAt !== undefined && <NextTry at={triedAt} />}
-      </p>
-      {disablesAt !== undefined && (
-        <p>
-          If that goes on, it is switched off <RelativeTime at={disablesAt} />, at{' '}
-          <LocalTime at={disablesAt} />.
-        </p>
-      )}
-      <p>
-        <Link href={`/deliveries?webhookId=${id}`}>Its deliveries</Link>
-      </p>
-    </>
-  );
-}
-
-function NextTry({ at }: { at: string }) {
-  const isPast = useNow((now) => Date.parse(at) <= now);
-  if (isPast) return 'The next notification is tried now.';
-  return (
-    <>
-      Nothing is sent until <LocalTime at={at} /> (<RelativeTime at={at} />
-      ), when one notification is tried.
+      <p>{condition?.sentence}</p>
+      {condition && <Moments of={condition} />}
     </>
   );
 }

@@ -3,9 +3,10 @@ import { useEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import { useStream } from '../../app/stream.js';
 import { Badge, Notice } from '../../components/notice.js';
-import { LocalTime, RelativeTime, useNow } from '../../components/time.js';
-import { type Condition, conditionsOf, type Moment } from './health.js';
-import { heldUntilQuery, type Subscription } from './subscription.queries.js';
+import { useNow } from '../../components/time.js';
+import { LastFailure, Moments } from './condition-text.js';
+import { heldUntilQuery, lastRetryQuery, type Subscription } from './subscription.queries.js';
+import { useConditions } from './use-conditions.js';
 
 /** Many deliveries at once are one question. */
 const AGAIN_MS = 2_000;
@@ -29,11 +30,7 @@ export function HealthSection({ subscription }: { subscription: Subscription }) 
       }, AGAIN_MS);
     },
   });
-  // As a text, so that the page is rendered again only when something changes.
-  const text = useNow((now) =>
-    JSON.stringify(conditionsOf(subscription, heldUntil ?? undefined, now)),
-  );
-  const conditions = JSON.parse(text) as Condition[];
+  const conditions = useConditions(subscription, heldUntil ?? undefined);
   return (
     <section className="conditions" aria-label="Health">
       {conditions.map((condition) => (
@@ -41,10 +38,10 @@ export function HealthSection({ subscription }: { subscription: Subscription }) 
           <p>
             <Badge tone={condition.tone}>{condition.word}</Badge> {condition.sentence}
           </p>
-          {condition.since && <When moment={condition.since} />}
-          <When moment={condition.next} />
-          {condition.warning && <When moment={condition.warning} />}
+          <Moments of={condition} />
+          {condition.tone === 'bad' && <LastFailure webhookId={id} />}
           {condition.advice !== undefined && <p>{condition.advice}</p>}
+          {condition.tone === 'good' && <Waiting webhookId={id} />}
         </Notice>
       ))}
       <p>
@@ -54,16 +51,18 @@ export function HealthSection({ subscription }: { subscription: Subscription }) 
   );
 }
 
-function When({ moment: { text, at } }: { moment: Moment }) {
+/** What is left of failures that are over. */
+function Waiting({ webhookId }: { webhookId: string }) {
+  const { data: at } = useQuery(lastRetryQuery(webhookId));
+  const isAhead = useNow((now) => Date.parse(at ?? '') > now);
   return (
-    <p>
-      {text}
-      {at !== undefined && (
-        <>
-          {' '}
-          <RelativeTime at={at} />, at <LocalTime at={at} />.
-        </>
-      )}
-    </p>
+    isAhead && (
+      <p>
+        Deliveries that failed before keep their own next tries.{' '}
+        <Link href={`/deliveries?webhookId=${webhookId}&state=pending`}>
+          See those that wait, or send them now
+        </Link>
+      </p>
+    )
   );
 }

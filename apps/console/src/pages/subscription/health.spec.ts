@@ -52,15 +52,14 @@ describe('an open circuit', () => {
   it('waits for the next notification when its time is over', () => {
     const [only] = conditionsOf({ enabled: true, health: open }, undefined, Date.parse(LATER));
     expect(only.next).toEqual({
-      text: 'The next notification that is due is sent, to see whether your server works again.',
+      text: 'The next due notification finds out whether your server works again.',
     });
   });
 
-  it('does not end with a pause', () => {
-    expect(words({ enabled: true, paused: true, health: open })).toEqual([
-      'paused',
-      'circuit open',
-    ]);
+  it('does not end with a pause, and sends nothing before that ends', () => {
+    const paused = { enabled: true, paused: true, health: open };
+    expect(words(paused)).toEqual(['paused', 'circuit open']);
+    expect(conditionsOf(paused, undefined, NOW)[1]?.next.text).toMatch(/^Once it is resumed, /);
   });
 });
 

@@ -29,7 +29,7 @@ export interface Condition {
   advice?: string;
 }
 
-type Conditions = readonly [Condition, ...Condition[]];
+export type Conditions = readonly [Condition, ...Condition[]];
 
 const OFF_NEXT = { text: 'Nothing is sent, and new events are not kept for it.' };
 const ON_AGAIN =
@@ -86,7 +86,7 @@ export function conditionsOf(
   const isWaiting = isOpen && isAhead(health.until, now);
   const all = [
     ...(paused ? [PAUSED] : []),
-    ...(isOpen ? [openCircuit(health, isWaiting)] : []),
+    ...(isOpen ? [openCircuit(health, isWaiting, paused)] : []),
     ...(!paused && !isWaiting && isAhead(heldUntil, now) ? [held(heldUntil)] : []),
     ...(health?.state === 'failing' ? [failing(health)] : []),
   ];
@@ -102,7 +102,7 @@ type Health = NonNullable<Known['health']>;
 const since = ({ since: at }: Health) =>
   at === undefined ? {} : { since: { text: 'The first of them failed', at } };
 
-function openCircuit(health: Health, isWaiting: boolean): Condition {
+function openCircuit(health: Health, isWaiting: boolean, paused = false): Condition {
   const { until, disablesAt } = health;
   return {
     tone: 'bad',
@@ -111,21 +111,19 @@ function openCircuit(health: Health, isWaiting: boolean): Condition {
       'At least ten attempts in a row have failed, so notifications are held back (the circuit is open). ' +
       'Nothing is lost, and no attempts are used up.',
     ...since(health),
-    next:
-      isWaiting && until !== undefined
-        ? { text: 'To see whether your server works again, one notification is sent', at: until }
-        : {
-            text: 'The next notification that is due is sent, to see whether your server works again.',
-          },
+    next: {
+      text:
+        `${paused ? 'Once it is resumed, the' : 'The'} next due notification finds out ` +
+        `whether your server works again${isWaiting ? ', at the earliest' : '.'}`,
+      ...(isWaiting && until !== undefined && { at: until }),
+    },
     ...(disablesAt !== undefined && {
       warning: {
         text: 'If every attempt goes on failing, this subscription is switched off',
         at: disablesAt,
       },
     }),
-    advice:
-      'Look at the newest deliveries to see why. Once your server works, send a test: ' +
-      'its success closes the circuit at once.',
+    advice: 'Once your server works, send a test: its success closes the circuit at once.',
   };
 }
 
@@ -151,7 +149,6 @@ function failing(health: Health): Condition {
         'Each notification is tried again on its schedule. After ten failures in a row, over at least ' +
         '30 seconds, notifications are held back, and your server is tried from time to time.',
     },
-    advice: 'Look at the newest deliveries to see why.',
   };
 }
 

@@ -25,7 +25,18 @@ export const subscriptionQuery = (id: string) =>
   });
 
 /** How many of the deliveries that wait are looked at. */
-const PARKED_ROWS = 20;
+const WAITING_ROWS = 20;
+
+/** When deliveries in this state are sent, earliest first. */
+async function nextTries(
+  webhookId: string,
+  state: 'parked' | 'pending',
+  signal: AbortSignal,
+): Promise<string[]> {
+  const query = { webhookId, state, limit: WAITING_ROWS };
+  const waiting = await answerOf(api.GET('/v1/deliveries', { params: { query }, signal }));
+  return waiting.flatMap(({ nextAttemptAt }) => nextAttemptAt ?? []).sort();
+}
 
 /**
  * When the earliest of the deliveries that wait is sent; null if none waits. The API does not show a hold with
@@ -34,11 +45,28 @@ const PARKED_ROWS = 20;
 export const heldUntilQuery = (id: string) =>
   queryOptions({
     queryKey: ['webhook', id, 'held'],
+    queryFn: async ({ signal }) => (await nextTries(id, 'parked', signal))[0] ?? null,
+  });
+
+/** When the last of the retries that wait is sent; null if none waits. */
+export const lastRetryQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['webhook', id, 'last retry'],
+    queryFn: async ({ signal }) => (await nextTries(id, 'pending', signal)).at(-1) ?? null,
+  });
+
+/** The newest delivery whose last attempt failed, with that attempt; null if there is none. */
+export const lastFailureQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['webhook', id, 'last failure'],
     queryFn: async ({ signal }) => {
-      const params = { path: { id }, query: { state: 'parked', limit: PARKED_ROWS } };
-      const parked = await answerOf(api.GET('/v1/webhooks/{id}/deliveries', { params, signal }));
-      const times = parked.flatMap(({ nextAttemptAt }) => nextAttemptAt ?? []);
-      return times.sort()[0] ?? null;
+      const query = { webhookId: id, status: 'failed', limit: 1 };
+      const [newest] = await answerOf(api.GET('/v1/deliveries', { params: { query }, signal }));
+      if (!newest) return null;
+      const params = { path: { id: newest.id } };
+      const { attemptLog } = await answerOf(api.GET('/v1/deliveries/{id}', { params, signal }));
+      const attempt = attemptLog.at(-1);
+      return attempt ? { deliveryId: newest.id, attempt } : null;
     },
   });
 

@@ -1,7 +1,6 @@
 import { Badge } from '../../components/notice.js';
 import type { Column } from '../../components/table.js';
-import { useNow } from '../../components/time.js';
-import { conditionsOf } from '../subscription/health.js';
+import { useConditions } from '../subscription/use-conditions.js';
 import type { Subscription } from './subscriptions.queries.js';
 
 /** The columns of lists of subscriptions. */
@@ -44,7 +43,6 @@ export const COLUMNS: readonly Column<Subscription>[] = [
 
 /** The most important thing about a subscription, in a word. */
 function StateBadge({ subscription }: { subscription: Subscription }) {
-  const first = (now: number) => conditionsOf(subscription, undefined, now)[0];
-  const word = useNow((now) => first(now).word);
-  return <Badge tone={first(Date.now()).tone}>{word}</Badge>;
+  const [{ tone, word }] = useConditions(subscription);
+  return <Badge tone={tone}>{word}</Badge>;
 }
