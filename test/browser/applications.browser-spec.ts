@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { idOf } from '#libs/client';
 import { ConsoleInstallation, type Customer, overflowOf } from '../support/console.js';
 
 const VOICE = 'https://shop.example.com/voice';
@@ -69,6 +70,50 @@ it('does not overwrite what another editor has changed', async () => {
   await page.getByText('The application is saved.').waitFor();
   const stored = (await customer.client.get(`/v1/applications/${id}`)).json();
   expect(stored).toMatchObject({ name: 'Theirs', voiceUrl: `${VOICE}/mine` });
+});
+
+it('is shown by its name with its id wherever it is mentioned', async () => {
+  const id = await anApplication({ name: 'Support line' });
+  const body = { event: 'cdrCreated', resource: 'all', targetUrl: installation.receiver.url };
+  const path = `/v1/applications/${id}/webhooks`;
+  const made = await customer.client.post(path, { ...body, name: 'Billing' });
+  const webhook = idOf(made.json());
+  const event = { event: 'cdrCreated', resource: 'call', accountId: customer.id, data: {} };
+  await installation.platform.post('/v1/events', { ...event, applicationId: id });
+  const delivery = await installation.delivery(customer, 'succeeded');
+  const name = `Support line (${id})`;
+
+  const page = await installation.openAs(customer, 'events');
+  await page.getByText(`application ${name}`).click();
+  await page.locator('.facts').getByText(name).waitFor();
+  await page.goto(`${installation.api.url}/console/deliveries/${delivery.id}`);
+  await page.getByRole('link', { name }).waitFor();
+  await page.getByRole('link', { name: `Billing (${webhook})` }).click();
+  await page.getByRole('link', { name: `application ${name}` }).waitFor();
+  await page.goto(`${installation.api.url}/console/subscriptions`);
+  await page.getByRole('row').getByText(`application ${name}`).waitFor();
+});
+
+it('is found in the palette by its name or URL, like subscriptions', async () => {
+  const id = await anApplication({ name: 'Support line' });
+  const targetUrl = 'https://support.example.com/hook';
+  const webhook = await installation.aSubscription(customer, { name: 'Billing', targetUrl });
+  const page = await installation.openAs(customer, 'audit');
+  await page.getByText('Live', { exact: true }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('support');
+  const options = page.getByRole('listbox', { name: 'Found' }).getByRole('option');
+  await expect
+    .poll(() => options.allTextContents())
+    .toEqual([`Support line (${id}) Applications`, `Billing (${webhook}) Subscriptions`]);
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Subscription', exact: true }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('shop.example.com/voice');
+  await options.getByText('Support line').waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Application', exact: true }).waitFor();
 });
 
 it('shows hostile names and addresses as texts', async () => {

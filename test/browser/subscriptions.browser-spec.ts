@@ -29,7 +29,7 @@ describe('the list of subscriptions', () => {
     const page = await installation.openAs(customer, 'subscriptions');
     await page.getByText('For the whole account: 1 of 10 subscriptions.').waitFor();
     await page.getByRole('link', { name: /Billing/ }).waitFor();
-    await page.getByText(`application ${application}`).waitFor();
+    await page.getByText(`application Shop (${application})`).waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
     await customer.client.post(`/v1/webhooks/${id}/pause`);
     await page.locator('.badge', { hasText: 'paused' }).waitFor();

@@ -1,6 +1,7 @@
 import { type KeyboardEvent, useEffect, useEffectEvent, useId, useState } from 'react';
 import { useLocation } from 'wouter';
 import { Dialog } from '../components/dialog.js';
+import { useNamed } from './names.js';
 import { type PageOfResource, pagesOfId } from './resource-ids.js';
 import { Store, useStore } from './store.js';
 
@@ -11,6 +12,9 @@ export interface Command {
   group: string;
   run: () => void;
 }
+
+/** Of what has a name, as many are offered. */
+const MOST_NAMED = 20;
 
 const commands = new Store<readonly (readonly Command[])[]>([]);
 const isOpen = new Store(false);
@@ -32,7 +36,7 @@ export function useCommands(offered: readonly Command[]): void {
   }, [names]);
 }
 
-/** Ctrl-K: finds pages, does actions, and opens whatever has a pasted id. */
+/** Ctrl-K: finds pages, does actions, and opens what has a name or URL, or a pasted id. */
 export function Palette({ pages }: { pages: readonly PageOfResource[] }) {
   const shown = useStore(isOpen);
   useEffect(() => {
@@ -57,10 +61,18 @@ function OpenPalette({ pages }: { pages: readonly PageOfResource[] }) {
   const all = useStore(commands).flat();
   const id = useId();
 
+  const named = useNamed();
+
   const words = text.trim().toLowerCase().split(/\s+/);
-  const found = all.filter(({ name, group }) =>
-    words.every((word) => `${group} ${name}`.toLowerCase().includes(word)),
-  );
+  const isMeant = (searched: string) =>
+    words.every((word) => searched.toLowerCase().includes(word));
+  const found = all.filter(({ name, group }) => isMeant(`${group} ${name}`));
+  if (text.trim() !== '') {
+    const meant = named.filter(({ searched }) => isMeant(searched)).slice(0, MOST_NAMED);
+    found.push(
+      ...meant.map(({ name, group, path }) => ({ name, group, run: () => navigate(path) })),
+    );
+  }
   const byId = pagesOfId(text, pages).map(({ name, path }) => ({
     name,
     group: 'Pages',
@@ -93,7 +105,7 @@ function OpenPalette({ pages }: { pages: readonly PageOfResource[] }) {
         aria-expanded="true"
         aria-controls={id}
         aria-activedescendant={found[active] && `${id}-${active}`}
-        placeholder="Find a page, an action, or anything by its id"
+        placeholder="Find a page, an action, or anything by its name or id"
         autoFocus
         value={text}
         onKeyDown={onKeyDown}
@@ -112,7 +124,7 @@ function OpenPalette({ pages }: { pages: readonly PageOfResource[] }) {
             onClick={() => run(command)}
             onPointerMove={() => setActive(index)}
           >
-            {command.name} <span className="quiet">{command.group}</span>
+            <bdi>{command.name}</bdi> <span className="quiet">{command.group}</span>
           </div>
         ))}
       </div>

@@ -1,4 +1,5 @@
 import { Link } from 'wouter';
+import { ApplicationName, SubscriptionName } from '../../app/names.js';
 import { LocalTime, RelativeTime } from '../../components/time.js';
 import type { Delivery } from './delivery.queries.js';
 
@@ -21,14 +22,18 @@ export function Facts({ delivery }: { delivery: Delivery }) {
       </dd>
       <dt>Subscription</dt>
       <dd>
-        <Link href={`/subscriptions/${webhookId}`}>{webhookId}</Link>{' '}
+        <Link href={`/subscriptions/${webhookId}`}>
+          <SubscriptionName id={webhookId} />
+        </Link>{' '}
         <Link href={`/deliveries?webhookId=${webhookId}`}>All its deliveries</Link>
       </dd>
       {applicationId !== undefined && (
         <>
           <dt>Application</dt>
           <dd>
-            <Link href={`/applications/${applicationId}`}>{applicationId}</Link>{' '}
+            <Link href={`/applications/${applicationId}`}>
+              <ApplicationName id={applicationId} />
+            </Link>{' '}
             <Link href={`/deliveries?applicationId=${applicationId}`}>All its deliveries</Link>
           </dd>
         </>

@@ -3,6 +3,7 @@ import '../delivery/delivery.css';
 import './event.css';
 import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from 'wouter';
+import { ApplicationName } from '../../app/names.js';
 import { Unavailable } from '../../app/problem.js';
 import { useUser } from '../../app/session.js';
 import { useStream } from '../../app/stream.js';
@@ -112,7 +113,8 @@ function Facts({ report }: { report: Report }) {
           'none'
         ) : (
           <>
-            {applicationId} <Link href={`/events?applicationId=${applicationId}`}>Its events</Link>
+            <ApplicationName id={applicationId} />{' '}
+            <Link href={`/events?applicationId=${applicationId}`}>Its events</Link>
           </>
         )}
       </dd>

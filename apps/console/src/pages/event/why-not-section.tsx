@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
+import { OfApplication } from '../../app/names.js';
 import { Problem } from '../../app/problem.js';
 import { EmptyState } from '../../components/notice.js';
 import { LocalTime } from '../../components/time.js';
@@ -76,9 +77,7 @@ function Reason({
           <span className="quiet">
             {' '}
             {subscription.event} · {subscription.resource} ·{' '}
-            {subscription.applicationId === undefined
-              ? 'whole account'
-              : `application ${subscription.applicationId}`}
+            <OfApplication id={subscription.applicationId} none="whole account" />
           </span>
         )}
       </p>

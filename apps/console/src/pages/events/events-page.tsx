@@ -2,6 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { useAccountShown } from '../../app/account.js';
 import { FilteredList } from '../../app/filtered-list.js';
+import { OfApplication } from '../../app/names.js';
 import { type Filter, useFilters } from '../../components/filter-bar.js';
 import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
@@ -37,7 +38,7 @@ const COLUMNS: readonly Column<Event>[] = [
           {event} · {resource}
         </span>
         <span className="line quiet">
-          {applicationId === undefined ? 'no application' : `application ${applicationId}`}
+          <OfApplication id={applicationId} none="no application" />
           {producerId !== undefined && (
             <>
               {' · '}

@@ -2,6 +2,7 @@ import './overview.css';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { useAccountShown } from '../../app/account.js';
+import { namedApplicationsQuery } from '../../app/names.queries.js';
 import { Problem } from '../../app/problem.js';
 import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
@@ -9,11 +10,7 @@ import { FailingSection } from './failing-section.js';
 import { missedQuery, MissedSection } from './missed-section.js';
 import { StatisticsSection, useRange } from './statistics.js';
 import { statisticsQuery } from './statistics.queries.js';
-import {
-  allSubscriptionsQuery,
-  hasApplicationQuery,
-  useLiveSubscriptions,
-} from './subscriptions.queries.js';
+import { allSubscriptionsQuery, useLiveSubscriptions } from './subscriptions.queries.js';
 
 /** Whether all is well with the account's notifications; of others, the platform sees how their attempts went. */
 export default function OverviewPage() {
@@ -61,7 +58,7 @@ function OwnOverview() {
 
 /** What a new account does. */
 function FirstSteps() {
-  const { data: hasApplication } = useQuery(hasApplicationQuery);
+  const { data: applications } = useQuery(namedApplicationsQuery);
   return (
     <EmptyState title="Nobody is told of anything yet.">
       <p>
@@ -69,13 +66,13 @@ function FirstSteps() {
         <Link href="/subscriptions/new">Create a subscription</Link> for the whole account, and send
         a test.
       </p>
-      {hasApplication === false && (
+      {applications?.length === 0 && (
         <p>
           To have subscriptions for some of your calls and messages only,{' '}
           <Link href="/applications/new">create an application</Link> first.
         </p>
       )}
-      {hasApplication && (
+      {applications && applications.length > 0 && (
         <p>
           To be told of one application only, open it in{' '}
           <Link href="/applications">your applications</Link>, and create the subscription there.

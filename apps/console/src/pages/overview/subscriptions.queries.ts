@@ -13,16 +13,6 @@ export const allSubscriptionsQuery = queryOptions({
     answerOf(api.GET('/v1/webhooks', { params: { query: { scope: 'all' } }, signal })),
 });
 
-/** Whether the account has an application. */
-export const hasApplicationQuery = queryOptions({
-  queryKey: ['has an application'],
-  staleTime: 0,
-  queryFn: async ({ signal }) => {
-    const call = api.GET('/v1/applications', { params: { query: { limit: 1 } }, signal });
-    return (await answerOf(call)).length > 0;
-  },
-});
-
 /** Reads them again when one has changed, or its health has. */
 export function useLiveSubscriptions(): void {
   const client = useQueryClient();

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useHistoryState } from 'wouter/use-browser-location';
 import { sentenceOf } from '../../app/api.js';
+import { ApplicationName } from '../../app/names.js';
 import { useCommands } from '../../app/palette.js';
 import { Unavailable } from '../../app/problem.js';
 import { SettingsSection } from '../../app/settings-section.js';
@@ -59,7 +60,10 @@ function ShownPage({ shown }: { shown: Shown }) {
           'for the whole account'
         ) : (
           <>
-            for <Link href={`/applications/${applicationId}`}>application {applicationId}</Link>
+            for{' '}
+            <Link href={`/applications/${applicationId}`}>
+              application <ApplicationName id={applicationId} />
+            </Link>
           </>
         )}{' '}
         · created <LocalTime at={webhook.createdAt} /> · changed{' '}

@@ -1,3 +1,4 @@
+import { OfApplication } from '../../app/names.js';
 import { Badge } from '../../components/notice.js';
 import type { Column } from '../../components/table.js';
 import { useConditions } from '../subscription/use-conditions.js';
@@ -32,9 +33,7 @@ export const COLUMNS: readonly Column<Subscription>[] = [
           <StateBadge subscription={subscription} />
         </span>
         <span className="line quiet">
-          {subscription.applicationId === undefined
-            ? 'whole account'
-            : `application ${subscription.applicationId}`}
+          <OfApplication id={subscription.applicationId} none="whole account" />
         </span>
       </>
     ),
