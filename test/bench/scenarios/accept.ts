@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { costOf, costOfEvent, cpuOf, PARTS } from '../harness/cost.js';
+import { costOfEvent, cpuOf, PARTS, used } from '../harness/cost.js';
 import { type Deployment, eventText } from '../harness/deployment.js';
 import { LoadGenerator } from '../harness/load.js';
 import { byTurns, ratios, type Scenario } from '../harness/scenario.js';
@@ -21,10 +21,10 @@ export const single: Scenario = {
     const measured = await byTurns(rounds, {
       ours: async () => {
         const before = await written(deployment);
-        const costBefore = costOf(site, deployment);
+        const costBefore = used(site, deployment);
         const delivered = await deployment.saturate(accounts, { seconds });
         await deployment.quiet();
-        const { cpu } = costOfEvent(costBefore, costOf(site, deployment), delivered.events);
+        const { cpu } = costOfEvent(costBefore, used(site, deployment), delivered.events);
         const after = await written(deployment);
         const statements = (after.transactions - before.transactions) / delivered.events;
         const walBytes = (after.walBytes - before.walBytes) / delivered.events;

@@ -1,4 +1,4 @@
-import { type Cost, costOf, costOfEvent, PARTS, PARTS_OF_PRODUCT } from '../harness/cost.js';
+import { type Cost, costOfEvent, PARTS, PARTS_OF_PRODUCT, used } from '../harness/cost.js';
 import type { Distribution } from '../harness/distribution.js';
 import { byTurns, type Row, type Scenario } from '../harness/scenario.js';
 import { firstByte, written } from './accept.js';
@@ -22,7 +22,7 @@ export const rates: Scenario = {
     const accounts = await deployment.accounts(SUBSCRIPTIONS);
     const measurement = (rate: number) => async (): Promise<Measured> => {
       const statementsBefore = await written(deployment);
-      const before = costOf(site, deployment);
+      const before = used(site, deployment);
       let events = 0;
       const latency = await firstByte(site, async () => {
         const load = await deployment.open(deployment.reporting(accounts), rate, 2 * seconds);
@@ -30,7 +30,7 @@ export const rates: Scenario = {
         return load;
       });
       await deployment.quiet();
-      const cost = costOfEvent(before, costOf(site, deployment), events);
+      const cost = costOfEvent(before, used(site, deployment), events);
       const { transactions } = await written(deployment);
       return {
         ...cost,
