@@ -26,7 +26,7 @@ import { partitionsOf, pastDeliveries } from '../../../../test/support/past.js';
 import { aSubscription, anAccount } from '../../../../test/support/rows.js';
 
 const DAYS = 3;
-const LEASE_MS = 30_000;
+const TIMEOUT_MS = 15_000;
 /** Removes all rows, and the partitions of past days. */
 const FORGET_THE_PAST = `
 TRUNCATE webhooks, events, deliveries, attempts, event_keys, replays, idempotency_keys;
@@ -380,7 +380,7 @@ it('delays neither accepting nor delivering, and records no attempt of a removed
       traceparents: undefined,
       // The delivery is not queued here, so it is due.
       hasRoom: false,
-      leaseMs: LEASE_MS,
+      timeoutMs: TIMEOUT_MS,
     });
   let recorded = 0;
   const deliver = async () => {

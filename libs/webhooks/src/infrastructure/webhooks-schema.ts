@@ -33,7 +33,7 @@ export const webhooksSchema: DatabaseSchema = {
     events: { api: 'SELECT, INSERT', worker: 'SELECT' },
     deliveries: {
       api: `SELECT, INSERT, UPDATE (state, reason, generation, schedule_base, immediate, replayed,
-        next_attempt_at, claimed_until, completed_at)`,
+        next_attempt_at, claimed_until, takes, completed_at)`,
       worker: `SELECT, UPDATE (state, reason, generation, schedule_base, immediate, replayed,
         next_attempt_at, claimed_until, completed_at, takes, attempts)`,
     },

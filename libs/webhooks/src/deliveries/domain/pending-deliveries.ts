@@ -77,8 +77,8 @@ export interface Outcome {
 /** A worker's access to unfinished deliveries. Concurrent calls share statements. */
 export abstract class PendingDeliveries {
   /**
-   * Leases the delivery of a queue job.
-   * @returns undefined if it is finished, leased to another worker, locked or blocked
+   * Loads the delivery of a queue job, which has its lease.
+   * @returns undefined if it is finished, was leased again since, or is blocked, which ends the lease of the job
    */
   abstract take(job: DeliveryJob): Promise<LeasedDelivery | undefined>;
 

@@ -124,9 +124,9 @@ function readBy(step: Step): number {
 }
 
 /** Puts the due deliveries onto the queue. */
-const QUEUED = `UPDATE deliveries SET claimed_until = now() + interval '1 hour'
+const LEASED = `UPDATE deliveries
+  SET takes = 1, claimed_until = now() + interval '1 hour', next_attempt_at = now() + interval '1 hour'
   WHERE state = 'pending' AND next_attempt_at <= now()`;
-const LEASED = QUEUED.replace('SET', "SET takes = 1, next_attempt_at = now() + interval '1 hour',");
 
 const REPLAY = '019a0b1c-2d3e-7f40-8a51-b26c73d84e95';
 /** The cursor of a replay that has not started. */
@@ -185,11 +185,7 @@ const claims = () => ({
   probes: [],
   timeoutMs: TIMEOUT_MS,
 });
-const leases = (lease: number) => ({
-  ids: waiting,
-  leases: waiting.map(() => lease),
-  timeoutMs: TIMEOUT_MS,
-});
+const leases = () => ({ ids: waiting, leases: waiting.map(() => 1) });
 
 /** What a replay sends, with every filter. */
 const selected = () => ({
@@ -199,8 +195,8 @@ const selected = () => ({
 });
 
 const PATH: StatementCase[] = [
-  aCase('takes', TAKE, QUEUED, () => leases(0)),
-  aCase('releases', RELEASE, LEASED, () => leases(1)),
+  aCase('takes', TAKE, LEASED, leases),
+  aCase('releases', RELEASE, LEASED, () => ({ ...leases(), timeoutMs: TIMEOUT_MS })),
   aCase('records', RECORD, LEASED, () => ({ ...outcomes(), worker: 'worker' })),
   aCase('claims', CLAIM, 'SELECT', claims),
   aCase(

@@ -1,6 +1,7 @@
 import { prepared, statement } from '#libs/runtime';
 import type { AttemptRow } from './sent-text.js';
 import type { QueuedDelivery } from '../domain/delivery-queue.js';
+import { leaseOf } from './delivery-lease.js';
 import { IS_FREE } from '../../subscriptions/infrastructure/webhook-flow.js';
 import { IS_LEASED } from './shown-delivery.statements.js';
 
@@ -13,21 +14,21 @@ SELECT delivery_id AS "deliveryId", ${ATTEMPT_COLUMNS}
 FROM attempts WHERE delivery_id = @id AND take >= @after AND number > @after
 ORDER BY take LIMIT @limit`);
 
-/** Whether a delivery may go onto the queue at once, and the length of its lease there. */
+/** Whether a delivery may go onto the queue at once, and the timeout of subscriptions without one, for its lease. */
 interface Queueing {
   hasRoom: boolean;
-  leaseMs: number;
+  timeoutMs: number;
 }
 
 /** A delivery that was created or restarted, and whether it may go onto the queue. */
 export type StartedRow = QueuedDelivery & { queued: boolean };
 
 /** The end of the lease with which a delivery to subscription `w` goes onto the queue at once, if it may. */
-const QUEUE_LEASE = `LATERAL (
-  SELECT CASE
-    WHEN @hasRoom::boolean AND ${IS_FREE} THEN now() + make_interval(secs => @leaseMs::float8 / 1000)
-  END AS ends
+const queueLease = (may: string): string => `LATERAL (
+  SELECT CASE WHEN @hasRoom::boolean AND ${may} THEN now() + ${leaseOf('w.retry')} END AS ends
 ) lease`;
+
+const NUMBER_OF_LEASE = '(lease.ends IS NOT NULL)::integer';
 
 /**
  * The id shares the prefix of the event's, like those that are created with it, and depends on the subscription,
@@ -38,13 +39,14 @@ export const CREATE_DELIVERY = statement<
   StartedRow
 >(`
 INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, next_attempt_at,
-  claimed_until, created_at)
+  claimed_until, takes, created_at)
 SELECT (left(e.id::text, 19) || '8' || right(md5(e.id::text || w.id), 15))::uuid, e.id, w.id,
-  e.account_id, e.event, w.generation, coalesce(lease.ends, now()), lease.ends, now()
+  e.account_id, e.event, w.generation, coalesce(lease.ends, now()), lease.ends,
+  ${NUMBER_OF_LEASE}, now()
 FROM events e
   JOIN webhooks w ON w.id = @webhookId AND w.account_id = e.account_id AND w.enabled
     AND w.deleted_at IS NULL
-  CROSS JOIN ${QUEUE_LEASE}
+  CROSS JOIN ${queueLease(IS_FREE)}
 WHERE e.id = @eventId
 ON CONFLICT DO NOTHING
 RETURNING id, takes AS lease, webhook_id AS "webhookId", immediate,
@@ -55,8 +57,9 @@ export const REDELIVER = statement<Queueing & { id: string }, StartedRow>(`
 UPDATE deliveries d
 SET state = 'pending', reason = NULL, completed_at = NULL, schedule_base = d.attempts,
   immediate = false, replayed = false, generation = w.generation,
-  next_attempt_at = coalesce(lease.ends, now()), claimed_until = lease.ends
-FROM webhooks w CROSS JOIN ${QUEUE_LEASE}
+  next_attempt_at = coalesce(lease.ends, now()), claimed_until = lease.ends,
+  takes = d.takes + ${NUMBER_OF_LEASE}
+FROM webhooks w CROSS JOIN ${queueLease(IS_FREE)}
 WHERE d.id = @id AND w.id = d.webhook_id AND w.enabled AND w.deleted_at IS NULL
   AND (d.state <> 'pending' OR d.generation < w.generation)
   -- A cancelled delivery may still have an attempt in flight.
@@ -64,14 +67,10 @@ WHERE d.id = @id AND w.id = d.webhook_id AND w.enabled AND w.deleted_at IS NULL
 RETURNING d.id, d.takes AS lease, d.webhook_id AS "webhookId", d.immediate,
   d.claimed_until IS NOT NULL AS queued`);
 
-/**
- * If a worker may have the delivery, it keeps its lease until the attempt is recorded, which prevents a
- * redelivery meanwhile. If it was only on the queue, it loses its lease, and no worker takes it.
- */
+/** A leased delivery keeps its lease, which prevents a redelivery while an attempt may be in flight. */
 export const CANCEL_REQUESTED = statement<{ id: string }, { id: string }>(`
 UPDATE deliveries d
-SET state = 'cancelled', reason = 'requested', completed_at = now(),
-  claimed_until = CASE WHEN d.takes > 0 THEN d.claimed_until END
+SET state = 'cancelled', reason = 'requested', completed_at = now()
 FROM webhooks w
 WHERE d.id = @id AND w.id = d.webhook_id AND d.state = 'pending' AND d.generation >= w.generation
 RETURNING d.id`);
@@ -99,13 +98,10 @@ sample AS (
   RETURNING id
 )
 INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, immediate,
-  next_attempt_at, claimed_until, created_at)
+  next_attempt_at, claimed_until, takes, created_at)
 SELECT new_uuid(now(), 2), sample.id, w.id, w.account_id, w.event, w.generation, true,
-  coalesce(lease.ends, now()), lease.ends, now()
-FROM w, sample, (
-  SELECT CASE WHEN @hasRoom::boolean THEN now() + make_interval(secs => @leaseMs::float8 / 1000) END
-    AS ends
-) lease
+  coalesce(lease.ends, now()), lease.ends, ${NUMBER_OF_LEASE}, now()
+FROM w CROSS JOIN sample CROSS JOIN ${queueLease('true')}
 RETURNING id, takes AS lease, webhook_id AS "webhookId", immediate,
   claimed_until IS NOT NULL AS queued`,
 );

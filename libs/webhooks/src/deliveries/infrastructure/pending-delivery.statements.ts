@@ -1,6 +1,6 @@
 import { prepared } from '#libs/runtime';
 import { IS_ONE_OF_IDS } from './delivery-by-key.js';
-import { BEYOND_TIMEOUT_MS, LEFT_BEYOND_TIMEOUT_MS } from './delivery-lease.js';
+import { leaseOf } from './delivery-lease.js';
 import type { EventlessRow, LeasedRow } from './leased-row.js';
 import { type Day, ofDay, withinDays } from './partition-days.js';
 import { HEALTH } from './target-verdict.statements.js';
@@ -11,24 +11,13 @@ import {
   OFF_REASON,
 } from '../../subscriptions/infrastructure/webhook-flow.js';
 
-/** The timeout of delivery `d` in ms: its subscription's, or else `@timeoutMs`. */
-const TIMEOUT_MS = `coalesce(
-      (SELECT (retry ->> 'timeoutMs')::float8 FROM webhooks WHERE id = d.webhook_id), @timeoutMs::float8
-    )`;
-
-/**
- * The end of a lease that outlasts an attempt by `beyondMs`. The index on pending rows shows a leased
- * delivery as due at that time, so queries for due deliveries read no leased rows.
- */
-const leaseEnd = (beyondMs: number): string =>
-  `now() + make_interval(secs => (${TIMEOUT_MS} + ${String(beyondMs)}) / 1000)`;
+/** The length of a lease of delivery `d`. */
+const LEASE = leaseOf('(SELECT retry FROM webhooks WHERE id = d.webhook_id)');
 
 /** Ends a lease. The delivery is due from the time when the lease began, so that it keeps its order. */
-const END_LEASE = `claimed_until = NULL,
-    next_attempt_at = least(now(), d.claimed_until
-      - make_interval(secs => (${TIMEOUT_MS} + ${String(BEYOND_TIMEOUT_MS)}) / 1000))`;
+const END_LEASE = `claimed_until = NULL, next_attempt_at = least(now(), d.claimed_until - ${LEASE})`;
 
-const LEASED = `d.id, d.event_id, d.webhook_id, d.attempts, d.takes, d.schedule_base, d.immediate,
+const LEASED = `d.id, d.event_id, d.webhook_id, d.generation, d.attempts, d.takes, d.schedule_base, d.immediate,
     d.replayed, d.created_at, d.claimed_until`;
 
 /** A step that cancels rows of `judged` whose subscription is off. */
@@ -43,9 +32,9 @@ cancelled AS (
 
 /** Loads everything needed to send `leased`. */
 const loadLeased = (day: Day, others = ''): string => `
-SELECT l.id, l.webhook_id AS "webhookId", l.attempts + 1 AS attempt, l.takes AS lease,
-  l.schedule_base AS "scheduleBase", l.immediate, l.replayed, l.created_at AS "createdAt",
-  now() AS "takenAt", (extract(epoch FROM l.claimed_until - now()) * 1000)::float8 AS "leaseMs",
+SELECT d.id, d.webhook_id AS "webhookId", d.attempts + 1 AS attempt, d.takes AS lease,
+  d.schedule_base AS "scheduleBase", d.immediate, d.replayed, d.created_at AS "createdAt",
+  now() AS "takenAt", (extract(epoch FROM d.claimed_until - now()) * 1000)::float8 AS "leaseMs",
   e.account_id AS "accountId", e.application_id AS "applicationId", e.event, e.resource,
   e.occurred_at AS "occurredAt", e.test, e.traceparent, e.data, w.backlog, w.name,
   w.target_url AS "targetUrl", w.userinfo, w.target_version AS "targetVersion", w.headers, w.payload,
@@ -55,56 +44,32 @@ SELECT l.id, l.webhook_id AS "webhookId", l.attempts + 1 AS attempt, l.takes AS 
     WHERE (retired ->> 'until')::timestamptz > now()
   ) END AS "retiredSecrets",
   ${HEALTH} AS health${others}
-FROM leased l
+FROM leased d
 LEFT JOIN LATERAL (
-  SELECT * FROM events WHERE id = l.event_id AND ${withinDays('id', day)} LIMIT 1
+  SELECT * FROM events WHERE id = d.event_id AND ${withinDays('id', day)} LIMIT 1
 ) e ON true
-JOIN LATERAL (SELECT * FROM webhooks WHERE id = l.webhook_id LIMIT 1) w ON true`;
+JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true`;
 
 /** Deliveries with the numbers of their leases. */
 interface Leases {
   ids: string[];
   leases: number[];
-  /** The default for subscriptions without a timeout. */
-  timeoutMs: number;
 }
 
 /**
- * Leases deliveries of queue jobs, each once: this raises the lease's number, so a second job of the same
- * delivery has an outdated one. Skips locked rows, which are due when their leases end.
+ * Loads the deliveries of queue jobs, which were leased when they went onto the queue. It leaves out those that a
+ * worker claimed since, and those that are finished, or blocked, or whose subscription is off.
  */
 export const TAKE = ofDay<Leases, LeasedRow | EventlessRow>(
   'pending.take',
   (day) => `
-WITH
--- Locks deliveries that still have the given lease, and reads the present state of their subscriptions.
-judged AS MATERIALIZED (
-  SELECT d.id, ${IS_OFF} AS is_off, NOT d.immediate AND ${IS_BLOCKED} AS is_blocked
-  FROM unnest(@ids::uuid[], @leases::integer[]) AS j(id, lease)
-  JOIN LATERAL (
-    SELECT * FROM deliveries WHERE id = j.id AND ${withinDays('id', day)} LIMIT 1
-    FOR NO KEY UPDATE SKIP LOCKED
-  ) d ON d.takes = j.lease AND d.state = 'pending'
-  JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true
-),
-${cancelOff(day)},
--- Blocked deliveries wait in PostgreSQL.
-blocked AS (
-  UPDATE deliveries d SET ${END_LEASE}
-  WHERE d.id = ANY (ARRAY(SELECT id FROM judged WHERE is_blocked AND NOT is_off))
-    AND ${withinDays('d.id', day)}
-),
--- The end of the lease rarely changes, and so the index rarely changes.
-leased AS (
-  UPDATE deliveries d
-  SET takes = d.takes + 1,
-    claimed_until = greatest(d.claimed_until, ${leaseEnd(LEFT_BEYOND_TIMEOUT_MS)}),
-    next_attempt_at = greatest(d.claimed_until, ${leaseEnd(LEFT_BEYOND_TIMEOUT_MS)})
-  WHERE d.id = ANY (ARRAY(SELECT id FROM judged WHERE NOT is_blocked AND NOT is_off))
-    AND ${withinDays('d.id', day)}
-  RETURNING ${LEASED}
+WITH leased AS MATERIALIZED (
+  SELECT ${LEASED} FROM unnest(@ids::uuid[], @leases::integer[]) AS j(id, lease)
+  JOIN LATERAL (SELECT * FROM deliveries WHERE id = j.id AND ${withinDays('id', day)} LIMIT 1) d
+    ON d.takes = j.lease AND d.state = 'pending' AND d.claimed_until > now()
 )
-${loadLeased(day)}`,
+${loadLeased(day)}
+WHERE NOT ${IS_OFF} AND (d.immediate OR NOT ${IS_BLOCKED})`,
 );
 
 /** Reserves the probes of half-open circuits by opening them again for the length of a lease. */
@@ -112,7 +77,7 @@ export const PROBE = prepared<{ webhookIds: string[]; timeoutMs: number }, { id:
   'pending.probe',
   `
 UPDATE webhooks w
-SET open_until = now() + make_interval(secs => (@timeoutMs::float8 + ${String(BEYOND_TIMEOUT_MS)}) / 1000)
+SET open_until = now() + ${leaseOf('NULL::jsonb')}
 WHERE w.id = ANY (ARRAY(
   SELECT id FROM webhooks WHERE id = ANY (@webhookIds::bigint[]) AND open_until <= now()
   FOR NO KEY UPDATE SKIP LOCKED
@@ -174,17 +139,17 @@ judged AS MATERIALIZED (
 ${cancelOff(day)},
 leased AS (
   UPDATE deliveries d
-  SET takes = d.takes + 1, claimed_until = ${leaseEnd(BEYOND_TIMEOUT_MS)},
-    next_attempt_at = ${leaseEnd(BEYOND_TIMEOUT_MS)}
+  -- The index on pending rows shows it as due when its lease ends, so queries for due ones read no leased rows.
+  SET takes = d.takes + 1, claimed_until = now() + ${LEASE}, next_attempt_at = now() + ${LEASE}
   WHERE d.id = ANY (ARRAY(SELECT id FROM judged WHERE NOT is_off)) AND ${withinDays('d.id', day)}
   RETURNING ${LEASED}
 )
 ${loadLeased(
   day,
   `, w.id = ANY (@probes::bigint[]) AS "isProbe",
-  l.id = ANY (ARRAY(SELECT id FROM judged WHERE is_expired)) AS "isExpired"`,
+  d.id = ANY (ARRAY(SELECT id FROM judged WHERE is_expired)) AS "isExpired"`,
 )}
-ORDER BY l.id`;
+ORDER BY d.id`;
 }
 
 /** Ends leased deliveries whose event was removed, because they would be leased again for ever. */
@@ -198,7 +163,7 @@ WHERE d.id ${IS_ONE_OF_IDS} AND ${withinDays('d.id', day)} AND d.state = 'pendin
 );
 
 /** Ends the leases of unsent deliveries. */
-export const RELEASE = ofDay<Leases>(
+export const RELEASE = ofDay<Leases & { timeoutMs: number }>(
   'pending.release',
   (day) => `
 WITH given AS MATERIALIZED (
@@ -206,7 +171,8 @@ WITH given AS MATERIALIZED (
   JOIN LATERAL (
     SELECT * FROM deliveries WHERE id = j.id AND ${withinDays('id', day)} LIMIT 1
     FOR NO KEY UPDATE SKIP LOCKED
-  ) d ON d.takes = j.lease AND d.state IN ('pending', 'cancelled')
+  ) d ON d.takes = j.lease AND d.claimed_until IS NOT NULL
+    AND d.state IN ('pending', 'cancelled')
 )
 UPDATE deliveries d SET ${END_LEASE}
 WHERE d.id = ANY (ARRAY(SELECT id FROM given)) AND ${withinDays('d.id', day)}`,

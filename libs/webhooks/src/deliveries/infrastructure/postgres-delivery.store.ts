@@ -6,7 +6,6 @@ import { DeliveryQueue } from '../domain/delivery-queue.js';
 import { type DeliveryFilter, DeliveryStore, type TestEvent } from '../domain/delivery-store.js';
 import type { Webhook } from '../../subscriptions/domain/webhook.js';
 import { boundsOf } from './delivery-by-key.js';
-import { leaseMs } from './delivery-lease.js';
 import { PUBLISH_SPAN } from './delivery-queues.js';
 import {
   CANCEL_REQUESTED,
@@ -30,7 +29,7 @@ import {
 /** The delivery log in PostgreSQL. */
 @Injectable()
 export class PostgresDeliveryStore extends DeliveryStore {
-  private readonly leaseMs: number;
+  private readonly timeoutMs: number;
 
   constructor(
     private readonly transactions: TypeOrmTransactions,
@@ -39,7 +38,7 @@ export class PostgresDeliveryStore extends DeliveryStore {
     @Inject(CONFIG) config: Config,
   ) {
     super();
-    this.leaseMs = leaseMs(config);
+    this.timeoutMs = config.DELIVERY_TIMEOUT_MS;
   }
 
   async list(filter: DeliveryFilter, page: Page): Promise<Found<Delivery>> {
@@ -119,8 +118,8 @@ export class PostgresDeliveryStore extends DeliveryStore {
     });
   }
 
-  private queueing(of = { immediate: false }): { hasRoom: boolean; leaseMs: number } {
-    return { hasRoom: this.queue.hasRoom(of), leaseMs: this.leaseMs };
+  private queueing(of = { immediate: false }): { hasRoom: boolean; timeoutMs: number } {
+    return { hasRoom: this.queue.hasRoom(of), timeoutMs: this.timeoutMs };
   }
 
   private enqueue(rows: readonly StartedRow[]): void {

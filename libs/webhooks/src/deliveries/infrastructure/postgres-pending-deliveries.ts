@@ -92,9 +92,10 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
       const rows = await this.database.run(TAKE(day), {
         ids: jobs.map((job) => job.id),
         leases: jobs.map((job) => job.lease),
-        timeoutMs: this.timeoutMs,
       });
       const byId = await this.leased(day, rows, askedAt);
+      const others = jobs.filter(({ id }) => !byId.has(id));
+      if (others.length > 0) await this.endLeases(day, others);
       return jobs.map((job) => {
         const delivery = byId.get(job.id);
         // Only one of two jobs gets the same delivery.
@@ -150,13 +151,17 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
 
   private releaseBatch(day: Day) {
     return async (deliveries: readonly LeasedDelivery[]): Promise<undefined[]> => {
-      await this.database.run(RELEASE(day), {
-        ids: deliveries.map(({ id }) => id),
-        leases: deliveries.map(({ lease }) => lease),
-        timeoutMs: this.timeoutMs,
-      });
+      await this.endLeases(day, deliveries);
       return [];
     };
+  }
+
+  private async endLeases(day: Day, deliveries: readonly DeliveryJob[]): Promise<void> {
+    await this.database.run(RELEASE(day), {
+      ids: deliveries.map(({ id }) => id),
+      leases: deliveries.map(({ lease }) => lease),
+      timeoutMs: this.timeoutMs,
+    });
   }
 
   /** A second outcome of the same delivery is recorded after the first has taken effect. */

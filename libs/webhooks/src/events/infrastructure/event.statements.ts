@@ -1,6 +1,7 @@
 import { LOOKED_AT, type LookedAt } from '#libs/kernel';
 import { prepared, type RowOf, statement } from '#libs/runtime';
 import { daysAtOnce, type Span, within } from '../../deliveries/infrastructure/partition-walk.js';
+import { leaseOf } from '../../deliveries/infrastructure/delivery-lease.js';
 import { IS_FREE } from '../../subscriptions/infrastructure/webhook-flow.js';
 import type { EventHead, Refusal, StoredEvent } from '../domain/event.js';
 
@@ -9,6 +10,9 @@ import type { EventHead, Refusal, StoredEvent } from '../domain/event.js';
  * places for. More would delay other subscriptions. Workers claim the rest from PostgreSQL.
  */
 const MOST_AT_ONCE = 20;
+
+/** The number of the lease with which a new delivery goes onto the queue. */
+export const FIRST_LEASE = 1;
 
 /** Reported events as arrays, one for each column. */
 interface ReportedEvents {
@@ -23,7 +27,8 @@ interface ReportedEvents {
   traceparents: (string | undefined)[] | undefined;
   /** Whether deliveries may go onto the queue. */
   hasRoom: boolean;
-  leaseMs: number;
+  /** Of subscriptions without a timeout of their own. */
+  timeoutMs: number;
 }
 
 export interface EventResultRow {
@@ -79,9 +84,10 @@ judged AS MATERIALIZED (
 ),
 -- Reads the subscriptions directly; there is no cache that could be stale.
 matched AS MATERIALIZED (
-  SELECT j.*, m.webhooks, m.generations, m.are_free
+  SELECT j.*, m.webhooks, m.generations, m.retries, m.are_free
   FROM judged j CROSS JOIN LATERAL (
     SELECT coalesce(array_agg(w.id), '{}') AS webhooks, array_agg(w.generation) AS generations,
+      array_agg(w.retry) AS retries,
       array_agg(@hasRoom::boolean AND ${IS_FREE}) AS are_free
     FROM (
       SELECT * FROM webhooks
@@ -120,10 +126,11 @@ stored AS (
 ),
 -- One delivery for each match. A subscription's first ones go onto the queue if it is free.
 fanned AS MATERIALIZED (
-  SELECT d.id AS event_id, d.account_id, d.event, m.webhook_id, m.generation, m.is_free,
+  SELECT d.id AS event_id, d.account_id, d.event, m.webhook_id, m.generation, m.retry, m.is_free,
     m.is_free AND row_number() OVER (PARTITION BY m.webhook_id) <= ${MOST_AT_ONCE} AS at_once
   FROM decided d
-  CROSS JOIN LATERAL unnest(d.webhooks, d.generations, d.are_free) m(webhook_id, generation, is_free)
+  CROSS JOIN LATERAL unnest(d.webhooks, d.generations, d.retries, d.are_free)
+    m(webhook_id, generation, retry, is_free)
   WHERE d.fresh
 ),
 -- If some do not go onto the queue, later deliveries wait behind them in PostgreSQL.
@@ -137,20 +144,20 @@ crowded AS (
 -- Deliveries on the queue have a lease. If the job is lost, they are due when it ends.
 made AS (
   INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation,
-    next_attempt_at, claimed_until, created_at)
+    next_attempt_at, claimed_until, takes, created_at)
   SELECT new_uuid(now(), cardinality(@events::text[]) + row_number() OVER ()), f.event_id,
-    f.webhook_id, f.account_id, f.event, f.generation, coalesce(l.ends, now()), l.ends, now()
+    f.webhook_id, f.account_id, f.event, f.generation, coalesce(l.ends, now()), l.ends, f.at_once::integer, now()
   FROM fanned f
   CROSS JOIN LATERAL (
-    SELECT CASE WHEN f.at_once THEN now() + make_interval(secs => @leaseMs::float8 / 1000) END AS ends
+    SELECT CASE WHEN f.at_once THEN now() + ${leaseOf('f.retry')} END AS ends
   ) l
-  RETURNING id, webhook_id, claimed_until IS NOT NULL AS claimed
+  RETURNING id, webhook_id, takes
 )
 SELECT ord::integer AS ord, refusal, id AS "eventId", account_id AS "accountId", fresh,
   cardinality(webhooks) AS deliveries, NULL::uuid AS "deliveryId", NULL::bigint AS "webhookId"
 FROM decided
 UNION ALL
-SELECT NULL, NULL, NULL, NULL, NULL, NULL, id, webhook_id FROM made WHERE claimed`,
+SELECT NULL, NULL, NULL, NULL, NULL, NULL, id, webhook_id FROM made WHERE takes = ${FIRST_LEASE}`,
 );
 
 export interface KeyRow {

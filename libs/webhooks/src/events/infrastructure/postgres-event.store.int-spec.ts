@@ -97,7 +97,7 @@ it('creates and queues one delivery for every matching subscription', async () =
   const [result] = await store.accept([anEvent()]);
   expect(result).toMatchObject({ accepted: true, duplicate: false, deliveries: 2 });
   expect(queue.added.map((job) => job.webhookId).sort()).toEqual([all, ofApplication].sort());
-  expect(queue.added.every((job) => job.lease === 0)).toBe(true);
+  expect(queue.added.every((job) => job.lease === 1)).toBe(true);
   const { id } = result as { id: string };
   const deliveries = await reader.deliveriesOf(id);
   expect(deliveries.map((delivery) => delivery.id).sort()).toEqual(

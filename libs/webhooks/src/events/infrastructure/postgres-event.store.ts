@@ -14,13 +14,13 @@ import { DeliveryQueue, type QueuedDelivery } from '../../deliveries/domain/deli
 import type { Acceptance, ReportedEvent } from '../domain/event.js';
 import { EventStore } from '../domain/event-store.js';
 import { REPORTED_KINDS } from '../../subscriptions/domain/event-kinds.js';
-import { leaseMs } from '../../deliveries/infrastructure/delivery-lease.js';
 import { PUBLISH_SPAN } from '../../deliveries/infrastructure/delivery-queues.js';
 import {
   ACCEPT_EVENTS,
   type ClaimedDeliveryRow,
   type EventResultRow,
   FIND_KEYS,
+  FIRST_LEASE,
   type KeyRow,
 } from './event.statements.js';
 
@@ -29,8 +29,6 @@ const MANY_EVENTS = 20;
 /** Most events in a statement of such requests; larger ones would delay others for longer. */
 const MOST_EVENTS = 500;
 const MAX_BATCH_CHARACTERS = 4 << 20;
-/** The lease number of a new delivery on the queue, which no worker has had yet. */
-const FIRST_LEASE = 0;
 
 /** An event and the span in which it is accepted. */
 interface TracedEvent extends ReportedEvent {
@@ -42,7 +40,7 @@ interface TracedEvent extends ReportedEvent {
 export class PostgresEventStore extends EventStore {
   private readonly few: GroupCommit<TracedEvent, Acceptance | UnavailableError>;
   private readonly many: GroupCommit<TracedEvent, Acceptance | UnavailableError>;
-  private readonly leaseMs: number;
+  private readonly timeoutMs: number;
   private readonly results;
 
   constructor(
@@ -59,7 +57,7 @@ export class PostgresEventStore extends EventStore {
       'Reported events by result: accepted, duplicate or refused.',
       { event: REPORTED_KINDS, result: ['accepted', 'duplicate', 'refused'] },
     );
-    this.leaseMs = leaseMs(config);
+    this.timeoutMs = config.DELIVERY_TIMEOUT_MS;
     const accept = (events: readonly TracedEvent[]) => this.acceptBatch(events);
     const limits = {
       maxWeight: MAX_BATCH_CHARACTERS,
@@ -119,7 +117,7 @@ export class PostgresEventStore extends EventStore {
       data: events.map((event) => event.data),
       traceparents: this.tracing.enabled ? events.map((event) => event.traceparent) : undefined,
       hasRoom: this.queue.hasRoom(),
-      leaseMs: this.leaseMs,
+      timeoutMs: this.timeoutMs,
     });
     // After the commit, and without waiting. Deliveries that miss the queue are due when their leases end.
     void this.queue.add(rows.filter((row) => row.ord === null).map(queuedDelivery));
