@@ -48,9 +48,9 @@ describe('the selected events', () => {
     await installation.aSubscription(customer, { name: 'Off', enabled: false });
     await installation.aSubscription(customer, { name: 'Texts', event: 'smsdlr' });
     const webhookId = await installation.aSubscription(customer, { name: 'Late' });
-    await customer.client.post(`/v1/events/${sentBefore}/deliveries`, { webhookId });
 
     const page = await selectAll(3);
+    await customer.client.post(`/v1/events/${sentBefore}/deliveries`, { webhookId });
     const dialog = dialogOn(page);
     const subscription = dialog.getByLabel('To the subscription');
     const { url } = installation.receiver;
@@ -70,6 +70,7 @@ describe('the selected events', () => {
     expect(await deliveries.getAttribute('href')).toMatch(`/deliveries?webhookId=${webhookId}`);
     await dialog.getByRole('button', { name: 'Close' }).click();
     await page.getByRole('button', { name: 'Send 1 selected' }).waitFor();
+    await page.getByText('That is the only one.').waitFor();
     await installation.delivery(customer, 'succeeded');
   });
 

@@ -426,6 +426,7 @@ it('sends a missed event to a subscription that was created later, once', async 
   const answer = await send(Number(webhook));
   expect(answer.status).toBe(202);
   const { id } = await onlyDelivery(webhook, 'succeeded');
+  expect((await customer.get('/v1/events?unmatched=true')).json()).toEqual([]);
   expect(answer.headers.location).toBe(`${api.url}/v1/deliveries/${id}`);
   expect(answer.json()).toMatchObject({ href: answer.headers.location });
   expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([id]);

@@ -29,8 +29,8 @@ export const webhooksSchema: DatabaseSchema = {
         failing_since, open_until, openings, backlog, generation, cancelling, version, updated_at)`,
     },
     event_keys: { api: 'SELECT, INSERT', worker: 'SELECT, DELETE' },
-    // Events are never changed.
-    events: { api: 'SELECT, INSERT', worker: 'SELECT' },
+    // What was reported is never changed, only whether a subscription was told of it.
+    events: { api: 'SELECT, INSERT, UPDATE (unmatched)', worker: 'SELECT' },
     deliveries: {
       api: `SELECT, INSERT, UPDATE (state, reason, generation, schedule_base, immediate, replayed,
         next_attempt_at, claimed_until, takes, completed_at)`,

@@ -1,4 +1,4 @@
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { answerOf, api, RefusedError } from '../../app/api.js';
 
@@ -18,6 +18,7 @@ const NOTHING: Progress = { sent: [], before: [], refused: [] };
 
 /** Sends events to a subscription, one after the other, until all are sent or {@link stop} is called. */
 export function useSendEvents() {
+  const client = useQueryClient();
   const [progress, setProgress] = useState(NOTHING);
   const stopping = useRef<AbortController>(null);
   const stop = () => stopping.current?.abort();
@@ -37,6 +38,8 @@ export function useSendEvents() {
         else show({ ...now, refused: [...now.refused, outcome.reason] });
       }
     },
+    // Those that were sent are no longer told to nobody.
+    onSettled: () => client.invalidateQueries({ queryKey: ['events'] }),
   });
   return { send: mutate, stop, isIdle, isPending, error, progress };
 }

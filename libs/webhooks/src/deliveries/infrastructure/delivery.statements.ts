@@ -38,19 +38,25 @@ export const CREATE_DELIVERY = statement<
   Queueing & { eventId: string; webhookId: string },
   StartedRow
 >(`
-INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, next_attempt_at,
-  claimed_until, takes, created_at)
-SELECT (left(e.id::text, 19) || '8' || right(md5(e.id::text || w.id), 15))::uuid, e.id, w.id,
-  e.account_id, e.event, w.generation, coalesce(lease.ends, now()), lease.ends,
-  ${NUMBER_OF_LEASE}, now()
-FROM events e
-  JOIN webhooks w ON w.id = @webhookId AND w.account_id = e.account_id AND w.enabled
-    AND w.deleted_at IS NULL
-  CROSS JOIN ${queueLease(IS_FREE)}
-WHERE e.id = @eventId
-ON CONFLICT DO NOTHING
-RETURNING id, takes AS lease, webhook_id AS "webhookId", immediate,
-  claimed_until IS NOT NULL AS queued`);
+WITH made AS (
+  INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, next_attempt_at,
+    claimed_until, takes, created_at)
+  SELECT (left(e.id::text, 19) || '8' || right(md5(e.id::text || w.id), 15))::uuid, e.id, w.id,
+    e.account_id, e.event, w.generation, coalesce(lease.ends, now()), lease.ends,
+    ${NUMBER_OF_LEASE}, now()
+  FROM events e
+    JOIN webhooks w ON w.id = @webhookId AND w.account_id = e.account_id AND w.enabled
+      AND w.deleted_at IS NULL
+    CROSS JOIN ${queueLease(IS_FREE)}
+  WHERE e.id = @eventId
+  ON CONFLICT DO NOTHING
+  RETURNING id, takes AS lease, webhook_id AS "webhookId", immediate,
+    claimed_until IS NOT NULL AS queued
+),
+told AS (
+  UPDATE events SET unmatched = false WHERE id = @eventId AND unmatched AND EXISTS (SELECT FROM made)
+)
+SELECT * FROM made`);
 
 /** Restarts the schedule under the subscription's present generation. */
 export const REDELIVER = statement<Queueing & { id: string }, StartedRow>(`

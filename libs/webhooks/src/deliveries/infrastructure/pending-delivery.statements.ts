@@ -17,18 +17,8 @@ const LEASE = leaseOf('(SELECT retry FROM webhooks WHERE id = d.webhook_id)');
 /** Ends a lease. The delivery is due from the time when the lease began, so that it keeps its order. */
 const END_LEASE = `claimed_until = NULL, next_attempt_at = least(now(), d.claimed_until - ${LEASE})`;
 
-const LEASED = `d.id, d.event_id, d.webhook_id, d.generation, d.attempts, d.takes, d.schedule_base, d.immediate,
-    d.replayed, d.created_at, d.claimed_until`;
-
-/** A step that cancels rows of `judged` whose subscription is off. */
-const cancelOff = (day: Day): string => `
--- Done here because these rows were found anyway.
-cancelled AS (
-  UPDATE deliveries d
-  SET state = 'cancelled', completed_at = now(), claimed_until = NULL,
-    reason = (SELECT ${OFF_REASON} FROM webhooks w WHERE w.id = d.webhook_id)
-  WHERE d.id = ANY (ARRAY(SELECT id FROM judged WHERE is_off)) AND ${withinDays('d.id', day)}
-)`;
+const LEASED = `d.id, d.event_id, d.webhook_id, d.generation, d.attempts, d.takes,
+    d.schedule_base, d.immediate, d.replayed, d.created_at, d.claimed_until`;
 
 /** Loads everything needed to send `leased`. */
 const loadLeased = (day: Day, others = ''): string => `
@@ -136,10 +126,16 @@ judged AS MATERIALIZED (
     FOR NO KEY UPDATE SKIP LOCKED
   ) d
 ),
-${cancelOff(day)},
+-- Done here because these rows were found anyway.
+cancelled AS (
+  UPDATE deliveries d
+  SET state = 'cancelled', completed_at = now(), claimed_until = NULL,
+    reason = (SELECT ${OFF_REASON} FROM webhooks w WHERE w.id = d.webhook_id)
+  WHERE d.id = ANY (ARRAY(SELECT id FROM judged WHERE is_off)) AND ${withinDays('d.id', day)}
+),
 leased AS (
   UPDATE deliveries d
-  -- The index on pending rows shows it as due when its lease ends, so queries for due ones read no leased rows.
+  -- As the index on pending rows shows it as due when its lease ends, queries for due ones read no leased rows.
   SET takes = d.takes + 1, claimed_until = now() + ${LEASE}, next_attempt_at = now() + ${LEASE}
   WHERE d.id = ANY (ARRAY(SELECT id FROM judged WHERE NOT is_off)) AND ${withinDays('d.id', day)}
   RETURNING ${LEASED}
