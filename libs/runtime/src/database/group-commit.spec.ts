@@ -81,6 +81,26 @@ it('starts another batch beside a running one only when it is full', async () =>
   expect(await Promise.all(results)).toEqual([1, 2, 3, 4, 5, 6, 100]);
 });
 
+it('gathers items for a while, or until the batch is full', async () => {
+  const batches: number[][] = [];
+  const gathering = (gatherMs: number) =>
+    new GroupCommit<number, number>(
+      (items) => {
+        batches.push([...items]);
+        return Promise.resolve([...items]);
+      },
+      { maxItems: 2, gatherMs },
+    );
+  const group = gathering(20);
+  const first = group.one(1);
+  await later();
+  await Promise.all([first, group.one(2)]);
+  await group.one(3);
+  const slow = gathering(600_000);
+  await Promise.all([slow.one(4), slow.one(5)]);
+  expect(batches).toEqual([[1, 2], [3], [4, 5]]);
+});
+
 it('fails only the unit whose data is faulty', async () => {
   const group = new GroupCommit<number, number>((items) =>
     items.includes(3) ? Promise.reject(failure('22P05')) : Promise.resolve([...items]),

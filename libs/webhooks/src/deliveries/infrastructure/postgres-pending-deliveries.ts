@@ -34,6 +34,8 @@ import {
 } from './pending-delivery.statements.js';
 
 const BATCH = { maxItems: 200 };
+/** Nobody waits for the record of an outcome, so at low rates several share a statement. */
+const RECORDS = { ...BATCH, gatherMs: 10 };
 /** How long recording is retried while the row is locked or the database is down, in ms. */
 const KEPT_MS = 120_000;
 const AGAIN_MS = 250;
@@ -46,7 +48,7 @@ const AGES_MS = 1e12;
 export class PostgresPendingDeliveries extends PendingDeliveries {
   private readonly taking = eachDay((day) => new GroupCommit(this.takeBatch(day), BATCH));
   private readonly releasing = eachDay((day) => new GroupCommit(this.releaseBatch(day), BATCH));
-  private readonly recording = eachDay((day) => new GroupCommit(this.recordBatch(day), BATCH));
+  private readonly recording = eachDay((day) => new GroupCommit(this.recordBatch(day), RECORDS));
   /** Outcomes for locked rows are retried separately, so that others do not wait for them. */
   private readonly recordingAlone = eachDay((day) => new GroupCommit(this.recordBatch(day), BATCH));
   private readonly timeoutMs: number;
