@@ -2499,7 +2499,7 @@ export interface components {
              */
             total: number;
             /**
-             * @description How many of them have begun anew.
+             * @description How many have begun anew: more than total if others in the time range ended meanwhile.
              * @example 200
              */
             replayed: number;

@@ -141,7 +141,7 @@ function Content({ filters, values, close }: Props & { close: () => void }) {
       )}
       <p className="count" role="status">
         {isUnfinished
-          ? 'Deliveries that are pending or parked have not finished, so they cannot be sent again. Choose another state.'
+          ? 'Deliveries that are pending or parked have not finished, so they cannot be sent again. To send them now, select them in the list.'
           : count.isLoading
             ? 'Counting …'
             : count.data === 0

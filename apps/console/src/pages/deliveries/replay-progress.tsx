@@ -62,6 +62,6 @@ function sentenceOfState({ state, replayed, total }: Replay): string {
   }
   if (state === 'cancelled') return 'It was cancelled. What had been sent again goes on.';
   return replayed < total
-    ? 'It is complete. The others belong to subscriptions that were switched off meanwhile.'
+    ? 'It is complete. The others could not be sent again, for example because their subscription was switched off.'
     : 'It is complete.';
 }

@@ -43,7 +43,10 @@ export const ReplayView = viewOf<Replay>()('Replay', {
   status: schema.optional(schema.text('Deliveries with this result of the last attempt.', '5xx')),
   state: schema.meanings('How it stands.', STATES, 'running'),
   total: schema.integer('How many deliveries there were when it was asked for.', 312),
-  replayed: schema.integer('How many of them have begun anew.', 200),
+  replayed: schema.integer(
+    'How many have begun anew: more than total if others in the time range ended meanwhile.',
+    200,
+  ),
   createdAt: schema.time('When it was asked for.'),
   completedAt: schema.optional(schema.time('When it ended.')),
 });
