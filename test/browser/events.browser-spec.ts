@@ -85,7 +85,7 @@ it('says so where the only subscription is for another application', async () =>
   const page = await installation.openAs(customer, `events/${await newestEvent()}`);
   const sentence = `It is for events of application ${application}, and this event is of no application.`;
   await page.getByText(sentence).waitFor();
-  await page.getByText('such events, create a subscription for the whole account').waitFor();
+  await page.getByRole('link', { name: 'Create a subscription for the whole account' }).waitFor();
 });
 
 it('leads to a subscription for the whole account where there is none', async () => {

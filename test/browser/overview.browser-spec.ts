@@ -98,7 +98,7 @@ it('shows by itself what begins to fail, since when, and when it works again', a
   await installation.report(customer);
   await failing.getByText('1 subscription is failing.').waitFor();
   await failing.getByText(/The first of them failed (.* ago|just now), at/).waitFor();
-  await failing.getByText(/Newest failure: your server answered 500 at \d/).waitFor();
+  await failing.getByText(/Newest failed notification: your server answered 500 at \d/).waitFor();
   const { id } = await installation.delivery(customer, 'pending');
   expect(await failing.getByRole('link', { name: 'See the delivery' }).getAttribute('href')).toBe(
     `/console/deliveries/${id}`,
@@ -109,14 +109,22 @@ it('shows by itself what begins to fail, since when, and when it works again', a
   expect(await page.title()).toBe('Overview – Switchhook');
 
   await page.reload();
-  await failing.getByText(/Newest failure: your server answered 500/).waitFor();
+  await failing.getByText(/Newest failed notification: your server answered 500/).waitFor();
   await page.getByText('Live', { exact: true }).waitFor();
   installation.receiver.answering = (_, response) => response.writeHead(503).end();
   await installation.report(customer);
-  await failing.getByText(/Newest failure: your server answered 503/).waitFor();
+  await failing.getByText(/Newest failed notification: your server answered 503/).waitFor();
 
   installation.receiver.answering = (_, response) => response.end();
   await customer.client.post(`/v1/webhooks/${webhook}/test`, {});
+  await failing.getByText('Nothing: your subscription is well.').waitFor();
+  await page.getByText('2 deliveries wait for another try.').waitFor();
+  await page.getByRole('link', { name: 'See them, or send them now' }).click();
+  await page.getByLabel('Select all shown').check();
+  await page.getByRole('button', { name: 'Send 2 selected now' }).click();
+  await page.getByText('Sending 2 deliveries now.').waitFor();
+  await page.goBack();
+  await page.getByText('for another try.').waitFor({ state: 'detached' });
   await failing.getByText('Nothing: your subscription is well.').waitFor();
 });
 

@@ -107,7 +107,7 @@ describe('the health of a subscription', () => {
     await installation.report(customer);
     await health.getByText('the circuit is open').waitFor();
     await health.getByText(/works again, at the earliest in \d+ seconds, at/).waitFor();
-    await health.getByText(/Newest failure: your server answered 500 at/).waitFor();
+    await health.getByText(/Newest failed notification: your server answered 500 at/).waitFor();
     await health.getByText(/this subscription is switched off in 4 days, at/).waitFor();
     installation.receiver.answering = (_, response) => response.end();
     await customer.client.post(`/v1/webhooks/${webhook}/test`);

@@ -43,6 +43,6 @@ export function FilteredList<Row extends { id: string }>({
 
 const NO_MATCH = (
   <EmptyState title="Nothing matches these filters.">
-    <p>Take one of them away, or look further back.</p>
+    <p>Change one of them, or take it away.</p>
   </EmptyState>
 );

@@ -22,11 +22,17 @@ export const COLUMNS: readonly Column<Delivery>[] = [
   {
     name: 'State',
     width: 'minmax(0, 1fr)',
-    cell: ({ state, attempts, createdAt }) => (
+    cell: ({ state, attempts, createdAt, nextAttemptAt }) => (
       <span className="state">
         <Badge tone={TONES[state]}>{state}</Badge>
         <span className="quiet">
           <RelativeTime at={createdAt} /> · {attempts === 1 ? '1 attempt' : `${attempts} attempts`}
+          {state === 'pending' && nextAttemptAt !== undefined && (
+            <>
+              {' · next '}
+              <RelativeTime at={nextAttemptAt} />
+            </>
+          )}
         </span>
       </span>
     ),

@@ -40,6 +40,7 @@ export function WhyNotSection({
       ) : (
         <p className="quiet">As far as the subscriptions show it now.</p>
       )}
+      {isOwn && deliveries.length === 0 && !isCovered && <Create report={report} />}
       <ul className="why-not">
         {shown.map((one) => (
           <li key={one.webhookId}>
@@ -52,7 +53,6 @@ export function WhyNotSection({
           Show all {all.length}
         </button>
       )}
-      {isOwn && deliveries.length === 0 && !isCovered && <Create report={report} />}
     </section>
   );
 }
@@ -90,7 +90,7 @@ function Reason({
           </>
         )}
       </p>
-      <p className="quiet">{advice}</p>
+      {advice !== undefined && <p className="quiet">{advice}</p>}
       {canBeSent(report, subscription) && (
         <button
           type="button"

@@ -93,7 +93,6 @@ describe('subscriptions of other applications', () => {
     expect(whyNotOf(ofAccount, [aSubscription('1', { applicationId: '11' })])[0]).toMatchObject({
       reason: 'other_application',
       sentence: 'It is for events of application 11, and this event is of no application.',
-      advice: 'To get such events, create a subscription for the whole account.',
     });
   });
 });

@@ -16,7 +16,7 @@ export interface WhyNot {
   /** When what the sentence says was so. */
   at?: string;
   /** What the customer can do. */
-  advice: string;
+  advice?: string;
 }
 
 /** That which a small change would have told comes first. */
@@ -121,10 +121,8 @@ function ofOtherApplication({ applicationId }: EventHead, subscription: Subscrip
   return applicationId === undefined
     ? {
         sentence: `${own}, and this event is of no application.`,
-        advice: 'To get such events, create a subscription for the whole account.',
       }
     : {
         sentence: `${own}, and this event is of application ${applicationId}.`,
-        advice: `To get such events, create a subscription for application ${applicationId}, or for the whole account.`,
       };
 }

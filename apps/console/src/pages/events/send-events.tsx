@@ -171,11 +171,7 @@ function Summary({
     <>
       {sent.length > 0 && (
         <p>
-          {eventsText(sent.length)} {are(sent.length)} being sent.{' '}
-          <span className="quiet">
-            The filter “Told to: nobody” still finds {sent.length === 1 ? 'it' : 'them'}, because
-            nobody was told at first.
-          </span>
+          {eventsText(sent.length)} {are(sent.length)} being sent.
         </p>
       )}
       {before.length > 0 && (

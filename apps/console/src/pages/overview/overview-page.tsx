@@ -11,6 +11,7 @@ import { missedQuery, MissedSection } from './missed-section.js';
 import { StatisticsSection, useRange } from './statistics.js';
 import { statisticsQuery } from './statistics.queries.js';
 import { allSubscriptionsQuery, useLiveSubscriptions } from './subscriptions.queries.js';
+import { WaitingNote, waitingQuery } from './waiting-note.js';
 
 /** Whether all is well with the account's notifications; of others, the platform sees how their attempts went. */
 export default function OverviewPage() {
@@ -35,6 +36,7 @@ function OwnOverview() {
   const range = useRange();
   const subscriptions = useQuery(allSubscriptionsQuery);
   const statistics = useQuery(statisticsQuery(range));
+  const waiting = useQuery(waitingQuery);
   const missed = useQuery(missedQuery(range));
   useLiveSubscriptions();
 
@@ -45,13 +47,18 @@ function OwnOverview() {
       <Problem error={error} />
       {isNew && <FirstSteps />}
       {/* Together, so that nothing moves. */}
-      {!isNew && subscriptions.data && statistics.data && !missed.isPending && (
-        <>
-          <FailingSection subscriptions={subscriptions.data} />
-          {subscriptions.data.length > 0 && <MissedSection missed={missed.data} />}
-          <StatisticsSection history={statistics.data} />
-        </>
-      )}
+      {!isNew &&
+        subscriptions.data &&
+        statistics.data &&
+        !missed.isPending &&
+        !waiting.isPending && (
+          <>
+            <FailingSection subscriptions={subscriptions.data} />
+            <WaitingNote waiting={waiting.data} />
+            {subscriptions.data.length > 0 && <MissedSection missed={missed.data} />}
+            <StatisticsSection history={statistics.data} />
+          </>
+        )}
     </>
   );
 }

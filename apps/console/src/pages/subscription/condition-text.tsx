@@ -44,7 +44,8 @@ export function LastFailure({ webhookId }: { webhookId: string }) {
   return (
     data && (
       <p>
-        Newest failure: your server {outcomeOf(data.attempt)} at <LocalTime at={data.attempt.at} />.{' '}
+        Newest failed notification: your server {outcomeOf(data.attempt)} at{' '}
+        <LocalTime at={data.attempt.at} />.{' '}
         <Link href={`/deliveries/${data.deliveryId}`}>See the delivery</Link>
       </p>
     )

@@ -109,7 +109,7 @@ function openCircuit(health: Health, isWaiting: boolean, paused = false): Condit
     word: 'circuit open',
     sentence:
       'At least ten attempts in a row have failed, so notifications are held back (the circuit is open). ' +
-      'Nothing is lost, and no attempts are used up.',
+      'Nothing is lost, and what is held back uses up no attempts.',
     ...since(health),
     next: {
       text:

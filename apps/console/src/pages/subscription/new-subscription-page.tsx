@@ -64,6 +64,9 @@ export default function NewSubscriptionPage() {
           faults={{ ...faultsOf(create.error), ...own }}
           onChange={(some) => setValues({ ...values, ...some })}
         />
+        <p className="quiet">
+          It gets a secret of its own, by which your server verifies its notifications.
+        </p>
         <p className="problem" role="alert">
           {otherProblem(create.error, Object.keys(FORM_LABELS))}
         </p>

@@ -26,7 +26,11 @@ export function ResourceChoices({
       <legend>{label}</legend>
       <div className="choices">
         <label>
-          <input type="checkbox" checked={isAll} onChange={() => onChange(isAll ? '' : 'all')} />
+          <input
+            type="checkbox"
+            checked={isAll}
+            onChange={() => onChange(isAll ? RESOURCES.join(',') : 'all')}
+          />
           everything, later kinds too
         </label>
         {RESOURCES.map((kind) => (
