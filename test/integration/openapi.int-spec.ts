@@ -491,7 +491,8 @@ describe('every example', () => {
       await restoreExamples();
       // Makes it possible to redeliver it, and to cancel it again.
       await database.query(
-        `UPDATE deliveries SET state = 'cancelled', reason = 'requested', completed_at = now()`,
+        `UPDATE deliveries SET state = 'cancelled', reason = 'requested', completed_at = now(),
+           claimed_until = NULL`,
       );
       const answer = await call({ method }, examplePath(described), platformFor(described));
       expect([operation.operationId, answer.status]).toEqual([
