@@ -53,10 +53,13 @@ const MAKERS: Record<string, Maker> = {
       applicationId: ids.get('applications'),
       data: { from: '14075550100' },
     }),
-  deliveries: async ({ client, ids }) => {
+  deliveries: async ({ client, ids }, { database }) => {
     const answer = await client.get(`/v1/events/${ids.get('events')!}`);
     const { deliveries } = answer.json<{ deliveries: { id: string; webhookId: string }[] }>();
-    return deliveries.find(({ webhookId }) => webhookId === ids.get('webhooks'))!.id;
+    const { id } = deliveries.find(({ webhookId }) => webhookId === ids.get('webhooks'))!;
+    // No worker runs, whose end of the lease makes it possible to cancel and then to redeliver it.
+    await database.query('UPDATE deliveries SET claimed_until = NULL WHERE id = $1', [id]);
+    return id;
   },
   replays: ({ client, ids }) =>
     made(client, `/v1/webhooks/${ids.get('webhooks')!}/replay`, { since: '2026-01-31T00:00:00Z' }),
