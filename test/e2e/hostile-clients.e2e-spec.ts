@@ -67,6 +67,10 @@ const head = (line: string) => `${line} HTTP/1.1\r\nHost: x\r\nAuthorization: ${
 const get = (path: string) => `${head(`GET ${path}`)}\r\n`;
 const unread = (connections: number, path: string): Send[] => [{ connections, bytes: get(path) }];
 const BODY = 250_000;
+function json(body: object): string {
+  const text = JSON.stringify(body);
+  return `Content-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`;
+}
 
 const FLOODS: [what: string, sends: () => Send[]][] = [
   ['requests lists and does not read them', () => unread(150, '/v1/webhooks?scope=all')],
@@ -89,6 +93,24 @@ const FLOODS: [what: string, sends: () => Send[]][] = [
         reads: true,
       },
     ],
+  ],
+  [
+    'counts, filters, listens and logs in again and again',
+    () => {
+      const asked: [line: string, body?: object][] = [
+        ['GET /v1/stats?buckets=500'],
+        ['GET /v1/deliveries?status=failed'],
+        ['GET /v1/events?unmatched=true'],
+        ['GET /v1/stream'],
+        ['POST /v1/session'],
+        ['POST /v1/deliveries/redeliver', { since: '2026-01-31T12:00:00Z', dryRun: true }],
+      ];
+      return asked.map(([line, body]) => ({
+        connections: 10,
+        bytes: `${head(line)}Sec-Fetch-Site: same-origin\r\nConnection: close\r\n${body ? json(body) : '\r\n'}`,
+        reads: true,
+      }));
+    },
   ],
   [
     'sends bodies that do not end',
