@@ -167,7 +167,11 @@ describe('the list of deliveries', () => {
     await all.check();
     await page.getByRole('button', { name: 'Send 2 selected now' }).waitFor();
     await page.getByRole('button', { name: 'Clear', exact: true }).click();
-    await page.getByRole('button', { name: 'Send selected now' }).waitFor();
+    await page.waitForURL(/deliveries$/);
+    await page.getByText('That is all: 2 deliveries.').waitFor();
+    expect(await page.getByRole('button', { name: /selected now$/ }).innerText()).toBe(
+      'Send selected now',
+    );
     expect(await page.locator('input:checked').count()).toBe(0);
   });
 
