@@ -106,6 +106,18 @@ it('creates and queues one delivery for every matching subscription', async () =
   expect(deliveries.every((delivery) => delivery.state === 'pending')).toBe(true);
 });
 
+it('leases each delivery for the timeout of its subscription, and some time more', async () => {
+  await aSubscription(database, account, { retry: { timeoutMs: 40_000 } });
+  await aSubscription(database, account);
+  await store.accept([anEvent()]);
+  const leases = await database.query<{ seconds: number }>(
+    `SELECT extract(epoch FROM claimed_until - created_at)::float8 AS seconds
+     FROM deliveries WHERE account_id = $1 ORDER BY webhook_id`,
+    [account],
+  );
+  expect(leases.map(({ seconds }) => seconds)).toEqual([55, 30]);
+});
+
 it('a filter looks at ten thousand events at most, and the page says where it stopped', async () => {
   const made = async (count: number, resource: string) => {
     await database.query(
