@@ -245,11 +245,15 @@ it('goes on when Redis has lost everything, and says that events may be missing'
   expect(stream.comments).toBeGreaterThan(0);
 });
 
-it('allows an account five streams at once', async () => {
+it('allows an account five streams at once, and refuses more of them one after another', async () => {
   for (let n = 0; n < 5; n += 1) await open();
-  const sixth = await send('GET', `${api.url}/v1/stream`, { auth: customer.auth });
+  const oneMore = () => send('GET', `${api.url}/v1/stream`, { auth: customer.auth });
+  const sixth = await oneMore();
   expect([sixth.status, sixth.json().code]).toEqual([429, 'rate_limited']);
   expect(sixth.headers['retry-after']).toBe('10');
+  const start = performance.now();
+  for (const { status } of await Promise.all([1, 2, 3, 4].map(oneMore))) expect(status).toBe(429);
+  expect(performance.now() - start).toBeGreaterThan(300);
   streams.pop()!.close();
   await eventually(() => open().catch(() => undefined));
 });

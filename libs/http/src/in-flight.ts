@@ -83,6 +83,14 @@ export class InFlight {
   }
 }
 
+/** Runs a query that is not a lookup by key: of an account, in its turn. */
+export function readInTurn<Result>(
+  { inFlight }: Request,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  return inFlight?.read(work) ?? work();
+}
+
 function disconnected(): DomainError {
   return new DomainError('request_timeout', 'request_timeout', 'The client has left.');
 }

@@ -29,7 +29,7 @@ export { baseUrlOf, Href, type HrefBuilder, hrefBuilder } from './href.js';
 export { createHttpApplication } from './http-application.js';
 export { HttpModule } from './http.module.js';
 export { Idempotent, type Once } from './idempotent.js';
-export { InFlight } from './in-flight.js';
+export { InFlight, readInTurn } from './in-flight.js';
 export { JsonBody, OptionalJsonBody, RawJsonBody, validDto } from './json-body.js';
 export { answerJson, answerList, answerPieces, arrayPieces } from './list-answer.js';
 export {

@@ -1,8 +1,9 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { BusyError, DomainError, NotFoundError } from '#libs/kernel';
+import { addressGroup, BusyError, DomainError, NotFoundError } from '#libs/kernel';
 import { Log, translateDatabaseError } from '#libs/runtime';
 import { PROBLEM_TYPE, problemOf, STATUS_OF } from './problem.js';
+import { Refusals } from './refusals.js';
 
 /** The `Retry-After` of a client while a store is unavailable. */
 const RETRY_AFTER_S = 5;
@@ -10,17 +11,27 @@ const RETRY_AFTER_S = 5;
 /** Answers every error in the one error format; an unknown error becomes a 500 without details. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
-  constructor(private readonly log: Log) {}
+  constructor(
+    private readonly log: Log,
+    private readonly refusals: Refusals,
+  ) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const request = host.switchToHttp().getRequest<Request>();
     const response = host.switchToHttp().getResponse<Response>();
-    const requestId = request.requestId ?? '';
     const error = this.domainErrorOf(thrown);
     // Under overload, logging a stack for each request would make it worse.
     if (STATUS_OF[error.kind] >= 500 && !(error instanceof BusyError)) {
-      this.log.error({ requestId, err: thrown }, 'request failed');
+      this.log.error({ requestId: request.requestId, err: thrown }, 'request failed');
     }
+    const answer = (): void => {
+      this.answer(error, request, response);
+    };
+    if (isRefusal(error)) void this.refusals.pace(partyOf(request)).then(answer);
+    else answer();
+  }
+
+  private answer(error: DomainError, request: Request, response: Response): void {
     if (response.headersSent) {
       // A client must not mistake half a list for a whole one.
       request.socket.destroy();
@@ -32,7 +43,10 @@ export class ProblemFilter implements ExceptionFilter {
     }
     const wait = error.retryAfterS ?? (error.kind === 'unavailable' ? RETRY_AFTER_S : undefined);
     if (wait !== undefined) response.setHeader('Retry-After', String(wait));
-    const body = problemOf(error, { instance: request.originalUrl, requestId });
+    const body = problemOf(error, {
+      instance: request.originalUrl,
+      requestId: request.requestId ?? '',
+    });
     response.status(STATUS_OF[error.kind]);
     response.setHeader('Content-Type', PROBLEM_TYPE);
     response.end(request.method === 'HEAD' ? undefined : JSON.stringify(body));
@@ -45,4 +59,15 @@ export class ProblemFilter implements ExceptionFilter {
       return new NotFoundError('path');
     return new DomainError('internal', 'internal_error', 'Something went wrong on our side.');
   }
+}
+
+const REFUSALS: ReadonlySet<DomainError['kind']> = new Set(['unauthorized', 'rate_limited']);
+
+/** Includes BusyError, because hundreds of waiting requests may time out at once. */
+function isRefusal(error: DomainError): boolean {
+  return REFUSALS.has(error.kind) || error instanceof BusyError;
+}
+
+function partyOf({ accountId, ip = '' }: Request): string {
+  return accountId ?? addressGroup(ip);
 }

@@ -8,6 +8,8 @@ export interface RequestState {
   requestId: string;
   config: Config;
   /** Set by the guard, for requests of accounts. */
+  accountId: string;
+  /** Set by the guard, for requests of accounts. */
   inFlight: RequestInFlight;
 }
 

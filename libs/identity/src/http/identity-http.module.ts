@@ -15,7 +15,6 @@ import { AuditController } from './audit.controller.js';
 import { BasicAuthGuard } from './basic-auth.guard.js';
 import { EnvironmentsController } from './environments.controller.js';
 import { RateLimitGuard } from './rate-limit.guard.js';
-import { Refusals } from './refusals.js';
 import { RequestLogin } from './request-login.js';
 import { RoleGuard } from './role.guard.js';
 import { SessionController } from './session.controller.js';
@@ -29,7 +28,6 @@ import { UsersController } from './users.controller.js';
     Authenticator,
     PasswordCheck,
     RedisLimits,
-    Refusals,
     RequestLogin,
     SessionsService,
     { provide: CredentialUses, useClass: PostgresCredentialUses },

@@ -6,7 +6,6 @@ import { type Config, readConfig } from '#libs/runtime';
 import { LocalRateLimiter } from '../domain/local-rate-limiter.js';
 import { LimitedTo } from './decorators.js';
 import { RateLimitGuard } from './rate-limit.guard.js';
-import { Refusals } from './refusals.js';
 
 // The time is frozen, so that no bucket refills.
 beforeEach(() => {
@@ -32,7 +31,6 @@ function aGuard(config: Config) {
     config,
     new LocalRateLimiter(),
     new InFlight(config),
-    new Refusals(),
     new Reflector(),
   );
   const request = { principal: { userId: '1', role: 'account' } };

@@ -6,7 +6,6 @@ import { RateLimitedError } from '#libs/kernel';
 import { CONFIG, type Config } from '#libs/runtime';
 import { type RateLimit, RateLimiter } from '../domain/rate-limiter.js';
 import { LIMITED_TO, type RouteLimit } from './decorators.js';
-import { Refusals } from './refusals.js';
 
 /** The policy's name in the headers. */
 const POLICY = '"account"';
@@ -25,7 +24,6 @@ export class RateLimitGuard implements CanActivate {
     @Inject(CONFIG) config: Config,
     private readonly limiter: RateLimiter,
     private readonly inFlight: InFlight,
-    private readonly refusals: Refusals,
     private readonly reflector: Reflector,
   ) {
     this.limit = config.RATE_LIMIT;
@@ -46,15 +44,11 @@ export class RateLimitGuard implements CanActivate {
     response: Response,
     ofRoute: RouteLimit | undefined,
   ): Promise<boolean> {
-    try {
-      this.inFlight.begin(accountId, request, response);
-      await this.take(accountId, response);
-      if (ofRoute) await this.takeOfRoute(accountId, ofRoute);
-      return true;
-    } catch (error) {
-      if (error instanceof RateLimitedError) await this.refusals.pace(accountId);
-      throw error;
-    }
+    request.accountId = accountId;
+    this.inFlight.begin(accountId, request, response);
+    await this.take(accountId, response);
+    if (ofRoute) await this.takeOfRoute(accountId, ofRoute);
+    return true;
   }
 
   private async take(accountId: string, response: Response): Promise<void> {

@@ -11,6 +11,7 @@ import {
   Idempotent,
   type Once,
   QueryReader,
+  readInTurn,
   refuseMethod,
   timesOf,
 } from '#libs/http';
@@ -82,7 +83,7 @@ export class DeliveriesController {
     query.done();
     const isAsked = Object.keys(range).length > 0;
     const read = () => this.statistics.of(user.userId, webhookId, isAsked ? range : undefined);
-    return request.inFlight?.read(read) ?? read();
+    return readInTurn(request, read);
   }
 
   @Get('stats')
@@ -92,7 +93,7 @@ export class DeliveriesController {
     const accountId = accountShown(query, user) ?? user.userId;
     query.done();
     const read = () => this.statistics.ofAccount(accountId, range);
-    return request.inFlight?.read(read) ?? read();
+    return readInTurn(request, read);
   }
 
   @Get('deliveries/:id')

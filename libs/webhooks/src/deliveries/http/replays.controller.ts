@@ -1,6 +1,6 @@
-import { Controller, Get, HttpCode, Param, Post, Res } from '@nestjs/common';
-import type { Response } from 'express';
-import { Href, type HrefBuilder, Idempotent, JsonBody, type Once } from '#libs/http';
+import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { Href, type HrefBuilder, Idempotent, JsonBody, type Once, readInTurn } from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { ActAsUser, CurrentUser } from '#libs/identity/http';
 import { ReplaysService } from '../domain/replays.service.js';
@@ -21,12 +21,14 @@ export class ReplaysController {
     @JsonBody(ReplayRequestDto) body: ReplayRequestDto,
     @Idempotent() once: Once,
     @Href() href: HrefBuilder,
+    @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<object> {
     const filter = body.filter(webhookId);
     if (body.dryRun === true) {
       response.status(200);
-      return { deliveries: await this.replays.count(userId, filter) };
+      const count = () => this.replays.count(userId, filter);
+      return { deliveries: await readInTurn(request, count) };
     }
     return once(async () => href('replays', await this.replays.start(userId, filter)));
   }
@@ -38,12 +40,14 @@ export class ReplaysController {
     @JsonBody(RedeliverRequestDto) body: RedeliverRequestDto,
     @Idempotent() once: Once,
     @Href() href: HrefBuilder,
+    @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<object> {
     const filter = body.filter();
     if (body.dryRun === true) {
       response.status(200);
-      return { deliveries: await this.replays.countSelected(userId, filter) };
+      const count = () => this.replays.countSelected(userId, filter);
+      return { deliveries: await readInTurn(request, count) };
     }
     return once(async () => href('replays', await this.replays.startSelected(userId, filter)));
   }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { type HrefBuilder, hrefBuilder, QueryReader } from '#libs/http';
+import { type HrefBuilder, hrefBuilder, QueryReader, readInTurn } from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { CurrentUser } from '#libs/identity/http';
 import { UnavailableError } from '#libs/kernel';
@@ -85,11 +85,11 @@ export class StreamController {
   private async messagesOf(
     entries: readonly Entry[],
     { userId }: Principal,
-    { inFlight }: Request,
+    request: Request,
   ): Promise<Message[][]> {
     if (entries.length === 0) return [];
     const read = () => this.reader.read(userId, entries);
-    return inFlight?.read(read) ?? read();
+    return readInTurn(request, read);
   }
 }
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from '#libs/kernel';
 
-/** The time between two refusals of the same party. */
+/** The time between two refusals of the same party: an account or, before a login, an address. */
 const APART_MS = 100;
 const LONGEST_MS = 5_000;
 /** Parties to remember. */
