@@ -24,6 +24,11 @@ export class ProblemFilter implements ExceptionFilter {
     if (STATUS_OF[error.kind] >= 500 && !(error instanceof BusyError)) {
       this.log.error({ requestId: request.requestId, err: thrown }, 'request failed');
     }
+    if (response.headersSent) {
+      // A client must not mistake half a list for a whole one.
+      request.socket.destroy();
+      return;
+    }
     const answer = (): void => {
       this.answer(error, request, response);
     };
@@ -32,11 +37,6 @@ export class ProblemFilter implements ExceptionFilter {
   }
 
   private answer(error: DomainError, request: Request, response: Response): void {
-    if (response.headersSent) {
-      // A client must not mistake half a list for a whole one.
-      request.socket.destroy();
-      return;
-    }
     // To a page of ours, a browser would show its own dialog before the page learns of it.
     if (error.kind === 'unauthorized' && request.get('Sec-Fetch-Site') !== 'same-origin') {
       response.setHeader('WWW-Authenticate', 'Basic realm="switchhook", charset="UTF-8"');
