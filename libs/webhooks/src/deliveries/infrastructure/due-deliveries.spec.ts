@@ -17,7 +17,8 @@ let stored: LeasedDelivery[];
 let claims: DueClaim[];
 let flags: [what: unknown, webhooks: string[]][];
 let places: { after: string; limit: number }[];
-let cleared: string[];
+let marked: string[];
+let marking: Promise<void>;
 let slots: DeliverySlots;
 let outcome: (delivery: LeasedDelivery) => RunResult;
 let due: DueDeliveries;
@@ -30,17 +31,19 @@ beforeEach(() => {
   claims = [];
   flags = [];
   places = [];
-  cleared = [];
+  marked = [];
+  marking = Promise.resolve();
   slots = new DeliverySlots(8, 4);
   outcome = (delivery) => ({ outcome: 'succeeded', delivery }) as RunResult;
   const database = {
-    run: (statement: unknown, values: (typeof places)[0] & { webhookIds: string[] }) => {
+    run: async (statement: unknown, values: (typeof places)[0] & { webhookIds: string[] }) => {
       if (statement === LOOK(DAY)) {
         places.push(values);
-        return Promise.resolve(found.map(aRow));
+        return found.map(aRow);
       }
       flags.push([statement, values.webhookIds]);
-      return Promise.resolve(cleared.map((id) => ({ id })));
+      if (statement === MARK_BACKLOG) await marking;
+      return marked.map((id) => ({ id }));
     },
   };
   const pending = {
@@ -144,6 +147,16 @@ it('sets the backlog flag of a subscription when it releases a delivery', async 
   expect(flags).toContainEqual([MARK_BACKLOG, ['1']]);
 });
 
+it('clears the backlog flag if it was set after the last claim', async () => {
+  outcome = (delivery) => ({ outcome: 'released', delivery });
+  marking = new Promise((resolve) => setTimeout(resolve, 50));
+  store('1', 1);
+  await looked();
+  flags = [];
+  await vi.advanceTimersByTimeAsync(100);
+  expect(flags).toEqual([[CLEAR_BACKLOG, ['1']]]);
+});
+
 it('clears the backlog flag when a claim has found all deliveries', async () => {
   store('1', 1, true);
   store('2', 0);
@@ -153,7 +166,7 @@ it('clears the backlog flag when a claim has found all deliveries', async () => 
 });
 
 it('claims deliveries that were accepted before the backlog flag was cleared', async () => {
-  cleared = ['1'];
+  marked = ['1'];
   store('1', 1, true);
   await looked();
   store('1', 2);

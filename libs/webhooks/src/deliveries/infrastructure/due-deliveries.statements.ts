@@ -2,22 +2,27 @@ import { type NoValues, prepared, statement } from '#libs/runtime';
 import type { DueWork } from '../domain/due-schedule.js';
 import { type Day, ofDay, withinDays } from './partition-days.js';
 
-/** Mark subscriptions with a backlog, whose new deliveries must not go onto the queue. */
-export const MARK_BACKLOG = setBacklog('pending.mark-backlog', true);
-export const CLEAR_BACKLOG = setBacklog('pending.clear-backlog', false);
+/** Marks subscriptions with a backlog, whose new deliveries must not go onto the queue. */
+export const MARK_BACKLOG = prepared<{ webhookIds: string[] }>(
+  'pending.mark-backlog',
+  setBacklog(true),
+);
+/** Returns those that had the flag. A locked one keeps it. */
+export const CLEAR_BACKLOG = prepared<{ webhookIds: string[] }, { id: string }>(
+  'pending.clear-backlog',
+  `
+WITH cleared AS (${setBacklog(false)})
+SELECT id FROM webhooks WHERE id = ANY (@webhookIds::bigint[]) AND backlog`,
+);
 
 /** The flag is only a hint for accepting events, so this skips locked rows. */
-function setBacklog(name: string, backlog: boolean) {
-  return prepared<{ webhookIds: string[] }, { id: string }>(
-    name,
-    `
+function setBacklog(backlog: boolean): string {
+  return `
 UPDATE webhooks SET backlog = ${String(backlog)} WHERE id = ANY (ARRAY(
   SELECT id FROM webhooks
   WHERE id = ANY (@webhookIds::bigint[]) AND backlog <> ${String(backlog)}
   FOR NO KEY UPDATE SKIP LOCKED
-))
-RETURNING id`,
-  );
+))`;
 }
 
 /** Skips through the index on a day's pending rows, with one step for each subscription. */

@@ -53,10 +53,11 @@ export class DueDeliveries {
       await this.database.run(MARK_BACKLOG, { webhookIds: [...new Set(webhookIds)] });
       return [];
     });
-    this.runner.slots.onRoom = () => {
+    const onRoom = (): void => {
       this.fullUntil = 0;
       this.wake();
     };
+    this.runner.slots.onRoom = onRoom;
   }
 
   /** Claims no more. A claim still under way is released, because the runner has stopped sending. */
@@ -70,7 +71,7 @@ export class DueDeliveries {
   follow(result: RunResult | undefined): void {
     if (result?.outcome === 'released') {
       this.note(result, { dueInMs: 0 });
-      if (!this.stopping && !result.delivery.immediate) this.mark(result.delivery.webhookId);
+      if (!this.stopping && !result.delivery.immediate) this.mark(result.delivery);
     } else if (result?.outcome === 'failed' && result.conclusion.state === 'pending') {
       const { delayMs } = result.conclusion;
       this.note(result, { dueInMs: delayMs, oldestInMs: delayMs });
@@ -91,9 +92,15 @@ export class DueDeliveries {
     this.wake();
   }
 
-  /** Makes new deliveries wait in PostgreSQL, too, until the backlog is empty. */
-  private mark(webhookId: string): void {
-    this.marking.one(webhookId).catch(() => undefined);
+  /**
+   * Makes new deliveries wait in PostgreSQL, too, until the backlog is empty. It may be empty before the flag
+   * is set, so another claim follows, which clears the flag.
+   */
+  private mark(delivery: LeasedDelivery): void {
+    this.marking.one(delivery.webhookId).then(
+      () => this.othersWait(delivery),
+      () => undefined,
+    );
   }
 
   private async scan(): Promise<void> {
@@ -202,10 +209,10 @@ export class DueDeliveries {
     if (claims.length === 0) return;
     const webhookIds = claims.map(({ webhookId }) => webhookId);
     const rows = await this.database.run(CLEAR_BACKLOG, { webhookIds });
-    const cleared = new Set(rows.map(({ id }) => id));
-    // Deliveries accepted before the flag was cleared wait in PostgreSQL, too.
+    const marked = new Set(rows.map(({ id }) => id));
+    // Deliveries accepted before the flag was cleared wait in PostgreSQL, too, and a locked row keeps its flag.
     for (const claim of claims) {
-      if (cleared.has(claim.webhookId)) this.schedule.note({ ...claim, dueInMs: SOON_MS });
+      if (marked.has(claim.webhookId)) this.schedule.note({ ...claim, dueInMs: SOON_MS });
     }
     this.wake();
   }

@@ -9,7 +9,7 @@ import { WebhookSecrets } from '../../subscriptions/domain/webhook-secrets.js';
 import type { DeliveryMetrics } from './delivery-metrics.js';
 import { CANCEL_REQUESTED, REDELIVER } from './delivery.statements.js';
 import { dayOf } from './partition-days.js';
-import { LOOK } from './due-deliveries.statements.js';
+import { CLEAR_BACKLOG, LOOK, MARK_BACKLOG } from './due-deliveries.statements.js';
 import { PostgresPendingDeliveries } from './postgres-pending-deliveries.js';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
 import { asRole } from '../../../../../test/support/environment.js';
@@ -447,5 +447,27 @@ describe('while another transaction locks one row', () => {
       await record((await claim())[0]!, SUCCEEDED);
     });
     expect(await row()).toEqual({ state: 'succeeded', attempts: 1, leased: false });
+  });
+});
+
+describe('the backlog flag', () => {
+  const clear = () => database.run(CLEAR_BACKLOG, { webhookIds: [webhook] });
+
+  it('is reported until it is cleared', async () => {
+    await database.run(MARK_BACKLOG, { webhookIds: [webhook] });
+    expect(await clear()).toEqual([{ id: webhook }]);
+    expect(await clear()).toEqual([]);
+  });
+
+  it('is reported again if its subscription was locked', async () => {
+    await database.run(MARK_BACKLOG, { webhookIds: [webhook] });
+    const holder = new Client({ connectionString: database.url });
+    await holder.connect();
+    await holder.query('BEGIN');
+    await holder.query('UPDATE webhooks SET version = version + 1 WHERE id = $1', [webhook]);
+    expect(await clear()).toEqual([{ id: webhook }]);
+    await holder.query('COMMIT');
+    await holder.end();
+    expect(await clear()).toEqual([{ id: webhook }]);
   });
 });
