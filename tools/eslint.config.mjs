@@ -3,6 +3,15 @@ import tseslint from 'typescript-eslint';
 
 const DOMAIN_MAY_IMPORT = 'the domain imports itself, the kernel, node:crypto and @Injectable';
 const ENVIRONMENT = 'only libs/runtime/src/config reads the environment, as process.env';
+/**
+ * V8 takes a function that is written as the value of a property for a method, and puts it into the old
+ * generation. If it is written for each request, everything that it refers to survives until the next full
+ * garbage collection.
+ */
+const FUNCTION_ON_OBJECT = {
+  selector: 'AssignmentExpression[left.type="MemberExpression"][right.type=/Function/]',
+  message: 'declare the function first and assign its name (see tools/eslint.config.mjs)',
+};
 
 export default defineConfig(
   { ignores: ['dist/**', 'node_modules/**', 'coverage/**', '.data/**'] },
@@ -54,6 +63,7 @@ export default defineConfig(
             'CallExpression[callee.property.name="query"]:matches([callee.object.name=/^(manager|runner)$/], [callee.object.property.name="manager"])',
           message: 'SQL is a statement (#libs/runtime) that a Database or TypeOrmTransactions runs',
         },
+        FUNCTION_ON_OBJECT,
       ],
     },
   },
@@ -78,6 +88,7 @@ export default defineConfig(
       'no-restricted-syntax': [
         'error',
         { selector: 'ImportExpression, TSImportType', message: 'the domain imports by statement' },
+        FUNCTION_ON_OBJECT,
       ],
     },
   },

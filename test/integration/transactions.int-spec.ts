@@ -2,10 +2,18 @@ import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { actAs, BusyError, UnavailableError } from '#libs/kernel';
-import { Database, Log, Metrics, readConfig, statement, TypeOrmTransactions } from '#libs/runtime';
+import {
+  Database,
+  dataSourceOptions,
+  Log,
+  Metrics,
+  readConfig,
+  statement,
+  TypeOrmTransactions,
+} from '#libs/runtime';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 
-const QUERY_TIMEOUT_MS = 200;
+const SILENCE_MS = 200;
 
 let database: TestDatabase;
 let source: DataSource;
@@ -16,14 +24,9 @@ beforeAll(async () => {
   database = await createTestDatabase();
   await database.query('CREATE TABLE things (name text)');
   // One connection, so that the next statement meets whatever state is left on it.
-  source = await new DataSource({
-    type: 'postgres',
-    url: database.url,
-    poolSize: 1,
-    extra: { query_timeout: QUERY_TIMEOUT_MS },
-    poolErrorHandler: () => undefined,
-  }).initialize();
   const config = readConfig({ DATABASE_URL: database.url, LOG_LEVEL: 'silent' });
+  const options = dataSourceOptions({ ...config, DATABASE_POOL_SIZE: 1 }, SILENCE_MS);
+  source = await new DataSource(options).initialize();
   statements = new Database(source, new Metrics(), new Log(config, 'test'), config);
   transactions = new TypeOrmTransactions(source, statements);
 });

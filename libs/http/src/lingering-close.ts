@@ -12,9 +12,8 @@ const MAX_IGNORED_MS = 60_000;
  */
 export function closeLingering(server: Server): void {
   server.on('connection', (socket: Socket) => {
-    socket.destroySoon = () => {
-      linger(socket);
-    };
+    const destroySoon = () => linger(socket);
+    socket.destroySoon = destroySoon;
   });
 }
 
@@ -40,7 +39,7 @@ export function ignoreFurtherRequests(socket: Socket): void {
   // each when the connection ends, which takes 60 ms.
   if (!parser) return;
   let since: number | undefined;
-  parser.onIncoming = (request) => {
+  const ignore = (request: { upgrade: boolean }): number => {
     // Otherwise Node would hand over the connection and stop handling its errors.
     request.upgrade = false;
     // Otherwise the body would wait for a reader.
@@ -50,6 +49,7 @@ export function ignoreFurtherRequests(socket: Socket): void {
     if (performance.now() - since > MAX_IGNORED_MS) socket.destroy();
     return STOP_PARSING;
   };
+  parser.onIncoming = ignore;
 }
 
 /** Whether further requests on this connection are ignored. */

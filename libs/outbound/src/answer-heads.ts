@@ -108,7 +108,7 @@ export function isSilent(socket: Socket): boolean {
 export function readByHeads(socket: Socket): void {
   const read = socket.read.bind(socket) as (size?: number) => Buffer | null;
   let held = EMPTY;
-  socket.read = (size?: number): Buffer | null => {
+  const readHeads = (size?: number): Buffer | null => {
     const reading = readings.get(socket);
     if (!reading) return read(size);
     try {
@@ -119,6 +119,7 @@ export function readByHeads(socket: Socket): void {
       return null;
     }
   };
+  socket.read = readHeads;
 
   function nextHead(reading: Reading, size: number | undefined): Buffer | null {
     for (;;) {

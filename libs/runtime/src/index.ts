@@ -9,6 +9,7 @@ export {
   isUnavailable,
   translateDatabaseError,
 } from './database/database-errors.js';
+export { dataSourceOptions } from './database/data-source-options.js';
 export { Database } from './database/database.js';
 export { type DatabaseSchema, type Migration, migrationOf } from './database/database-schema.js';
 export { GroupCommit } from './database/group-commit.js';

@@ -15,9 +15,9 @@ import { Tracing } from './telemetry/tracing.js';
 
 /**
  * A statement without an answer for this long has lost its server, which would have cancelled it earlier
- * (time-limits.ts), so its connection is dropped.
+ * (time-limits.ts), so its connection is closed.
  */
-const QUERY_TIMEOUT_MS = 15_000;
+const SILENCE_MS = 15_000;
 
 const SERVICES = [
   Log,
@@ -55,7 +55,7 @@ export class RuntimeModule {
 
 function connectionOptions(config: Config) {
   return {
-    ...dataSourceOptions(config, { query_timeout: QUERY_TIMEOUT_MS }),
+    ...dataSourceOptions(config, SILENCE_MS),
     autoLoadEntities: true,
     // A retry does not help against a wrong password or a missing database.
     toRetry: isUnavailable,

@@ -30,7 +30,8 @@ export class BasicAuthGuard implements CanActivate {
     // Not when a page reads again by itself, or a stream checks its credentials: that is no sign of a user.
     if (token !== undefined && !isUnattended(request)) await this.sessions.use(token);
     request.principal = principal;
-    request.reauthenticate = async () => (await login()).principal;
+    const reauthenticate = async () => (await login()).principal;
+    request.reauthenticate = reauthenticate;
     return true;
   }
 

@@ -62,12 +62,13 @@ export class Argon2PasswordHasher extends PasswordHasher {
     const thread = (this.thread ??= this.start());
     return new Promise((resolve, reject) => {
       thread.ref();
-      this.settle = (hash) => {
+      const settle = (hash: Uint8Array | Error): void => {
         thread.unref();
         this.settle = undefined;
         if (hash instanceof Error) reject(hash);
         else resolve(Buffer.from(hash));
       };
+      this.settle = settle;
       // A separate buffer: of a pooled one, the whole pool would be transferred to the thread.
       const password = new TextEncoder().encode(text);
       thread.postMessage({ password, salt: new Uint8Array(salt) }, [password.buffer]);

@@ -74,10 +74,11 @@ export class BackgroundTask {
     const neededMs = Math.min(tookMs / share - tookMs, LONGEST_PAUSE_MS);
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, Math.max(everyMs, neededMs));
-      this.endPause = () => {
+      const endPause = (): void => {
         clearTimeout(timer);
         resolve();
       };
+      this.endPause = endPause;
     });
   }
 }

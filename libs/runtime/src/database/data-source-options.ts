@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { DataSourceOptions } from 'typeorm';
 import type { Config } from '../config/config.js';
 
@@ -7,11 +8,11 @@ const CONNECT_TIMEOUT_MS = 3_000;
 /** Closing a connection frees its prepared statements; the ones for past days are no longer used. */
 const CONNECTION_LIFETIME_S = 3_600;
 
-/** TypeORM's connection options: no session state and no start-up parameters (PgBouncer). */
-export function dataSourceOptions(
-  config: Config,
-  extra: { query_timeout?: number } = {},
-): DataSourceOptions {
+/**
+ * TypeORM's connection options: no session state and no start-up parameters (PgBouncer).
+ * @param silenceMs how long the server may be silent before a connection is closed; by default for ever
+ */
+export function dataSourceOptions(config: Config, silenceMs = 0): DataSourceOptions {
   return {
     type: 'postgres',
     url: config.DATABASE_URL,
@@ -23,9 +24,22 @@ export function dataSourceOptions(
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       maxLifetimeSeconds: CONNECTION_LIFETIME_S,
       keepAlive: true,
-      ...extra,
+      onConnect: closeWhenSilent(silenceMs),
     },
     // Called for an error on an idle connection. The pool has dropped it and will open another.
     poolErrorHandler: () => undefined,
+  };
+}
+
+/**
+ * The pool closes an unused connection earlier, so a silent one waits for its statement. The driver's own
+ * `query_timeout` sets a timer for each statement, with functions that keep its rows in memory until a full
+ * garbage collection.
+ */
+function closeWhenSilent(ms: number) {
+  return (client: object): void => {
+    const { stream } = (client as { connection: { stream: Socket } }).connection;
+    const close = () => stream.destroy(new Error(`PostgreSQL was silent for ${String(ms)} ms`));
+    stream.setTimeout(ms, close);
   };
 }

@@ -50,9 +50,9 @@ export function isLockTimeout(error: unknown): boolean {
   return codeOf(error) === '55P03';
 }
 
-/** Whether the driver gave up on a statement that its connection is still running. */
+/** Whether the connection was closed because it was silent for too long (data-source-options.ts). */
 export function isTimedOut(error: unknown): boolean {
-  return error instanceof Error && error.message.includes('Query read timeout');
+  return error instanceof Error && error.message.startsWith('PostgreSQL was silent');
 }
 
 /** Whether the transaction may succeed if it is repeated at once. */

@@ -9,7 +9,7 @@ import type { DatabaseSchema } from './database-schema.js';
 import { runtimeSchema } from './runtime-schema.js';
 
 const POLL_MS = 1_000;
-const QUERY_TIMEOUT_MS = 5_000;
+const SILENCE_MS = 5_000;
 
 /** There is no table of migrations: `migrate` has not run. */
 const UNDEFINED_TABLE = '42P01';
@@ -69,7 +69,7 @@ export async function waitForSchema(
 
 async function executedMigrations(config: Config): Promise<Set<string>> {
   const source = new DataSource(
-    dataSourceOptions({ ...config, DATABASE_POOL_SIZE: 1 }, { query_timeout: QUERY_TIMEOUT_MS }),
+    dataSourceOptions({ ...config, DATABASE_POOL_SIZE: 1 }, SILENCE_MS),
   );
   await source.initialize();
   try {

@@ -18,12 +18,7 @@ import {
   FairSemaphore,
   UnavailableError,
 } from '#libs/kernel';
-import {
-  isMissingPartition,
-  isTimedOut,
-  isTransient,
-  translateDatabaseError,
-} from './database-errors.js';
+import { isMissingPartition, isTransient, translateDatabaseError } from './database-errors.js';
 import { Database } from './database.js';
 import type { Given, Run, Statement } from './statement.js';
 
@@ -156,8 +151,7 @@ export class TypeOrmTransactions extends Transactions {
     } catch (error) {
       // TypeORM releases a lost connection, and reports only that in its error.
       if (runner.isReleased) throw new UnavailableError(error);
-      if (isTimedOut(error)) await close(runner);
-      else await rollBack(runner);
+      await rollBack(runner);
       throw error;
     } finally {
       await runner.release();
@@ -182,8 +176,8 @@ async function rollBack(runner: QueryRunner): Promise<void> {
 }
 
 /**
- * Closes a connection that cannot be rolled back, such as one whose statement is still waiting for a lock.
- * Back in the pool, others would continue its transaction, which is never committed.
+ * Closes a connection that cannot be rolled back. Back in the pool, others would continue its transaction,
+ * which is never committed.
  */
 async function close(runner: QueryRunner): Promise<void> {
   const client = (await runner.connect().catch(() => undefined)) as Client | undefined;

@@ -1,7 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Database, Log, Metrics, readConfig, TypeOrmTransactions } from '#libs/runtime';
+import {
+  Database,
+  dataSourceOptions,
+  Log,
+  Metrics,
+  readConfig,
+  TypeOrmTransactions,
+} from '#libs/runtime';
 import { eventually } from '#tools/eventually';
 import { PostgresReplayStore } from './postgres-replay.store.js';
 import {
@@ -21,9 +29,8 @@ let webhook: string;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  const extra = { query_timeout: 300 };
-  source = await new DataSource({ type: 'postgres', url: database.url, extra }).initialize();
   const config = readConfig({ DATABASE_URL: database.url, LOG_LEVEL: 'silent' });
+  source = await new DataSource(dataSourceOptions(config, 300)).initialize();
   const statements = new Database(source, new Metrics(), new Log(config, 'test'), config);
   store = new PostgresReplayStore(new TypeOrmTransactions(source, statements));
   account = await anAccount(database);
@@ -44,12 +51,18 @@ const range = (webhookId?: string) => ({
 const replays = () =>
   database.query<{ id: string; total: number }>('SELECT id, total, until FROM replays');
 
+async function lockDeliveries(): Promise<() => Promise<void>> {
+  const holder = new Client({ connectionString: database.url });
+  await holder.connect();
+  await holder.query('BEGIN');
+  await holder.query('LOCK TABLE deliveries IN ACCESS EXCLUSIVE MODE');
+  return () => holder.end();
+}
+
 it('starts nothing when counting takes longer than the caller waits', async () => {
-  const { manager } = source.createQueryRunner();
-  await manager.query('BEGIN');
-  await manager.query('LOCK TABLE deliveries IN ACCESS EXCLUSIVE MODE');
+  const unlock = await lockDeliveries();
   await expect(store.start(account, range(webhook))).rejects.toThrow();
-  await manager.query('COMMIT');
+  await unlock();
   const left = () =>
     database.query(
       `SELECT FROM pg_stat_activity
@@ -62,9 +75,7 @@ it('starts nothing when counting takes longer than the caller waits', async () =
 it('runs at most two counts at once, however many are requested', async () => {
   const [second, third] = [await anAccount(database), await anAccount(database)];
   for (const of of [second, third]) await aSubscription(database, of);
-  const { manager } = source.createQueryRunner();
-  await manager.query('BEGIN');
-  await manager.query('LOCK TABLE deliveries IN ACCESS EXCLUSIVE MODE');
+  const unlock = await lockDeliveries();
   const counting = new AbortController();
   const accounts = [account, account, account, second, second, third];
   const counts = Promise.allSettled(accounts.map((caller) => store.count(caller, range())));
@@ -78,7 +89,7 @@ it('runs at most two counts at once, however many are requested', async () => {
     for (const { pid } of rows) asked.add(pid);
     expect(rows.length).toBeLessThanOrEqual(2);
   }
-  await manager.query('COMMIT');
+  await unlock();
   expect(asked.size).toBeGreaterThan(2);
 });
 
