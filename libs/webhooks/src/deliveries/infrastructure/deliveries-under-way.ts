@@ -9,7 +9,12 @@ const SUMMARY_MS = 1_000;
 /** Counts, measures and logs the deliveries that a worker handles, from the queue or from PostgreSQL. */
 @Injectable()
 export class DeliveriesUnderWay {
-  private readonly underWay = new Set<Promise<unknown>>();
+  /**
+   * Not a `Set` of promises: after some additions and removals V8 gives a set a new table, and the old one, in
+   * the old generation, keeps the tables after it with all their deliveries until a full garbage collection.
+   */
+  private underWay = 0;
+  private onIdle: () => void = () => undefined;
   private readonly outcomes = new Map<string, number>();
   private timer: NodeJS.Timeout | undefined;
 
@@ -20,23 +25,23 @@ export class DeliveriesUnderWay {
     @Inject(CONFIG) private readonly config: Config,
     processes: Processes,
   ) {
-    processes.count(() => this.underWay.size);
+    processes.count(() => this.underWay);
   }
 
   /** @returns undefined if it failed; the delivery is then due when its lease ends */
   async run(id: string, work: () => Promise<RunResult>): Promise<RunResult | undefined> {
-    const running = this.reported(id, work);
-    this.underWay.add(running);
+    this.underWay += 1;
     try {
-      return await running;
+      return await this.reported(id, work);
     } finally {
-      this.underWay.delete(running);
+      this.underWay -= 1;
+      if (this.underWay === 0) this.onIdle();
     }
   }
 
   /** Resolves when no delivery is under way. */
   async idle(): Promise<void> {
-    while (this.underWay.size > 0) await Promise.allSettled(this.underWay);
+    while (this.underWay > 0) await new Promise<void>((resolve) => (this.onIdle = resolve));
   }
 
   /** Logs and stores what is not yet, at the end of the process. */
