@@ -93,11 +93,13 @@ export class ServiceProcess {
     return this.program.exited;
   }
 
-  /** Resident memory in MB; NaN when it does not run. */
-  memory(): number {
+  /** Resident memory in MB, now or the most since its start; NaN when it does not run. */
+  memory(when: 'now' | 'peak' = 'now'): number {
     try {
       const status = readFileSync(`/proc/${this.pid}/status`, 'utf8');
-      return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) / 1_024;
+      const [, kilobytes] =
+        (when === 'now' ? /^VmRSS:\s+(\d+)/m : /^VmHWM:\s+(\d+)/m).exec(status) ?? [];
+      return Number(kilobytes) / 1_024;
     } catch {
       return NaN;
     }

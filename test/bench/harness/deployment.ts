@@ -169,10 +169,10 @@ export class Deployment {
     });
   }
 
-  /** The most that an API and a worker have in memory now, MB. */
-  memory(): { api: number; worker: number } {
+  /** The most that an API and a worker have in memory, MB. */
+  memory(when?: 'now' | 'peak'): { api: number; worker: number } {
     const most = (processes: readonly ServiceProcess[]) =>
-      Math.max(...processes.map((one) => one.memory()));
+      Math.max(...processes.map((one) => one.memory(when)));
     return { api: most(this.apis), worker: most(this.workers) };
   }
 

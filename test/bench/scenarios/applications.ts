@@ -69,7 +69,7 @@ export const applications: Scenario = {
         what: 'GET of an application, authenticated / bare',
         values: ratios(measured.read, measured.bareRead),
         unit: '',
-        bound: { atLeast: 0.8 },
+        bound: { atLeast: 1 / 1.2 },
       },
       {
         what: 'POST of an application / GET of one',

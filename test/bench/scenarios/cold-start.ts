@@ -14,7 +14,7 @@ export const coldStart: Scenario = {
     await start(site, dir);
     const values: number[] = [];
     for (let round = 0; round < rounds; round += 1) values.push(await start(site, dir));
-    return [{ what: 'second npm start to ready', values, unit: 's', bound: { atMost: 5 } }];
+    return [{ what: 'second npm start to ready', values, unit: 's', bound: { atMost: 3 } }];
   },
 };
 
