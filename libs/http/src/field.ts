@@ -123,7 +123,10 @@ const contexts = new WeakMap<object, CheckContext>();
 export function faultsIn(instance: object, config: Config): FieldFault[] {
   const inside = new Map<string, FieldFault[]>();
   contexts.set(instance, { dto: instance as Record<string, unknown>, config, inside });
-  return validateSync(instance).flatMap(
+  const errors = validateSync(instance);
+  // Or it would stay, with the instance, until a full garbage collection.
+  contexts.delete(instance);
+  return errors.flatMap(
     ({ property, constraints }) => inside.get(property) ?? [faultOf(property, constraints)],
   );
 }

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { DomainError, RateLimitedError, FairSemaphore } from '#libs/kernel';
+import { DomainError, FairSemaphore, RateLimitedError, removeFrom } from '#libs/kernel';
 import { CONFIG, type Config } from '#libs/runtime';
 
 /** Limits for an account in one process. Honest clients stay far below them. */
@@ -26,13 +26,19 @@ export interface RequestInFlight {
   hold: (bytes: number) => void;
 }
 
+/** A request, and how many bytes of it are in memory besides what is being sent. */
+interface Held {
+  response: Response;
+  bytes: number;
+}
+
 /**
  * Limits what an account has in flight in this process: requests, incoming bodies, answers that the client
  * has not read, and list queries.
  */
 @Injectable()
 export class InFlight {
-  private readonly accounts = new Map<string, Map<Response, number>>();
+  private readonly accounts = new Map<string, Held[]>();
   private readonly reads: FairSemaphore;
 
   constructor(@Inject(CONFIG) { DATABASE_POOL_SIZE }: Config) {
@@ -46,24 +52,25 @@ export class InFlight {
 
   /** @throws RateLimitedError */
   begin(accountId: string, request: Request, response: Response): void {
-    const account = this.accounts.get(accountId) ?? new Map<Response, number>();
+    const account = this.accounts.get(accountId) ?? [];
     const refuse = (): never => {
       const message = 'The account has too many requests, or bytes of them, under way.';
       throw new RateLimitedError(message, RETRY_AFTER_MS);
     };
-    if (account.size >= MAX_REQUESTS || bytesOf(account) > MAX_BYTES) refuse();
+    if (account.length >= MAX_REQUESTS || bytesOf(account) > MAX_BYTES) refuse();
     // If the client has already disconnected, there will be no `close` event.
+    const held: Held = { response, bytes: 0 };
     if (!response.destroyed) {
       this.accounts.set(accountId, account);
-      account.set(response, 0);
+      account.push(held);
       response.once('close', () => {
-        account.delete(response);
-        if (account.size === 0) this.accounts.delete(accountId);
+        removeFrom(account, held);
+        if (account.length === 0) this.accounts.delete(accountId);
       });
     }
     request.inFlight = {
       read: async (work) => {
-        if (!account.has(response)) throw disconnected();
+        if (!account.includes(held)) throw disconnected();
         // A client that disconnects while it waits must not stay in memory, nor delay others of its account.
         const left = new AbortController();
         const leave = (): void => left.abort(disconnected());
@@ -75,8 +82,8 @@ export class InFlight {
         }
       },
       hold: (bytes) => {
-        if (!account.has(response)) return;
-        account.set(response, bytes);
+        if (!account.includes(held)) return;
+        held.bytes = bytes;
         if (bytesOf(account) > MAX_BYTES) refuse();
       },
     };
@@ -96,8 +103,8 @@ function disconnected(): DomainError {
 }
 
 /** Bytes of bodies and answers in memory. */
-function bytesOf(account: ReadonlyMap<Response, number>): number {
-  let bytes = 0;
-  for (const [response, held] of account) bytes += held + response.writableLength;
-  return bytes;
+function bytesOf(account: readonly Held[]): number {
+  let all = 0;
+  for (const { response, bytes } of account) all += bytes + response.writableLength;
+  return all;
 }

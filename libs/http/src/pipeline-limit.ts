@@ -1,11 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { removeFrom } from '#libs/kernel';
 import { ignoreFurtherRequests } from './lingering-close.js';
 
 /** Unanswered requests on one connection. Clients that pipeline send only a few. */
 const MAX_PIPELINED = 32;
 
-const unanswered = new WeakMap<Socket, Set<ServerResponse>>();
+const unanswered = new WeakMap<Socket, ServerResponse[]>();
 
 /**
  * Stops accepting requests from a connection that has too many unanswered: one read of a socket can
@@ -14,9 +15,9 @@ const unanswered = new WeakMap<Socket, Set<ServerResponse>>();
  */
 export function limitPipeline(socket: Socket, response: ServerResponse): void {
   const waiting = unanswered.get(socket) ?? answersOf(socket);
-  waiting.add(response);
-  response.once('close', () => waiting.delete(response));
-  if (waiting.size < MAX_PIPELINED) return;
+  waiting.push(response);
+  response.once('close', () => removeFrom(waiting, response));
+  if (waiting.length < MAX_PIPELINED) return;
   response.setHeader('Connection', 'close');
   ignoreFurtherRequests(socket);
 }
@@ -25,11 +26,11 @@ export function limitPipeline(socket: Socket, response: ServerResponse): void {
  * When a connection is lost, Node closes only the answer that is being sent. This closes the queued ones,
  * which would otherwise stay open for ever.
  */
-function answersOf(socket: Socket): Set<ServerResponse> {
-  const waiting = new Set<ServerResponse>();
+function answersOf(socket: Socket): ServerResponse[] {
+  const waiting: ServerResponse[] = [];
   unanswered.set(socket, waiting);
   socket.once('close', () => {
-    for (const response of waiting) {
+    for (const response of [...waiting]) {
       if (response.socket) continue;
       // Node sets both; streams check the second one.
       Object.assign(response, { destroyed: true, _closed: true });

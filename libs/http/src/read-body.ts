@@ -32,16 +32,14 @@ export function maxValues(bytes: number): number {
 /** Chunks of a body to keep before merging them: each costs half a kilobyte, however short it is. */
 const MAX_CHUNKS = 128;
 
-const broken = new WeakMap<IncomingMessage, DomainError>();
-const whenBroken = new WeakMap<IncomingMessage, (reason: DomainError) => void>();
-
 /**
  * Fails the current and any later read of a request's body, because no more of it will arrive.
  * @param reason the error of those reads
  */
-export function breakBody(request: IncomingMessage, reason = unreadable()): void {
-  broken.set(request, reason);
-  whenBroken.get(request)?.(reason);
+export function breakBody(message: IncomingMessage, reason = unreadable()): void {
+  const request = message as Request;
+  request.bodyFailure = reason;
+  request.failBody?.(reason);
 }
 
 /**
@@ -69,14 +67,15 @@ export async function readJsonObject(request: Request, limit: BodyLimit): Promis
 async function hasBody(request: Request): Promise<boolean> {
   const { 'transfer-encoding': chunked, 'content-length': length = 0 } = request.headers;
   if (chunked === undefined) return Number(length) > 0;
-  if (isJson(request) || isWaiting(request) || broken.has(request)) return true;
+  if (isJson(request) || isWaiting(request) || request.bodyFailure) return true;
   return new Promise((resolve) => {
     request.once('data', () => resolve(true));
     request.once('end', () => resolve(false));
     // If the client has disconnected, neither event occurs.
     if (request.destroyed) resolve(true);
     request.once('close', () => resolve(true));
-    whenBroken.set(request, () => resolve(true));
+    const end = (): void => resolve(true);
+    request.failBody = end;
   });
 }
 
@@ -114,13 +113,12 @@ function requireKnownEncoding({ headers }: Request): void {
 function readBytes(request: Request, limit: number): Promise<Buffer> {
   // body-parser would read such a body to its end before refusing it.
   if (isTooLong(request, limit)) throw tooLarge(limit);
-  const reason = broken.get(request);
-  if (reason) throw reason;
+  if (request.bodyFailure) throw request.bodyFailure;
   // No event will follow, not even an error.
   if (request.destroyed) throw unreadable();
   if (request.res) sendContinue(request, request.res);
   return new Promise((resolve, reject) => {
-    whenBroken.set(request, reject);
+    request.failBody = reject;
     if (isPlain(request)) readPlain(request, limit, resolve, reject);
     else readCompressed(request, limit, resolve, reject);
   });

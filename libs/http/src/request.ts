@@ -1,8 +1,12 @@
 import type { Request } from 'express';
+import type { DomainError } from '#libs/kernel';
 import type { Config } from '#libs/runtime';
 import type { RequestInFlight } from './in-flight.js';
 
-/** The properties that our middleware adds to a request. */
+/**
+ * The properties that we add to a request. Not in a `WeakMap`, whose values V8 keeps, with all that they refer
+ * to, until a full garbage collection.
+ */
 export interface RequestState {
   /** The client's `X-Request-Id` if it is valid, or a new one. */
   requestId: string;
@@ -11,6 +15,10 @@ export interface RequestState {
   accountId: string;
   /** Set by the guard, for requests of accounts. */
   inFlight: RequestInFlight;
+  /** Why no more of the body will arrive. */
+  bodyFailure: DomainError;
+  /** Fails the read of the body that is under way. */
+  failBody: (reason: DomainError) => void;
 }
 
 declare module 'express-serve-static-core' {

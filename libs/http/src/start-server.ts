@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { setFlagsFromString } from 'node:v8';
 import type { DynamicModule } from '@nestjs/common';
 import { UnavailableError } from '#libs/kernel';
 import {
@@ -42,6 +43,9 @@ const end = (): unknown => setTimeout(() => process.exit(0), LOG_MS);
  * at once as long as it has not begun to work.
  */
 export function startServer({ name, port, moduleFor, schemas }: ServerProcess): Promise<void> {
+  // Or V8 may come to create some of a request's objects in the old generation, which then keep all others of
+  // that request until a full garbage collection: half as much memory again, in one start of three.
+  setFlagsFromString('--no-allocation-site-pretenuring');
   return startProcess(name, async (startLog) => {
     const config = readConfig();
     requireSecretsKeys(config);

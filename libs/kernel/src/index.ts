@@ -2,6 +2,7 @@ export { LRUCache } from 'lru-cache';
 export { actAs, type Actor, presentActor } from './actor/actor.js';
 export { AsyncContext } from './actor/async-context.js';
 export { keepNewest } from './collections/keep-newest.js';
+export { removeFrom } from './collections/remove-from.js';
 export { RoundRobin } from './collections/round-robin.js';
 export { LoopPacer } from './concurrency/loop-pacer.js';
 export { FairSemaphore } from './concurrency/fair-semaphore.js';

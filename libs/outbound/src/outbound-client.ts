@@ -137,6 +137,9 @@ export class OutboundClient implements OnApplicationShutdown {
       const failed = { error: outboundErrorOf(error), truncated: false };
       const phases = phasesUntil(undefined, sendings.get(body));
       return { ...facts(performance.now(), error), phases, ...failed };
+    } finally {
+      // Or it would stay until a full garbage collection.
+      sendings.delete(body);
     }
   }
 
