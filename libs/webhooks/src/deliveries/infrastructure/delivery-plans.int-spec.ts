@@ -89,7 +89,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** How many rows of deliveries a statement reads or compares. Its writes are rolled back. */
+/** How many rows of deliveries and events a statement reads or compares. Its writes are rolled back. */
 async function rowsRead(text: string, values: Value[], before = 'SELECT'): Promise<number> {
   await client.query(`DEALLOCATE ALL`);
   await client.query(`PREPARE statement AS ${text}`);
@@ -116,7 +116,7 @@ function element(value: Scalar): string {
 }
 
 function readBy(step: Step): number {
-  const ofStep = step['Relation Name']?.startsWith('deliveries')
+  const ofStep = /^(deliveries|events)/.test(step['Relation Name'] ?? '')
     ? (step['Actual Rows'] + (step['Rows Removed by Filter'] ?? 0)) * step['Actual Loops']
     : 0;
   const compared = (step['Rows Removed by Join Filter'] ?? 0) * step['Actual Loops'];
@@ -398,6 +398,19 @@ it('lists the newest deliveries of an account without reading those of others', 
   expect(await readFor({ accountId: '1', webhookId: subscription })).toBeLessThan(WAITING);
   // The subscription is another account's, and has very many.
   expect(await readFor({ accountId: few, webhookId: webhook })).toBe(0);
+});
+
+it('lists deliveries of an application without reading the events of others', async () => {
+  await database.query(
+    `INSERT INTO events (id, account_id, event, resource, occurred_at, created_at, data)
+     SELECT new_uuid(now(), n), 1, 'cdrCreated', 'call', now(), now(), '{}' FROM generate_series(1, $1) n`,
+    [OTHERS],
+  );
+  await client.query(`SET plan_cache_mode = force_custom_plan`);
+  await client.query('ANALYZE');
+  const { text, valuesOf } = listDeliveries(undefined, DAYS);
+  const page = { ...ANY, webhookId: webhook, applicationId: '1', limit: 100 };
+  expect(await rowsRead(text, valuesOf(page) as Value[])).toBeLessThan(LOOKED_AT + 2 * WAITING);
 });
 
 it.each([[['exhausted', 'cancelled']], [['succeeded', 'exhausted']]] as const)(

@@ -145,10 +145,11 @@ export function listDeliveries(state: DeliveryState | undefined, span: Span) {
       SELECT d.*, row_number() OVER (ORDER BY d.id DESC)::integer AS place,
         (@state::text IS NULL OR ${SHOWN_STATE} = @state)
           AND (@event::text IS NULL OR d.event = @event)
-          AND (@applicationId::bigint IS NULL OR EXISTS (
-            SELECT FROM events e
-            WHERE e.id = d.event_id AND ${within('e.id', span)} AND e.application_id = @applicationId
-          ))
+          -- Not EXISTS, for which the planner would read all events of these days into a hash table.
+          AND (@applicationId::bigint IS NULL OR coalesce((
+            SELECT e.application_id = @applicationId FROM events e
+            WHERE e.id = d.event_id AND ${within('e.id', span)}
+          ), false))
           AND ${hasResult('d.id', span)} AS matches
       FROM (
         SELECT * FROM deliveries d WHERE ${OWNED} AND ${within('d.id', span)}
