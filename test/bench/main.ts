@@ -51,9 +51,9 @@ async function onSite<Done>(
   }
 }
 
-for (const { name, run } of scenarios.filter((one) => chosen.includes(one.name))) {
+for (const { name, run, settings } of scenarios.filter((one) => chosen.includes(one.name))) {
   try {
-    const rows = await onSite(name, (site) => run(site, effort));
+    const rows = await onSite(name, (site) => run(site, effort), settings);
     results.push(...rows.map((row) => resultOf(name, row)));
   } catch (error) {
     failures.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);

@@ -150,9 +150,17 @@ export class Deployment {
     await this.load.exactly(this.reporting(accounts, eventsEach), 4, count / eventsEach);
   }
 
+  /** Deliveries of the last day that are due within a day. */
   async pending(): Promise<number> {
-    const { rows } = await this.database.pool.query<{ count: number }>(
-      `SELECT count(*)::integer AS count FROM deliveries WHERE state = 'pending'`,
+    const { pool } = this.database;
+    const least = await pool.query<{ id: string }>(
+      `SELECT least_uuid(now() - interval '24 hours') AS id`,
+    );
+    // Given as a value, the id prunes all other partitions before they are locked.
+    const { rows } = await pool.query<{ count: number }>(
+      `SELECT count(*)::integer AS count FROM deliveries
+       WHERE state = 'pending' AND id >= $1 AND next_attempt_at < now() + interval '24 hours'`,
+      [least.rows[0]?.id],
     );
     return rows[0]?.count ?? 0;
   }

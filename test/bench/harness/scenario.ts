@@ -24,6 +24,8 @@ export interface Scenario {
   about: string;
   /** Only when it is asked for. */
   isLong?: true;
+  /** Of PostgreSQL, on top of those of all. */
+  settings?: Record<string, string>;
   run: (site: Site, effort: Effort) => Promise<Row[]>;
 }
 

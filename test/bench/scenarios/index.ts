@@ -1,11 +1,12 @@
 import type { Scenario } from '../harness/scenario.js';
 import { batch, fanOut, latency, single } from './accept.js';
 import { applications } from './applications.js';
+import { backlog } from './backlog.js';
 import { coldStart } from './cold-start.js';
+import { growth } from './growth.js';
 import { oneSubscription } from './one-subscription.js';
 import { rates } from './rates.js';
 import { soak } from './soak.js';
-import { backlog, stored } from './stored.js';
 import { delays, hanging, retryStorm } from './targets.js';
 import { scaleOut, workerAlone } from './worker.js';
 
@@ -25,6 +26,6 @@ export const scenarios: readonly Scenario[] = [
   scaleOut,
   backlog,
   coldStart,
-  stored,
+  growth,
   soak,
 ];
