@@ -32,7 +32,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          include: ['{apps,libs}/**/*.spec.ts'],
+          include: ['{apps,libs,test/bench}/**/*.spec.ts'],
           setupFiles: ['reflect-metadata'],
         },
       },

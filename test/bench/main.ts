@@ -1,8 +1,9 @@
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { GUARDED, losses, record } from './guard.js';
+import { writePictures } from './harness/pictures.js';
 import { type Result, resultOf, tableOf } from './harness/report.js';
 import { Site } from './harness/site.js';
 import { profile, PROFILED } from './profile.js';
@@ -14,6 +15,8 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '5' },
     json: { type: 'string' },
+    from: { type: 'string', multiple: true, default: [] },
+    pictures: { type: 'string' },
     profile: { type: 'boolean', default: false },
     guard: { type: 'boolean', default: false },
     record: { type: 'boolean', default: false },
@@ -22,7 +25,8 @@ const { values } = parseArgs({
 const byDefault = values.guard
   ? GUARDED
   : scenarios.filter(({ isLong }) => !isLong).map(({ name }) => name);
-const chosen = values.profile ? [] : (values.scenario ?? byDefault);
+const measuresNothing = values.profile || values.from.length > 0;
+const chosen = measuresNothing ? [] : (values.scenario ?? byDefault);
 const unknown = chosen.filter((name) => !scenarios.some((one) => one.name === name));
 if (unknown.length > 0) {
   console.error(`There is no scenario ${unknown.join(', ')}; there are:`);
@@ -33,6 +37,10 @@ if (unknown.length > 0) {
 const effort = { rounds: Number(values.rounds), seconds: Number(values.seconds) };
 const dir = await mkdtemp(join(tmpdir(), 'bench-'));
 const results: Result[] = [];
+for (const file of values.from) {
+  const run = JSON.parse(await readFile(file, 'utf8')) as { results: Result[] };
+  results.push(...run.results);
+}
 const failures: string[] = [];
 
 /** With stores of its own: nothing of what was before is left to be written or cleaned up. */
@@ -64,6 +72,9 @@ if (values.profile) {
 } else console.log(tableOf(results));
 
 if (values.record) record(results);
+if (values.pictures !== undefined) {
+  failures.push(...(await writePictures(values.pictures, results)));
+}
 if (values.guard) failures.push(...losses(results));
 for (const failure of failures) console.log(`FAILED ${failure}`);
 if (values.json !== undefined) {

@@ -16,9 +16,10 @@ export function resultOf(scenario: string, row: Row): Result {
   };
 }
 
-/** As a table in Markdown. */
+/** As a table in Markdown, without details. */
 export function tableOf(results: readonly Result[]): string {
-  const rows = results.map(({ scenario, what, unit, values, median: middle, bound, holds }) => [
+  const shownRows = results.filter(({ isDetail }) => !isDetail);
+  const rows = shownRows.map(({ scenario, what, unit, values, median: middle, bound, holds }) => [
     scenario,
     what,
     `${shown(middle)} ${unit}`.trim(),

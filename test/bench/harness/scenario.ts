@@ -10,6 +10,8 @@ export interface Row {
   /** Empty: a ratio. */
   unit: string;
   bound?: Bound;
+  /** For pictures and JSON: the table leaves it out. */
+  isDetail?: boolean;
 }
 
 /** How long to measure. */
