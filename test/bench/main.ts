@@ -2,7 +2,7 @@ import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { GUARDED, losses, record } from './guard.js';
+import { GUARDED, losses, record, unguarded } from './guard.js';
 import { writePictures } from './harness/pictures.js';
 import { type Result, resultOf, tableOf } from './harness/report.js';
 import { Site } from './harness/site.js';
@@ -75,6 +75,7 @@ if (values.record) record(results);
 if (values.pictures !== undefined) {
   failures.push(...(await writePictures(values.pictures, results)));
 }
+failures.push(...unguarded(results));
 if (values.guard) failures.push(...losses(results));
 for (const failure of failures) console.log(`FAILED ${failure}`);
 if (values.json !== undefined) {
