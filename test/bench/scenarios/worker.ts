@@ -1,4 +1,5 @@
 import { request } from 'undici';
+import { costOfEvent, PARTS, PARTS_OF_PRODUCT, used } from '../harness/cost.js';
 import type { Received } from '../harness/receiver.js';
 import { byTurns, ratios, type Scenario } from '../harness/scenario.js';
 
@@ -7,6 +8,8 @@ const ACCOUNTS = 20;
 const CONCURRENCY = 400;
 /** The part of all that is over when a consumer is warm. */
 const WARM = 0.2;
+/** A new process compiles its hot code meanwhile. */
+const WARM_UP_SECONDS = 2;
 
 export const workerAlone: Scenario = {
   name: 'worker-alone',
@@ -57,40 +60,36 @@ export const workerAlone: Scenario = {
 
 export const scaleOut: Scenario = {
   name: 'scale-out',
-  about:
-    '1, 2 and 4 APIs and workers against receivers of 200 ms, a worker with 100 calls in flight',
+  about: '1, 2 and 4 APIs and workers that share the machine, receivers that answer at once',
   async run(site, { rounds, seconds }) {
     const database = await site.database('scale_out');
-    const environment = { WORKER_CONCURRENCY: '100' };
-    const first = await site.deploy(database, { workers: 0 });
-    const accounts = await first.accounts(ACCOUNTS, 'after-200');
-    await first.end();
     const measurement = (count: number) => async () => {
-      const jobs = Math.round(count * seconds * 400);
-      await site.receiver.reset();
-      const deployment = await site.deploy(database, { apis: count, workers: count, environment });
-      await deployment.store(accounts, jobs);
-      const rate = warmRate(await site.receiver.reached(jobs));
+      const deployment = await site.deploy(database, { apis: count, workers: count });
+      const accounts = await deployment.accounts(ACCOUNTS);
+      await deployment.saturate(accounts, { seconds: WARM_UP_SECONDS });
       await deployment.quiet();
+      const before = used(site, deployment);
+      const { rate, events } = await deployment.saturate(accounts, { seconds });
+      await deployment.quiet();
+      const { cpu } = costOfEvent(before, used(site, deployment), events);
       await deployment.end();
-      return rate;
+      return { rate, cpu };
     };
-    const measured = await byTurns(Math.min(rounds, 2), {
+    const { one, two, four } = await byTurns(Math.min(rounds, 2), {
       one: measurement(1),
       two: measurement(2),
       four: measurement(4),
     });
+    const rates = (of: { rate: number }[]) => of.map(({ rate }) => rate);
+    const cpu = (of: { cpu: number[] }[], part: number) => of.map((each) => each.cpu[part] ?? NaN);
     return [
-      {
-        what: 'two APIs and workers / one, targets of 200 ms',
-        values: ratios(measured.two, measured.one),
+      { what: 'rate, two of each / one', values: ratios(rates(two), rates(one)), unit: '' },
+      { what: 'rate, four of each / one', values: ratios(rates(four), rates(one)), unit: '' },
+      ...PARTS.slice(0, PARTS_OF_PRODUCT).map((name, part) => ({
+        what: `CPU for an event, four of each / one: ${name}`,
+        values: ratios(cpu(four, part), cpu(one, part)),
         unit: '',
-      },
-      {
-        what: 'four APIs and workers / one, targets of 200 ms',
-        values: ratios(measured.four, measured.one),
-        unit: '',
-      },
+      })),
     ];
   },
 };
