@@ -21,7 +21,7 @@ const [MUTED, GRID] = ['#5b6675', '#e3e7ec'];
 /** Each clearly lighter than the one before, so that they differ in grey as well. */
 const SHADES = ['#12355b', '#3f88c5', '#f2a541', '#cfd4da'];
 const PARTS = ['API', 'worker', 'PostgreSQL', 'Redis'];
-const PLOT = { left: 64, right: WIDTH - 64, top: 78 };
+const PLOT = { left: 64, right: WIDTH - 92, top: 78 };
 
 /** Each picture, drawn from the results of one or several runs. */
 export const pictures: Record<string, (results: readonly Result[]) => string> = {
@@ -65,12 +65,21 @@ function rateLatency(results: readonly Result[]): string {
       color,
       dash,
     ),
-    ...points.map(
-      ({ rate, row }) =>
-        circle([x(rate), y(row.median)], color) +
+    ...points.map(({ rate, row }) => circle([x(rate), y(row.median)], color)),
+    ...points
+      .slice(0, -1)
+      .map(({ rate, row }) =>
         text(x(rate) + 6, y(row.median) - 8, short(row.median), { color, size: 12 }),
+      ),
+    text(
+      PLOT.right + 10,
+      y(points.at(-1)!.row.median) + 5,
+      `${name} ${short(points.at(-1)!.row.median)}`,
+      {
+        color,
+        bold: true,
+      },
     ),
-    text(PLOT.right + 12, y(points.at(-1)!.row.median) + 10, name, { color, bold: true, size: 14 }),
   ]);
   return svg(bottom + 60, 'Time from accepting an event to its arrival at the target', [
     text(PLOT.left, 56, 'milliseconds, logarithmic; medians, with lowest and highest round', {
@@ -208,7 +217,7 @@ function rowsOf(
   results: readonly Result[],
   scenario: string,
   belongs: (row: Result) => boolean,
-  what = 'that fit',
+  what = 'with a ratio',
 ): Result[] {
   const rows = results.filter(belongs);
   if (rows.length === 0) throw new Error(`the run has no rows ${what} of the scenario ${scenario}`);

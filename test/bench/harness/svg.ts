@@ -74,7 +74,7 @@ function escaped(content: string): string {
 }
 
 export function short(value: number): string {
-  return Number(value.toPrecision(value >= 100 ? 4 : 2)).toLocaleString('en');
+  return (value >= 100 ? Math.round(value) : Number(value.toPrecision(2))).toLocaleString('en');
 }
 
 function px(value: number): string {
