@@ -13,7 +13,7 @@ import { prepare } from './lib/prepare.mjs';
 import { Problem } from './lib/problem.mjs';
 import { identify } from './lib/processes.mjs';
 import { progress } from './lib/progress.mjs';
-import { dataDir, listenAt, portOf, requireNode, ROOT } from './lib/settings.mjs';
+import { dataDir, HEAP_LIMITS, listenAt, portOf, requireNode, ROOT } from './lib/settings.mjs';
 import { stopping } from './lib/stopping.mjs';
 import { requireStores, startStores } from './lib/stores.mjs';
 import { endTasks } from './lib/tasks.mjs';
@@ -162,6 +162,7 @@ async function environment({ host, port, isLoopback }, given, { databaseUrl, red
     env.DATABASE_API_ROLE = new URL(roleUrls.api).username;
     env.DATABASE_WORKER_ROLE = new URL(roleUrls.worker).username;
   }
+  env.NODE_OPTIONS = [HEAP_LIMITS, env.NODE_OPTIONS].join(' ');
   env.HOST = host;
   env.PORT = String(port);
   env.WORKER_PORT ||= String(await freePort());

@@ -27,8 +27,6 @@ const TOLERANCE = 0.25;
 const NOISY: readonly [what: RegExp, tolerance: number][] = [
   // Of one run, the worst round had 2.5 times the median (hanging: 0.549, up to 1.38).
   [/^p99/, 1.5],
-  // From 190 to 290 MB from moment to moment, because V8 lets garbage grow.
-  [/^memory/, 0.55],
 ];
 
 /** By name of the row. */

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { migrate, readConfig } from '#libs/runtime';
 import { contextSchemas } from '../../apps/cli/src/context-schemas.js';
+import { HEAP_LIMITS } from '#tools/settings';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { testDatabaseUrl } from '../support/environment.js';
 import { send } from '../support/http.js';
@@ -328,6 +329,10 @@ describe('the image', () => {
   afterAll(async () => {
     rmSync(dir, { recursive: true, force: true });
     await database.drop();
+  });
+
+  it('limits the heap as npm start does', () => {
+    expect(final).toContain(`\nENV NODE_OPTIONS="${HEAP_LIMITS}"\n`);
   });
 
   it('does not run as root', () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { answersOk } from '#tools/net';
 import type { Program, Programs } from '#tools/programs';
-import { ROOT } from '#tools/settings';
+import { HEAP_LIMITS, ROOT } from '#tools/settings';
 import type { Environment } from './environment.js';
 
 const READY_MS = 60_000;
@@ -50,6 +50,7 @@ export class ServiceProcess {
     const env = {
       PATH: process.env.PATH,
       HOST: '127.0.0.1',
+      NODE_OPTIONS: HEAP_LIMITS,
       [this.kind === 'api' ? 'PORT' : 'WORKER_PORT']: String(this.port),
       ...environment(),
     };

@@ -11,6 +11,12 @@ const NODE_MINOR = 19;
 const LOOPBACK_OF_ALL = { '0.0.0.0': '127.0.0.1', '::': '[::1]' };
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|localhost)$/;
 
+/**
+ * For Node.js, which would otherwise let the garbage of an API or a worker grow with the memory of the machine
+ * (docs/operating/scale.md). The image has the same (tools/Dockerfile).
+ */
+export const HEAP_LIMITS = '--max-old-space-size=256 --max-semi-space-size=20';
+
 /** @throws Problem on a Node that is too old for what we are about to start */
 export function requireNode() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);

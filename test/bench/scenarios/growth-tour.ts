@@ -218,7 +218,8 @@ async function testWhilePaused(known: Known, call: CallApi): Promise<void> {
 
 /** A session that was not used for a while, and its end. */
 async function useSession(deployment: Deployment, account: Account): Promise<void> {
-  const url = `${deployment.apis[0]!.url}/v1/session`;
+  const { url: origin } = deployment.apis[0]!;
+  const url = `${origin}/v1/session`;
   const [username, password] = pairOf(account);
   const { headers } = await request('POST', url, { body: { username, password } });
   const cookie = String(headers['set-cookie']).split(';', 1)[0]!;
@@ -226,7 +227,7 @@ async function useSession(deployment: Deployment, account: Account): Promise<voi
     `UPDATE sessions SET used_at = now() - interval '2 minutes'`,
   );
   const own = { cookie, 'sec-fetch-site': 'same-origin' };
-  const { status } = await request('GET', url, { headers: own });
+  const { status } = await request('GET', `${origin}/v1/webhooks`, { headers: own });
   if (status !== 200) throw new Error(`the session was refused with ${String(status)}`);
   await request('DELETE', url, { headers: own });
 }

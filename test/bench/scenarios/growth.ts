@@ -10,7 +10,7 @@ import { faultsOfStatements } from './growth-plans.js';
 const ACCOUNTS = 20;
 const SMALL = { deliveries: 10_000, days: 30, subscriptions: 0, applications: 10 };
 const LARGE = {
-  deliveries: Number(process.env['GROWTH'] ?? 10_000_000),
+  deliveries: 10_000_000,
   days: 1_100,
   subscriptions: 100_000,
   applications: 1_000_000,
