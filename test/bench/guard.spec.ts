@@ -24,13 +24,10 @@ it('allows a row to be better by any amount', () => {
 });
 
 it('allows rows that vary more to be worse by more', () => {
-  const recorded = { 'p99 at half load': 10, 'memory of the API': 100 };
-  const rows = (p99: number, memory: number) => [
-    row('p99 at half load', p99, atMost),
-    row('memory of the API', memory, atMost),
-  ];
-  expect(losses(rows(24, 154), recorded)).toEqual([]);
-  expect(losses(rows(26, 156), recorded)).toHaveLength(2);
+  const recorded = { 'p99 at half load': 10 };
+  const rows = (p99: number) => [row('p99 at half load', p99, atMost)];
+  expect(losses(rows(24), recorded)).toEqual([]);
+  expect(losses(rows(26), recorded)).toHaveLength(1);
 });
 
 it('fails for a row that is not measured, has no value, or is not recorded', () => {
