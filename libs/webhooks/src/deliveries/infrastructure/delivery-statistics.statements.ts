@@ -29,7 +29,8 @@ ORDER BY a.at DESC LIMIT @limit`);
 export function countWaiting(span: Span) {
   return statement<{ webhookId: string }, { deliveries: number; since: Date | null }>(`
 SELECT count(*)::integer AS deliveries, min(d.created_at) AS since
-FROM deliveries d JOIN webhooks w ON w.id = d.webhook_id
-WHERE d.webhook_id = @webhookId AND d.state = 'pending' AND d.generation = w.generation
+FROM deliveries d
+WHERE d.webhook_id = @webhookId AND d.state = 'pending'
+  AND d.generation = (SELECT generation FROM webhooks WHERE id = @webhookId)
   AND ${within('d.id', span)}`);
 }
