@@ -23,6 +23,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
 
   async onApplicationBootstrap(): Promise<void> {
     if (this.config.METRICS_PORT === 0) return;
+    this.metrics.observeProcess();
     const server = createServer((request, response) => {
       if (request.method !== 'GET' || request.url !== '/metrics') {
         response.writeHead(404).end();

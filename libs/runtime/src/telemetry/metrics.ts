@@ -16,15 +16,21 @@ export class Metrics {
   private readonly registry = new Registry();
 
   constructor() {
-    // CPU, memory, garbage collection, event-loop delay.
-    collectDefaultMetrics({ register: this.registry });
-    // They repeat others, under names that Prometheus keeps for counters.
-    for (const what of ['handles', 'requests', 'resources'])
-      this.registry.removeSingleMetric(`nodejs_active_${what}_total`);
     const name = 'switchhook_build_info';
     const help = 'Always 1; its label is the version of the process.';
     const build = new Gauge({ name, help, labelNames: ['version'], registers: [this.registry] });
     build.set({ version: VERSION }, 1);
+  }
+
+  /**
+   * Adds CPU, memory, garbage collection and event-loop delay of the process. Measuring the delay wakes the
+   * process a hundred times a second.
+   */
+  observeProcess(): void {
+    collectDefaultMetrics({ register: this.registry });
+    // They repeat others, under names that Prometheus keeps for counters.
+    for (const what of ['handles', 'requests', 'resources'])
+      this.registry.removeSingleMetric(`nodejs_active_${what}_total`);
   }
 
   /**
