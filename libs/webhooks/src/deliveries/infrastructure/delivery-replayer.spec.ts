@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest';
 import type { BackgroundTasks, Database, TaskWork } from '#libs/runtime';
 import type { PendingDays } from './pending-days.js';
 import { DeliveryReplayer } from './delivery-replayer.js';
-import { READY_REPLAYS } from './replay-progress.statements.js';
+import { IS_ANY_REPLAYING, READY_REPLAYS } from './replay-progress.statements.js';
 
 const NOTHING_YET = '019a0b1c-2d3e-7f40-8a51-b26c73d84e95';
 const locked = new Error('canceling statement due to lock timeout');
@@ -19,7 +19,9 @@ async function run(signal: AbortSignal): Promise<{ continuedIds: string[]; failu
   };
   const database = {
     run: (statement: object, values: { id?: string } = {}) =>
-      statement === READY_REPLAYS ? Promise.resolve(ready) : continued(values.id),
+      statement === IS_ANY_REPLAYING || statement === READY_REPLAYS
+        ? Promise.resolve(ready)
+        : continued(values.id),
   };
   const days = { spans: () => Promise.resolve([]), note: () => undefined };
   const add = vi.fn<(name: string, options: object, work: TaskWork) => void>();

@@ -12,6 +12,7 @@ import {
   END_PARTS,
   END_REPLAYS,
   findWaiting,
+  IS_ANY_REPLAYING,
   READY_REPLAYS,
   type ReadyReplay,
 } from './replay-progress.statements.js';
@@ -36,6 +37,8 @@ export class DeliveryReplayer {
   }
 
   private async replay(signal: AbortSignal): Promise<void> {
+    const replaying = await this.database.run(IS_ANY_REPLAYING);
+    if (replaying.length === 0) return;
     for (const end of [END_REPLAYS, END_PARTS, COMPLETE_REPLAYS]) await this.database.run(end);
     const ready = await this.database.run(READY_REPLAYS);
     if (ready.length === 0) return;

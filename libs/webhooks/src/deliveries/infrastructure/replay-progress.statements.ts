@@ -12,6 +12,12 @@ export const DAYS_REPLAYED = daysAtOnce('deliveries', 'deliveries');
 
 const IS_OFF = '(NOT w.enabled OR w.deleted_at IS NOT NULL)';
 
+/** Whether any replay is running, or has parts to remove. */
+export const IS_ANY_REPLAYING = prepared(
+  'replays.any',
+  `SELECT id FROM replays WHERE state = 'running' UNION ALL SELECT replay_id FROM replay_parts LIMIT 1`,
+);
+
 /** Ends some replays of one subscription that was switched off or deleted after they were requested. */
 export const END_REPLAYS = prepared(
   'replays.end',
