@@ -22,6 +22,7 @@ const NOT_REACHED: Record<string, string> = {
     ]),
   ),
   'pending.existing': 'a worker lost its lease before it recorded an outcome',
+  'sessions.use': 'a session is used a minute after it began, or later',
 };
 
 /** Statements whose answer is exact however much they read, and why. */
