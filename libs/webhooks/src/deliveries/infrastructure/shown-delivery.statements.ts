@@ -6,6 +6,10 @@ import { hasResult } from './last-result.statements.js';
 import { daysAtOnce, type Span, within } from './partition-walk.js';
 import { IS_BLOCKED, OFF_REASON } from '../../subscriptions/infrastructure/webhook-flow.js';
 
+/** Looks each one up: for a plain join of many deliveries, the planner would read the subscriptions of others. */
+const WITH_SUBSCRIPTION =
+  'LEFT JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true';
+
 /** Whether the subscription of a pending delivery was switched off or deleted after its creation. */
 const IS_OUTDATED = 'w.generation IS NULL OR d.generation < w.generation';
 
@@ -44,7 +48,7 @@ export function shown(ofEvent: string, from = 'deliveries', columns = ''): strin
     END AS "nextAttemptAt",
     d.created_at AS "createdAt", ${END}, coalesce(e.test, false) AS test
   FROM ${from} d
-  LEFT JOIN webhooks w ON w.id = d.webhook_id
+  ${WITH_SUBSCRIPTION}
   LEFT JOIN events e ON e.id = d.event_id AND ${ofEvent}`;
 }
 
@@ -154,7 +158,7 @@ export function listDeliveries(state: DeliveryState | undefined, span: Span) {
       FROM (
         SELECT * FROM deliveries d WHERE ${OWNED} AND ${within('d.id', span)}
           ${stored === undefined ? '' : `AND ${stored}`} ${isSorted ? 'OFFSET 0' : ''}
-      ) d LEFT JOIN webhooks w ON w.id = d.webhook_id
+      ) d ${WITH_SUBSCRIPTION}
       WHERE (@after::uuid IS NULL OR d.id < @after)
         AND (@since::timestamptz IS NULL OR (d.created_at >= @since AND d.id >= least_uuid(@since)))
         AND (@until::timestamptz IS NULL
