@@ -15,7 +15,7 @@ const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|localhost)$/;
  * For Node.js, which would otherwise let the garbage of an API or a worker grow with the memory of the machine
  * (docs/operating/scale.md). The image has the same (tools/Dockerfile).
  */
-export const HEAP_LIMITS = '--max-old-space-size=256 --max-semi-space-size=20';
+export const HEAP_LIMITS = '--max-old-space-size=256';
 
 /** @throws Problem on a Node that is too old for what we are about to start */
 export function requireNode() {
