@@ -6,7 +6,6 @@ import {
   type Belongings,
   type Installation,
   numberUnmistakably,
-  placesOf,
   REFERENCES,
   requireMakersOf,
 } from '../support/belongings.js';
@@ -15,6 +14,7 @@ import {
   type ApiDocument,
   DescribedApi,
   type DescribedOperation,
+  placesOf,
 } from '../support/described-api.js';
 import { type Answer, clientOf, send } from '../support/http.js';
 import { startApi } from '../support/processes.js';

@@ -4,9 +4,9 @@ import {
   type Belongings,
   type Installation,
   makeAnother,
-  placesOf,
   REFERENCES,
 } from '../support/belongings.js';
+import { placesOf } from '../support/described-api.js';
 import type { DescribedApi, DescribedOperation } from '../support/described-api.js';
 import { type Answer, basic, request as ask } from '../support/http.js';
 import { forbiddenIn, unexplainedIn, unexplainedResults } from './judgement.js';

@@ -1,4 +1,4 @@
-import { placesOf } from '../support/belongings.js';
+import { placesOf } from '../support/described-api.js';
 import type { DescribedOperation } from '../support/described-api.js';
 import type { Answer } from '../support/http.js';
 import type { FuzzRequest } from './requests.js';

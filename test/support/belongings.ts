@@ -1,5 +1,6 @@
 import { createUser } from './accounts.js';
 import type { TestDatabase } from './database.js';
+import { placesOf } from './described-api.js';
 import { type Client, clientOf } from './http.js';
 
 /** An installation that accounts are made on. */
@@ -71,17 +72,6 @@ export const REFERENCES: Readonly<Record<string, string>> = {
   accountId: 'users',
   webhookId: 'webhooks',
 };
-
-/** The places of the parameters of a path, as {@link Belongings.ids} names them. */
-export function placesOf(path: string): { name: string; place: string }[] {
-  const segments = path.split('/').slice(2);
-  return segments.flatMap((segment, index) => {
-    const [, name] = /^\{(\w+)\}$/.exec(segment) ?? [];
-    if (name === undefined) return [];
-    const before = segments.slice(0, index).filter((part) => !part.startsWith('{'));
-    return [{ name, place: before.join('/') }];
-  });
-}
 
 /** @throws Error when there is a resource that nobody has told us how to make */
 export function requireMakersOf(paths: readonly string[]): void {

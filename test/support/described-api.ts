@@ -209,6 +209,17 @@ export class DescribedApi {
   }
 }
 
+/** The parameters of a path, each with its place: the names of the collections that it is in. */
+export function placesOf(path: string): { name: string; place: string }[] {
+  const segments = path.split('/').slice(2);
+  return segments.flatMap((segment, index) => {
+    const [, name] = /^\{(\w+)\}$/.exec(segment) ?? [];
+    if (name === undefined) return [];
+    const before = segments.slice(0, index).filter((part) => !part.startsWith('{'));
+    return [{ name, place: before.join('/') }];
+  });
+}
+
 function patternOf(template: string): RegExp {
   const literal = template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+');
   return new RegExp(`^${literal}/?$`);
