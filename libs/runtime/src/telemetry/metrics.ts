@@ -18,7 +18,13 @@ export class Metrics {
   constructor() {
     const name = 'switchhook_build_info';
     const help = 'Always 1; its label is the version of the process.';
-    const build = new Gauge({ name, help, labelNames: ['version'], registers: [this.registry] });
+    const build = new Gauge({
+      name,
+      help,
+      labelNames: ['version'],
+      aggregator: 'first',
+      registers: [this.registry],
+    });
     build.set({ version: VERSION }, 1);
   }
 
@@ -31,6 +37,10 @@ export class Metrics {
     // They repeat others, under names that Prometheus keeps for counters.
     for (const what of ['handles', 'requests', 'resources'])
       this.registry.removeSingleMetric(`nodejs_active_${what}_total`);
+    // Its average over several processes would hide one that is blocked.
+    Object.assign(this.registry.getSingleMetric('nodejs_eventloop_lag_p99_seconds') ?? {}, {
+      aggregator: 'max',
+    });
   }
 
   /**
@@ -66,11 +76,19 @@ export class Metrics {
   /**
    * A value that is read when it is scraped. If reading fails, it is omitted, so that an alert can detect
    * its absence.
+   * @param ofSeveral how the values of several processes become one: a gauge of a store, which each of them
+   *   reads, is their `max`
    */
-  gauge(name: string, help: string, read: () => number | Promise<number>): void {
+  gauge(
+    name: string,
+    help: string,
+    read: () => number | Promise<number>,
+    ofSeveral: 'sum' | 'max' = 'sum',
+  ): void {
     new Gauge({
       name,
       help,
+      aggregator: ofSeveral,
       registers: [this.registry],
       async collect() {
         try {
@@ -88,12 +106,23 @@ export class Metrics {
     help: string,
     labelNames: readonly Label[],
   ): Gauge<Label> {
-    return new Gauge({ name, help, labelNames: [...labelNames], registers: [this.registry] });
+    return new Gauge({
+      name,
+      help,
+      labelNames: [...labelNames],
+      aggregator: 'max',
+      registers: [this.registry],
+    });
   }
 
   /** All metrics in the text format of Prometheus. */
   text(): Promise<string> {
     return this.registry.metrics();
+  }
+
+  /** All metrics, to be aggregated with those of other processes. */
+  values(): ReturnType<Registry['getMetricsAsJSON']> {
+    return this.registry.getMetricsAsJSON();
   }
 
   get contentType(): string {

@@ -15,11 +15,13 @@ export class BacklogMetrics {
       'switchhook_oldest_due_age_seconds',
       'Age of the oldest due delivery that no worker and no queue has; the same in all workers.',
       () => this.oldestDueS(),
+      'max',
     );
     metrics.gauge(
       'switchhook_pending_deliveries',
       'Unfinished deliveries; the same in all workers.',
       () => this.pending(),
+      'max',
     );
   }
 

@@ -47,6 +47,7 @@ export class DeliveryMetrics {
       'switchhook_queue_jobs',
       'Jobs on the queues of all shards, of up to ten deliveries each.',
       () => queue.jobs(),
+      'max',
     );
   }
 
