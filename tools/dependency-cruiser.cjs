@@ -106,7 +106,7 @@ module.exports = {
         path: '^libs/',
         pathNot: [
           '^libs/$1/',
-          '^libs/[^/]+/src/((domain|http|config)/)?index\\.ts$',
+          '^libs/[^/]+/src/((domain|http|config|cluster)/)?index\\.ts$',
           // For specs, by the next rule.
           FOR_SPECS,
         ],
@@ -122,7 +122,10 @@ module.exports = {
       name: 'apps-through-the-index',
       severity: 'error',
       from: { path: '^apps/' },
-      to: { path: '^libs/', pathNot: '^libs/[^/]+/src/((domain|http|config)/)?index\\.ts$' },
+      to: {
+        path: '^libs/',
+        pathNot: '^libs/[^/]+/src/((domain|http|config|cluster)/)?index\\.ts$',
+      },
     },
     {
       name: 'http-of-a-context-only-in-the-api',
@@ -191,7 +194,7 @@ module.exports = {
       to: {
         path: '^(apps|libs)/',
         pathNot: [
-          '^libs/[^/]+/src/((domain|http|config)/)?index\\.ts$',
+          '^libs/[^/]+/src/((domain|http|config|cluster)/)?index\\.ts$',
           // What an app is made of.
           '^apps/[^/]+/src/((api|worker)\\.module|context-schemas)\\.ts$',
         ],

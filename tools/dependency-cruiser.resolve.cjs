@@ -5,6 +5,7 @@ module.exports = {
   resolve: {
     alias: {
       '#libs/http': resolve('libs/http/src/index.ts'),
+      '#libs/runtime/cluster': resolve('libs/runtime/src/cluster/index.ts'),
       '#libs/runtime/config': resolve('libs/runtime/src/config/index.ts'),
       '#libs/*/domain': resolve('libs/*/src/domain/index.ts'),
       '#libs/*/http': resolve('libs/*/src/http/index.ts'),

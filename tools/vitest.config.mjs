@@ -22,7 +22,10 @@ export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
   resolve: {
     alias: [
-      { find: /^#libs\/([^/]+)\/(domain|http|config)$/, replacement: `${libs}$1/src/$2/index.ts` },
+      {
+        find: /^#libs\/([^/]+)\/(domain|http|config|cluster)$/,
+        replacement: `${libs}$1/src/$2/index.ts`,
+      },
       { find: /^#libs\/([^/]+)$/, replacement: `${libs}$1/src/index.ts` },
     ],
   },

@@ -384,6 +384,7 @@ describe('the Kubernetes manifests', () => {
   });
 
   it('need no more connections than PostgreSQL allows by default', () => {
+    expect([settings.get('API_PROCESSES'), settings.get('WORKER_PROCESSES')]).toEqual(['1', '1']);
     const most = ofKind('HorizontalPodAutoscaler').map(({ spec }) => spec.maxReplicas);
     const surge = deployments.length;
     const ofPods = (most.reduce((sum, count) => sum + count, 0) + surge) * poolSize();

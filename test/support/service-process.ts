@@ -51,6 +51,9 @@ export class ServiceProcess {
       PATH: process.env.PATH,
       HOST: '127.0.0.1',
       NODE_OPTIONS: HEAP_LIMITS,
+      // Whatever the machine's cores.
+      API_PROCESSES: '1',
+      WORKER_PROCESSES: '1',
       [this.kind === 'api' ? 'PORT' : 'WORKER_PORT']: String(this.port),
       ...environment(),
     };

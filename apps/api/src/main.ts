@@ -1,13 +1,7 @@
-import 'reflect-metadata';
-import { applicationsSchema } from '#libs/applications';
-import { startServer } from '#libs/http';
-import { identitySchema } from '#libs/identity';
-import { webhooksSchema } from '#libs/webhooks';
-import { ApiModule } from './api.module.js';
+import { runProcesses } from '#libs/runtime/cluster';
 
-await startServer({
+await runProcesses({
   name: 'api',
-  port: 'PORT',
-  moduleFor: (config) => ApiModule.forConfig(config),
-  schemas: [identitySchema, applicationsSchema, webhooksSchema],
+  processes: 'API_PROCESSES',
+  load: () => import('./server.js'),
 });

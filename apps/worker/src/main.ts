@@ -1,13 +1,7 @@
-import 'reflect-metadata';
-import { applicationsSchema } from '#libs/applications';
-import { startServer } from '#libs/http';
-import { identitySchema } from '#libs/identity';
-import { webhooksSchema } from '#libs/webhooks';
-import { WorkerModule } from './worker.module.js';
+import { runProcesses } from '#libs/runtime/cluster';
 
-await startServer({
+await runProcesses({
   name: 'worker',
-  port: 'WORKER_PORT',
-  moduleFor: (config) => WorkerModule.forConfig(config),
-  schemas: [identitySchema, applicationsSchema, webhooksSchema],
+  processes: 'WORKER_PROCESSES',
+  load: () => import('./server.js'),
 });

@@ -1,4 +1,6 @@
+import cluster from 'node:cluster';
 import type { Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Config, Metrics } from '#libs/runtime';
 
 /** Options for creating the server. */
@@ -21,12 +23,28 @@ export function limitConnections(server: Server, config: Config, metrics: Metric
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   // Node would silently drop further headers, perhaps Authorization. requestMiddleware refuses them instead.
   server.maxHeadersCount = 0;
-  server.maxConnections = config.MAX_CONNECTIONS;
+  if (cluster.isWorker) dropBeyond(server, config.MAX_CONNECTIONS);
+  else server.maxConnections = config.MAX_CONNECTIONS;
   const dropped = metrics.counter(
     'switchhook_dropped_connections_total',
     'Client connections dropped because of MAX_CONNECTIONS.',
   );
   server.on('drop', () => dropped.inc());
+}
+
+/**
+ * With `maxConnections`, a full process of a cluster refuses the connection, and Node offers it to the others:
+ * endlessly, if all are full.
+ */
+function dropBeyond(server: Server, limit: number): void {
+  let open = 0;
+  server.prependListener('connection', (socket: Socket) => {
+    open += 1;
+    socket.once('close', () => (open -= 1));
+    if (open <= limit) return;
+    socket.destroy();
+    server.emit('drop');
+  });
 }
 
 /**

@@ -1,3 +1,4 @@
+import cluster from 'node:cluster';
 import {
   createServer,
   type IncomingMessage,
@@ -12,7 +13,15 @@ import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-ex
 import { randomUUID } from 'node:crypto';
 import type { Express, Response } from 'express';
 import { DomainError } from '#libs/kernel';
-import { CONFIG, type Config, Metrics, NestLog, type StartLog, Tracing } from '#libs/runtime';
+import {
+  CONFIG,
+  type Config,
+  Metrics,
+  NestLog,
+  type StartLog,
+  STOP_SIGNALS,
+  Tracing,
+} from '#libs/runtime';
 import { LIMITS, limitConnections } from './connection-limits.js';
 import { leaveContinueToRoutes } from './continue.js';
 import { corsFor } from './cors.js';
@@ -218,6 +227,6 @@ export async function createHttpApplication(
   if (config.CORS_ORIGINS.length > 0) app.enableCors(corsFor(config.CORS_ORIGINS));
   app.useGlobalFilters(app.get(ProblemFilter));
   // After an orderly shutdown the exit code is 0, not the signal's.
-  app.enableShutdownHooks([], { useProcessExit: true });
+  app.enableShutdownHooks(cluster.isWorker ? [...STOP_SIGNALS] : [], { useProcessExit: true });
   return app;
 }

@@ -11,6 +11,7 @@ import {
   readConfig,
   requireSecretsKeys,
   startProcess,
+  STOP_SIGNALS,
   storeAddresses,
   VERSION,
   waitForSchema,
@@ -29,8 +30,6 @@ export interface ServerProcess {
   /** The contexts whose tables it uses. */
   schemas: readonly DatabaseSchema[];
 }
-
-const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
 /** The log writes asynchronously; `stopping` should precede `stopped`. */
 const LOG_MS = 10;
@@ -53,14 +52,14 @@ export function startServer({ name, port, moduleFor, schemas }: ServerProcess): 
     log.info({ version: VERSION, ...storeAddresses(config) }, 'starting');
     // Before the log's own listener, which writes the lines that are still in memory.
     process.prependOnceListener('exit', (code) => log.info({ code }, 'stopped'));
-    for (const signal of SIGNALS) {
+    for (const signal of STOP_SIGNALS) {
       process.once(signal, () => log.info({ signal }, 'stopping')).once(signal, end);
     }
     const waiting = new WaitingServer(config, port);
     await waitForSchema(config, schemas, log, (reason) => waiting.serve(reason));
     await waiting.close();
     const app = await createHttpApplication(moduleFor(config), startLog);
-    for (const signal of SIGNALS) process.off(signal, end);
+    for (const signal of STOP_SIGNALS) process.off(signal, end);
     await app.init();
     // Not `app.listen`, which would log the error of a port in use a second time.
     await listen(app.getHttpServer(), port, config);

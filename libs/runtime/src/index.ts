@@ -1,5 +1,6 @@
 export type { TaskWork } from './background/background-task.js';
 export { BackgroundTasks } from './background/background-tasks.js';
+export { STOP_SIGNALS } from './cluster/signals.js';
 export type { Network } from './config/config-values.js';
 export { type Config, CONFIG, InvalidConfigError, readConfig } from './config/config.js';
 export {

@@ -1,3 +1,4 @@
+import { STOP_SIGNALS } from './cluster/signals.js';
 import { isUnavailable } from './database/database-errors.js';
 import { InvalidConfigError } from './config/config.js';
 import { StartLog } from './logging/start-log.js';
@@ -5,17 +6,24 @@ import { StartLog } from './logging/start-log.js';
 const SHUTDOWN_TIMEOUT_MS = 24_500;
 
 /**
- * Starts a process. If that fails, it logs the reason on standard error and exits with 1; only our own bugs
- * get a stack trace, an operator's mistakes get a sentence. The process also exits with 1 if a store that
- * hangs delays its shutdown for too long.
+ * Starts a process, or exits as {@link orExit} does. It also exits with 1 if a store that hangs delays its
+ * shutdown for too long.
  */
 export async function startProcess(
   name: string,
   start: (log: StartLog) => Promise<void>,
 ): Promise<void> {
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  for (const signal of STOP_SIGNALS) {
     process.once(signal, () => setTimeout(() => process.exit(1), SHUTDOWN_TIMEOUT_MS).unref());
   }
+  await orExit(name, start);
+}
+
+/**
+ * If the start of a process fails, logs the reason on standard error and exits with 1; only our own bugs get
+ * a stack trace, an operator's mistakes get a sentence.
+ */
+export async function orExit(name: string, start: (log: StartLog) => Promise<void>): Promise<void> {
   const log = new StartLog(name);
   try {
     await start(log);

@@ -1,5 +1,6 @@
 import { createSecretKey } from 'node:crypto';
 import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import type { SecretKey } from '#libs/kernel';
@@ -9,6 +10,24 @@ export type Network = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 export const wholeNumber = (min: number, max: number, byDefault: number) =>
   z.coerce.number().int().min(min).max(max).default(byDefault);
+
+/** With four of each kind at the most, their connections fit into PostgreSQL's usual 100. */
+const MAX_BY_DEFAULT = 4;
+
+/** A number of processes, by default a part of the cores. */
+export const processes = (partOfCores: number) =>
+  z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(64)
+    .optional()
+    .transform((given) => given ?? processesFor(availableParallelism() * partOfCores));
+
+/** At least one; see {@link MAX_BY_DEFAULT}. */
+export function processesFor(cores: number): number {
+  return Math.min(Math.max(Math.round(cores), 1), MAX_BY_DEFAULT);
+}
 
 /** A comma-separated list; blank items are skipped. */
 const list = <Item>(must: string, read: (item: string) => Item | undefined) =>

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
+import { processesFor } from './config-values.js';
 import { configJsonSchema, InvalidConfigError, readApiAddress, readConfig } from './config.js';
 
 /** 32 bytes in Base64 that are easy to recognise. */
@@ -29,6 +30,17 @@ function faultOf(variables: Record<string, string | undefined>): string {
     throw error;
   }
 }
+
+describe('processesFor', () => {
+  it.each([
+    [2, 1, 1],
+    [4, 1, 2],
+    [8, 2, 4],
+    [64, 4, 4],
+  ])('splits %i cores into %i API and %i worker processes', (cores, apis, workers) => {
+    expect([processesFor(cores / 4), processesFor(cores / 2)]).toEqual([apis, workers]);
+  });
+});
 
 describe('readConfig', () => {
   it('requires DATABASE_URL and has defaults for all other variables', () => {
@@ -103,6 +115,8 @@ describe('readConfig', () => {
 
   it.each([
     ['DATABASE_POOL_SIZE', 2, 500],
+    ['API_PROCESSES', 1, 64],
+    ['WORKER_PROCESSES', 1, 64],
     ['PORT', 0, 65_535],
     ['MAX_CONNECTIONS', 1, 1_000_000],
     ['REQUEST_TIMEOUT_MS', 1_000, 600_000],

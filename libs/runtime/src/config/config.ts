@@ -7,6 +7,7 @@ import {
   onOff,
   origins,
   ports,
+  processes,
   rate,
   secretKeys,
   wholeNumber,
@@ -44,6 +45,12 @@ const schema = z.object({
   PORT: wholeNumber(0, 65_535, 3000).describe('port of the API'),
   WORKER_PORT: wholeNumber(0, 65_535, 3001).describe("port of the worker's health"),
   METRICS_PORT: wholeNumber(0, 65_535, 0).describe('port of the metrics; 0 serves none'),
+  API_PROCESSES: processes(1 / 4).describe(
+    'how many processes an API consists of; by default a quarter of the cores, 1 to 4',
+  ),
+  WORKER_PROCESSES: processes(1 / 2).describe(
+    'how many processes a worker consists of; by default half of the cores, 1 to 4',
+  ),
   SHUTDOWN_DELAY_MS: wholeNumber(0, 15_000, 3_000).describe(
     'how long an API still accepts requests after SIGTERM',
   ),
@@ -138,6 +145,16 @@ export class InvalidConfigError extends Error {
  */
 export function readConfig(environment: Environment = process.env): Config {
   return parse(schema, environment);
+}
+
+/**
+ * Reads how many processes the API and the worker of this machine consist of, for programs that start them.
+ * @throws InvalidConfigError
+ */
+export function readProcesses(
+  environment: Environment = process.env,
+): Pick<Config, 'API_PROCESSES' | 'WORKER_PROCESSES'> {
+  return parse(schema.pick({ API_PROCESSES: true, WORKER_PROCESSES: true }), environment);
 }
 
 /** The variables as JSON Schema, each as written in the environment. For documentation. */

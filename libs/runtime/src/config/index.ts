@@ -1,2 +1,2 @@
-/** For the command line, which would otherwise wait half a second for all of the runtime. */
-export { readApiAddress } from './config.js';
+/** For the command line and `npm start`, which would otherwise wait half a second for all of the runtime. */
+export { readApiAddress, readProcesses } from './config.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { UnavailableError } from '#libs/kernel';
-import { jsonLines } from './log.js';
+import { jsonLines } from './json-lines.js';
 
 /** How an error is logged. */
 function logged(err: unknown): unknown {

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type LoggerService } from '@nestjs/common';
-import { type DestinationStream, type Logger, pino } from 'pino';
+import type { Logger } from 'pino';
 import { CONFIG, type Config } from '../config/config.js';
-import { isAway } from '../database/database-errors.js';
+import { jsonLines } from './json-lines.js';
 
 /** Injection token of the process name, which every line has as `process`. */
 export const PROCESS_NAME = Symbol('ProcessName');
@@ -29,39 +29,6 @@ export class Log {
   error(fields: object, message: string): void {
     this.pino.error(fields, message);
   }
-}
-
-/** @param to standard output by default */
-export function jsonLines(name: string, level: string, to?: DestinationStream): Logger {
-  const options = {
-    level,
-    base: { process: name, pid: process.pid },
-    timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label: string) => ({ level: label }) },
-    serializers: { err: errorFields },
-  };
-  return to ? pino(options, to) : pino(options);
-}
-
-/**
- * The logged fields of an error. They are selected, because driver errors contain the statement and its
- * values, and so customer content. During an outage every request fails, and a stack would explain none of them.
- */
-function errorFields(error: unknown): object {
-  if (!(error instanceof Error)) return { type: typeof error };
-  const { name, message, stack } = error;
-  const code = (error as { code?: unknown }).code;
-  return {
-    type: name,
-    message,
-    ...(typeof code === 'string' && { code }),
-    ...(!isOutage(error) && { stack }),
-    ...(error.cause !== undefined && { cause: errorFields(error.cause) }),
-  };
-}
-
-function isOutage(error: unknown): boolean {
-  return isAway(error) || (error instanceof Error && isOutage(error.cause));
 }
 
 /** Writes Nest's own lines in our format, without its start-up messages. */

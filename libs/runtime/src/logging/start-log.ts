@@ -1,6 +1,6 @@
 import type { LoggerService } from '@nestjs/common';
 import { destination, type Logger } from 'pino';
-import { jsonLines } from './log.js';
+import { jsonLines } from './json-lines.js';
 
 /**
  * Writes JSON lines to standard error until the process's log exists. It omits the error that ends the start,

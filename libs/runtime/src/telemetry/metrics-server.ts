@@ -1,16 +1,18 @@
-import { createServer, type Server } from 'node:http';
+import cluster from 'node:cluster';
+import type { Server } from 'node:http';
 import {
   Inject,
   Injectable,
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
+import { AggregatorRegistry } from 'prom-client';
 import { CONFIG, type Config } from '../config/config.js';
-import { listen } from '../listen.js';
 import { Log } from '../logging/log.js';
 import { Metrics } from './metrics.js';
+import { serveMetrics } from './serve-metrics.js';
 
-/** Serves `GET /metrics` on a separate port that is not meant for the public. */
+/** Serves the metrics of this process or, in a child of a cluster, passes them to the primary. */
 @Injectable()
 export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutdown {
   private server: Server | undefined;
@@ -24,21 +26,13 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
   async onApplicationBootstrap(): Promise<void> {
     if (this.config.METRICS_PORT === 0) return;
     this.metrics.observeProcess();
-    const server = createServer((request, response) => {
-      if (request.method !== 'GET' || request.url !== '/metrics') {
-        response.writeHead(404).end();
-        return;
-      }
-      this.metrics.text().then(
-        (text) => response.setHeader('Content-Type', this.metrics.contentType).end(text),
-        (error: unknown) => {
-          this.log.error({ err: error }, 'metrics could not be collected');
-          response.writeHead(500).end();
-        },
-      );
-    });
-    this.server = server;
-    await listen(server, 'METRICS_PORT', this.config);
+    if (cluster.isWorker) {
+      // Its constructor listens to the primary.
+      new AggregatorRegistry();
+      AggregatorRegistry.setRegistries(this.metrics.registry);
+      return;
+    }
+    this.server = await serveMetrics(this.metrics, this.log, this.config);
   }
 
   onApplicationShutdown(): void {

@@ -13,7 +13,8 @@ const SECONDS = [
  */
 @Injectable()
 export class Metrics {
-  private readonly registry = new Registry();
+  /** For a primary that aggregates those of several processes. */
+  readonly registry = new Registry();
 
   constructor() {
     const name = 'switchhook_build_info';
@@ -118,11 +119,6 @@ export class Metrics {
   /** All metrics in the text format of Prometheus. */
   text(): Promise<string> {
     return this.registry.metrics();
-  }
-
-  /** All metrics, to be aggregated with those of other processes. */
-  values(): ReturnType<Registry['getMetricsAsJSON']> {
-    return this.registry.getMetricsAsJSON();
   }
 
   get contentType(): string {

@@ -1,0 +1,38 @@
+import { type DestinationStream, type Logger, pino } from 'pino';
+import { isAway } from '../database/database-errors.js';
+
+/**
+ * The lines of a log, for programs without Nest.
+ * @param to standard output by default
+ */
+export function jsonLines(name: string, level: string, to?: DestinationStream): Logger {
+  const options = {
+    level,
+    base: { process: name, pid: process.pid },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    serializers: { err: errorFields },
+  };
+  return to ? pino(options, to) : pino(options);
+}
+
+/**
+ * The logged fields of an error. They are selected, because driver errors contain the statement and its
+ * values, and so customer content. During an outage every request fails, and a stack would explain none of them.
+ */
+function errorFields(error: unknown): object {
+  if (!(error instanceof Error)) return { type: typeof error };
+  const { name, message, stack } = error;
+  const code = (error as { code?: unknown }).code;
+  return {
+    type: name,
+    message,
+    ...(typeof code === 'string' && { code }),
+    ...(!isOutage(error) && { stack }),
+    ...(error.cause !== undefined && { cause: errorFields(error.cause) }),
+  };
+}
+
+function isOutage(error: unknown): boolean {
+  return isAway(error) || (error instanceof Error && isOutage(error.cause));
+}
