@@ -20,6 +20,7 @@ import { endTasks } from './lib/tasks.mjs';
 
 const READY_MS = 60_000;
 const CLI = 'dist/apps/cli/src/main.js';
+const CONFIG = 'dist/libs/runtime/src/config/index.js';
 const ACCOUNTS = [['demo'], ['other'], ['switch', '--role', 'platform']];
 
 /**
@@ -84,7 +85,7 @@ async function main() {
     () => startApp(running, 'api', at.url, { ...env, ...as('api') }),
     () => startApp(running, 'worker', workerUrl, { ...workerEnv, ...as('worker') }),
   ];
-  await progress('starting the API and the worker', () =>
+  await progress(`starting ${await processesOf(env)}`, () =>
     Promise.all(starters.map(async (start) => keep(await start(), start))),
   );
   writeInstance({
@@ -96,6 +97,16 @@ async function main() {
     secretsKeys: env.SECRETS_KEYS,
   });
   printWelcome(at, given);
+}
+
+/** How many processes start, in words. @param {NodeJS.ProcessEnv} env */
+async function processesOf(env) {
+  /** @type {typeof import('../libs/runtime/src/config/index.js')} */
+  const { readProcesses } = await import(join(ROOT, CONFIG));
+  const { API_PROCESSES: apis, WORKER_PROCESSES: workers } = readProcesses(env);
+  const of = (/** @type {number} */ count, /** @type {string} */ kind) =>
+    count > 1 ? `${count} ${kind} processes` : `the ${kind}`;
+  return `${of(apis, 'API')} and ${of(workers, 'worker')}`;
 }
 
 /** Makes this the one start on the data, and ends what a killed one has left running on it. */

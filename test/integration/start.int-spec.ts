@@ -122,14 +122,19 @@ describe('npm start', () => {
   beforeAll(async () => {
     // Nobody holds this lock, and what is in it names nobody.
     writeFileSync(join(dir, 'start.lock'), '[null, {"pid": "one"}]');
-    ({ program, url } = await start(dir));
+    const settings = { API_PROCESSES: '1', WORKER_PROCESSES: '2' };
+    ({ program, url } = await start(dir, settings));
     await program.ready(() => program.output().includes('\nready '), 120_000);
   });
   afterAll(() => program.stop());
 
   it('says what it does, where the console is, and where the API is described', () => {
     const output = program.output();
-    for (const step of ['starting PostgreSQL and Redis', 'preparing the database']) {
+    for (const step of [
+      'starting PostgreSQL and Redis',
+      'preparing the database',
+      'starting the API and 2 worker processes',
+    ]) {
       expect(output).toMatch(
         new RegExp(`^${step} …\\n(${step} … \\d+ s\\n)*${step}: done in`, 'm'),
       );
