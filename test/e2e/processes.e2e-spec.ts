@@ -164,6 +164,8 @@ it('ends all processes in order if the primary is killed', async () => {
   const pids = await started(worker, 2);
   await worker.kill();
   await eventually(() => alive(pids).length === 0);
+  // Without it, Node would end them at once.
+  expect(linesOf(worker, 'stopping').map(({ signal }) => signal)).toEqual(['SIGTERM', 'SIGTERM']);
   expect(linesOf(worker, 'stopped').map(({ code }) => code)).toEqual([0, 0]);
 });
 
