@@ -110,6 +110,7 @@ describe('an API of two processes and a worker of three', () => {
     const text = await eventually(ofWorker!, (shown) => shown.includes(`\n${attempts}\n`));
     expect(text).toMatch(/^switchhook_build_info\{.+\} 1$/m);
     expect(text).toMatch(/^switchhook_pending_deliveries 0$/m);
+    expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds [\d.e-]+$/m);
   });
 
   it('replaces a killed process, while the other one answers', async () => {
