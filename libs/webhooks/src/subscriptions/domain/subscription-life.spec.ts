@@ -264,8 +264,8 @@ describe('a request of the customer', () => {
     expect(DELETED).toEqual({ deletedAt: NOW, ...cleared, ...cancelled });
   });
 
-  it('switches a subscription on and resets its health', () => {
-    const on = { enabled: true, disabledReason: null, disabledAt: null };
+  it('switches a subscription on and resets its health, whatever calls from before will tell', () => {
+    const on = { enabled: true, targetVersion: NEXT, disabledReason: null, disabledAt: null };
     expect(SWITCHED_ON).toEqual({ ...on, ...healthy });
   });
 

@@ -200,9 +200,10 @@ export function switchedOff(reason: DisabledReason | null) {
   } as const;
 }
 
-/** New values of a subscription that its customer switches on. */
+/** New values of a subscription that its customer switches on. Calls from before say nothing of its target now. */
 export const SWITCHED_ON = {
   enabled: true,
+  targetVersion: NEXT,
   disabledReason: null,
   disabledAt: null,
   ...HEALTHY,

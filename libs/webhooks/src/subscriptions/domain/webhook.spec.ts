@@ -164,6 +164,7 @@ describe('Webhook.revisedBy', () => {
     const gone = aWebhook({ enabled: false, disabledReason: 'gone', disabledAt: new Date() });
     expect(revised(gone, { enabled: true })).toEqual({
       enabled: true,
+      targetVersion: NEXT,
       disabledReason: null,
       disabledAt: null,
       ...HEALTHY,
