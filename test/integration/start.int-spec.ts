@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { eventually } from '#tools/eventually';
 import { keepRunning } from '#tools/keep-running';
-import { freePort } from '#tools/net';
+import { freePort, whyNotListen } from '#tools/net';
 import type { Program } from '#tools/programs';
 import { ROOT } from '#tools/settings';
 import { programs } from '../support/processes.js';
@@ -82,9 +82,7 @@ describe('npm start refuses with one sentence', () => {
     ['METRICS_PORT', 'METRICS_PORT=….', 0],
     ['METRICS_PORT', 'METRICS_PORT=… (the worker has the next port).', 1],
   ])('a port that is taken, as %s (%s)', async (setting, choice, offset) => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
+    const [server, port] = await taken(offset);
     try {
       const settings = { [setting]: String(port - offset) };
       expect(await refusal(temporaryDirectory(), settings)).toEqual([
@@ -106,6 +104,18 @@ describe('npm start refuses with one sentence', () => {
       `switchhook: ${setting} must be a whole number from 1 to ${last}.\n`,
     ]);
   });
+
+  /** A taken port. The port below it by `offset` is free, unless it is the same. */
+  async function taken(offset: number): Promise<[Server, number]> {
+    for (;;) {
+      const server = createServer().listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      const why = offset > 0 ? await whyNotListen(port - offset, '127.0.0.1') : undefined;
+      if (why === undefined) return [server, port];
+      server.close();
+    }
+  }
 
   function withFile(name: string, text: string): string {
     const dir = temporaryDirectory();
