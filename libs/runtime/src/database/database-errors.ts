@@ -51,7 +51,7 @@ export function isLockTimeout(error: unknown): boolean {
 }
 
 /** Whether the connection was closed because it was silent for too long (data-source-options.ts). */
-export function isTimedOut(error: unknown): boolean {
+function isTimedOut(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('PostgreSQL was silent');
 }
 
