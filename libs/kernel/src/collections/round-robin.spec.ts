@@ -29,3 +29,10 @@ it('returns nothing while it is empty, and continues with the next value that is
   values.add('b', 'b');
   expect([values.next(), values.size, values.get('b')]).toEqual(['b', 1, 'b']);
 });
+
+it('starts with the first value after it was empty', () => {
+  const values = new RoundRobin<string, string>();
+  expect(values.next()).toBeUndefined();
+  for (const each of ['a', 'b']) values.add(each, each);
+  expect([values.next(), values.next(), values.next()]).toEqual(['a', 'b', 'a']);
+});

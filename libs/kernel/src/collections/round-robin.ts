@@ -1,30 +1,42 @@
-/** Returns its values in a cycle. A value that is added comes last. */
+/**
+ * Returns its values in a cycle. A value that is added comes last.
+ *
+ * Kept in arrays rather than in a `Map`, for the reason that {@link removeFrom} has.
+ */
 export class RoundRobin<Key, Value> {
-  private readonly values = new Map<Key, Value>();
-  /** A map's iterator stays valid when entries are added and deleted. */
-  private cursor = this.values.values();
+  private readonly keys: Key[] = [];
+  private readonly values: Value[] = [];
+  private nextAt = 0;
 
   get size(): number {
-    return this.values.size;
+    return this.keys.length;
   }
 
   get(key: Key): Value | undefined {
-    return this.values.get(key);
+    return this.values[this.keys.indexOf(key)];
   }
 
   add(key: Key, value: Value): void {
-    this.values.set(key, value);
+    const at = this.keys.indexOf(key);
+    if (at >= 0) {
+      this.values[at] = value;
+      return;
+    }
+    this.keys.push(key);
+    this.values.push(value);
   }
 
   remove(key: Key): void {
-    this.values.delete(key);
+    const at = this.keys.indexOf(key);
+    if (at < 0) return;
+    this.keys.splice(at, 1);
+    this.values.splice(at, 1);
+    if (at < this.nextAt) this.nextAt -= 1;
   }
 
   /** The next value; undefined if there is none. */
   next(): Value | undefined {
-    const result = this.cursor.next();
-    if (result.done !== true) return result.value;
-    this.cursor = this.values.values();
-    return this.cursor.next().value;
+    if (this.nextAt >= this.size) this.nextAt = 0;
+    return this.size > 0 ? this.values[this.nextAt++] : undefined;
   }
 }

@@ -1,5 +1,6 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { Config } from '../config/config.js';
+import { runScriptsPlainly } from './plain-scripts.js';
 import { redisAddressOf } from './redis-address.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -20,6 +21,12 @@ export type RedisConnection = Redis | Cluster;
 
 /** Opens a connection that reconnects by itself. The caller must listen for errors. */
 export function connectRedis(config: Config, use: RedisUse): RedisConnection {
+  const connection = connectionOf(config, use);
+  runScriptsPlainly(connection);
+  return connection;
+}
+
+function connectionOf(config: Config, use: RedisUse): RedisConnection {
   const address = redisAddressOf(config.REDIS_URL);
   if (!address) throw new Error('REDIS_URL was not validated');
   const options = optionsFor(use);
