@@ -45,9 +45,6 @@ export function startServer({ name, port, moduleFor, schemas }: ServerProcess): 
   // Or V8 may come to create some of a request's objects in the old generation, which then keep all others of
   // that request until a full garbage collection: half as much memory again, in one start of three.
   setFlagsFromString('--no-allocation-site-pretenuring');
-  // Under the limit of the heap, V8 would collect all garbage whenever ten more megabytes have survived. The
-  // threads that do it take the cores from everything else for up to a tenth of a second.
-  setFlagsFromString('--heap-growing-percent=60');
   return startProcess(name, async (startLog) => {
     const config = readConfig();
     requireSecretsKeys(config);
