@@ -357,7 +357,7 @@ it.each(['exhausted', 'cancelled', 'pending', 'parked'] as const)(
     await client.query(`SET plan_cache_mode = force_custom_plan`);
     await client.query('ANALYZE');
     const page = { ...ANY, webhookId: webhook, limit: 100, state };
-    const { text, valuesOf } = listDeliveries(state, DAYS);
+    const { text, valuesOf } = listDeliveries(state, DAYS, 'webhook');
     expect(await rowsRead(text, valuesOf(page) as Value[])).toBeLessThan(10 * WAITING);
   },
 );
@@ -365,7 +365,7 @@ it.each(['exhausted', 'cancelled', 'pending', 'parked'] as const)(
 it('reads no more than ten thousand cancelled deliveries to find exhausted ones', async () => {
   await client.query(`SET plan_cache_mode = force_custom_plan`);
   const cancelled = `UPDATE deliveries SET state = 'cancelled' WHERE webhook_id = ${webhook}; ANALYZE`;
-  const { text, valuesOf } = listDeliveries('exhausted', DAYS);
+  const { text, valuesOf } = listDeliveries('exhausted', DAYS, 'webhook');
   const page = { ...ANY, webhookId: webhook, limit: 100 };
   const read = await rowsRead(
     text,
@@ -389,7 +389,8 @@ it('lists the newest deliveries of an account without reading those of others', 
   await client.query('ANALYZE');
   const readFor = async (change: Partial<typeof ANY>) => {
     const page = { ...ANY, limit: 100, ...change };
-    const { text, valuesOf } = listDeliveries(undefined, DAYS);
+    const owner = change.webhookId === undefined ? 'account' : 'webhook';
+    const { text, valuesOf } = listDeliveries(undefined, DAYS, owner);
     return rowsRead(text, valuesOf(page) as Value[]);
   };
   expect(await readFor({ accountId: few })).toBeLessThan(WAITING);
@@ -400,6 +401,23 @@ it('lists the newest deliveries of an account without reading those of others', 
   expect(await readFor({ accountId: few, webhookId: webhook })).toBe(0);
 });
 
+it.each(['account', 'webhook'] as const)(
+  'lists deliveries of the %s with most of a day, but none of the newest, without reading those',
+  async (owner) => {
+    const newest = `DELETE FROM deliveries WHERE webhook_id <> ${webhook};
+      INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, state, created_at)
+      SELECT new_uuid(now() + interval '1 ms', n), new_uuid(now(), 0), 0, 0, 'cdrCreated', 1,
+        'succeeded', now()
+      FROM generate_series(1, ${OTHERS / 4}) n;
+      ANALYZE`;
+    await client.query(`SET plan_cache_mode = force_custom_plan`);
+    const { text, valuesOf } = listDeliveries(undefined, DAYS, owner);
+    const of = owner === 'account' ? { accountId: '1' } : { webhookId: webhook };
+    const values = valuesOf({ ...ANY, ...of, limit: 100 }) as Value[];
+    expect(await rowsRead(text, values, newest)).toBeLessThan(2 * WAITING);
+  },
+);
+
 it('lists deliveries of an application without reading the events of others', async () => {
   await database.query(
     `INSERT INTO events (id, account_id, event, resource, occurred_at, created_at, data)
@@ -408,7 +426,7 @@ it('lists deliveries of an application without reading the events of others', as
   );
   await client.query(`SET plan_cache_mode = force_custom_plan`);
   await client.query('ANALYZE');
-  const { text, valuesOf } = listDeliveries(undefined, DAYS);
+  const { text, valuesOf } = listDeliveries(undefined, DAYS, 'webhook');
   const page = { ...ANY, webhookId: webhook, applicationId: '1', limit: 100 };
   expect(await rowsRead(text, valuesOf(page) as Value[])).toBeLessThan(LOOKED_AT + 2 * WAITING);
 });

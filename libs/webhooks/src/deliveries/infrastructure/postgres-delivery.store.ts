@@ -50,10 +50,11 @@ export class PostgresDeliveryStore extends DeliveryStore {
       last,
     });
     const values = { accountId, webhookId: webhook?.id, applicationId, event, status };
+    const owner = webhook ? 'webhook' : accountId === undefined ? undefined : 'account';
     const found = await lookUpTo(page.limit, spans, async (span, limit) => {
       const indexed =
         webhook && state && (await this.areFew(webhook, state, span)) ? state : undefined;
-      return this.transactions.query(listDeliveries(indexed, span), {
+      return this.transactions.query(listDeliveries(indexed, span, owner), {
         ...values,
         after: page.after,
         limit,

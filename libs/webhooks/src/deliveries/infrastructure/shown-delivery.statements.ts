@@ -3,6 +3,7 @@ import { type RowOf, statement, withoutNulls } from '#libs/runtime';
 import type { Delivery, DeliveryState } from '../domain/delivery.js';
 import { shownTargetUrl } from '../../subscriptions/domain/target-url.js';
 import { hasResult } from './last-result.statements.js';
+import { ownedRows } from './owned-rows.js';
 import { daysAtOnce, type Span, within } from './partition-walk.js';
 import { IS_BLOCKED, OFF_REASON } from '../../subscriptions/infrastructure/webhook-flow.js';
 
@@ -122,31 +123,39 @@ interface DeliveriesPage {
   until: string | undefined;
 }
 
-/**
- * Of a subscription, only its own account is compared: the planner shall not choose the account's index, which
- * has far more rows, nor read the deliveries of another account's subscription.
- */
-const OWNED = `CASE WHEN @webhookId::bigint IS NULL
-            THEN @accountId::bigint IS NULL OR d.account_id = @accountId
-            ELSE d.webhook_id = @webhookId
-          END AND (@webhookId::bigint IS NULL OR @accountId::bigint IS NULL OR EXISTS (
-            SELECT FROM webhooks WHERE id = @webhookId AND account_id = @accountId
-          ))`;
+/** A page reads nothing of a subscription that is another account's. */
+const IS_OWN = `(@webhookId::bigint IS NULL OR @accountId::bigint IS NULL OR EXISTS (
+          SELECT FROM webhooks WHERE id = @webhookId AND account_id = @accountId
+        ))`;
 
 /**
  * Not prepared, because a generic plan would sort all deliveries, and would look up the last attempt and the
  * event of each one even if no filter needs them.
  * @param state the state to find by the index of a subscription; undefined to read all deliveries in order
+ * @param owner whose deliveries; undefined for those of everybody
  */
-export function listDeliveries(state: DeliveryState | undefined, span: Span) {
+export function listDeliveries(
+  state: DeliveryState | undefined,
+  span: Span,
+  owner: 'webhook' | 'account' | undefined,
+) {
   const stored = state && STORED_AS[state];
   // OFFSET 0 keeps the planner from choosing the list's order, which reads rows of all other states.
   const isSorted = state !== undefined && SORTED[state] !== undefined;
+  const inOrder = owner && !isSorted ? ownedRows(`${owner}_id`, `@${owner}Id`, 'd.') : undefined;
+  const order = inOrder?.order ?? 'd.id DESC';
+  const conditions = [
+    within('d.id', span),
+    ...(isSorted ? ['d.webhook_id = @webhookId'] : []),
+    ...(inOrder ? [inOrder.condition] : []),
+    IS_OWN,
+    ...(stored === undefined ? [] : [stored]),
+  ];
   return statement<DeliveriesPage, RowOf<Delivery> & LookedAt>(`${shown(
     within('e.id', span),
     `(
     SELECT * FROM (
-      SELECT d.*, row_number() OVER (ORDER BY d.id DESC)::integer AS place,
+      SELECT d.*, row_number() OVER (ORDER BY ${order})::integer AS place,
         (@state::text IS NULL OR ${SHOWN_STATE} = @state)
           AND (@event::text IS NULL OR d.event = @event)
           -- Not EXISTS, for which the planner would read all events of these days into a hash table.
@@ -156,16 +165,15 @@ export function listDeliveries(state: DeliveryState | undefined, span: Span) {
           ), false))
           AND ${hasResult('d.id', span)} AS matches
       FROM (
-        SELECT * FROM deliveries d WHERE ${OWNED} AND ${within('d.id', span)}
-          ${stored === undefined ? '' : `AND ${stored}`} ${isSorted ? 'OFFSET 0' : ''}
+        SELECT * FROM deliveries d WHERE ${conditions.join('\n          AND ')} ${isSorted ? 'OFFSET 0' : ''}
       ) d ${WITH_SUBSCRIPTION}
       WHERE (@after::uuid IS NULL OR d.id < @after)
         AND (@since::timestamptz IS NULL OR (d.created_at >= @since AND d.id >= least_uuid(@since)))
         AND (@until::timestamptz IS NULL
           OR (d.created_at < @until AND d.id < least_uuid(@until + interval '1 ms')))
-      ORDER BY d.id DESC LIMIT ${LOOKED_AT}
-    ) AS looked_at
-    WHERE matches OR place = ${LOOKED_AT} ORDER BY id DESC LIMIT @limit
+      ORDER BY ${order} LIMIT ${LOOKED_AT}
+    ) AS d
+    WHERE matches OR place = ${LOOKED_AT} ORDER BY ${order} LIMIT @limit
   )`,
     'd.place, d.matches,',
   )}

@@ -49,7 +49,7 @@ function readBy(step: Step): number {
 async function eventsRead(accountId: string, unmatched?: true): Promise<number> {
   const today = dayAt(new Date());
   const span = { first: today, last: today };
-  const { text, valuesOf } = listEvents(span, unmatched);
+  const { text, valuesOf } = listEvents(span, { isOwned: true, byIndex: unmatched === true });
   const given = { event: undefined, resource: undefined, applicationId: undefined, ids: undefined };
   const times = { since: undefined, until: undefined, after: undefined };
   const values = valuesOf({ accountId, limit: 100, unmatched, ...given, ...times });
@@ -67,4 +67,12 @@ it('lists the newest events of an account without reading those of others', asyn
   await client.query('ANALYZE');
   expect([await eventsRead(few), await eventsRead(none)]).toEqual([OWN, 0]);
   expect([await eventsRead(few, true), await eventsRead(none, true)]).toEqual([OWN / 2, 0]);
+});
+
+it('lists the events of an account with most of a day, but none of the newest, without reading those', async () => {
+  const most = await anAccount(database);
+  await addEvents(most, 4 * OTHERS);
+  await addEvents(await anAccount(database), OTHERS);
+  await client.query('ANALYZE');
+  expect(await eventsRead(most)).toBe(100);
 });

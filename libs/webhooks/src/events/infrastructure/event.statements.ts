@@ -1,5 +1,6 @@
 import { LOOKED_AT, type LookedAt } from '#libs/kernel';
 import { prepared, type RowOf, statement } from '#libs/runtime';
+import { ownedRows } from '../../deliveries/infrastructure/owned-rows.js';
 import { daysAtOnce, type Span, within } from '../../deliveries/infrastructure/partition-walk.js';
 import { leaseOf } from '../../deliveries/infrastructure/delivery-lease.js';
 import { IS_FREE } from '../../subscriptions/infrastructure/webhook-flow.js';
@@ -213,13 +214,19 @@ interface EventsPage {
 /**
  * Omits tests, which are not events of the platform. Not prepared, because a generic plan sorts all events
  * of the account.
+ * @param isOwned whether they are the events of an account, and not of everybody
  * @param byIndex reads only unmatched events, which an account has an index of
  */
-export function listEvents(span: Span, byIndex = false) {
+export function listEvents(
+  span: Span,
+  { isOwned, byIndex }: { isOwned: boolean; byIndex: boolean },
+) {
+  const owned = isOwned ? ownedRows('account_id', '@accountId') : undefined;
+  const order = owned?.order ?? 'id DESC';
   return statement<EventsPage, RowOf<EventHead> & LookedAt>(`
 SELECT * FROM (
   SELECT ${HEAD},
-    row_number() OVER (ORDER BY id DESC)::integer AS place,
+    row_number() OVER (ORDER BY ${order})::integer AS place,
     NOT test
       AND (@event::text IS NULL OR event = @event)
       AND (@resource::text IS NULL OR resource = @resource)
@@ -228,16 +235,16 @@ SELECT * FROM (
       AS matches
   FROM events
   WHERE ${within('id', span)}
-    AND (@accountId::bigint IS NULL OR account_id = @accountId) ${byIndex ? 'AND unmatched' : ''}
+    ${owned ? `AND ${owned.condition}` : ''} ${byIndex ? 'AND unmatched' : ''}
     AND (@after::uuid IS NULL OR id < @after)
     AND (@since::timestamptz IS NULL OR (created_at >= @since AND id >= least_uuid(@since)))
     AND (@until::timestamptz IS NULL
       OR (created_at < @until AND id < least_uuid(@until + interval '1 ms')))
     AND (@ids::uuid[] IS NULL OR id = ANY (@ids))
-  ORDER BY id DESC LIMIT ${LOOKED_AT}
+  ORDER BY ${order} LIMIT ${LOOKED_AT}
 ) AS looked_at
 WHERE matches OR place = ${LOOKED_AT}
-ORDER BY id DESC LIMIT @limit`);
+ORDER BY ${isOwned ? '"accountId" DESC, id DESC' : order} LIMIT @limit`);
 }
 
 /** The events with a producer's key, newest first. */

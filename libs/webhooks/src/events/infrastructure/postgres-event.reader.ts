@@ -43,9 +43,10 @@ export class PostgresEventReader extends EventReader {
           EVENT_DAYS_LISTED,
           daysListed(filter, page.after),
         );
-    const byIndex = filter.unmatched === true && accountId !== undefined;
+    const isOwned = accountId !== undefined;
+    const byIndex = filter.unmatched === true && isOwned;
     const found = await lookUpTo(page.limit, spans, (span, limit) =>
-      this.transactions.query(listEvents(span, byIndex), {
+      this.transactions.query(listEvents(span, { isOwned, byIndex }), {
         accountId,
         after: page.after,
         limit,
