@@ -235,7 +235,7 @@ SELECT * FROM (
       AS matches
   FROM events
   WHERE ${within('id', span)}
-    ${owned ? `AND ${owned.condition}` : ''} ${byIndex ? 'AND unmatched' : ''}
+    AND ${owned?.condition ?? '@accountId::bigint IS NULL'} ${byIndex ? 'AND unmatched' : ''}
     AND (@after::uuid IS NULL OR id < @after)
     AND (@since::timestamptz IS NULL OR (created_at >= @since AND id >= least_uuid(@since)))
     AND (@until::timestamptz IS NULL
