@@ -31,12 +31,6 @@ export interface ServerProcess {
   schemas: readonly DatabaseSchema[];
 }
 
-/** The log writes asynchronously; `stopping` should precede `stopped`. */
-const LOG_MS = 10;
-
-/** Ends a process that has nothing to finish yet. */
-const end = (): unknown => setTimeout(() => process.exit(0), LOG_MS);
-
 /**
  * Starts a process once the database has its schema; until then only its health is served. A signal ends it
  * at once as long as it has not begun to work.
@@ -52,6 +46,8 @@ export function startServer({ name, port, moduleFor, schemas }: ServerProcess): 
     log.info({ version: VERSION, ...storeAddresses(config) }, 'starting');
     // Before the log's own listener, which writes the lines that are still in memory.
     process.prependOnceListener('exit', (code) => log.info({ code }, 'stopped'));
+    // It has nothing to finish yet. At its exit, a line that is still being written would come last.
+    const end = (): unknown => log.flush().then(() => process.exit(0));
     for (const signal of STOP_SIGNALS) {
       process.once(signal, () => log.info({ signal }, 'stopping')).once(signal, end);
     }

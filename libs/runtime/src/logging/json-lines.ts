@@ -5,7 +5,12 @@ import { isAway } from '../database/database-errors.js';
  * The lines of a log, for programs without Nest.
  * @param to standard output by default
  */
-export function jsonLines(name: string, level: string, to?: DestinationStream): Logger {
+export function jsonLines(
+  name: string,
+  level: string,
+  // Without a length, its `flush` would not wait for a line that is being written.
+  to: DestinationStream = pino.destination({ dest: 1, minLength: 1 }),
+): Logger {
   const options = {
     level,
     base: { process: name, pid: process.pid },
@@ -13,7 +18,7 @@ export function jsonLines(name: string, level: string, to?: DestinationStream): 
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: errorFields },
   };
-  return to ? pino(options, to) : pino(options);
+  return pino(options, to);
 }
 
 /**

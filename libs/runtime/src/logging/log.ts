@@ -29,6 +29,11 @@ export class Log {
   error(fields: object, message: string): void {
     this.pino.error(fields, message);
   }
+
+  /** Resolves once all lines have been written. */
+  flush(): Promise<void> {
+    return new Promise((resolve) => this.pino.flush(() => resolve()));
+  }
 }
 
 /** Writes Nest's own lines in our format, without its start-up messages. */
