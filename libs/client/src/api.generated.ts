@@ -2258,7 +2258,7 @@ export interface components {
             apis: components["schemas"]["ApiShown"][];
             /** @description The queues by shard; absent while Redis is away. */
             queues?: components["schemas"]["QueueShown"][];
-            /** @description The stored data by day, newest first. */
+            /** @description The stored data by day, newest first; up to a minute old. */
             partitions: components["schemas"]["PartitionsShown"][];
             retention: {
                 /**

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../harness/database.js';
 import { type Account, type Deployment, PLATFORM } from '../harness/deployment.js';
 import { fill, fillApplications, fillSubscriptions, makePartitions } from '../harness/filling.js';
@@ -16,6 +17,9 @@ const LARGE = {
   applications: 1_000_000,
 };
 const READ_SECONDS = 0.4;
+/** After this pause, the first answer of the platform's overview is read and not the one before. */
+const OVERVIEW_MS = 2_100;
+const OVERVIEW = '/v1/overview';
 /** So that nothing that is stored is too old. */
 const ENVIRONMENT = { RETENTION_DAYS: '1100' };
 
@@ -85,7 +89,9 @@ async function reads(rounds: number, small: Grown, large: Grown): Promise<Row[]>
     const measure = (of: Grown, index: number) => async () => {
       const [path, authorization] = paths[index]![what]!;
       const next = () => ({ method: 'GET' as const, path, headers: { authorization } });
-      return (await of.deployment.closed(next, READ_SECONDS, 1)).latencyUs.p50;
+      if (path === OVERVIEW) await sleep(OVERVIEW_MS);
+      const { latencyUs } = await of.deployment.closed(next, READ_SECONDS, 1);
+      return path === OVERVIEW ? latencyUs.max : latencyUs.p50;
     };
     const measured = await byTurns(rounds, { small: measure(small, 0), large: measure(large, 1) });
     rows.push({
@@ -123,7 +129,7 @@ async function pathsOf(of: Grown): Promise<Record<string, [path: string, authori
     'an application': built(`/v1/applications/${application}`),
     'applications, first page': built('/v1/applications?limit=5'),
     'applications, last page': built(`/v1/applications?limit=5&after=${application}`),
-    'overview of the platform': ['/v1/overview', basic(PLATFORM)],
+    'overview of the platform': [OVERVIEW, basic(PLATFORM)],
   };
 }
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks, Database } from '#libs/runtime';
+import { BackgroundTasks, Database, type Run } from '#libs/runtime';
 import { findPendingDays } from './due-deliveries.statements.js';
 import type { Day } from './partition-days.js';
 import { dayAt, daysAtOnce, daysOf, type Span, spansOf } from './partition-walk.js';
@@ -64,13 +64,18 @@ export class PendingDays {
 
   private async scanAll(): Promise<void> {
     const begunAt = performance.now();
-    const found = new Set<Day>();
-    const all = await daysOf(this.database.run, 'deliveries');
-    for (let place = 0; place < all.length; place += DAYS) {
-      const rows = await this.database.run(findPendingDays(all.slice(place, place + DAYS)));
-      for (const { day } of rows) found.add(day);
-    }
-    this.found = found;
+    this.found = new Set(await daysWithPending(this.database.run));
     for (const [day, at] of this.noted) if (at < begunAt) this.noted.delete(day);
   }
+}
+
+/** The days with pending deliveries, for which it looks into every partition. */
+export async function daysWithPending(run: Run): Promise<Day[]> {
+  const found: Day[] = [];
+  const all = await daysOf(run, 'deliveries');
+  for (let place = 0; place < all.length; place += DAYS) {
+    const rows = await run(findPendingDays(all.slice(place, place + DAYS)));
+    found.push(...rows.map(({ day }) => day));
+  }
+  return found;
 }

@@ -35,7 +35,7 @@ export interface InstallationState {
   apis: ProcessShown[];
   /** Jobs by shard; absent while Redis is away. */
   queues?: { waiting: number; active: number }[];
-  /** Bytes by day, newest first. */
+  /** Bytes by day, newest first; up to a minute old. */
   partitions: { day: string; events: number; deliveries: number; attempts: number }[];
   retention: { days: number; nextDay?: string; nextAt?: Date };
   /** Subscriptions whose targets have failed for the longest time. */
@@ -46,6 +46,6 @@ export interface InstallationState {
 
 /** Shows operators the state of the installation. */
 export abstract class Overview {
-  /** At most a few seconds old. */
+  /** At most a few seconds old, unless it says otherwise. */
   abstract show(): Promise<InstallationState>;
 }

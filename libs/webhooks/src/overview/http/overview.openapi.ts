@@ -68,7 +68,7 @@ const OverviewSchema = schema.named(
           }),
         ),
       ),
-      description: 'The stored data by day, newest first.',
+      description: 'The stored data by day, newest first; up to a minute old.',
     },
     retention: schema.object({
       days: schema.integer('How many days events and their deliveries are kept.', 30),

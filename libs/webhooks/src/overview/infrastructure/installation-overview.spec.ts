@@ -2,10 +2,12 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Config, Database, Processes } from '#libs/runtime';
 import type { BullDeliveryQueue } from '../../deliveries/infrastructure/bull-delivery.queue.js';
 import { InstallationOverview } from './installation-overview.js';
+import { LIST_PARTITION_SIZES } from './overview.statements.js';
 
 /** Reads of the processes, one for each time that the overview is read; each waits until it is ended. */
 let reads: { end: () => void; fail: () => void }[];
 let overview: InstallationOverview;
+const run = vi.fn(() => Promise.resolve([]));
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
@@ -15,7 +17,7 @@ beforeEach(() => {
       reads.push({ end: () => resolve([]), fail: () => reject(new Error('away')) });
     });
   overview = new InstallationOverview(
-    { run: () => Promise.resolve([]) } as unknown as Database,
+    { run } as unknown as Database,
     { list } as unknown as Processes,
     { jobsByShard: () => Promise.resolve([]) } as unknown as BullDeliveryQueue,
     { RETENTION_DAYS: 30 } as Config,
@@ -52,4 +54,20 @@ it('is read again at once after a failure', async () => {
   await vi.waitFor(() => expect(reads).toHaveLength(2));
   reads[1]!.end();
   expect(await next).toMatchObject({ pending: 0 });
+});
+
+it('reads how large the partitions are once a minute at the most', async () => {
+  run.mockClear();
+  const readAgain = async () => {
+    const state = overview.show();
+    await vi.waitFor(() => expect(reads).toHaveLength(1));
+    reads.pop()!.end();
+    await state;
+    return run.mock.calls.filter(([of]: unknown[]) => of === LIST_PARTITION_SIZES).length;
+  };
+  expect(await readAgain()).toBe(1);
+  vi.advanceTimersByTime(30_000);
+  expect(await readAgain()).toBe(1);
+  vi.advanceTimersByTime(30_001);
+  expect(await readAgain()).toBe(2);
 });

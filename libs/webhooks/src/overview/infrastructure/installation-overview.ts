@@ -10,11 +10,10 @@ import {
 import { BullDeliveryQueue } from '../../deliveries/infrastructure/bull-delivery.queue.js';
 import {
   countPending,
-  findPendingDays,
   OLDEST_DUE,
 } from '../../deliveries/infrastructure/due-deliveries.statements.js';
-import { type Day, DAY_MS } from '../../deliveries/infrastructure/partition-days.js';
-import { daysAtOnce, daysOf } from '../../deliveries/infrastructure/partition-walk.js';
+import { DAY_MS } from '../../deliveries/infrastructure/partition-days.js';
+import { daysWithPending } from '../../deliveries/infrastructure/pending-days.js';
 import { KEPT_DAYS } from '../../deliveries/infrastructure/retention.statements.js';
 import {
   type FailingTarget,
@@ -28,9 +27,12 @@ import {
   LIST_PARTITION_SIZES,
   NEWEST_MIGRATION,
 } from './overview.statements.js';
+import { SharedRead } from './shared-read.js';
 
-/** How long an answer is used, because it costs some queries for each day with pending deliveries. */
-const CACHED_MS = 2_000;
+/** How old an answer may be, because it costs some queries for each day with pending deliveries. */
+const STATE_MS = 2_000;
+/** How old the partitions in it may be: PostgreSQL asks the file system for the size of each of their files. */
+const PARTITIONS_MS = 60_000;
 const FAILING_SHOWN = 20;
 /** A day's partitions go this long after its end: a day for deliveries to expire, and one to end. */
 const DAYS_BEYOND = 2;
@@ -40,8 +42,8 @@ type Partitions = InstallationState['partitions'];
 /** Reads the state from PostgreSQL and the queues. */
 @Injectable()
 export class InstallationOverview extends Overview {
-  private shown: Promise<InstallationState> | undefined;
-  private shownAt = -Infinity;
+  private readonly state = new SharedRead(STATE_MS, () => this.readState());
+  private readonly partitions = new SharedRead(PARTITIONS_MS, () => this.readPartitions());
 
   constructor(
     private readonly database: Database,
@@ -53,26 +55,12 @@ export class InstallationOverview extends Overview {
   }
 
   override show(): Promise<InstallationState> {
-    if (!this.shown || performance.now() - this.shownAt > CACHED_MS) {
-      // However long it takes, it is shared: more reads at once would only be slower.
-      this.shownAt = Infinity;
-      this.shown = this.read().then(
-        (state) => {
-          this.shownAt = performance.now();
-          return state;
-        },
-        (error: unknown) => {
-          this.shownAt = -Infinity;
-          throw error;
-        },
-      );
-    }
-    return this.shown;
+    return this.state.get();
   }
 
-  private async read(): Promise<InstallationState> {
+  private async readState(): Promise<InstallationState> {
     const backlog = await this.backlog();
-    const partitions = await this.partitions();
+    const partitions = await this.partitions.get();
     const processes = await this.processes.list();
     const queues = await this.queue.jobsByShard().catch(() => undefined);
     const failing = await this.database.run(LIST_FAILING, { limit: FAILING_SHOWN });
@@ -92,7 +80,7 @@ export class InstallationOverview extends Overview {
 
   private async backlog() {
     let [pending, oldestDueMs, expiredClaims, lookedAt] = [0, 0, 0, 0];
-    for (const day of await this.pendingDays()) {
+    for (const day of await daysWithPending(this.database.run)) {
       const [count] = await this.database.run(countPending(day));
       const [oldest] = await this.database.run(OLDEST_DUE(day));
       const [claims] = await this.database.run(countExpiredClaims(day));
@@ -109,18 +97,7 @@ export class InstallationOverview extends Overview {
     };
   }
 
-  private async pendingDays(): Promise<Day[]> {
-    const all = await daysOf(this.database.run, 'deliveries');
-    const atOnce = daysAtOnce('deliveries');
-    const found: Day[] = [];
-    for (let place = 0; place < all.length; place += atOnce) {
-      const rows = await this.database.run(findPendingDays(all.slice(place, place + atOnce)));
-      found.push(...rows.map(({ day }) => day));
-    }
-    return found;
-  }
-
-  private async partitions(): Promise<Partitions> {
+  private async readPartitions(): Promise<Partitions> {
     const byDay = new Map<string, Partitions[number]>();
     for (const { day, parent, bytes } of await this.database.run(LIST_PARTITION_SIZES)) {
       const sizes = byDay.get(day) ?? { day, events: 0, deliveries: 0, attempts: 0 };
