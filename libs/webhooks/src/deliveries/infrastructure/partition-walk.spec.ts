@@ -33,27 +33,29 @@ async function walked(range: Partial<Span>): Promise<Span[]> {
   return spans;
 }
 
-it('walks from an open-ended span of future days to the oldest day', async () => {
+it('walks from an open-ended span of the newest days to the oldest day', async () => {
   const spans = await walked({});
   expect(spans[0]!.last).toBeGreaterThan(TODAY + 100_000);
-  expect(spans[0]!.first).toBe(TODAY + 8 - DAYS);
+  expect(spans[0]!.first).toBe(TODAY - 1);
   expect(spans.slice(1)).toEqual([
-    { first: TODAY + 8 - 2 * DAYS, last: TODAY + 7 - DAYS },
-    { first: OLDEST, last: TODAY + 7 - 2 * DAYS },
+    { first: TODAY - 1 - DAYS, last: TODAY - 2 },
+    { first: TODAY - 1 - 2 * DAYS, last: TODAY - 2 - DAYS },
+    { first: OLDEST, last: TODAY - 2 - 2 * DAYS },
   ]);
 });
 
 it('stays within a range, and queries the oldest day only after the first span', async () => {
   const last = TODAY - 5;
-  expect(await walked({ first: TODAY - 10, last })).toEqual([{ first: TODAY - 10, last }]);
-  expect(await walked({ first: TODAY - 24, last })).toEqual([{ first: last - DAYS + 1, last }]);
+  expect(await walked({ first: last, last })).toEqual([{ first: last, last }]);
+  expect(await walked({ first: last - 1, last })).toEqual([{ first: last - 1, last }]);
   expect(await walked({ first: TODAY, last })).toEqual([]);
   expect(asked).toBe(0);
-  expect(await walked({ first: TODAY - 25, last })).toEqual([
-    { first: last - DAYS + 1, last },
-    { first: TODAY - 25, last: TODAY - 25 },
+  expect(await walked({ first: TODAY - 27, last })).toEqual([
+    { first: last - 1, last },
+    { first: last - 1 - DAYS, last: last - 2 },
+    { first: TODAY - 27, last: TODAY - 27 },
   ]);
-  expect(await walked({ first: 0, last })).toHaveLength(3);
+  expect(await walked({ first: 0, last })).toHaveLength(4);
 });
 
 it('limits a page to its days, and to days that an id can express', () => {

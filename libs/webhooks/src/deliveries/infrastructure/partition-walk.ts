@@ -15,8 +15,8 @@ const RELATIONS: Record<Table, number> = { events: 3, deliveries: 7, attempts: 2
 const MAX_LOCKS = 140;
 /** The last day that an id can express with 48 bits of ms. */
 const END_OF_TIME: Day = Math.floor(2 ** 48 / DAY_MS) - 1;
-/** How many days ahead partitions are created. */
-const DAYS_AHEAD = 7;
+/** The days of the first span of a walk, without those ahead. */
+const DAYS_AT_FIRST = 2;
 /**
  * How many days before its creation a subscription may have deliveries: of missed events, or because
  * PostgreSQL's clock was ahead.
@@ -73,8 +73,9 @@ export function firstDayOf(createdAt: Date): Day {
 
 /**
  * Walks through the partitions of a table from the newest day to the oldest, `days` at a time. The first
- * span is open-ended, so that no day is missed if this process's clock is wrong. The oldest day is
- * queried only if the walk continues.
+ * span has only the newest days, where most pages of a list end: planning a statement takes PostgreSQL longer than
+ * reading a page, because it plans each day. That span is open-ended, so that no day is missed if this process's
+ * clock is wrong. The oldest day is queried only if the walk continues.
  *
  * @param range limits the walk; its days need not exist
  */
@@ -86,8 +87,7 @@ export async function* newestFirst(
 ): AsyncGenerator<Span> {
   const { first: wanted, last } = range;
   if (wanted > last) return;
-  const ahead = Math.floor(Date.now() / DAY_MS) + DAYS_AHEAD;
-  let first = Math.min(last, ahead) - days + 1;
+  let first = Math.min(last, Math.floor(Date.now() / DAY_MS)) - DAYS_AT_FIRST + 1;
   yield { first: Math.max(first, wanted), last };
   if (first <= wanted) return;
   const oldest = Math.max(wanted, (await daysOf(run, table)).at(-1) ?? END_OF_TIME);
