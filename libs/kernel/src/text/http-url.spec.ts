@@ -12,6 +12,13 @@ describe('isHttpUrl', () => {
     expect(isHttpUrl(`http://h/${'\u{1f600}'.repeat(2_000)}`)).toBe(true);
   });
 
+  it('judges letters beyond ASCII alike after very many calls', () => {
+    const judged = () => ['http://café.example', 'http://%dd\u00ad'].map(isHttpUrl);
+    expect(judged()).toEqual([true, false]);
+    for (let call = 0; call < 100_000; call += 1) isHttpUrl(`http://h/${String(call)}`);
+    expect(judged()).toEqual([true, false]);
+  });
+
   it.each([
     'http://h',
     'HTTPS://Example.COM/a?b#c',
