@@ -13,7 +13,7 @@ describe('isHttpUrl', () => {
   });
 
   it('judges letters beyond ASCII alike after very many calls', () => {
-    const judged = () => ['http://café.example', 'http://%dd\u00ad'].map(isHttpUrl);
+    const judged = () => ['http://café', 'http://%dd\u00ad'].map(isHttpUrl);
     expect(judged()).toEqual([true, false]);
     for (let call = 0; call < 100_000; call += 1) isHttpUrl(`http://h/${String(call)}`);
     expect(judged()).toEqual([true, false]);

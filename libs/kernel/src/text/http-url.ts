@@ -39,8 +39,8 @@ export function isUrl(text: string, schemes: readonly string[]): boolean {
 }
 
 /**
- * Not `URL.canParse`, which in Node.js 20 and 22 takes `é` for an invalid byte once V8 has compiled it, after some
- * thousand calls.
+ * Not `URL.canParse`: in Node.js 20 and 22, once V8 has compiled it after some thousand calls, it misreads letters
+ * between U+0080 and U+00FF.
  */
 function isParsable(url: string): boolean {
   try {
