@@ -1,4 +1,4 @@
-/** Reads something once at a time for everybody who asks, and again for who asks once the result is too old. */
+/** Something that is read for everybody who asks, one read at a time, and again once the result is too old. */
 export class SharedRead<Result> {
   private result: Promise<Result> | undefined;
   private readAt = -Infinity;
