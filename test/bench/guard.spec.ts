@@ -40,6 +40,11 @@ it('ignores rows without a bound', () => {
   expect(losses([row('rate', 1)], {})).toEqual([]);
 });
 
+it('ignores the rows of a whole run that it does not measure', () => {
+  const left = row('cost of a delivery, 10 million stored / 10 thousand', 1, atMost, 'growth');
+  expect(losses([left], {})).toEqual([]);
+});
+
 it('knows every row with a bound', () => {
   const left = row('cost of a delivery, 10 million stored / 10 thousand', 1, atMost, 'growth');
   expect(unguarded([row('rate', 1, atLeast), left, row('other', 1, undefined, 'soak')])).toEqual(
