@@ -1,5 +1,6 @@
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ConsoleInstallation, type Customer } from '../support/console.js';
+import { ConsoleInstallation, type Customer, nextOnStream } from '../support/console.js';
 
 let installation: ConsoleInstallation;
 let customer: Customer;
@@ -86,6 +87,29 @@ describe('the list of deliveries', () => {
     await installation.report(customer);
     await page.locator('.badge', { hasText: 'succeeded' }).waitFor();
     expect(await page.getByRole('row').count()).toBe(2);
+  });
+
+  it('shows deliveries that are created while it is being read', async () => {
+    await installation.aSubscription(customer);
+    const page = await installation.openAs(customer, 'audit');
+    await page.getByText('Live', { exact: true }).waitFor();
+    const isTold = nextOnStream(page, 'delivery');
+    await page.route(
+      '**/v1/deliveries?*',
+      async (route) => {
+        const response = await route.fetch();
+        await installation.report(customer);
+        await installation.delivery(customer, 'succeeded');
+        await isTold;
+        // Changes are shown after a quarter of a second.
+        await setTimeout(1_000);
+        await route.fulfill({ response });
+      },
+      { times: 1 },
+    );
+    const pages = page.getByRole('navigation', { name: 'Pages' });
+    await pages.getByRole('link', { name: 'Deliveries' }).click();
+    await page.locator('.badge', { hasText: 'succeeded' }).waitFor();
   });
 
   it('scrolls through 10,000 rows, and holds new ones back meanwhile', async () => {

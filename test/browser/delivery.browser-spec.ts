@@ -1,6 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Schemas } from '#libs/client';
-import { ConsoleInstallation, type Customer, overflowOf } from '../support/console.js';
+import type { Route } from 'playwright-core';
+import { eventually } from '#tools/eventually';
+import {
+  ConsoleInstallation,
+  type Customer,
+  nextOnStream,
+  overflowOf,
+} from '../support/console.js';
 
 let installation: ConsoleInstallation;
 let customer: Customer;
@@ -34,6 +41,50 @@ it('says what became of a delivery, follows it, and redelivers it', async () => 
   await page.getByRole('button', { name: 'Redeliver' }).click();
   await verdict.getByText('Your server accepted this notification with 200').waitFor();
   await page.getByText('Attempt 2', { exact: true }).waitFor();
+});
+
+/** A delivery whose receiver does not answer before `answer` is called. */
+async function aDeliveryUnderWay(): Promise<{ id: string; answer: () => void }> {
+  let answer: (() => void) | undefined;
+  installation.receiver.answering = (_, response) => {
+    answer = () => response.end('thanks');
+  };
+  await installation.aSubscription(customer);
+  await installation.report(customer);
+  await eventually(() => answer);
+  const [delivery] = (await customer.client.get('/v1/deliveries')).json<Schemas['Delivery'][]>();
+  return { id: delivery!.id, answer: () => answer!() };
+}
+
+it('shows an attempt that ends while the page is being read', async () => {
+  const { id, answer } = await aDeliveryUnderWay();
+  const page = await installation.openAs(customer, 'deliveries');
+  await page.getByText('Live', { exact: true }).waitFor();
+  const isTold = nextOnStream(page, 'attempt');
+  const readsFirst = async (route: Route) => {
+    const response = await route.fetch();
+    answer();
+    await isTold;
+    await route.fulfill({ response });
+  };
+  await page.route(`**/v1/deliveries/${id}`, readsFirst, { times: 1 });
+  await page.getByRole('row').filter({ hasText: 'pending' }).getByRole('link').click();
+  await page.getByText('Your server accepted this notification with 200').waitFor();
+});
+
+it('shows an attempt that ends after the page is read and before the stream opens', async () => {
+  const { id, answer } = await aDeliveryUnderWay();
+  const page = await installation.openAs(customer, 'audit');
+  let openStream: (() => Promise<void>) | undefined;
+  await page.route('**/v1/stream', (route) => {
+    openStream = () => route.continue();
+  });
+  await page.goto(`${installation.api.url}/console/deliveries/${id}`);
+  await page.getByText('An attempt is on its way.').waitFor();
+  answer();
+  await installation.delivery(customer, 'succeeded');
+  await openStream!();
+  await page.getByText('Your server accepted this notification with 200').waitFor();
 });
 
 it('cancels a delivery that waits', async () => {

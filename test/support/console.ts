@@ -144,6 +144,21 @@ export async function logIn(
   await page.getByRole('button', { name: 'Log in' }).click();
 }
 
+/** Resolves when the account's stream tells of such a thing. */
+export function nextOnStream(page: Page, name: 'attempt' | 'delivery'): Promise<void> {
+  return page.evaluate(
+    (event) =>
+      new Promise<void>((resolve) => {
+        const stream = new EventSource('/v1/stream');
+        stream.addEventListener(event, () => {
+          stream.close();
+          resolve();
+        });
+      }),
+    name,
+  );
+}
+
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 /** What axe finds wrong with a page, as lines. */

@@ -32,7 +32,8 @@ const listeners = new Set<(name: keyof Messages, message: never) => void>();
 export function openStream(): () => void {
   let source: EventSource | undefined;
   let timer: number | undefined;
-  let hasMissed = false;
+  // What is shown may have been read before.
+  let hasMissed = true;
 
   function open(): void {
     window.clearTimeout(timer);

@@ -25,9 +25,9 @@ export function useLiveDeliveries(filters: DeliveryFilters): {
   const flush = useEffectEvent(() => {
     if (came.current.size === 0) return;
     const changes = came.current;
-    came.current = new Map();
+    // What is being read may be older than they are, and will replace the list.
+    if (client.isFetching({ queryKey, exact: true }) === 0) came.current = new Map();
     const list = client.getQueryData<DeliveryList>(queryKey);
-    // While it is loading, everything is in what is loaded.
     if (!list) return;
     const waiting = held.map((one) => changes.get(one.id) ?? one);
     const arrivals = [...arrivalsOf(list, waiting, changes.values(), filters), ...waiting];

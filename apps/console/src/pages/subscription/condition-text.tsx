@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { Link } from 'wouter';
 import { useStream } from '../../app/stream.js';
@@ -28,7 +28,8 @@ function When({ text, at }: Moment) {
 
 /** Why a subscription fails: its newest delivery that failed. It is read again after the health has changed. */
 export function LastFailure({ webhookId }: { webhookId: string }) {
-  const { data, refetch } = useQuery(lastFailureQuery(webhookId));
+  const client = useQueryClient();
+  const { data } = useQuery(lastFailureQuery(webhookId));
   const isOutdated = useRef(true);
   useStream({
     webhook: ({ id }) => {
@@ -38,7 +39,7 @@ export function LastFailure({ webhookId }: { webhookId: string }) {
     delivery: ({ webhookId: of, attempts }) => {
       if (of !== webhookId || attempts === 0 || !isOutdated.current) return;
       isOutdated.current = false;
-      void refetch();
+      void client.invalidateQueries({ queryKey: lastFailureQuery(webhookId).queryKey });
     },
   });
   return (

@@ -17,9 +17,10 @@ export function useLiveSubscriptions(): void {
     webhook: (changed) => {
       const lists = client.getQueriesData<Lists>({ queryKey: ['webhooks'], type: 'active' });
       for (const [queryKey, list] of lists) {
-        if (list && rowsOf(list).some(({ id }) => id === changed.id)) {
-          client.setQueryData<Lists>(queryKey, patched(list, changed));
-        } else {
+        const isKnown = list && rowsOf(list).some(({ id }) => id === changed.id);
+        if (isKnown) client.setQueryData<Lists>(queryKey, patched(list, changed));
+        // What is being read may be older than the change.
+        if (!isKnown || client.isFetching({ queryKey, exact: true }) > 0) {
           timer.current ??= window.setTimeout(() => {
             timer.current = undefined;
             void client.invalidateQueries({ queryKey: ['webhooks'] });
