@@ -7,6 +7,7 @@ export class Link {
   private readonly forgotten = new Set<{ near: Socket; far: Socket }>();
   private state: 'open' | 'cut' | 'halfOpen' = 'open';
   private delayMs = 0;
+  private readonly waiting: { work: () => void; dueAt: number }[] = [];
   private server: Server | undefined;
 
   /** @param store where it leads, asked anew for each connection */
@@ -124,18 +125,23 @@ export class Link {
     });
   }
 
-  /** In order, as all wait equally long; a delay that ends lets none overtake, see {@link open}. */
+  /** In order: what comes when a delay has ended waits for what came before. */
   private later(work: () => void): void {
-    if (this.delayMs === 0 && this.waiting === 0) {
+    if (this.delayMs === 0 && this.waiting.length === 0) {
       work();
       return;
     }
-    this.waiting += 1;
-    setTimeout(() => {
-      this.waiting -= 1;
-      work();
-    }, this.delayMs);
+    this.waiting.push({ work, dueAt: performance.now() + this.delayMs });
+    if (this.waiting.length === 1) this.workWhenDue();
   }
 
-  private waiting = 0;
+  private workWhenDue(): void {
+    const [first] = this.waiting;
+    if (!first) return;
+    setTimeout(() => {
+      do this.waiting.shift()?.work();
+      while ((this.waiting[0]?.dueAt ?? Infinity) <= performance.now());
+      this.workWhenDue();
+    }, first.dueAt - performance.now());
+  }
 }
