@@ -99,7 +99,6 @@ it('is found in the palette by its name or URL, like subscriptions', async () =>
   const targetUrl = 'https://support.example.com/hook';
   const webhook = await installation.aSubscription(customer, { name: 'Billing', targetUrl });
   const page = await installation.openAs(customer, 'audit');
-  await page.getByText('Live', { exact: true }).waitFor();
   await page.keyboard.press('Control+k');
   await page.keyboard.type('support');
   const options = page.getByRole('listbox', { name: 'Found' }).getByRole('option');

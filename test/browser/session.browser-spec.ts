@@ -1,6 +1,5 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ConsoleInstallation, logIn } from '../support/console.js';
 import { clientOf } from '../support/http.js';
@@ -12,9 +11,6 @@ beforeAll(async () => {
 });
 afterAll(() => installation.stop());
 afterEach(() => installation.closePages());
-
-/** The stream has opened, so that a page does not read again by itself what it shows. */
-const isLive = (page: Page) => page.getByText('Live', { exact: true }).waitFor();
 
 describe('the login', () => {
   it('refuses a wrong password beside the field', async () => {
@@ -63,7 +59,6 @@ describe('the session', () => {
     await installation.report(customer);
     const page = await installation.openAs(customer, 'deliveries?event=cdrCreated');
     await page.getByText('cdrCreated · call').waitFor();
-    await isLive(page);
     await page.context().clearCookies();
     await page.getByRole('button', { name: 'Refresh' }).click();
     await page.getByText('Your session has ended.').waitFor();
@@ -75,7 +70,6 @@ describe('the session', () => {
 
   it('tells that it has not ended when the server does not answer the logout', async () => {
     const page = await installation.openAs(await installation.aCustomer(), 'deliveries');
-    await isLive(page);
     const button = page.getByRole('button', { name: 'Log out' });
     await page.route('**/v1/session', (route) => route.abort(), { times: 1 });
     await button.click();
@@ -120,7 +114,6 @@ describe('the session', () => {
   it('ends within two seconds when its credential is revoked', async () => {
     const customer = await installation.aCustomer();
     const page = await installation.openAs(customer, 'deliveries');
-    await isLive(page);
     await installation.database.query('DELETE FROM credentials WHERE user_id = $1', [customer.id]);
     const revoked = performance.now();
     await page.getByText('Your session has ended.').waitFor();

@@ -30,7 +30,6 @@ describe('the list of subscriptions', () => {
     await page.getByText('For the whole account: 1 of 10 subscriptions.').waitFor();
     await page.getByRole('link', { name: /Billing/ }).waitFor();
     await page.getByText(`application Shop (${application})`).waitFor();
-    await page.getByText('Live', { exact: true }).waitFor();
     await customer.client.post(`/v1/webhooks/${id}/pause`);
     await page.locator('.badge', { hasText: 'paused' }).waitFor();
     await page.getByLabel('Event').selectOption('smsdlr');

@@ -124,12 +124,15 @@ export class ConsoleInstallation {
     return page;
   }
 
-  /** A page of the console, as a customer sees it. The first one of a customer logs in; others have its session. */
+  /**
+   * A page of the console, as a customer sees it. The first one of a customer logs in; others have its session.
+   * Its stream is open, so it reads nothing again by itself.
+   */
   async openAs(user: Customer, path: string, options: BrowserContextOptions = {}): Promise<Page> {
     const storageState = this.sessions.get(user);
     const page = await this.open(path, { ...options, ...(storageState && { storageState }) });
     if (!storageState) await logIn(page, user);
-    await page.getByRole('navigation', { name: 'Pages' }).waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
     this.sessions.set(user, await page.context().storageState());
     return page;
   }
@@ -142,21 +145,6 @@ export async function logIn(
   await page.getByLabel('Username').fill(username);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Log in' }).click();
-}
-
-/** Resolves when the account's stream tells of such a thing. */
-export function nextOnStream(page: Page, name: 'attempt' | 'delivery'): Promise<void> {
-  return page.evaluate(
-    (event) =>
-      new Promise<void>((resolve) => {
-        const stream = new EventSource('/v1/stream');
-        stream.addEventListener(event, () => {
-          stream.close();
-          resolve();
-        });
-      }),
-    name,
-  );
 }
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
