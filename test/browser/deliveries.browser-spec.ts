@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises';
+import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ConsoleInstallation, type Customer } from '../support/console.js';
 
@@ -91,21 +91,26 @@ describe('the list of deliveries', () => {
   it('shows deliveries that are created while it is being read', async () => {
     await installation.aSubscription(customer);
     const page = await installation.openAs(customer, 'audit');
+    const other = await installation.openAs(customer, 'deliveries');
+    const succeededOn = (one: Page) => one.locator('.badge', { hasText: 'succeeded' });
     await page.route(
       '**/v1/deliveries?*',
       async (route) => {
         const response = await route.fetch();
-        await installation.report(customer);
-        await installation.delivery(customer, 'succeeded');
-        // Meanwhile, the stream tells of it.
-        await setTimeout(1_000);
+        // The stream tells all pages of them. When one shows the second, the others know the first.
+        for (const count of [1, 2]) {
+          await installation.report(customer);
+          await succeededOn(other)
+            .nth(count - 1)
+            .waitFor();
+        }
         await route.fulfill({ response });
       },
       { times: 1 },
     );
     const pages = page.getByRole('navigation', { name: 'Pages' });
     await pages.getByRole('link', { name: 'Deliveries' }).click();
-    await page.locator('.badge', { hasText: 'succeeded' }).waitFor();
+    await expect.poll(() => succeededOn(page).count(), { timeout: 20_000 }).toBe(2);
   });
 
   it('scrolls through 10,000 rows, and holds new ones back meanwhile', async () => {

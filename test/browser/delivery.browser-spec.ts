@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import type { Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Schemas } from '#libs/client';
@@ -54,12 +53,12 @@ async function aDeliveryUnderWay(): Promise<{ id: string; answer: () => void }> 
 it('shows an attempt that ends while the page is being read', async () => {
   const { id, answer } = await aDeliveryUnderWay();
   const page = await installation.openAs(customer, 'deliveries');
+  const other = await installation.openAs(customer, 'deliveries');
   const readsFirst = async (route: Route) => {
     const response = await route.fetch();
     answer();
-    await installation.delivery(customer, 'succeeded');
-    // Meanwhile, the stream tells of it.
-    await setTimeout(1_000);
+    // The stream tells all pages of it.
+    await other.locator('.badge', { hasText: 'succeeded' }).waitFor();
     await route.fulfill({ response });
   };
   await page.route(`**/v1/deliveries/${id}`, readsFirst, { times: 1 });
