@@ -19,7 +19,7 @@ import { aPendingDelivery } from '../support/rows.js';
 
 type AuditEntry = Schemas['AuditEntry'];
 
-const REQUEST = { 'x-request-id': 'order-4711', 'x-forwarded-for': '192.0.2.7' };
+const REQUEST = { 'x-request-id': 'order-4711', 'x-forwarded-for': '192.0.2.7:4444' };
 const LOOPBACK = { DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8' };
 
 let demo: DemoAccount;

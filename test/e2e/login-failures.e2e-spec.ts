@@ -178,9 +178,31 @@ describe('the address of a client', () => {
     await api.stop();
   });
 
+  it('comes from a trusted proxy with a port, and a port makes no new one', async () => {
+    const { auth } = await createUser(database, 'ported');
+    for (let port = 1; port <= 10; port += 1) {
+      await fail(one, 'ported', 1, from(`203.0.113.9, 198.51.100.3:${port}, 127.0.0.1:${port}`));
+    }
+    for (const address of ['198.51.100.3', '198.51.100.3:11', '::ffff:198.51.100.3, 127.0.0.1:4']) {
+      expectProblem(await one.get(PATH, { ...from(address), auth }), tooMany);
+    }
+    expect((await one.get(PATH, { ...from('198.51.100.4:1'), auth })).status).toBe(200);
+  });
+
+  it('is the address of the proxy, if what the proxy says is none', async () => {
+    const { auth } = await createUser(database, 'nameless');
+    for (let time = 0; time < 10; time += 1) {
+      await fail(one, 'nameless', 1, from(`203.0.113.${time}, unknown:${time}, 127.0.0.1:${time}`));
+    }
+    expectProblem(await one.get(PATH, { ...from('_hidden'), auth }), tooMany);
+    expectProblem(await one.get(PATH, { auth }), tooMany);
+    expect((await one.get(PATH, { ...from('198.51.100.5'), auth })).status).toBe(200);
+  });
+
   it('counts as its /64 network if it is IPv6', async () => {
     for (let time = 0; time < 10; time += 1) {
-      await fail(one, 'sixer', 1, from(`2001:db8:0:7::${time + 1}`));
+      const address = `2001:db8:0:7::${time + 1}`;
+      await fail(one, 'sixer', 1, from(time % 2 ? address : `[${address}]:${4_000 + time}`));
     }
     const auth = 'sixer:x';
     expectProblem(await one.get(PATH, { ...from('2001:db8:0:7:ffff::1'), auth }), tooMany);

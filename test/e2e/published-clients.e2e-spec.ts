@@ -755,6 +755,12 @@ describe('the addresses in answers', () => {
       'x-forwarded-host': 'api.example, inner.example',
     };
     expect(await hrefs(proxiedApi.url, chain)).toEqual(['https://api.example']);
+    for (const scheme of ['HTTPS', 'Https', 'HTTPS , http']) {
+      const headers = { ...forwarded, 'x-forwarded-proto': scheme };
+      expect(await hrefs(proxiedApi.url, headers)).toEqual(['https://api.example:8443']);
+    }
+    const upper = { 'x-forwarded-proto': 'HTTP', 'x-forwarded-host': 'API.example:81 , inner' };
+    expect(await hrefs(proxiedApi.url, upper)).toEqual(['http://API.example:81']);
   });
 
   it('can be fetched, whatever a trusted proxy says', async () => {

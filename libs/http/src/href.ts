@@ -35,7 +35,7 @@ function originOf(request: Request): string {
   const local = localAddress.includes(':') ? `[${localAddress}]` : localAddress;
   const authority =
     host !== undefined && isAuthority(host) ? host : `${local}:${String(localPort)}`;
-  // A proxy may forward any value that a client sent.
-  const scheme = request.protocol === 'https' ? 'https' : 'http';
+  // A proxy may forward any value that a client sent, and schemes have no case (RFC 3986, section 3.1).
+  const scheme = request.protocol.toLowerCase() === 'https' ? 'https' : 'http';
   return `${scheme}://${authority}`;
 }

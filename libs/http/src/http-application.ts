@@ -25,6 +25,7 @@ import {
 import { LIMITS, limitConnections } from './connection-limits.js';
 import { leaveContinueToRoutes } from './continue.js';
 import { corsFor } from './cors.js';
+import { readForwardedFor } from './forwarded-for.js';
 import { messagesFor } from './http-messages.js';
 import { answerJson } from './list-answer.js';
 import { closeLingering, isEnding, linger } from './lingering-close.js';
@@ -220,6 +221,7 @@ export async function createHttpApplication(
   );
   limitConnections(app.getHttpServer(), config, app.get(Metrics));
   app.use(requestMiddleware(config));
+  if (config.TRUSTED_PROXIES.length > 0) app.use(readForwardedFor);
   const tracing = app.get(Tracing);
   if (tracing.enabled) app.use(traceRequests(tracing));
   app.use(app.get(RequestLog).middleware);
