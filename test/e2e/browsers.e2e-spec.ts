@@ -153,6 +153,7 @@ describe('a form POST that a browser sends with remembered credentials', () => {
     ['another site over plain HTTP, known by Origin only', { origin: EVIL }],
     ['a page without an origin', { origin: 'null' }],
     ['a site whose origin is a prefix of ours', { origin: 'http://127.0.0.1' }],
+    ['an origin that is no more than our scheme', { origin: 'http:' }],
     ['a page that hides its origin', { 'sec-fetch-site': 'cross-site' }],
   ])('from %s is answered as if it had no credentials', async (_, headers) => {
     expect(await submit(closed, headers)).toBe(401);
@@ -165,6 +166,25 @@ describe('a form POST that a browser sends with remembered credentials', () => {
     expect(await submit(closed, { origin: closed.url })).toBe(404);
     expect(await submit(open, { 'sec-fetch-site': 'cross-site', origin: PAGE })).toBe(404);
     expect(await submit(closed, {})).toBe(404);
+  });
+
+  it('is compared with the address that a trusted proxy forwards', async () => {
+    const proxied = await apiInProcess({
+      DATABASE_URL: database.url,
+      TRUSTED_PROXIES: '127.0.0.1/32',
+    });
+    const forwarded = {
+      'x-forwarded-proto': 'HTTPS',
+      'x-forwarded-host': 'API.example:443, inner',
+    };
+    const own = { ...forwarded, origin: 'https://api.example' };
+    expect(await submit(proxied, own)).toBe(404);
+    for (const origin of ['http://api.example', 'https://inner', proxied.url, 'https:']) {
+      expect([origin, await submit(proxied, { ...forwarded, origin })]).toEqual([origin, 401]);
+    }
+    // Nobody but the proxy can say so.
+    expect(await submit(closed, own)).toBe(401);
+    await proxied.stop();
   });
 
   it('is distinguished from requests that need a preflight', async () => {

@@ -208,6 +208,8 @@ describe('the cookie of a session', () => {
     ['of another origin of the site', { 'sec-fetch-site': 'same-site' }],
     ['without a page', { 'sec-fetch-site': 'none' }],
     ['of another origin in an old browser', { origin: 'http://127.0.0.1:1' }],
+    ['of an origin that is no more than our scheme', { origin: 'http:' }],
+    ['of a page without an origin', { origin: 'null' }],
   ])('does not count in a request %s', async (_, from) => {
     const { headers } = await aSession();
     const { cookie } = headers;

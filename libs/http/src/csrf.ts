@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { hrefBuilder } from './href.js';
+import { baseUrlOf } from './href.js';
 import { isJson } from './read-body.js';
 import { configOf } from './request.js';
 
@@ -26,6 +26,7 @@ export function isSameOrigin(request: Request): boolean {
   return request.method === 'GET' || request.method === 'HEAD';
 }
 
+/** Compares whole origins as browsers write them: scheme, host and port (RFC 6454, section 6.2). */
 function isOwn(origin: string, request: Request): boolean {
-  return hrefBuilder(request)().startsWith(`${origin}/`);
+  return origin === new URL(baseUrlOf(request)).origin;
 }
