@@ -94,7 +94,8 @@ export class QueryReader {
   time(name: string): Date | undefined {
     const value = this.text(name);
     if (value === undefined) return undefined;
-    const time = parseTime(value);
+    // In a query, + stands for a blank, and many clients do not escape the one before an offset.
+    const time = parseTime(value.replace(/ (?=\d{2}:\d{2}$)/, '+'));
     if (!time) this.fault(name, 'format', TIME_RULE);
     return time;
   }

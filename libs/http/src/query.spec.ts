@@ -1,0 +1,57 @@
+import { parse } from 'node:querystring';
+import type { Request } from 'express';
+import { expect, it } from 'vitest';
+import { ValidationError } from '#libs/kernel';
+import { QueryReader, timesOf } from './query.js';
+
+/** Like Express with its parser "simple". */
+function readerOf(query: string): QueryReader {
+  return new QueryReader({ query: parse(query), headers: {} } as unknown as Request);
+}
+
+function timesIn(query: string) {
+  const reader = readerOf(query);
+  const times = timesOf(reader);
+  reader.done();
+  return times;
+}
+
+it.each([
+  ['since=2026-01-31T13:00:00+01:00', '2026-01-31T12:00:00.000Z'],
+  ['since=2026-01-31T13:00:00%2B01:00', '2026-01-31T12:00:00.000Z'],
+  ['since=2026-01-31T13:00:00%2b01%3A00', '2026-01-31T12:00:00.000Z'],
+  ['since=2026-01-31T13:00:00%2001:00', '2026-01-31T12:00:00.000Z'],
+  ['since=2026-01-31+13:00:00.250+01:00', '2026-01-31T12:00:00.250Z'],
+  ['since=2026-01-31+12:00:00Z', '2026-01-31T12:00:00.000Z'],
+  ['since=2026-01-31T11:00:00-01:00', '2026-01-31T12:00:00.000Z'],
+])('reads the time in ?%s', (query, time) => {
+  expect(timesIn(query).since?.toISOString()).toBe(time);
+  expect(timesIn(query.replace('since', 'until')).until?.toISOString()).toBe(time);
+});
+
+it.each([
+  ...[
+    '',
+    'yesterday',
+    '2026-01-31',
+    '2026-01-31T12:00:00',
+    '2026-01-31+12:00',
+    '2026-01-31+12:00:00',
+  ],
+  ...['1769860800', '1769860800000', '2026-01-31T13:00:00++01:00', '2026-01-31T13:00:00+0100'],
+  ...['2026-01-31T13:00:00+01:00Z', '+2026-01-31T12:00:00Z', '2026-01-31T13:00:00Z+01:00'],
+])('refuses ?since=%s', (time) => {
+  expect(() => timesIn(`since=${time}`)).toThrow(
+    /^The query parameter since must be an RFC 3339 time with Z or an offset, such as /,
+  );
+});
+
+it('does not take a blank in a text for a plus', () => {
+  expect(readerOf('event=a+01:00').text('event')).toBe('a 01:00');
+});
+
+it('names a parameter that is given twice', () => {
+  const read = () => timesIn('since=2026-01-31T12:00:00Z&since=2026-01-31T13:00:00Z');
+  expect(read).toThrow(ValidationError);
+  expect(read).toThrow('The query parameter since must be given only once.');
+});
