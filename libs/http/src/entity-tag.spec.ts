@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { PreconditionFailedError } from '#libs/kernel';
 import { entityTag, versionCheck } from './entity-tag.js';
 
@@ -55,5 +55,48 @@ it('never matches a weak tag or a text that is not a list', () => {
       expect(passes(text, version)).toBe(isOurs || text.trim() === '*');
       expect(passes(`W/${entityTag(version)}`, version)).toBe(false);
     }),
+  );
+});
+
+describe('the reason of a refusal', () => {
+  const reason = (header: string) => {
+    try {
+      versionCheck(header)(1);
+      return undefined;
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+
+  it.each(['"2"', '"0"', 'W/"1", "2"', '"x", "2"', '1, "2"'])(
+    'is a change for the tag of another version, %s',
+    (header) => {
+      expect(reason(header)).toBe(
+        'The resource was changed since the version that If-Match names.',
+      );
+    },
+  );
+
+  it.each(['W/"1"', 'W/"1", W/"2"', '"x", W/"1"', 'W/"1-gzip"'])(
+    'is the weakness of %s',
+    (header) => {
+      expect(reason(header)).toMatch(
+        /^If-Match has a weak tag, which never matches: send the ETag /,
+      );
+    },
+  );
+
+  it.each(['"1-gzip"', '"1;br"', '"1--gzip"', '"01"', '"*"', '""', '"x", "y"'])(
+    'is that no answer has the tag %s',
+    (header) => {
+      expect(reason(header)).toMatch(/^If-Match has a tag that no answer has: send the ETag /);
+    },
+  );
+
+  it.each(['1', "'1'", 'w/"1"', '"1', '1"', '', '\u201c1\u201d', '*, *', '"x", 1'])(
+    'is that %s is not in quotes',
+    (header) => {
+      expect(reason(header)).toMatch(/^If-Match must have tags in quotes: send the ETag /);
+    },
   );
 });

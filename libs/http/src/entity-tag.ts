@@ -12,7 +12,7 @@ export type VersionCheck = (version: number) => void;
 
 /**
  * The `If-Match` header (RFC 9110, section 13.1.1) as a check of the stored version. Without the header or
- * with `*`, every version matches; a weak tag never does. With `If-None-Match: *` (section 13.1.2) the check
+ * with `*`, every version matches; a weak tag never does, and the error says so. With `If-None-Match: *` (section 13.1.2) the check
  * always fails, because the resource exists.
  */
 export const IfMatch = createParamDecorator(ifMatch);
@@ -50,6 +50,26 @@ export function versionCheck(header: string | undefined): VersionCheck {
   if (header === undefined || header.trim() === '*') return () => undefined;
   const tags = header.split(',').map((tag) => tag.trim());
   return (version) => {
-    if (!tags.includes(entityTag(version))) throw new PreconditionFailedError();
+    if (!tags.includes(entityTag(version))) throw new PreconditionFailedError(faultIn(tags));
   };
+}
+
+/** The tag of some version. */
+const OURS = /^"(?:0|[1-9]\d*)"$/;
+const WEAK = /^W\/"/;
+const QUOTED = /^"[^"]*"$/;
+
+/** Why tags match no version; undefined if one of them is the tag of another version. */
+function faultIn(tags: readonly string[]): string | undefined {
+  if (tags.some((tag) => OURS.test(tag))) return undefined;
+  const isWeak = tags.some((tag) => WEAK.test(tag));
+  const fault = isWeak
+    ? 'has a weak tag, which never matches'
+    : tags.every((tag) => QUOTED.test(tag))
+      ? 'has a tag that no answer has'
+      : 'must have tags in quotes';
+  return (
+    `If-Match ${fault}: send the ETag as the API answers it, such as "1". ` +
+    'A proxy that compresses answers may have changed it.'
+  );
 }

@@ -79,8 +79,8 @@ const COMMON = {
   precondition_failed: {
     kind: 'precondition_failed',
     when:
-      'The resource has changed since the version that `If-Match` names, or it exists and the request ' +
-      'has `If-None-Match: *`.',
+      'The resource has changed since the version that `If-Match` names, `If-Match` has a tag that no ' +
+      'answer has, such as a weak one, or the resource exists and the request has `If-None-Match: *`.',
     says: 'The resource was changed since the version that If-Match names.',
   },
   body_too_large: {
