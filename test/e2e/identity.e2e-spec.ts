@@ -93,6 +93,27 @@ describe('credentials', () => {
     expect(wrong.status).toBe(401);
   });
 
+  it('may be ISO 8859-1, which is the same password and the same cached login', async () => {
+    const password = 'pässwörd £20';
+    expect((await platform.post('/v1/users', { username: 'latin', password })).status).toBe(200);
+    const header = (encoding: BufferEncoding, pair: string) => ({
+      headers: { authorization: `Basic ${Buffer.from(pair, encoding).toString('base64')}` },
+    });
+    for (const encoding of ['latin1', 'utf8', 'latin1'] as const) {
+      const sent = header(encoding, `latin:${password}`);
+      expect((await anyone.get('/v1/users/latin', sent)).status).toBe(200);
+    }
+    const session = await anyone.post(
+      '/v1/session',
+      undefined,
+      header('latin1', `latin:${password}`),
+    );
+    expect(session.status).toBe(200);
+    const wrong = header('latin1', 'latin:passwörd £20');
+    expect((await anyone.get('/v1/users/latin', wrong)).status).toBe(401);
+    expect((await anyone.get('/v1/users/latin', header('latin1', 'lätin:x'))).status).toBe(401);
+  });
+
   it('stop working within about a second on every process when they are revoked', async () => {
     const { id, auth } = await aUser('revoked');
     const clients = [clientOf(api.url, auth), clientOf(secondApi.url, auth)];
