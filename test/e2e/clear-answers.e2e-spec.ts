@@ -1,7 +1,13 @@
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createUser } from '../support/accounts.js';
-import { type DemoAccount, faultsOf, startDemoAccount } from '../support/demo-account.js';
-import { type Client, clientOf } from '../support/http.js';
+import {
+  type DemoAccount,
+  faultsOf,
+  minimalSubscription,
+  startDemoAccount,
+} from '../support/demo-account.js';
+import { type Client, clientOf, request } from '../support/http.js';
 
 const STRICT = { headers: { prefer: 'respond-async, handling=strict' } };
 
@@ -134,6 +140,170 @@ it('says whether credentials were missing or not valid', async () => {
   expect(await refusalOf('demo:wrong')).toEqual(invalid);
   expect(await refusalOf('nobody:wrong')).toEqual(invalid);
 });
+
+describe('a refusal names what is wrong with what was sent', () => {
+  const event = { event: 'smsdlr', resource: 'sms', accountId: '1', data: {} };
+  const inUtf16 = Buffer.from('{"name": "x"}', 'utf16le');
+  const bom = Buffer.from([0xff, 0xfe]);
+  const bomb = gzipSync(JSON.stringify({ name: 'x'.repeat(300_000) }));
+
+  it.each<
+    [what: string, status: number, says: string, path: string, body?: unknown, headers?: object]
+  >([
+    [
+      'a batch at the route of one event',
+      400,
+      'events is not a member of an event (POST /v1/events/batch takes several events).',
+      '/v1/events',
+      { events: [event] },
+    ],
+    [
+      'one event at the route of a batch',
+      400,
+      'events is required (POST /v1/events takes a single event).',
+      '/v1/events/batch',
+      event,
+    ],
+    ['no body', 400, 'The body is missing: it must be a JSON object.', '/v1/applications'],
+    [
+      'an empty body',
+      400,
+      'The body is missing: it must be a JSON object.',
+      '/v1/applications',
+      '',
+    ],
+    ['JSON in JSON', 400, 'The body must be a JSON object.', '/v1/applications', '"{}"'],
+    [
+      'UTF-16',
+      400,
+      'The body is not valid JSON (at byte offset 1; UTF-16 is not accepted).',
+      '/v1/applications',
+      inUtf16,
+    ],
+    [
+      'UTF-16, big-endian',
+      400,
+      'The body is not valid JSON (at byte offset 0; UTF-16 is not accepted).',
+      '/v1/applications',
+      Buffer.from(inUtf16).swap16(),
+    ],
+    [
+      'UTF-16 with a mark',
+      400,
+      'The body is not valid UTF-8.',
+      '/v1/applications',
+      Buffer.concat([bom, inUtf16]),
+    ],
+    [
+      'a trailing comma',
+      400,
+      'The body is not valid JSON (at byte offset 12).',
+      '/v1/applications',
+      '{"name":"x",}',
+    ],
+    [
+      'single quotes',
+      400,
+      'The body is not valid JSON (at byte offset 1).',
+      '/v1/applications',
+      "{'name':'x'}",
+    ],
+    [
+      'ISO 8859-1',
+      400,
+      'The body is not valid UTF-8.',
+      '/v1/applications',
+      Buffer.from('{"name":"ä"}', 'latin1'),
+      { 'content-type': 'application/json; charset=iso-8859-1' },
+    ],
+    [
+      'a form',
+      415,
+      'The header Content-Type must be application/json.',
+      '/v1/applications',
+      'name=x',
+      { 'content-type': 'application/x-www-form-urlencoded' },
+    ],
+    [
+      'text/json',
+      415,
+      'The header Content-Type must be application/json.',
+      '/v1/applications',
+      '{}',
+      { 'content-type': 'text/json' },
+    ],
+    [
+      'a short body that decompresses to a long one',
+      413,
+      'The body must have at most 262144 bytes after decompression.',
+      '/v1/applications',
+      bomb,
+      { 'content-encoding': 'gzip' },
+    ],
+    [
+      'a URL with a port that does not exist',
+      400,
+      'targetUrl must be an absolute http or https URL with a valid host and port, and without blanks.',
+      '/v1/webhooks',
+      { ...minimalSubscription, targetUrl: 'https://a.example:99999/' },
+    ],
+  ])('%s', async (_, status, says, path, body, headers = {}) => {
+    const answer = await platform.post(path, body, { headers: headers as Record<string, string> });
+    expect([answer.status, answer.json()['error']]).toEqual([status, says]);
+  });
+
+  it.each([
+    'Bearer abc',
+    'demo:secret',
+    'ZGVtbzpzZWNyZXQ=',
+    'Basic demo:secret',
+    'Basic ZGVtbw==',
+    'Basic',
+  ])('the header "Authorization: %s"', async (authorization) => {
+    const answer = await clientOf(demo.api.url).get('/v1/webhooks', { headers: { authorization } });
+    expect([answer.status, answer.json()['error']]).toEqual([
+      401,
+      'The header Authorization must be Basic, a blank and the Base64 of username:password.',
+    ]);
+  });
+
+  it.each([
+    ['W/"1"', 'If-Match has a weak tag, which never matches: '],
+    ['"1-gzip"', 'If-Match has a tag that no answer has: '],
+    ['1', 'If-Match must have tags in quotes: '],
+    ['"7"', 'The resource was changed since the version that If-Match names.'],
+  ])('If-Match: %s', async (tag, says) => {
+    const path = await demo.aSubscription();
+    const call = { headers: { 'if-match': tag } };
+    for (const answer of [
+      await demo.client.put(path, { name: 'x' }, call),
+      await demo.client.delete(path, call),
+    ]) {
+      expect([answer.status, answer.json()['code']]).toEqual([412, 'precondition_failed']);
+      expect(answer.json()['error']).toContain(says);
+    }
+  });
+
+  it('a target that is too long', async () => {
+    // The parser refuses it before any route, so the description does not have this answer.
+    const url = `${demo.api.url}/v1/webhooks?event=${'x'.repeat(20_000)}`;
+    const answer = await request('GET', url, {});
+    expect([answer.status, answer.json()['error']]).toEqual([
+      400,
+      'The target and the headers of the request must have at most 16384 bytes in all.',
+    ]);
+  });
+});
+
+it.each(['/v1/events', '/v1/deliveries', '/v1/webhooks/{id}/deliveries', '/v1/stats', '/v1/audit'])(
+  '%s takes a time whose plus was not escaped',
+  async (path) => {
+    const id = (await demo.aSubscription()).split('/').at(-1)!;
+    const query = 'since=2026-01-31T13:00:00+01:00&until=2026-01-31T14:00:00+01:00';
+    const answer = await demo.client.get(`${path.replace('{id}', id)}?${query}`);
+    expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
+  },
+);
 
 it('names the path below /v1 that was meant', async () => {
   const { url } = demo.api;

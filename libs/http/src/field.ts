@@ -228,7 +228,7 @@ export function IsUrl(
     IsText(MAX_URL),
     Check(
       'format',
-      `must be an absolute ${schemes.join(' or ')} URL without blanks`,
+      `must be an absolute ${schemes.join(' or ')} URL with a valid host and port, and without blanks`,
       (value) => typeof value !== 'string' || isTooLongForUrl(value) || isUrl(value, schemes),
       // No `format`: "uri" would refuse non-ASCII letters, which are allowed here.
       { pattern: `^(?:${schemes.map(inAnyCase).join('|')})://[^/\\\\?#\\s]${inPath}*$` },

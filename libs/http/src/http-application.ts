@@ -114,7 +114,7 @@ function refuseMalformedRequests(server: Server): void {
     }
     const message =
       error.code === 'HPE_HEADER_OVERFLOW'
-        ? `The headers of the request must have at most ${String(LIMITS.maxHeaderSize)} bytes in all.`
+        ? `The target and the headers of the request must have at most ${String(LIMITS.maxHeaderSize)} bytes in all.`
         : 'The request is not valid HTTP.';
     refuse(socket, '', new DomainError('malformed', 'malformed_json', message));
   });

@@ -48,12 +48,12 @@ export function breakBody(message: IncomingMessage, reason = unreadable()): void
  * @throws DomainError 415, 413, 408, 400 in the order of the contract
  */
 export async function readJsonObject(request: Request, limit: BodyLimit): Promise<JsonText> {
-  if (!(await hasBody(request))) throw notAnObject();
+  if (!(await hasBody(request))) throw isMissing();
   requireJsonType(request);
   requireKnownEncoding(request);
   const bytesAllowed = configOf(request)[limit];
   const bytes = await readBytes(request, bytesAllowed);
-  if (bytes.length === 0) throw notAnObject();
+  if (bytes.length === 0) throw isMissing();
   const text = textOf(bytes);
   requireFewValues(text, maxValues(bytesAllowed));
   const value = parse(text, bytes);
@@ -186,18 +186,20 @@ function isTooLong(request: Request, limit: number): boolean {
 }
 
 function readError(error: unknown, limit: number): DomainError {
-  return (error as { type?: string }).type === 'entity.too.large' ? tooLarge(limit) : unreadable();
+  return (error as { type?: string }).type === 'entity.too.large'
+    ? tooLarge(limit, ' after decompression')
+    : unreadable();
 }
 
 function unreadable(): DomainError {
   return malformed('The body could not be read as its headers describe it.');
 }
 
-function tooLarge(limit: number): DomainError {
+function tooLarge(limit: number, when = ''): DomainError {
   return new DomainError(
     'too_large',
     'body_too_large',
-    `The body must have at most ${String(limit)} bytes.`,
+    `The body must have at most ${String(limit)} bytes${when}.`,
   );
 }
 
@@ -227,8 +229,13 @@ function parse(text: string, bytes: Buffer): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    const rest = Buffer.byteLength(text.slice(jsonErrorAt(text)));
-    throw malformed(`The body is not valid JSON (at byte offset ${String(bytes.length - rest)}).`);
+    const at = jsonErrorAt(text);
+    const offset = bytes.length - Buffer.byteLength(text.slice(at));
+    // ASCII in UTF-16 is valid UTF-8, with a U+0000 beside each character.
+    const hint = text.slice(Math.max(0, at - 1), at + 1).includes('\0')
+      ? '; UTF-16 is not accepted'
+      : '';
+    throw malformed(`The body is not valid JSON (at byte offset ${String(offset)}${hint}).`);
   }
 }
 
@@ -238,4 +245,8 @@ function malformed(message: string): DomainError {
 
 function notAnObject(): ValidationError {
   return ValidationError.of('', 'type', 'The body must be a JSON object.');
+}
+
+function isMissing(): ValidationError {
+  return ValidationError.of('', 'type', 'The body is missing: it must be a JSON object.');
 }

@@ -8,6 +8,8 @@ import { Logins } from './logins.js';
 import { type Match, PasswordCheck } from './password-check.js';
 import { VerifiedLogins } from './verified-logins.js';
 
+const NOT_BASIC =
+  'The header Authorization must be Basic, a blank and the Base64 of username:password.';
 const OF_ADDRESS = 'Too many logins have failed from this address.';
 
 /**
@@ -41,7 +43,7 @@ export class Authenticator {
     const key = hash('sha256', this.key + header, 'base64');
     if (!this.verified.has(key)) {
       const pair = basicCredentialsOf(header);
-      if (!pair) throw new UnauthorizedError();
+      if (!pair) throw new UnauthorizedError(NOT_BASIC);
       // Otherwise, each different spelling of a verified pair would force another verification.
       const canonical = canonicalHeader(pair);
       if (header !== canonical) return this.authenticate(canonical, addressOf);

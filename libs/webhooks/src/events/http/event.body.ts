@@ -37,6 +37,10 @@ class Problem {
 
 const NOTICES_ARE_OURS = 'only the service reports notices about subscriptions';
 const IS_REQUIRED = new Problem('required', 'is required');
+const IS_BATCH = new Problem(
+  'not_allowed',
+  'is not a member of an event (POST /v1/events/batch takes several events)',
+);
 const IS_NO_STRING = new Problem('type', 'must be a string');
 
 /** A member of an event. */
@@ -174,6 +178,9 @@ export function readEvent(
   if (!isObject(value)) {
     const message = `The event${pointer && ` ${pointer}`} must be a JSON object.`;
     return { faults: [{ field: pointer, code: 'type', message }] };
+  }
+  if (Array.isArray(value['events']) && value['event'] === undefined) {
+    return { faults: [faultOf(pointer, 'events', IS_BATCH)] };
   }
   const event: Record<string, unknown> = {};
   const faults: FieldFault[] = [];

@@ -133,7 +133,8 @@ function readBatch(
   if (unknown.length > 0) throw new ValidationError(unknown);
   const { events } = body.value;
   if (events === undefined || events === null) {
-    throw ValidationError.of('events', 'required', 'events is required.');
+    const hint = body.value['event'] === undefined ? '' : ' (POST /v1/events takes a single event)';
+    throw ValidationError.of('events', 'required', `events is required${hint}.`);
   }
   if (!Array.isArray(events))
     throw ValidationError.of('events', 'type', 'events must be an array.');
