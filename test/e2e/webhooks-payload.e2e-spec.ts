@@ -46,7 +46,7 @@ describe('a payload', () => {
     expect(faultsOf(answer)).toEqual(['payload length']);
   });
 
-  it.each(['[]', '"{}"', '5', 'true', '""'])('is refused: %s', async (payload) => {
+  it.each(['[[]]', '[1]', '[null]', '"[]"', '"{}"', '5', 'true', '""'])('is refused: %s', async (payload) => {
     expect(faultsOf(await demo.client.post('/v1/webhooks', bodyWith(payload)))).toEqual([
       'payload type',
     ]);

@@ -117,7 +117,8 @@ export class Rules {
 
 /**
  * An object as the API reads it, by what the description says in words: on POST `null` is "not
- * given"; where it says so, surrounding white space is removed, and an integer stands for its digits.
+ * given"; where it says so, surrounding white space is removed, an empty array stands for an empty object, and an
+ * integer for its digits.
  */
 function asRead(value: unknown, { properties = {} }: JsonSchema, nullIsAbsent: boolean): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
@@ -126,6 +127,9 @@ function asRead(value: unknown, { properties = {} }: JsonSchema, nullIsAbsent: b
     const { description = '' } = properties[name] ?? {};
     const isTrimmed = /Surrounding white space is removed/.test(description);
     if (isTrimmed && typeof member === 'string') return [[name, member.trim()]];
+    const isEmpty = Array.isArray(member) && member.length === 0;
+    if (isEmpty && /An empty array counts as an empty object/.test(description))
+      return [[name, {}]];
     const isInteger = /An integer is accepted, too/.test(description) && Number.isInteger(member);
     return [[name, isInteger ? String(member) : member]];
   });

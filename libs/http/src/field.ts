@@ -168,6 +168,11 @@ export function Check(
   };
 }
 
+/** Whether a member of a DTO must be an object. An empty array then counts as an empty one. */
+export function isObjectField(dto: new () => object, property: string): boolean {
+  return rulesOf(dto, property).some(({ schema }) => schema.type === 'object');
+}
+
 /** A value with parts, whose faults say where they are. */
 export function Is({ schema, faultsOf }: Part): PropertyDecorator {
   return (target, property) => {

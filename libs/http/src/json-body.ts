@@ -3,7 +3,7 @@ import { plainToInstance } from 'class-transformer';
 import type { Request } from 'express';
 import { type FieldFault, rawMember, ValidationError } from '#libs/kernel';
 import type { Config } from '#libs/runtime';
-import { faultsIn, fieldsOf } from './field.js';
+import { faultsIn, fieldsOf, isObjectField } from './field.js';
 import { bodySchemaOf } from './openapi/body-schema.js';
 import { type BodyLimit, type JsonText, readJsonObject } from './read-body.js';
 import { configOf } from './request.js';
@@ -58,7 +58,11 @@ export function validDto<Dto extends object>(
     if (!Object.hasOwn(body.value, name)) continue;
     const value = body.value[name];
     if (value === null && nullIsAbsent) continue;
-    const given = raw === true && value !== null ? rawMember(body.text, name) : value;
+    let given = raw === true && value !== null ? rawMember(body.text, name) : value;
+    // PHP turns an empty object into an empty array when it sends a resource back.
+    if (Array.isArray(value) && value.length === 0 && isObjectField(dto, name)) {
+      given = raw === true ? '{}' : {};
+    }
     (typeof given === 'object' ? nested : members)[name] = given;
   }
   const instance = plainToInstance(dto, members, { excludeExtraneousValues: true });

@@ -1,4 +1,4 @@
-import { fieldsOf, type FieldOptions, rulesOf } from '../field.js';
+import { fieldsOf, type FieldOptions, isObjectField, rulesOf } from '../field.js';
 import { named, nameOf, NULL_IS_ABSENT, nullable, type Schema, use } from './schema.js';
 
 /**
@@ -44,6 +44,7 @@ function fieldSchema(
     base ? '' : (schema.description ?? ''),
     ...says,
     options.trim === true ? 'Surrounding white space is removed.' : '',
+    isObjectField(dto, name) ? 'An empty array counts as an empty object.' : '',
     options.requiredUnless === undefined
       ? ''
       : `Either this or \`${options.requiredUnless}\` is required.`,

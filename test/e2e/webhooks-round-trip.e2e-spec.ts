@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type DemoAccount, faultsOf, startDemoAccount } from '../support/demo-account.js';
+
+let demo: DemoAccount;
+
+beforeAll(async () => {
+  demo = await startDemoAccount();
+});
+afterAll(() => demo.stop());
+
+const whole = {
+  name: 'Billing',
+  resource: 'call,sms',
+  targetUrl: 'https://user:secret@target.example/hook',
+  payload: { order: 4711, tags: [] },
+  headers: { 'X-Api-Key': 'f2c1a0b9' },
+  retry: { schedule: [], timeoutMs: 5_000 },
+};
+
+/** What becomes of a resource that a program reads and writes back. */
+const languages: [language: string, rewrite: (text: string) => string][] = [
+  ['a client that keeps the text', (text) => text],
+  ['JavaScript', (text) => JSON.stringify(JSON.parse(text))],
+  // json_decode($text, true) has no empty objects, and json_encode escapes slashes.
+  ['PHP', (text) => text.replaceAll('{}', '[]').replaceAll('/', '\\/')],
+  // Ruby and Java classes write every member that they know.
+  ['Java', (text) => text.replace(/\}$/, ',"disabledReason":null,"unknownToUs":null}')],
+];
+
+describe.each(languages)('a subscription that %s sends back as it was shown', (_, rewrite) => {
+  it.each([
+    ['with every member', whole],
+    ['with an empty payload', { ...whole, payload: {}, headers: {} }],
+    ['with no member but the required ones', {}],
+  ])('stays unchanged %s', async (_with, fields) => {
+    const path = await demo.aSubscription(fields);
+    const before = await demo.client.get(path);
+    const answer = await demo.client.put(path, rewrite(before.text));
+    expect([answer.status, answer.headers.etag, answer.text]).toEqual([
+      200,
+      '"1"',
+      expect.any(String),
+    ]);
+    expect((await demo.client.get(path)).text).toBe(before.text);
+  });
+});
+
+describe('an empty array in place of an empty object', () => {
+  it('is an empty payload, and no header', async () => {
+    const created = await demo.aSubscription({ payload: [], headers: [] });
+    expect((await demo.client.get(created)).text).toContain('"payload":{},');
+    const path = await demo.aSubscription(whole);
+    expect((await demo.client.put(path, '{"payload": [ ], "headers": []}')).status).toBe(200);
+    const { text } = await demo.client.get(path);
+    expect(text).toContain('"payload":{},');
+    expect(text).not.toContain('X-Api-Key');
+  });
+
+  it('is a retry policy without members, which is refused like one', async () => {
+    for (const retry of [[], {}]) {
+      expect(
+        faultsOf(await demo.client.post('/v1/webhooks', { ...whole, event: 'smsdlr', retry })),
+      ).toEqual(['retry required']);
+    }
+  });
+
+  it.each(['payload', 'headers', 'retry'])('is refused in %s if it is not empty', async (name) => {
+    const path = await demo.aSubscription();
+    for (const value of [[1], [[]], [{}], [null]]) {
+      expect(faultsOf(await demo.client.put(path, { [name]: value }))).toEqual([`${name} type`]);
+    }
+  });
+
+  it.each(['name', 'event', 'resource', 'targetUrl', 'enabled', 'signature'])(
+    'is refused in %s, which is no object',
+    async (name) => {
+      const path = await demo.aSubscription();
+      expect(faultsOf(await demo.client.put(path, { [name]: [] }))).toEqual([`${name} type`]);
+    },
+  );
+});
