@@ -134,3 +134,32 @@ it('fails every unit while the database is unavailable, and runs the next batch'
   isAway = false;
   expect(await group.one(3)).toBe(3);
 });
+
+it('fails only the caller whose items cannot be weighed', async () => {
+  const weigh = (item: number): number => {
+    if (item === 2) throw new Error('broken');
+    return 1;
+  };
+  const group = new GroupCommit<number, number>((items) => Promise.resolve([...items]), { weigh });
+  const results = await Promise.allSettled([1, 2, 3].map((item) => group.one(item)));
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(await group.one(4)).toBe(4);
+});
+
+it.each([
+  ['throws', () => fail()],
+  ['has no results', () => Promise.resolve(undefined as never)],
+])('fails every unit when the statement %s, and runs the next batch', async (_how, execute) => {
+  let isBroken = true;
+  const group = new GroupCommit<number, number>((items) =>
+    isBroken ? execute() : Promise.resolve([...items]),
+  );
+  const results = await Promise.allSettled([group.one(1), group.run([2, 3])]);
+  expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  isBroken = false;
+  expect(await group.one(4)).toBe(4);
+});
+
+function fail(): never {
+  throw new Error('broken');
+}

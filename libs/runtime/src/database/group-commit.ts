@@ -2,6 +2,7 @@ import { isDataError, isTransient } from './database-errors.js';
 
 interface Unit<Item, Result> {
   items: readonly Item[];
+  weight: number;
   resolve: (results: Result[]) => void;
   reject: (error: unknown) => void;
 }
@@ -54,9 +55,11 @@ export class GroupCommit<Item, Result> {
   /** Results in the order of the items. All items of one call are in the same statement. */
   run(items: readonly Item[]): Promise<Result[]> {
     return new Promise((resolve, reject) => {
-      this.waiting.push({ items, resolve, reject });
+      // Before anything else, because a failure here concerns this caller alone.
+      const weight = this.weightOf(items);
+      this.waiting.push({ items, weight, resolve, reject });
       this.waitingItems += items.length;
-      this.waitingWeight += this.weightOf(items);
+      this.waitingWeight += weight;
       if (this.options.gatherMs > 0) this.gather();
       // Callers in the same event loop iteration share a batch, even if no other batch is running.
       else this.schedule(setImmediate);
@@ -109,13 +112,12 @@ export class GroupCommit<Item, Result> {
     let count = 0;
     let weight = 0;
     let units = 0;
-    for (const { items } of this.waiting) {
-      const unitWeight = this.weightOf(items);
+    for (const unit of this.waiting) {
       const { maxItems, maxWeight } = this.options;
-      const fits = count + items.length <= maxItems && weight + unitWeight <= maxWeight;
+      const fits = count + unit.items.length <= maxItems && weight + unit.weight <= maxWeight;
       if (units > 0 && !fits) break;
-      count += items.length;
-      weight += unitWeight;
+      count += unit.items.length;
+      weight += unit.weight;
       units += 1;
     }
     this.waitingItems -= count;
@@ -131,9 +133,13 @@ export class GroupCommit<Item, Result> {
 
   private async commit(batch: Unit<Item, Result>[], repeats: number): Promise<void> {
     const items = batch.length === 1 ? batch[0]!.items : batch.flatMap((unit) => unit.items);
-    let results: Result[];
     try {
-      results = await this.execute(items);
+      const results = await this.execute(items);
+      let at = 0;
+      for (const unit of batch) {
+        unit.resolve(results.slice(at, at + unit.items.length));
+        at += unit.items.length;
+      }
     } catch (error) {
       if (isTransient(error) && repeats > 0) return this.commit(batch, repeats - 1);
       if (isDataError(error) && batch.length > 1) {
@@ -142,12 +148,6 @@ export class GroupCommit<Item, Result> {
         return this.commit(batch.slice(half), repeats);
       }
       for (const unit of batch) unit.reject(error);
-      return;
-    }
-    let at = 0;
-    for (const unit of batch) {
-      unit.resolve(results.slice(at, at + unit.items.length));
-      at += unit.items.length;
     }
   }
 }
