@@ -12,17 +12,19 @@ export class SharedRead<Result> {
     if (!this.result || performance.now() - this.readAt > this.maxAgeMs) {
       // However long it takes, it is shared: more reads at once would only be slower.
       this.readAt = Infinity;
-      this.result = this.read().then(
-        (result) => {
-          this.readAt = performance.now();
-          return result;
-        },
-        (error: unknown) => {
-          this.readAt = -Infinity;
-          throw error;
-        },
-      );
+      this.result = this.readNow();
     }
     return this.result;
+  }
+
+  private async readNow(): Promise<Result> {
+    let readAt = -Infinity;
+    try {
+      const result = await this.read();
+      readAt = performance.now();
+      return result;
+    } finally {
+      this.readAt = readAt;
+    }
   }
 }
