@@ -98,3 +98,20 @@ it('retries once when the worker stops', async () => {
   await seconds(5);
   expect(asked).toHaveLength(2);
 });
+
+it('never rejects a report, and retries one that it could not decide on', async () => {
+  const [webhookId, known] = ['1', knownHealth(null, performance.now())];
+  const reported = { webhookId, accountId: '1', targetVersion: 1, verdict: FAILED };
+  const broken = Object.defineProperty({ ...known }, 'failures', {
+    get: () => {
+      if (asked.length === 0) throw new Error('broken');
+      return 0;
+    },
+  });
+  const isBlocked = verdicts.report({ ...reported, known: broken });
+  await vi.advanceTimersByTimeAsync(1);
+  expect(await isBlocked).toBe(false);
+  await report(FAILED, '2');
+  await seconds(2);
+  expect(asked).toEqual([['2'], ['1']]);
+});

@@ -84,12 +84,14 @@ export class PostgresTargetVerdicts extends TargetVerdicts implements OnApplicat
     for (const item of items) {
       if (item !== RETRY) merge(this.deferred.has(item.webhookId) ? this.deferred : reported, item);
     }
-    let decided = decidedOf([...reported.values()]);
+    let left: readonly Reported[] = [...reported.values()];
     const blocked = new Set<string>();
     try {
-      for (let tries = TRIES; decided.length > 0 && tries > 0; tries -= 1) {
+      for (let tries = TRIES; left.length > 0 && tries > 0; tries -= 1) {
+        const decided = decidedOf(left);
+        left = decided;
         for (const { webhookId, decision } of decided) if (blocks(decision)) blocked.add(webhookId);
-        decided = decidedOf(await this.carryOut(decided));
+        if (decided.length > 0) left = await this.carryOut(decided);
       }
     } catch (error) {
       // Logs at most once a second, and not while the database is down.
@@ -97,7 +99,7 @@ export class PostgresTargetVerdicts extends TargetVerdicts implements OnApplicat
         this.log.error({ err: error }, 'verdicts on targets were not applied');
       }
     }
-    this.defer(decided);
+    this.defer(left);
     return items.map((item) => item !== RETRY && blocked.has(item.webhookId));
   }
 
