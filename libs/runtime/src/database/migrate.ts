@@ -67,8 +67,7 @@ export async function migrate(
   } finally {
     // The lock must not outlive this function in a pooled connection.
     await runner.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => undefined);
-    await runner.release();
-    await source.destroy();
+    await runner.release().finally(() => source.destroy());
   }
 }
 
