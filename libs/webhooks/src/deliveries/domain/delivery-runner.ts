@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { LoopPacer } from '#libs/kernel';
 import { AttemptTrace } from './attempt-trace.js';
 import type { Attempt, DeliveryJob } from './delivery.js';
-import { DeliverySlots } from './delivery-slots.js';
+import { DeliverySlots, type Entry, type Place } from './delivery-slots.js';
 import { notificationBody, signatureHeaders } from './notification.js';
 import { type Conclusion, type LeasedDelivery, PendingDeliveries } from './pending-deliveries.js';
 import { Activity } from '../../subscriptions/domain/activity.js';
@@ -10,7 +10,7 @@ import { scheduleOf } from '../../subscriptions/domain/retry-policy.js';
 import { retryDelay } from './retry-schedule.js';
 import { attemptPhases, shownRequest } from './sent-request.js';
 import type { Verdict } from '../../subscriptions/domain/subscription-life.js';
-import { TargetClient } from './target-client.js';
+import { type TargetAnswer, TargetClient, type TargetRequest } from './target-client.js';
 import { TargetVerdicts, verdictOf } from './target-verdicts.js';
 
 /** A delivery that was sent, with its outcome. */
@@ -29,6 +29,9 @@ export type RunResult =
 const BODY_MS = 1_000;
 /** Time that a delivery may wait here for its call, plus time to record the outcome. */
 const SPARE_MS = 3_000;
+
+/** When a delivery whose call failed on our own side is due again, in ms. */
+const OWN_FAULT_MS = 5_000;
 
 /** The operator's settings for deliveries. */
 export abstract class DeliverySettings {
@@ -66,43 +69,38 @@ export class DeliveryRunner {
     this.slots.stop();
   }
 
-  /** Runs a job from the queue, after {@link DeliverySlots.enter}. */
-  async runJob(job: DeliveryJob): Promise<RunResult> {
-    const delivery = await this.pending.take(job).catch((error: unknown) => {
-      this.slots.entered(() => undefined);
-      throw error;
-    });
-    const hasPlace = this.slots.entered(() => delivery !== undefined && this.acquire(delivery));
-    if (!delivery) return { outcome: 'idle' };
-    return hasPlace ? this.run(delivery) : this.release(delivery);
-  }
-
-  /** Runs a delivery that has a place. */
-  async run(delivery: LeasedDelivery): Promise<RunResult> {
-    if (!(await this.mayStart(delivery))) {
-      this.releasePlace(delivery);
-      return this.release(delivery);
+  /** Runs a job from the queue. Ends its entry. */
+  async runJob(job: DeliveryJob, entry: Entry): Promise<RunResult> {
+    try {
+      const delivery = await this.pending.take(job);
+      if (!delivery) return { outcome: 'idle' };
+      const { webhookId, event, immediate: tests } = delivery;
+      const place = entry.exchange(() => {
+        return this.slots.acquire({ webhookId, accountId: event.accountId, tests })[0];
+      });
+      return await (place ? this.run(delivery, place) : this.release(delivery));
+    } finally {
+      entry.end();
     }
-    return this.trace.around(delivery, () => this.attempt(delivery));
   }
 
-  private acquire({ webhookId, event, immediate }: LeasedDelivery): boolean {
-    if (immediate) return this.slots.acquireTest(webhookId, event.accountId);
-    return this.slots.acquire(webhookId, event.accountId) > 0;
-  }
-
-  private releasePlace({ webhookId, event, immediate }: LeasedDelivery): void {
-    if (immediate) this.slots.releaseTest(webhookId, event.accountId);
-    else this.slots.release(webhookId, event.accountId);
+  /** Runs a delivery, and ends its place. @throws our own faults; the delivery is then due again later */
+  async run(delivery: LeasedDelivery, place: Place): Promise<RunResult> {
+    try {
+      if (await this.mayStart(delivery, place)) {
+        return await this.trace.around(delivery, () => this.attempt(delivery, place));
+      }
+    } finally {
+      place.end();
+    }
+    return this.release(delivery);
   }
 
   /** Starts no call that might outlast its lease, because another worker might repeat it. */
-  private async mayStart(delivery: LeasedDelivery): Promise<boolean> {
+  private async mayStart(delivery: LeasedDelivery, place: Place): Promise<boolean> {
     const needed = this.timeoutOf(delivery) + BODY_MS + SPARE_MS;
     if (this.stopping || delivery.leaseEnds - performance.now() < needed) return false;
-    if (!delivery.immediate) return this.slots.start(delivery.webhookId, delivery.leasedAt);
-    this.slots.startTest(delivery.webhookId);
-    return true;
+    return place.start(delivery.leasedAt);
   }
 
   private async release(delivery: LeasedDelivery): Promise<RunResult> {
@@ -110,9 +108,9 @@ export class DeliveryRunner {
     return { outcome: 'released', delivery };
   }
 
-  private async attempt(delivery: LeasedDelivery): Promise<RunResult> {
+  private async attempt(delivery: LeasedDelivery, place: Place): Promise<RunResult> {
     await this.pacer.next(delivery.event.accountId);
-    const attempt = await this.send(delivery);
+    const attempt = await this.send(delivery, place);
     const verdict = verdictOf(attempt, delivery.immediate);
     // Before recording the outcome, because the next probe may start once it is recorded.
     await this.reportVerdict(delivery, verdict);
@@ -129,8 +127,8 @@ export class DeliveryRunner {
     return { outcome, delivery, attempt, conclusion };
   }
 
-  private async send(delivery: LeasedDelivery): Promise<Attempt> {
-    const { webhookId, subscription, event, immediate } = delivery;
+  private async send(delivery: LeasedDelivery, place: Place): Promise<Attempt> {
+    const { subscription, event } = delivery;
     const at = delivery.takenAt;
     const { name, payload } = subscription;
     const body = notificationBody({
@@ -139,26 +137,37 @@ export class DeliveryRunner {
       ...(payload !== undefined && { payload }),
       id: delivery.id,
     });
-    let call = { durationMs: 0, answered: true };
+    const target = subscription.openTarget();
+    const ours = {
+      'content-type': 'application/json',
+      'user-agent': this.settings.userAgent,
+      ...(delivery.replayed && { 'webhook-replayed': 'true' }),
+      ...signatureHeaders(delivery.id, at, body, target.secrets),
+    };
+    const headers = { ...target.headers, ...ours };
+    const timeoutMs = this.timeoutOf(delivery);
+    const start = performance.now();
+    const answer = await this.call(delivery, place, { url: target.url, headers, body, timeoutMs });
+    const request = shownRequest(target, ours);
+    const phases = attemptPhases(delivery, start, answer.phases);
+    return { number: delivery.attempt, at, ...answer, request, phases };
+  }
+
+  /** A call that fails on our own side is no attempt. Another worker, or this one a little later, may succeed. */
+  private async call(
+    delivery: LeasedDelivery,
+    place: Place,
+    request: TargetRequest,
+  ): Promise<TargetAnswer> {
     try {
-      const target = subscription.openTarget();
-      const ours = {
-        'content-type': 'application/json',
-        'user-agent': this.settings.userAgent,
-        ...(delivery.replayed && { 'webhook-replayed': 'true' }),
-        ...signatureHeaders(delivery.id, at, body, target.secrets),
-      };
-      const headers = { ...target.headers, ...ours };
-      const timeoutMs = this.timeoutOf(delivery);
-      const start = performance.now();
-      const answer = await this.target.post({ url: target.url, headers, body, timeoutMs });
-      call = { durationMs: answer.durationMs, answered: answer.status !== undefined };
-      const request = shownRequest(target, ours);
-      const phases = attemptPhases(delivery, start, answer.phases);
-      return { number: delivery.attempt, at, ...answer, request, phases };
-    } finally {
-      if (immediate) this.slots.endTest(webhookId, event.accountId, call);
-      else this.slots.end(webhookId, event.accountId, call);
+      const answer = await this.target.post(request);
+      place.end({ durationMs: answer.durationMs, answered: answer.status !== undefined });
+      return answer;
+    } catch (error) {
+      place.end();
+      // If this fails, the delivery is due when its lease ends.
+      await this.pending.release(delivery, OWN_FAULT_MS).catch(() => undefined);
+      throw error;
     }
   }
 

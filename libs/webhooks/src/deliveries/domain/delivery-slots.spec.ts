@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { DeliverySlots } from './delivery-slots.js';
+import { DeliverySlots, type Place } from './delivery-slots.js';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -11,26 +11,38 @@ afterEach(() => {
 const QUICK = { durationMs: 5, answered: true };
 const HANGING = { durationMs: 15_000, answered: false };
 
-/** Takes all places available to a subscription. */
-function fill(slots: DeliverySlots, webhookId = '1', accountId = '1'): number {
-  const places = slots.acquire(webhookId, accountId, 1_000);
-  return places === 0 ? 0 : places + fill(slots, webhookId, accountId);
+function acquire(slots: DeliverySlots, webhookId = '1', accountId = '1', most = 1): Place[] {
+  return slots.acquire({ webhookId, accountId, tests: false }, most);
 }
+
+function acquireTest(slots: DeliverySlots, webhookId: string, accountId: string): Place[] {
+  return slots.acquire({ webhookId, accountId, tests: true });
+}
+
+/** Takes all places available to a subscription. */
+function fill(slots: DeliverySlots, webhookId = '1', accountId = '1'): Place[] {
+  const places = acquire(slots, webhookId, accountId, 1_000);
+  return places.length === 0 ? [] : [...places, ...fill(slots, webhookId, accountId)];
+}
+
+const start = (place: Place | undefined) => place!.start(performance.now());
 
 /** Makes calls one after the other that all end the same way. */
 async function call(slots: DeliverySlots, how: typeof QUICK, times = 1, webhookId = '1') {
   for (let made = 0; made < times; made += 1) {
-    expect(slots.acquire(webhookId, '1')).toBe(1);
-    expect(await slots.start(webhookId, performance.now())).toBe(true);
-    slots.end(webhookId, '1', how);
+    const [place, ...others] = acquire(slots, webhookId);
+    expect(others).toEqual([]);
+    expect(await start(place)).toBe(true);
+    place!.end(how);
   }
 }
 
 it('starts with one call to a subscription and one waiting delivery', async () => {
   const slots = new DeliverySlots(400, 50);
-  expect(fill(slots)).toBe(2);
-  expect(await slots.start('1', performance.now())).toBe(true);
-  const second = slots.start('1', performance.now());
+  const places = fill(slots);
+  expect(places).toHaveLength(2);
+  expect(await start(places[0])).toBe(true);
+  const second = start(places[1]);
   await vi.advanceTimersByTimeAsync(500);
   expect(await second).toBe(false);
 });
@@ -38,19 +50,19 @@ it('starts with one call to a subscription and one waiting delivery', async () =
 it('raises the cap of a quick subscription by one with each answer, and lets as many wait', async () => {
   const slots = new DeliverySlots(400, 50);
   await call(slots, QUICK, 6);
-  expect(fill(slots)).toBe(14);
+  expect(fill(slots)).toHaveLength(14);
 });
 
 it('never exceeds the bound of calls in flight to a subscription', async () => {
   const slots = new DeliverySlots(400, 5);
   await call(slots, QUICK, 20);
-  expect(fill(slots)).toBe(10);
+  const places = fill(slots);
+  expect(places).toHaveLength(10);
   const started: boolean[] = [];
-  for (let n = 0; n < 10; n += 1)
-    void slots.start('1', performance.now()).then((may) => started.push(may));
+  for (const place of places) void start(place).then((may) => started.push(may));
   await vi.advanceTimersByTimeAsync(0);
   expect(started).toHaveLength(5);
-  slots.end('1', '1', QUICK);
+  places[0]!.end(QUICK);
   await vi.advanceTimersByTimeAsync(0);
   expect(started).toHaveLength(6);
 });
@@ -59,21 +71,22 @@ it('reduces the cap of a hanging subscription to one call', async () => {
   const slots = new DeliverySlots(400, 50);
   await call(slots, QUICK, 8);
   await call(slots, HANGING, 4);
-  expect(fill(slots)).toBe(1);
+  expect(fill(slots)).toHaveLength(1);
 });
 
 it('reduces the cap of a subscription that answers slowly', async () => {
   const slots = new DeliverySlots(400, 50);
   await call(slots, { durationMs: 5_000, answered: true }, 60);
-  expect(fill(slots)).toBe(10);
+  expect(fill(slots)).toHaveLength(10);
 });
 
 it('lets a delivery wait at most half a second for an earlier call of its subscription', async () => {
   const slots = new DeliverySlots(400, 1);
   await call(slots, QUICK, 1);
-  expect(fill(slots)).toBe(2);
-  expect(await slots.start('1', performance.now())).toBe(true);
-  const second = slots.start('1', performance.now());
+  const places = fill(slots);
+  expect(places).toHaveLength(2);
+  expect(await start(places[0])).toBe(true);
+  const second = start(places[1]);
   await vi.advanceTimersByTimeAsync(500);
   expect(await second).toBe(false);
 });
@@ -81,9 +94,9 @@ it('lets a delivery wait at most half a second for an earlier call of its subscr
 it('starts no waiting delivery once it is stopped', async () => {
   const slots = new DeliverySlots(400, 1);
   await call(slots, QUICK, 1);
-  fill(slots);
-  await slots.start('1', performance.now());
-  const second = slots.start('1', performance.now());
+  const [first, other] = fill(slots);
+  await start(first);
+  const second = start(other);
   slots.stop();
   expect(await second).toBe(false);
 });
@@ -91,110 +104,168 @@ it('starts no waiting delivery once it is stopped', async () => {
 it('starts no delivery that was leased before its subscription was blocked', async () => {
   const slots = new DeliverySlots(400, 1);
   await call(slots, QUICK, 1);
-  fill(slots);
+  const [first, second] = fill(slots);
   const leasedAt = performance.now();
-  await slots.start('1', leasedAt);
-  const waiting = slots.start('1', leasedAt);
+  await start(first);
+  const waiting = start(second);
   slots.block('1');
   expect(await waiting).toBe(false);
-  slots.end('1', '1', QUICK);
-  expect(await slots.start('1', leasedAt)).toBe(false);
+  first!.end(QUICK);
+  expect(await second!.start(leasedAt)).toBe(false);
   await vi.advanceTimersByTimeAsync(1);
-  expect(await slots.start('1', performance.now())).toBe(true);
+  expect(await start(second)).toBe(true);
 });
 
 it('leaves slots for other accounts when one has very many subscriptions', () => {
   const slots = new DeliverySlots(400, 50);
   let held = 0;
-  for (let id = 0; id < 1_000; id += 1) held += fill(slots, `webhook-${id}`, 'busy');
+  for (let id = 0; id < 1_000; id += 1) held += fill(slots, `webhook-${id}`, 'busy').length;
   expect(held).toBe(267);
-  expect(fill(slots, 'healthy', 'other')).toBe(2);
+  expect(fill(slots, 'healthy', 'other')).toHaveLength(2);
 });
 
 it('reserves slots for a quick subscription while hundreds of other accounts hang', async () => {
   const slots = new DeliverySlots(400, 50);
   await call(slots, QUICK, 1, 'healthy');
   let held = 0;
-  for (let id = 0; id < 1_000; id += 1) held += fill(slots, `hanging-${id}`, `account-${id}`);
+  for (let id = 0; id < 1_000; id += 1)
+    held += fill(slots, `hanging-${id}`, `account-${id}`).length;
   expect(held).toBe(350);
-  expect(fill(slots, 'unknown', 'unknown')).toBe(0);
-  expect(fill(slots, 'healthy', '1')).toBe(4);
+  expect(fill(slots, 'unknown', 'unknown')).toEqual([]);
+  expect(fill(slots, 'healthy', '1')).toHaveLength(4);
 });
 
 it('reserves slots for a quick subscription when others use up the share of its account', async () => {
   const slots = new DeliverySlots(400, 50);
   await call(slots, QUICK, 1, 'healthy');
   for (let id = 0; id < 1_000; id += 1) fill(slots, `hanging-${id}`, '1');
-  expect(fill(slots, 'healthy', '1')).toBe(4);
+  expect(fill(slots, 'healthy', '1')).toHaveLength(4);
 });
 
 it('limits all slow subscriptions together to half of the slots', async () => {
   const slots = new DeliverySlots(400, 50);
   for (let id = 0; id < 300; id += 1) await call(slots, HANGING, 1, `slow-${id}`);
   let held = 0;
-  for (let id = 0; id < 300; id += 1) held += fill(slots, `slow-${id}`, `account-${id}`);
+  for (let id = 0; id < 300; id += 1) held += fill(slots, `slow-${id}`, `account-${id}`).length;
   expect(held).toBe(200);
 });
 
 it('gives a slow subscription one place at a time', async () => {
   const slots = new DeliverySlots(400, 50);
   await call(slots, { durationMs: 5_000, answered: true }, 20);
-  expect([slots.acquire('1', '1', 8), slots.acquire('1', '1', 8)]).toEqual([1, 1]);
+  const taken = [1, 2].map(() => acquire(slots, '1', '1', 8).length);
+  expect(taken).toEqual([1, 1]);
 });
 
 it('treats a subscription as slow once a call has hung for a second', async () => {
   let now = 0;
   const slots = new DeliverySlots(8, 4, () => now);
   for (let id = 0; id < 4; id += 1) {
-    expect(slots.acquire(`hanging-${id}`, `account-${id}`)).toBe(1);
-    await slots.start(`hanging-${id}`, performance.now());
+    const [place] = acquire(slots, `hanging-${id}`, `account-${id}`);
+    await start(place);
   }
-  expect(slots.acquire('hanging-0', 'account-0')).toBe(1);
+  expect(acquire(slots, 'hanging-0', 'account-0')).toHaveLength(1);
   now = 1_001;
-  expect(slots.acquire('hanging-0', 'account-0')).toBe(0);
-  expect(slots.acquire('unknown', 'unknown')).toBe(1);
+  expect(acquire(slots, 'hanging-0', 'account-0')).toEqual([]);
+  expect(acquire(slots, 'unknown', 'unknown')).toHaveLength(1);
 });
 
-it('sends tests at once, but no more of an account than an eighth of the free slots', () => {
+it('sends tests at once, but no more of an account than an eighth of the free slots', async () => {
   const slots = new DeliverySlots(400, 1);
-  let tests = 0;
-  while (slots.acquireTest('1', 'busy')) tests += 1;
-  expect(tests).toBe(45);
-  expect(slots.acquireTest('2', 'other')).toBe(true);
-  expect(fill(slots, 'healthy', 'busy')).toBe(2);
-  slots.endTest('1', 'busy', QUICK);
-  expect(slots.acquireTest('1', 'busy')).toBe(true);
+  const tests: Place[] = [];
+  for (let taken = acquireTest(slots, '1', 'busy'); taken.length > 0;) {
+    tests.push(...taken);
+    taken = acquireTest(slots, '1', 'busy');
+  }
+  expect(tests).toHaveLength(45);
+  expect(acquireTest(slots, '2', 'other')).toHaveLength(1);
+  expect(fill(slots, 'healthy', 'busy')).toHaveLength(2);
+  expect(await Promise.all(tests.map(start))).not.toContain(false);
+  tests[0]!.end(QUICK);
+  expect(acquireTest(slots, '1', 'busy')).toHaveLength(1);
 });
 
 it('admits a queued delivery when a place is free, and notifies of each released place', async () => {
   const slots = new DeliverySlots(2, 2);
   let room = 0;
   slots.onRoom = () => (room += 1);
-  await slots.enter();
-  await slots.enter();
+  const first = await slots.enter();
+  const second = await slots.enter();
   let entered = false;
-  const third = slots.enter().then(() => (entered = true));
+  const third = slots.enter().finally(() => (entered = true));
   await vi.advanceTimersByTimeAsync(0);
   expect(entered).toBe(false);
-  expect(slots.entered(() => slots.acquire('1', '1'))).toBe(1);
+  const places = first.exchange(() => acquire(slots));
+  expect(places).toHaveLength(1);
   expect(room).toBe(1);
-  slots.entered(() => undefined);
-  await third;
-  slots.entered(() => undefined);
-  slots.release('1', '1');
+  second.end();
+  (await third).end();
+  places![0]!.end();
   expect(slots.free).toBe(2);
 });
 
 it('wants more of a subscription when fewer wait than half of its cap', async () => {
   const slots = new DeliverySlots(400, 8);
   await call(slots, QUICK, 10);
-  expect(fill(slots)).toBe(16);
+  const places = fill(slots);
+  expect(places).toHaveLength(16);
   expect(slots.wantsMore('1')).toBe(false);
-  for (let n = 0; n < 4; n += 1) {
-    await slots.start('1', performance.now());
-    slots.end('1', '1', QUICK);
+  for (const place of places.splice(0, 4)) {
+    await start(place);
+    place.end(QUICK);
   }
   expect(slots.wantsMore('1')).toBe(false);
-  slots.release('1', '1');
+  places[0]!.end();
   expect(slots.wantsMore('1')).toBe(true);
+});
+
+it('gives back each place and each entry once, however often they are ended', async () => {
+  const slots = new DeliverySlots(8, 4);
+  const [place] = acquire(slots);
+  await start(place);
+  for (let n = 0; n < 3; n += 1) place!.end(QUICK);
+  const entry = await slots.enter();
+  for (let n = 0; n < 3; n += 1) entry.end();
+  expect(slots.free).toBe(8);
+  expect(entry.exchange(() => acquire(slots))).toBeUndefined();
+  expect(fill(slots)).toHaveLength(4);
+});
+
+it('gives back an entry for which no place could be taken, and admits the next delivery', async () => {
+  const slots = new DeliverySlots(1, 1);
+  const entry = await slots.enter();
+  const next = slots.enter();
+  const broken = () => {
+    throw new Error('broken');
+  };
+  expect(() => entry.exchange(broken)).toThrow('broken');
+  (await next).end();
+  expect(slots.free).toBe(1);
+});
+
+it('starts a waiting delivery when a call fails on our own side, and judges nothing by it', async () => {
+  const slots = new DeliverySlots(8, 4);
+  const [first, second] = fill(slots);
+  await start(first);
+  const waiting = start(second);
+  first!.end();
+  expect(await waiting).toBe(true);
+  second!.end();
+  // The cap is still one call, with one waiting.
+  expect(fill(slots)).toHaveLength(2);
+});
+
+it('gives back a place although its clock fails', async () => {
+  let fails = false;
+  const slots = new DeliverySlots(8, 4, () => {
+    if (fails) throw new Error('no clock');
+    return 0;
+  });
+  const [place] = acquire(slots);
+  await start(place);
+  fails = true;
+  expect(() => place!.end(QUICK)).toThrow('no clock');
+  fails = false;
+  expect(slots.free).toBe(8);
+  expect(fill(slots)).toHaveLength(2);
 });

@@ -1,5 +1,5 @@
 import { LRUCache } from '#libs/kernel';
-import { Subscription } from './subscription-calls.js';
+import { type Call, Subscription } from './subscription-calls.js';
 
 /** Limit of an account's places, as a multiple of the free slots. */
 const ACCOUNT_SHARE = 2;
@@ -14,10 +14,79 @@ const TEST_SHARE = 1 / 8;
 /** How many recently called subscriptions without a place are remembered. */
 const REMEMBERED = 10_000;
 
+/** Whose deliveries need places. */
+export interface PlaceFor {
+  webhookId: string;
+  accountId: string;
+  /** Only tests, which are sent at once, whatever their subscription has in flight. */
+  tests: boolean;
+}
+
+/**
+ * A place for one delivery and its call. Whoever holds it calls {@link end} in a `finally`, so that nothing that
+ * fails between taking the place and the end of the call can leave the subscription blocked.
+ */
+export class Place {
+  private isCalling = false;
+  private hasEnded = false;
+
+  /** @param free gives the place back to the worker */
+  constructor(
+    private readonly subscription: Subscription,
+    private readonly isTest: boolean,
+    private readonly free: () => void,
+  ) {}
+
+  /**
+   * @param leasedAt when the lease was requested, by the clock of {@link DeliverySlots}
+   * @returns whether the call may start; false after waiting too long for an earlier call to end, or if the
+   * subscription was blocked since `leasedAt`. A test starts regardless
+   */
+  async start(leasedAt: number): Promise<boolean> {
+    if (this.isTest) this.subscription.startAtOnce();
+    this.isCalling = this.isTest || (await this.subscription.start(leasedAt));
+    return this.isCalling;
+  }
+
+  /**
+   * Gives the place back, once, however often it is called.
+   * @param call absent if there was none, or if it failed on our own side, which says nothing about the target
+   */
+  end(call?: Call): void {
+    if (this.hasEnded) return;
+    this.hasEnded = true;
+    try {
+      if (this.isCalling) this.subscription.end(call);
+    } finally {
+      this.free();
+    }
+  }
+}
+
+/** A place for a queued delivery whose subscription is not yet known. */
+export class Entry {
+  private hasEnded = false;
+
+  /** @param give gives the place back, after `acquire` */
+  constructor(private readonly give: <Acquired>(acquire: () => Acquired) => Acquired) {}
+
+  /** Exchanges it for the place that `acquire` takes, before anybody else can. */
+  exchange<Acquired>(acquire: () => Acquired): Acquired | undefined {
+    if (this.hasEnded) return undefined;
+    this.hasEnded = true;
+    return this.give(acquire);
+  }
+
+  /** Gives the place back if it was not exchanged. */
+  end(): void {
+    this.exchange(() => undefined);
+  }
+}
+
 /**
  * A semaphore for a worker's calls in flight, shared so that no account or subscription delays another.
  *
- * A delivery first acquires a place. Its call then starts at once, or when an earlier call to the same
+ * A delivery first acquires a {@link Place}. Its call then starts at once, or when an earlier call to the same
  * subscription ends. Four limits apply to places: the worker's slots, the subscription's cap, the
  * account's share (twice the free slots, as in a network switch's shared buffer), and half of all slots
  * for all slow subscriptions together. An eighth is always reserved for quick subscriptions with few places.
@@ -51,86 +120,28 @@ export class DeliverySlots {
   }
 
   /** Takes a place for a delivery whose subscription is not yet known. Waits until one is free. */
-  async enter(): Promise<void> {
+  async enter(): Promise<Entry> {
     if (this.free <= 0) await new Promise<void>((resolve) => this.entering.push(resolve));
     else this.taken += 1;
+    return new Entry(this.exchange);
   }
 
-  /** Exchanges the place from {@link enter} for the one that `acquire` takes for the known subscription. */
-  entered<Acquired>(acquire: () => Acquired): Acquired {
-    this.taken -= 1;
-    const acquired = acquire();
-    this.give(0);
-    return acquired;
-  }
-
-  /** Takes up to `most` places; for a slow subscription, at most one. @returns how many it took */
-  acquire(webhookId: string, accountId: string, most = 1): number {
+  /** Takes up to `most` places; for a slow subscription, or for tests, at most one. */
+  acquire(wanted: PlaceFor, most = 1): Place[] {
+    const { webhookId, accountId, tests } = wanted;
     const subscription = this.of(webhookId);
-    const wanted = subscription.isSlow ? 1 : most;
-    const places = Math.max(0, Math.min(wanted, this.roomFor(subscription, accountId)));
-    if (places > 0) this.add(webhookId, accountId, places);
-    return places;
-  }
-
-  /**
-   * Takes a place for a test, which is sent at once, whatever its subscription has in flight. A customer
-   * may request many tests of hanging targets, so tests have a limit for each account that leaves room
-   * for its other calls.
-   */
-  acquireTest(webhookId: string, accountId: string): boolean {
-    const tests = this.testsByAccount.get(accountId) ?? 0;
-    if (tests >= Math.ceil(this.free * TEST_SHARE)) return false;
-    count(this.testsByAccount, accountId, 1);
-    this.add(webhookId, accountId, 1);
-    return true;
-  }
-
-  /** Releases places whose calls were not made. */
-  release(webhookId: string, accountId: string, places = 1): void {
-    const subscription = this.of(webhookId);
-    subscription.places -= places;
-    if (subscription.places === 0) {
-      this.active.delete(webhookId);
-      this.others.set(webhookId, subscription);
-    }
-    count(this.byAccount, accountId, -places);
-    this.give(places);
-  }
-
-  releaseTest(webhookId: string, accountId: string): void {
-    count(this.testsByAccount, accountId, -1);
-    this.release(webhookId, accountId);
-  }
-
-  /**
-   * @param leasedAt when the lease was requested, by this object's clock
-   * @returns whether the call may start; false after waiting too long for an earlier call to end, or
-   * if the subscription was blocked since `leasedAt`
-   */
-  start(webhookId: string, leasedAt: number): Promise<boolean> {
-    return this.of(webhookId).start(leasedAt);
+    const places = tests
+      ? this.roomForTests(accountId)
+      : Math.min(subscription.isSlow ? 1 : most, this.roomFor(subscription, accountId));
+    if (places <= 0) return [];
+    this.add(subscription, wanted, places);
+    const free = (): void => this.release(subscription, wanted);
+    return Array.from({ length: places }, () => new Place(subscription, tests, free));
   }
 
   /** Prevents the start of deliveries leased up to now. */
   block(webhookId: string): void {
     this.of(webhookId).block();
-  }
-
-  /** Starts a test regardless of the cap. */
-  startTest(webhookId: string): void {
-    this.of(webhookId).startAtOnce();
-  }
-
-  /** Ends a call and releases its place. @param call `answered`: whether the target answered at all */
-  end(webhookId: string, accountId: string, call: { durationMs: number; answered: boolean }): void {
-    this.of(webhookId).end(call);
-    this.release(webhookId, accountId);
-  }
-
-  endTest(webhookId: string, accountId: string, call: { durationMs: number; answered: boolean }) {
-    count(this.testsByAccount, accountId, -1);
-    this.end(webhookId, accountId, call);
   }
 
   /** Prevents the start of waiting deliveries. */
@@ -141,6 +152,15 @@ export class DeliverySlots {
   /** Whether to claim more of a subscription's deliveries: fewer wait here than half of its cap. */
   wantsMore(webhookId: string): boolean {
     return this.of(webhookId).wantsMore;
+  }
+
+  /**
+   * A customer may request many tests of hanging targets, so tests have a limit for each account that leaves
+   * room for its other calls.
+   */
+  private roomForTests(accountId: string): number {
+    const tests = this.testsByAccount.get(accountId) ?? 0;
+    return tests < Math.ceil(this.free * TEST_SHARE) ? 1 : 0;
   }
 
   private roomFor(subscription: Subscription, accountId: string): number {
@@ -171,13 +191,33 @@ export class DeliverySlots {
     return subscription;
   }
 
-  private add(webhookId: string, accountId: string, places: number): void {
-    const subscription = this.of(webhookId);
+  private add(subscription: Subscription, of: PlaceFor, places: number): void {
     subscription.places += places;
-    this.active.set(webhookId, subscription);
-    count(this.byAccount, accountId, places);
+    this.active.set(of.webhookId, subscription);
+    count(this.byAccount, of.accountId, places);
+    if (of.tests) count(this.testsByAccount, of.accountId, places);
     this.taken += places;
   }
+
+  private release(subscription: Subscription, { webhookId, accountId, tests }: PlaceFor): void {
+    subscription.places -= 1;
+    if (subscription.places === 0) {
+      this.active.delete(webhookId);
+      this.others.set(webhookId, subscription);
+    }
+    count(this.byAccount, accountId, -1);
+    if (tests) count(this.testsByAccount, accountId, -1);
+    this.give(1);
+  }
+
+  private readonly exchange = <Acquired>(acquire: () => Acquired): Acquired => {
+    this.taken -= 1;
+    try {
+      return acquire();
+    } finally {
+      this.give(0);
+    }
+  };
 
   private give(places: number): void {
     this.taken -= places;

@@ -1,4 +1,5 @@
 import { beforeEach, expect, it } from 'vitest';
+import type { Place } from './delivery-slots.js';
 import { type DueClaim, DueSchedule, type DueWork } from './due-schedule.js';
 
 let now: number;
@@ -16,8 +17,10 @@ const work = (webhookId: string, change: Partial<DueWork> = {}): DueWork => ({
   ...change,
 });
 
+const places = (count: number) => Array.from({ length: count }, () => ({}) as Place);
+
 const all = (most = Infinity) =>
-  schedule.pick((_, wanted) => Math.min(wanted, most)).map(({ webhookId }) => webhookId);
+  schedule.pick((_, wanted) => places(Math.min(wanted, most))).map(({ webhookId }) => webhookId);
 
 const claimOf = (webhookId: string, most: number): DueClaim => ({
   webhookId,
@@ -62,7 +65,7 @@ it('continues with the next subscription after the last claim', () => {
 it('skips a subscription without free places', () => {
   schedule.note(work('full'));
   schedule.note(work('free'));
-  const picked = schedule.pick(({ webhookId }, most) => (webhookId === 'full' ? 0 : most));
+  const picked = schedule.pick(({ webhookId }, most) => places(webhookId === 'full' ? 0 : most));
   expect(picked).toMatchObject([{ webhookId: 'free', most: 4 }]);
 });
 
@@ -70,12 +73,12 @@ it('doubles the size of claims while they are filled, and stops when one is not'
   schedule.note(work('1'));
   const sizes: number[] = [];
   for (let claims = 0; claims < 6; claims += 1) {
-    const [claim] = schedule.pick((_, most) => most) as [DueClaim];
+    const claim = schedule.pick((_, most) => places(most))[0]!;
     sizes.push(claim.most);
     schedule.claimed(claim, claim.most, now);
   }
   expect(sizes).toEqual([4, 8, 16, 32, 50, 50]);
-  const [claim] = schedule.pick((_, most) => most) as [DueClaim];
+  const claim = schedule.pick((_, most) => places(most))[0]!;
   now += 1;
   schedule.claimed(claim, 49, now);
   expect(all()).toEqual([]);
@@ -83,7 +86,7 @@ it('doubles the size of claims while they are filled, and stops when one is not'
 
 it('keeps work that was noted during a claim', () => {
   schedule.note(work('1'));
-  const [claim] = schedule.pick((_, most) => most) as [DueClaim];
+  const claim = schedule.pick((_, most) => places(most))[0]!;
   const begunAt = now;
   now += 5;
   schedule.note(work('1'));
@@ -95,7 +98,7 @@ it('combines work from scans with noted work', () => {
   schedule.note(work('of another day', { day: 2 }));
   schedule.found([work('found', { oldestInMs: -70 })], now);
   expect(schedule.days()).toEqual(new Set([1, 2]));
-  const picked = schedule.pick((_, most) => most);
+  const picked = schedule.pick((_, most) => places(most));
   expect(picked).toMatchObject([{ webhookId: 'of another day' }, { dueForMs: 70 }]);
 });
 
@@ -114,7 +117,7 @@ it('claims nothing early and skips nothing, however long a scan took', () => {
   now += 99;
   expect(all()).toEqual([]);
   now += 1;
-  expect(schedule.pick((_, most) => most)).toMatchObject([{ dueForMs: 5 }]);
+  expect(schedule.pick((_, most) => places(most))).toMatchObject([{ dueForMs: 5 }]);
 });
 
 it('does not postpone work that was noted after the scan began', () => {
@@ -122,7 +125,7 @@ it('does not postpone work that was noted after the scan began', () => {
   now += 5;
   schedule.note(work('1'));
   schedule.found([work('1', { dueInMs: 100, oldestInMs: 100 })], begunAt);
-  expect(schedule.pick((_, most) => most)).toMatchObject([{ dueForMs: Infinity }]);
+  expect(schedule.pick((_, most) => places(most))).toMatchObject([{ dueForMs: Infinity }]);
 });
 
 it('notices due work within 10 ms', () => {
@@ -138,7 +141,7 @@ it('bounds how long the oldest has been due, including while it was blocked', ()
   schedule.note(work('2', { dueInMs: 10, oldestInMs: 10 }));
   now += 10;
   schedule.note(work('2', { dueInMs: 400, oldestInMs: 400 }));
-  const picked = schedule.pick((_, most) => most);
+  const picked = schedule.pick((_, most) => places(most));
   expect(picked.map(({ webhookId, dueForMs }) => [webhookId, dueForMs]).toSorted()).toEqual([
     ['1', 510],
     ['2', 0],
@@ -147,10 +150,10 @@ it('bounds how long the oldest has been due, including while it was blocked', ()
 
 it('claims a single delivery as a probe', () => {
   schedule.found([work('1', { probe: true })], now);
-  expect(schedule.pick((_, most) => most)).toMatchObject([{ probe: true, most: 1 }]);
+  expect(schedule.pick((_, most) => places(most))).toMatchObject([{ probe: true, most: 1 }]);
 });
 
 it('keeps tests separate, which are never blocked', () => {
   schedule.found([work('1', { dueInMs: 9_000 }), work('1', { tests: true })], now);
-  expect(schedule.pick((_, most) => most)).toMatchObject([{ tests: true }]);
+  expect(schedule.pick((_, most) => places(most))).toMatchObject([{ tests: true }]);
 });

@@ -1,4 +1,5 @@
 import { RoundRobin } from '#libs/kernel';
+import type { Place, PlaceFor } from './delivery-slots.js';
 
 /** Waiting deliveries of a subscription in one partition of PostgreSQL, and when they are due. */
 export interface DueWork {
@@ -26,6 +27,11 @@ export interface DueClaim {
   dueForMs: number;
   probe: boolean;
   tests: boolean;
+}
+
+/** A claim with a place for each delivery. */
+export interface HeldClaim extends DueClaim {
+  places: Place[];
 }
 
 interface Entry extends Omit<DueClaim, 'dueForMs'> {
@@ -97,11 +103,11 @@ export class DueSchedule {
 
   /**
    * Chooses what to claim next.
-   * @param acquire takes up to `most` places for a subscription and returns how many it took
+   * @param acquire takes up to `most` places for a subscription
    */
-  pick(acquire: (work: Omit<DueClaim, 'dueForMs'>, most: number) => number): DueClaim[] {
+  pick(acquire: (work: PlaceFor, most: number) => Place[]): HeldClaim[] {
     this.promote();
-    const claims: DueClaim[] = [];
+    const claims: HeldClaim[] = [];
     const asked = new Set<Entry>();
     let picked = 0;
     /** Consecutive accounts whose subscriptions were all checked. */
@@ -115,12 +121,13 @@ export class DueSchedule {
       done = 0;
       asked.add(entry);
       const wanted = entry.probe ? 1 : Math.min(entry.most, LARGEST_BATCH - picked);
-      const most = acquire(entry, wanted);
+      const dueForMs = this.now() - entry.oldestAt;
+      const places = acquire(entry, wanted);
+      const most = places.length;
       if (most === 0) continue;
       picked += most;
       const { webhookId, accountId, day, probe, tests } = entry;
-      const dueForMs = this.now() - entry.oldestAt;
-      claims.push({ webhookId, accountId, day, most, dueForMs, probe, tests });
+      claims.push({ webhookId, accountId, day, most, dueForMs, probe, tests, places });
     }
     return claims;
   }

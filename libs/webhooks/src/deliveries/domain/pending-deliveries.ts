@@ -93,8 +93,8 @@ export abstract class PendingDeliveries {
     kind?: { tests: boolean },
   ): Promise<LeasedDelivery[]>;
 
-  /** Ends the lease of an unsent delivery, which is then due at once for any worker. */
-  abstract release(delivery: LeasedDelivery): Promise<void>;
+  /** Ends the lease of an unsent delivery, which is then due for any worker, at once or after `delayMs`. */
+  abstract release(delivery: LeasedDelivery, delayMs?: number): Promise<void>;
 
   /** Records an outcome. Under an outdated lease, it is only logged unless the attempt succeeded. */
   abstract record(outcome: Outcome): Promise<void>;

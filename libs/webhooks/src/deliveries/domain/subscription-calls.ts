@@ -5,6 +5,12 @@ const LATEST = 1 / 8;
 /** How long a delivery waits in the worker for an earlier call of its subscription to end, in ms. */
 const MAX_WAIT_MS = 500;
 
+/** How a call ended. `answered`: whether the target answered at all. */
+export interface Call {
+  durationMs: number;
+  answered: boolean;
+}
+
 /**
  * A worker's view of the calls to one subscription.
  *
@@ -66,13 +72,10 @@ export class Subscription {
     this.calls += 1;
   }
 
-  end({ durationMs, answered }: { durationMs: number; answered: boolean }): void {
+  /** @param call absent if it says nothing about the target */
+  end(call: Call | undefined): void {
     this.calls -= 1;
-    this.progressAt = this.now();
-    this.averageMs ??= durationMs;
-    this.averageMs += LATEST * (durationMs - this.averageMs);
-    if (!answered && durationMs > QUICK_MS) this.cap = Math.ceil(this.cap / 2);
-    else this.cap = Math.min(this.cap + 1, this.capByTime(this.averageMs));
+    if (call) this.judge(call);
     while (this.calls < this.cap && this.waiting.length > 0) {
       this.startAtOnce();
       this.waiting.shift()!(true);
@@ -82,6 +85,14 @@ export class Subscription {
   /** Prevents the start of waiting deliveries. */
   stop(): void {
     for (const settle of this.waiting.splice(0)) settle(false);
+  }
+
+  private judge({ durationMs, answered }: Call): void {
+    this.progressAt = this.now();
+    this.averageMs ??= durationMs;
+    this.averageMs += LATEST * (durationMs - this.averageMs);
+    if (!answered && durationMs > QUICK_MS) this.cap = Math.ceil(this.cap / 2);
+    else this.cap = Math.min(this.cap + 1, this.capByTime(this.averageMs));
   }
 
   /** The full bound for calls up to a second; beyond that, inversely proportional to the average. */

@@ -16,6 +16,9 @@ export type TargetAnswer = Omit<Attempt, 'number' | 'at' | 'request' | 'phases'>
 
 /** Calls customers' targets, but never at an address that the outbound policy refuses. */
 export abstract class TargetClient {
-  /** Never throws: every answer, and a missing one, is an outcome. */
+  /**
+   * Every answer, and a missing one, is an outcome.
+   * @throws what fails on our own side, such as a lack of file descriptors: it says nothing about the target
+   */
   abstract post(request: TargetRequest): Promise<TargetAnswer>;
 }

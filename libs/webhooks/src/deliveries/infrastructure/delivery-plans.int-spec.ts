@@ -196,7 +196,9 @@ const selected = () => ({
 
 const PATH: StatementCase[] = [
   aCase('takes', TAKE, LEASED, leases),
-  aCase('releases', RELEASE, LEASED, () => ({ ...leases(), timeoutMs: TIMEOUT_MS })),
+  aCase('releases', RELEASE, LEASED, () => {
+    return { ...leases(), delaysMs: waiting.map(() => 0), timeoutMs: TIMEOUT_MS };
+  }),
   aCase('records', RECORD, LEASED, () => ({ ...outcomes(), worker: 'worker' })),
   aCase('claims', CLAIM, 'SELECT', claims),
   aCase(

@@ -72,9 +72,9 @@ export class DeliveryConsumer implements OnApplicationBootstrap, BeforeApplicati
   }
 
   private async beginOne(job: DeliveryJob): Promise<void> {
-    await this.runner.slots.enter();
+    const entry = await this.runner.slots.enter();
     void this.underWay
-      .run(job.id, () => this.runner.runJob(job))
+      .run(job.id, () => this.runner.runJob(job, entry))
       .then((result) => {
         this.due.follow(result);
         if (result && 'delivery' in result && result.delivery.subscription.backlog) {

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { BackgroundTasks, Database, TaskWork } from '#libs/runtime';
+import type { BackgroundTasks, Database, Log, TaskWork } from '#libs/runtime';
 import type { DeliveryRunner, RunResult } from '../domain/delivery-runner.js';
-import { DeliverySlots } from '../domain/delivery-slots.js';
-import type { DueClaim } from '../domain/due-schedule.js';
+import { DeliverySlots, type Place } from '../domain/delivery-slots.js';
+import { type DueClaim, DueSchedule } from '../domain/due-schedule.js';
 import type { LeasedDelivery, PendingDeliveries } from '../domain/pending-deliveries.js';
 import type { DeliveriesUnderWay } from './deliveries-under-way.js';
 import { DueDeliveries } from './due-deliveries.js';
@@ -23,6 +23,7 @@ let slots: DeliverySlots;
 let outcome: (delivery: LeasedDelivery) => RunResult;
 let due: DueDeliveries;
 let look: TaskWork;
+let logged: unknown[];
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'setImmediate'] });
@@ -32,6 +33,7 @@ beforeEach(() => {
   flags = [];
   places = [];
   marked = [];
+  logged = [];
   marking = Promise.resolve();
   slots = new DeliverySlots(8, 4);
   outcome = (delivery) => ({ outcome: 'succeeded', delivery }) as RunResult;
@@ -53,8 +55,8 @@ beforeEach(() => {
       return asked.flatMap(({ webhookId, most }) => take(webhookId, most));
     },
   };
-  const run = (delivery: LeasedDelivery) => {
-    slots.release(delivery.webhookId, delivery.event.accountId);
+  const run = (delivery: LeasedDelivery, place: Place) => {
+    place.end();
     return Promise.resolve(outcome(delivery));
   };
   const add = vi.fn<(name: string, options: object, work: TaskWork) => void>();
@@ -64,6 +66,7 @@ beforeEach(() => {
     { slots, run } as unknown as DeliveryRunner,
     { run: (_: string, work: () => Promise<RunResult>) => work() } as DeliveriesUnderWay,
     { all: () => Promise.resolve([DAY]) } as unknown as PendingDays,
+    { error: (fields: unknown) => logged.push(fields) } as unknown as Log,
     { add } as unknown as BackgroundTasks,
   );
   look = add.mock.calls[0]![2];
@@ -72,6 +75,8 @@ afterEach(async () => {
   await due.stop();
   vi.useRealTimers();
 });
+
+const OF_1 = { webhookId: '1', accountId: 'a', tests: false };
 
 const aRow = (row: object, at: number) => ({
   number: at + 1,
@@ -111,17 +116,18 @@ it('claims deliveries that a scan has found until none is left', async () => {
 
 it('claims no more than it has places for, and continues when one is released', async () => {
   store('1', 10);
-  expect(slots.acquire('1', 'a', 2)).toBe(2);
+  const held = slots.acquire(OF_1, 2);
+  expect(held).toHaveLength(2);
   await looked();
   expect(claims).toEqual([]);
-  slots.release('1', 'a', 2);
+  for (const place of held) place.end();
   await vi.advanceTimersByTimeAsync(10);
   expect(stored).toEqual([]);
 });
 
 it('checks for places at most ten times a second while there are none', async () => {
   store('1', 10);
-  slots.acquire('1', 'a', 2);
+  slots.acquire(OF_1, 2);
   const checks = vi.spyOn(slots, 'wantsMore');
   await looked();
   await vi.advanceTimersByTimeAsync(1_000);
@@ -221,4 +227,20 @@ it('claims nothing once it is stopped', async () => {
   store('1', 1);
   await looked();
   expect(claims).toEqual([]);
+});
+
+it('gives back its places, says why and goes on when it cannot start what it has claimed', async () => {
+  store('1', 1);
+  outcome = () => ({ outcome: 'idle' });
+  const claimed = vi.spyOn(DueSchedule.prototype, 'claimed').mockImplementationOnce(() => {
+    throw new Error('broken');
+  });
+  await looked();
+  claimed.mockRestore();
+  expect(slots.free).toBe(8);
+  expect(logged).toEqual([{ err: new Error('broken') }]);
+  store('1', 1);
+  await vi.advanceTimersByTimeAsync(600);
+  expect(stored).toEqual([]);
+  expect(logged).toHaveLength(1);
 });

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundTasks, Database, GroupCommit } from '#libs/runtime';
+import { BackgroundTasks, Database, GroupCommit, Log } from '#libs/runtime';
 import { DeliveryRunner, type RunResult } from '../domain/delivery-runner.js';
-import { type DueClaim, DueSchedule, type DueWork } from '../domain/due-schedule.js';
+import type { Place } from '../domain/delivery-slots.js';
+import { DueSchedule, type DueWork, type HeldClaim } from '../domain/due-schedule.js';
 import { type LeasedDelivery, PendingDeliveries } from '../domain/pending-deliveries.js';
 import { DeliveriesUnderWay } from './deliveries-under-way.js';
 import { type Day, dayOf } from './partition-days.js';
@@ -46,6 +47,7 @@ export class DueDeliveries {
     private readonly runner: DeliveryRunner,
     private readonly underWay: DeliveriesUnderWay,
     private readonly days: PendingDays,
+    private readonly log: Log,
     tasks: BackgroundTasks,
   ) {
     tasks.add('due-deliveries', SCANS, () => this.scan());
@@ -137,10 +139,15 @@ export class DueDeliveries {
       this.timer = setTimeout(() => this.wake(), Math.min(inMs, SCANS.everyMs));
       return;
     }
-    this.claiming = this.claimAll().then(() => {
-      this.claiming = undefined;
-      this.wake();
-    });
+    this.claiming = this.claimAll()
+      .catch((error: unknown) => {
+        this.log.error({ err: error }, 'due deliveries were not claimed');
+        this.restsUntil = performance.now() + PAUSE_MS;
+      })
+      .finally(() => {
+        this.claiming = undefined;
+        this.wake();
+      });
   }
 
   private async claimAll(): Promise<void> {
@@ -153,7 +160,7 @@ export class DueDeliveries {
         if (this.schedule.dueInMs === 0) this.fullUntil = now + FULL_MS;
         return;
       }
-      const together = new Map<string, DueClaim[]>();
+      const together = new Map<string, HeldClaim[]>();
       for (const claim of claims) {
         const key = `${String(claim.day)} ${String(claim.tests)}`;
         together.set(key, [...(together.get(key) ?? []), claim]);
@@ -163,49 +170,50 @@ export class DueDeliveries {
     }
   }
 
-  private pick(): DueClaim[] {
+  private pick(): HeldClaim[] {
     const { slots } = this.runner;
     if (slots.free <= 0) return [];
-    return this.schedule.pick(({ webhookId, accountId, tests }, most) => {
-      if (tests) return slots.acquireTest(webhookId, accountId) ? 1 : 0;
-      return slots.wantsMore(webhookId) ? slots.acquire(webhookId, accountId, most) : 0;
-    });
+    return this.schedule.pick((work, most) =>
+      work.tests || slots.wantsMore(work.webhookId) ? slots.acquire(work, most) : [],
+    );
   }
 
-  private async claim(claims: readonly DueClaim[]): Promise<void> {
+  /** Claims deliveries and starts them. Ends the places that none of them takes over. */
+  private async claim(claims: readonly HeldClaim[]): Promise<void> {
     const begunAt = performance.now();
-    const [{ day, tests }] = claims as [DueClaim];
-    const leased = await this.pending.claim(day, claims, { tests }).catch(() => undefined);
-    if (!leased) {
+    const [{ day, tests }] = claims as [HeldClaim];
+    try {
       // Scans report errors. A delivery that was leased nevertheless is due when its lease ends.
-      for (const claim of claims) this.releasePlaces(claim, claim.most);
-      this.restsUntil = performance.now() + PAUSE_MS;
-      return;
+      const leased = await this.pending.claim(day, claims, { tests }).catch(() => undefined);
+      if (leased) this.start(claims, leased, begunAt);
+      else this.restsUntil = performance.now() + PAUSE_MS;
+    } finally {
+      for (const { places } of claims) for (const place of places) place.end();
     }
-    const drained: DueClaim[] = [];
+  }
+
+  private start(
+    claims: readonly HeldClaim[],
+    leased: readonly LeasedDelivery[],
+    begunAt: number,
+  ): void {
+    const drained: HeldClaim[] = [];
     for (const claim of claims) {
       const deliveries = leased.filter(({ webhookId }) => webhookId === claim.webhookId);
-      this.releasePlaces(claim, claim.most - deliveries.length);
       this.schedule.claimed(claim, deliveries.length, begunAt);
       const isMarked = deliveries.every(({ subscription }) => subscription.backlog);
       if (isMarked && deliveries.length < claim.most) drained.push(claim);
-      for (const delivery of deliveries) void this.run(delivery);
+      for (const delivery of deliveries) void this.run(delivery, claim.places.pop()!);
     }
     void this.clear(drained).catch(() => undefined);
   }
 
-  private async run(delivery: LeasedDelivery): Promise<void> {
-    this.follow(await this.underWay.run(delivery.id, () => this.runner.run(delivery)));
-  }
-
-  private releasePlaces({ webhookId, accountId, tests }: DueClaim, places: number): void {
-    if (places === 0) return;
-    if (tests) this.runner.slots.releaseTest(webhookId, accountId);
-    else this.runner.slots.release(webhookId, accountId, places);
+  private async run(delivery: LeasedDelivery, place: Place): Promise<void> {
+    this.follow(await this.underWay.run(delivery.id, () => this.runner.run(delivery, place)));
   }
 
   /** Clears the backlog flags, so that new deliveries may go onto the queue. */
-  private async clear(claims: readonly DueClaim[]): Promise<void> {
+  private async clear(claims: readonly HeldClaim[]): Promise<void> {
     if (claims.length === 0) return;
     const webhookIds = claims.map(({ webhookId }) => webhookId);
     const rows = await this.database.run(CLEAR_BACKLOG, { webhookIds });

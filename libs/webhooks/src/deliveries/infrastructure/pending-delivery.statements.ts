@@ -1,5 +1,5 @@
 import { prepared } from '#libs/runtime';
-import { IS_ONE_OF_IDS } from './delivery-by-key.js';
+import { atPlaceOfId, IS_ONE_OF_IDS } from './delivery-by-key.js';
 import { leaseOf } from './delivery-lease.js';
 import type { EventlessRow, LeasedRow } from './leased-row.js';
 import { type Day, ofDay, withinDays } from './partition-days.js';
@@ -13,9 +13,6 @@ import {
 
 /** The length of a lease of delivery `d`. */
 const LEASE = leaseOf('(SELECT retry FROM webhooks WHERE id = d.webhook_id)');
-
-/** Ends a lease. The delivery is due from the time when the lease began, so that it keeps its order. */
-const END_LEASE = `claimed_until = NULL, next_attempt_at = least(now(), d.claimed_until - ${LEASE})`;
 
 const LEASED = `d.id, d.event_id, d.webhook_id, d.generation, d.attempts, d.takes,
     d.schedule_base, d.immediate, d.replayed, d.created_at, d.claimed_until`;
@@ -158,8 +155,11 @@ SET state = 'exhausted', reason = 'expired', claimed_until = NULL, next_attempt_
 WHERE d.id ${IS_ONE_OF_IDS} AND ${withinDays('d.id', day)} AND d.state = 'pending'`,
 );
 
-/** Ends the leases of unsent deliveries. */
-export const RELEASE = ofDay<Leases & { timeoutMs: number }>(
+/**
+ * Ends the leases of unsent deliveries, whose ids are in order. Without a delay, each is due from the time when its
+ * lease began, so that it keeps its place.
+ */
+export const RELEASE = ofDay<Leases & { delaysMs: number[]; timeoutMs: number }>(
   'pending.release',
   (day) => `
 WITH given AS MATERIALIZED (
@@ -170,6 +170,8 @@ WITH given AS MATERIALIZED (
   ) d ON d.takes = j.lease AND d.claimed_until IS NOT NULL
     AND d.state IN ('pending', 'cancelled')
 )
-UPDATE deliveries d SET ${END_LEASE}
+UPDATE deliveries d
+SET claimed_until = NULL, next_attempt_at = least(now(), d.claimed_until - ${LEASE})
+  + make_interval(secs => ${atPlaceOfId('@delaysMs::float8[]')} / 1000)
 WHERE d.id = ANY (ARRAY(SELECT id FROM given)) AND ${withinDays('d.id', day)}`,
 );

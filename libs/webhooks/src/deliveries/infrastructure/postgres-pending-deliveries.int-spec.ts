@@ -394,6 +394,24 @@ it('returns a released delivery to its place among due ones', async () => {
   expect((await claimedOne()).lease).toBe(2);
 });
 
+it('postpones deliveries that are released with a delay, each by its own', async () => {
+  const other = await aPendingDelivery(database, webhook);
+  const both = await claim();
+  expect(both.map((delivery) => delivery.id).toSorted()).toEqual([id, other].toSorted());
+  await Promise.all(
+    both.map((delivery) => pending.release(delivery, delivery.id === id ? 5_000 : 0)),
+  );
+  const rows = await database.query<{ id: string; in_s: number }>(
+    `SELECT id, extract(epoch FROM next_attempt_at - now())::float8 AS in_s FROM deliveries
+     WHERE claimed_until IS NULL AND state = 'pending'`,
+  );
+  const inS = new Map(rows.map((each) => [each.id, each.in_s]));
+  expect(inS.get(other)).toBeLessThanOrEqual(0);
+  expect(inS.get(id)).toBeLessThanOrEqual(5);
+  expect(inS.get(id)).toBeGreaterThan(inS.get(other)! + 4);
+  expect((await claim()).map((delivery) => delivery.id)).toEqual([other]);
+});
+
 it("leases a claimed delivery long enough for the subscription's own timeout", async () => {
   await database.query(`UPDATE webhooks SET retry = '{"schedule": [], "timeoutMs": 20000}'`);
   const { subscription, leaseEnds } = await claimedOne();

@@ -43,6 +43,9 @@ const AGAIN_MS = 250;
 const DUE_SPARE_MS = 1_000;
 const AGES_MS = 1e12;
 
+/** A lease to end; the delivery is then due after `delayMs`. */
+type Released = DeliveryJob & { delayMs?: number };
+
 /** Unfinished deliveries in PostgreSQL. Concurrent calls for the same day share statements. */
 @Injectable()
 export class PostgresPendingDeliveries extends PendingDeliveries {
@@ -68,8 +71,8 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     return this.taking(dayOf(job.id)).one(job);
   }
 
-  async release(delivery: LeasedDelivery): Promise<void> {
-    await this.releasing(dayOf(delivery.id)).one(delivery);
+  async release({ id, lease }: LeasedDelivery, delayMs = 0): Promise<void> {
+    await this.releasing(dayOf(id)).one({ id, lease, delayMs });
   }
 
   /** @throws if the row stays locked, or PostgreSQL down, for two minutes */
@@ -144,24 +147,32 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
       await this.database.run(END_WITHOUT_EVENT(day), { ids: eventless.map(({ id }) => id) });
       this.log.warn({ deliveries: eventless.length }, 'deliveries without an event were ended');
     }
-    return new Map(
-      rows.flatMap((row) =>
-        row.event === null ? [] : [[row.id, leasedOf(row, this.secrets, askedAt)] as const],
-      ),
-    );
+    const leased = new Map<string, LeasedDelivery>();
+    for (const row of rows) {
+      if (row.event === null) continue;
+      try {
+        leased.set(row.id, leasedOf(row, this.secrets, askedAt));
+      } catch (error) {
+        // It is due again when its lease ends. The others of the statement must not wait for that.
+        this.log.error({ err: error, delivery: row.id }, 'delivery could not be loaded');
+      }
+    }
+    return leased;
   }
 
   private releaseBatch(day: Day) {
-    return async (deliveries: readonly LeasedDelivery[]): Promise<undefined[]> => {
-      await this.endLeases(day, deliveries);
+    return async (released: readonly Released[]): Promise<undefined[]> => {
+      await this.endLeases(day, released);
       return [];
     };
   }
 
-  private async endLeases(day: Day, deliveries: readonly DeliveryJob[]): Promise<void> {
+  private async endLeases(day: Day, released: readonly Released[]): Promise<void> {
+    const inOrderOfId = inOrder(released);
     await this.database.run(RELEASE(day), {
-      ids: deliveries.map(({ id }) => id),
-      leases: deliveries.map(({ lease }) => lease),
+      ids: inOrderOfId.map(({ id }) => id),
+      leases: inOrderOfId.map(({ lease }) => lease),
+      delaysMs: inOrderOfId.map(({ delayMs = 0 }) => delayMs),
       timeoutMs: this.timeoutMs,
     });
   }
