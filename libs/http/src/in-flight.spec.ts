@@ -17,7 +17,8 @@ function begin(inFlight: InFlight, account: string) {
   const request = {} as Request;
   const response = new FakeResponse();
   inFlight.begin(account, request, response as unknown as Response);
-  return { request, response, end: () => response.emit('close') };
+  const end = () => Object.assign(response, { destroyed: true }).emit('close');
+  return { request, response, end };
 }
 
 const started = (pool = 10) =>

@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { DomainError, FairSemaphore, RateLimitedError, removeFrom } from '#libs/kernel';
+import { FairSemaphore, RateLimitedError, removeFrom } from '#libs/kernel';
 import { CONFIG, type Config } from '#libs/runtime';
+import { endOf } from './request-end.js';
 
 /** Limits for an account in one process. Honest clients stay far below them. */
 const MAX_REQUESTS = 200;
@@ -69,18 +70,8 @@ export class InFlight {
       });
     }
     request.inFlight = {
-      read: async (work) => {
-        if (!account.includes(held)) throw disconnected();
-        // A client that disconnects while it waits must not stay in memory, nor delay others of its account.
-        const left = new AbortController();
-        const leave = (): void => left.abort(disconnected());
-        response.once('close', leave);
-        try {
-          return await this.reads.run(work, accountId, left.signal);
-        } finally {
-          response.off('close', leave);
-        }
-      },
+      // A client that disconnects while it waits must not stay in memory, nor delay others of its account.
+      read: (work) => this.reads.run(work, accountId, endOf(response)),
       hold: (bytes) => {
         if (!account.includes(held)) return;
         held.bytes = bytes;
@@ -96,10 +87,6 @@ export function readInTurn<Result>(
   work: () => Promise<Result>,
 ): Promise<Result> {
   return inFlight?.read(work) ?? work();
-}
-
-function disconnected(): DomainError {
-  return new DomainError('request_timeout', 'request_timeout', 'The client has left.');
 }
 
 /** Bytes of bodies and answers in memory. */

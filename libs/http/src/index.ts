@@ -59,6 +59,7 @@ export {
 } from './query.js';
 export { type JsonText, MAX_DEPTH } from './read-body.js';
 export { pathOf } from './request.js';
+export { endOf } from './request-end.js';
 export { isStrict, unknownMembers } from './strict-handling.js';
 export { startServer } from './start-server.js';
 export { refuseMethod, UnknownRouteModule } from './unknown-route.module.js';

@@ -4,6 +4,7 @@ import { addressGroup, BusyError, DomainError, NotFoundError } from '#libs/kerne
 import { Log, translateDatabaseError } from '#libs/runtime';
 import { PROBLEM_TYPE, problemOf, STATUS_OF } from './problem.js';
 import { Refusals } from './refusals.js';
+import { endOf } from './request-end.js';
 
 /** The `Retry-After` of a client while a store is unavailable. */
 const RETRY_AFTER_S = 5;
@@ -32,8 +33,9 @@ export class ProblemFilter implements ExceptionFilter {
     const answer = (): void => {
       this.answer(error, request, response);
     };
-    if (isRefusal(error)) void this.refusals.pace(partyOf(request)).then(answer);
-    else answer();
+    if (isRefusal(error)) {
+      void this.refusals.pace(partyOf(request), () => endOf(response)).then(answer);
+    } else answer();
   }
 
   private answer(error: DomainError, request: Request, response: Response): void {

@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events';
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from '#libs/kernel';
 
@@ -16,14 +17,24 @@ export class Refusals {
   /** When each party's next refusal may be sent. */
   private readonly due = new LRUCache<string, number>({ max: REMEMBERED });
 
-  /** Resolves when this party's refusal may be sent: the first at once, then ten a second. */
-  async pace(party: string): Promise<void> {
+  /**
+   * Resolves when this party's refusal may be sent: the first at once, then ten a second.
+   * @param end the end of its request, after which nobody waits for it
+   */
+  async pace(party: string, end: () => AbortSignal): Promise<void> {
     const now = performance.now();
     const next = Math.max(now, this.due.get(party) ?? 0);
     const isFull = next > now + LONGEST_MS;
     if (!isFull) this.due.set(party, next + APART_MS);
     // Random, because refusals beyond the limit would otherwise all be sent together.
     const due = isFull ? now + LONGEST_MS * (1 - Math.random() / 5) : next;
-    if (due > now) await new Promise((resolve) => setTimeout(resolve, due - now));
+    if (due <= now) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, due - now);
+      addAbortListener(end(), () => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
   }
 }
