@@ -340,3 +340,17 @@ it('notes the use of a credential each time it is read, but not when it is refus
   await authenticate(DEMO);
   expect(uses.noted).toEqual(['1', '1']);
 });
+
+it('verifies and counts nothing when it looks at a verified pair again itself', async () => {
+  const login = aLogin('demo', 'demo-secret');
+  const match = await authenticator.authenticate(DEMO, () => '192.0.2.1');
+  expect(await authenticator.isValid(DEMO, match)).toBe(true);
+  login.status = 'locked';
+  vi.advanceTimersByTime(SECOND_MS + 1);
+  for (let time = 0; time < 200; time += 1) {
+    expect(await authenticator.isValid(DEMO, match)).toBe(false);
+  }
+  expect(hasher.computations).toBe(1);
+  login.status = 'active';
+  expect(await authenticate(DEMO)).toMatchObject({ username: 'demo' });
+});

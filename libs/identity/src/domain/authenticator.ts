@@ -39,8 +39,7 @@ export class Authenticator {
    */
   async authenticate(header: string | undefined, addressOf: () => string): Promise<Match> {
     if (header === undefined) throw new UnauthorizedError('Credentials are required (HTTP Basic).');
-    // An HMAC would cost five times as much, and is not needed because the digest stays internal.
-    const key = hash('sha256', this.key + header, 'base64');
+    const key = this.keyOf(header);
     if (!this.verified.has(key)) {
       const pair = basicCredentialsOf(header);
       if (!pair) throw new UnauthorizedError(NOT_BASIC);
@@ -54,6 +53,20 @@ export class Authenticator {
     });
     if (!match) throw new UnauthorizedError();
     return match;
+  }
+
+  /**
+   * Whether verified credentials have not been revoked. The service asks this, so it does not count.
+   * @throws UnavailableError
+   */
+  async isValid(header: string, match: Match): Promise<boolean> {
+    const pair = basicCredentialsOf(header);
+    return pair !== undefined && this.verified.isValid(this.keyOf(canonicalHeader(pair)), match);
+  }
+
+  private keyOf(header: string): string {
+    // An HMAC would cost five times as much, and is not needed because the digest stays internal.
+    return hash('sha256', this.key + header, 'base64');
   }
 
   /** Checks the password, unless there were too many failures before. */

@@ -102,6 +102,21 @@ it('refuses an address after 1,000 unknown tokens, but not a known session', asy
   expect(await authenticate(token)).toMatchObject(match);
 });
 
+it('counts nothing when it looks at a session again itself, and reads it at most once a second', async () => {
+  const { token, session } = await service.begin(match);
+  await authenticate(token);
+  vi.advanceTimersByTime(1_001);
+  const before = logins.lookups;
+  expect(await Promise.all([service.isValid(session), service.isValid(session)])).toEqual([
+    true,
+    true,
+  ]);
+  expect(logins.lookups).toBe(before + 1);
+  await service.end(token);
+  for (let time = 0; time < 2_000; time += 1) expect(await service.isValid(session)).toBe(false);
+  await expect(authenticate('unknown')).rejects.toThrow(UnauthorizedError);
+});
+
 it('neither refuses a session because of wrong passwords from its address, nor counts as one', async () => {
   const { token } = await service.begin(match);
   const passwords = addressCounter('192.0.2.1');

@@ -63,6 +63,11 @@ export class SessionsService {
     return session;
   }
 
+  /** Whether a session has not ended. The service asks this, so it does not count. @throws UnavailableError */
+  isValid(session: Session): Promise<boolean> {
+    return this.verified.isValid(session.hash, session);
+  }
+
   /** Extends a session, because of a request that its user has made. */
   async use(token: string): Promise<void> {
     const hash = hashOf(token);

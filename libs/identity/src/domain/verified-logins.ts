@@ -46,6 +46,13 @@ export class VerifiedLogins<Login extends Match> {
     return current ?? (await this.verifyOnce(key, addressOf(), verify));
   }
 
+  /** Whether a login that was verified is still valid. Reads its row at most once a second, and verifies nothing. */
+  async isValid(key: string, login: Login): Promise<boolean> {
+    const entry = this.entries.get(key);
+    if (entry && isFresh(entry)) return true;
+    return (await (entry ? this.recheck(key, entry) : this.read(login))) !== undefined;
+  }
+
   forget(key: string): void {
     this.entries.delete(key);
   }

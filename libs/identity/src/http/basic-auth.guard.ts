@@ -22,16 +22,15 @@ export class BasicAuthGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<Request>();
     if (this.isOpen(context, request)) return true;
     const token = usedSessionOf(request);
-    const login = () =>
+    const match =
       token === undefined
-        ? this.login.withPassword(request)
-        : this.login.withSession(request, token);
-    const { principal } = await login();
-    // Not when a page reads again by itself, or a stream checks its credentials: that is no sign of a user.
+        ? await this.login.withPassword(request)
+        : await this.login.withSession(request, token);
+    // Not when a page reads again by itself: that is no sign of a user.
     if (token !== undefined && !isUnattended(request)) await this.sessions.use(token);
-    request.principal = principal;
-    const reauthenticate = async () => (await login()).principal;
-    request.reauthenticate = reauthenticate;
+    request.principal = match.principal;
+    const isStillLoggedIn = () => this.login.isStillValid(request, match);
+    request.isStillLoggedIn = isStillLoggedIn;
     return true;
   }
 

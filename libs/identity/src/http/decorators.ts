@@ -14,10 +14,10 @@ declare module 'express-serve-static-core' {
     /** Set by the guard, for every request that needs credentials. */
     principal?: Principal;
     /**
-     * Checks the credentials again, for an answer that never ends; set with the principal.
-     * @throws UnauthorizedError, UnavailableError
+     * Whether the login is still valid, for an answer that never ends; set with the principal.
+     * @throws UnavailableError
      */
-    reauthenticate?: () => Promise<Principal>;
+    isStillLoggedIn?: () => Promise<boolean>;
   }
 }
 

@@ -5,6 +5,7 @@ import { addressGroup } from '#libs/kernel';
 import { Authenticator } from '../domain/authenticator.js';
 import { UnauthorizedError } from '../domain/identity-errors.js';
 import type { Match } from '../domain/password-check.js';
+import type { Session } from '../domain/session.js';
 import { SessionsService } from '../domain/sessions.service.js';
 
 const FROM_ANOTHER_ORIGIN =
@@ -26,9 +27,19 @@ export class RequestLogin {
   }
 
   /** @throws UnauthorizedError, UnavailableError, RateLimitedError */
-  async withSession(request: Request, token: string): Promise<Match> {
+  async withSession(request: Request, token: string): Promise<Session> {
     if (!isSameOrigin(request)) throw new UnauthorizedError(FROM_ANOTHER_ORIGIN);
     return this.sessions.authenticate(token, addressOf(request));
+  }
+
+  /**
+   * Whether the login of a request is still valid. It is the service that asks, so this is no login: it does
+   * not count, whatever the result.
+   * @throws UnavailableError
+   */
+  isStillValid({ headers }: Request, match: Match | Session): Promise<boolean> {
+    if ('hash' in match) return this.sessions.isValid(match);
+    return this.authenticator.isValid(headers.authorization ?? '', match);
   }
 }
 

@@ -24,7 +24,12 @@ export abstract class ActivityLog {
   /**
    * Resolves once nothing is missed any more.
    * @param after the place to resume after; undefined to begin now
+   * @param end closes the follower, even if it was aborted before
    * @throws RateLimitedError if the account has too many followers; UnavailableError
    */
-  abstract follow(accountId: string, after: string | undefined): Promise<Follower>;
+  abstract follow(
+    accountId: string,
+    after: string | undefined,
+    end: AbortSignal,
+  ): Promise<Follower>;
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { type HrefBuilder, hrefBuilder, QueryReader, readInTurn } from '#libs/http';
+import { endOf, type HrefBuilder, hrefBuilder, QueryReader, readInTurn } from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { CurrentUser } from '#libs/identity/http';
 import { UnavailableError } from '#libs/kernel';
@@ -36,7 +36,10 @@ export class StreamController {
     new QueryReader(request).done();
     const after = request.get('Last-Event-ID');
     const isRead = request.method === 'GET';
-    const follower = isRead ? await this.activity.follow(user.userId, after) : undefined;
+    const end = endOf(response);
+    const follower = isRead ? await this.activity.follow(user.userId, after, end) : undefined;
+    // Otherwise it would wait for a client that has left to read.
+    end.throwIfAborted();
     response.writeHead(200, {
       'Content-Type': 'text/event-stream',
       // For nginx, which would otherwise collect the events.
@@ -46,13 +49,7 @@ export class StreamController {
       response.end();
       return;
     }
-    const left = new AbortController();
-    response.once('close', () => {
-      left.abort();
-      follower.close();
-    });
-    if (response.destroyed) follower.close();
-    const listener = new Listener(request, response, left.signal);
+    const listener = new Listener(request, response, end);
     // Even if nothing happens, revoked credentials end the stream.
     const checks = setInterval(() => {
       void listener.isWelcome().then((isWelcome) => {
@@ -73,9 +70,9 @@ export class StreamController {
       }
       response.end();
     } catch (error) {
-      // The client resumes where it was.
-      response.destroy();
-      if (!left.signal.aborted) throw error;
+      // The client resumes where it was. Not only the answer, which may be queued behind another.
+      request.socket.destroy();
+      if (!end.aborted) throw error;
     } finally {
       clearInterval(checks);
       follower.close();
@@ -100,19 +97,18 @@ class Listener {
   constructor(
     private readonly request: Request,
     private readonly response: Response,
-    private readonly left: AbortSignal,
+    private readonly end: AbortSignal,
   ) {}
 
   /** Whether the credentials are still valid. */
   async isWelcome(): Promise<boolean> {
     if (performance.now() < this.trustedUntil) return true;
     try {
-      await this.request.reauthenticate?.();
+      if ((await this.request.isStillLoggedIn?.()) !== true) return false;
       this.trustedUntil = performance.now() + TRUSTED_MS;
       return true;
     } catch (error) {
-      // While the database is away, the credentials are neither confirmed nor refused. Any other error
-      // means that they were revoked, even a 429: only then are they verified as those of a new client.
+      // While the database is away, the credentials are neither confirmed nor refused.
       return error instanceof UnavailableError;
     }
   }
@@ -124,9 +120,9 @@ class Listener {
     // Other requests get their turn between long texts.
     if (text.length > LONG_TEXT) await setImmediate();
     if (hasRoom) return;
-    const stalled = setTimeout(() => this.response.destroy(), STALLED_MS);
+    const stalled = setTimeout(() => this.request.socket.destroy(), STALLED_MS);
     try {
-      await once(this.response, 'drain', { signal: this.left });
+      await once(this.response, 'drain', { signal: this.end });
     } finally {
       clearTimeout(stalled);
     }

@@ -31,12 +31,14 @@ afterEach(async () => {
   redis.disconnect();
 });
 
-const five = () => Promise.all(Array.from({ length: 5 }, () => log.follow('1', undefined)));
+const openRequest = () => new AbortController().signal;
+const five = () =>
+  Promise.all(Array.from({ length: 5 }, () => log.follow('1', undefined, openRequest())));
 const listeners = () => redis.zrange(listenersKey('1'), 0, -1);
 
 it('leaves nothing of a refused follower, which would take a place later', async () => {
   const followers = await five();
-  await expect(log.follow('1', undefined)).rejects.toThrow(RateLimitedError);
+  await expect(log.follow('1', undefined, openRequest())).rejects.toThrow(RateLimitedError);
   expect(vi.getTimerCount()).toBe(5);
   for (const follower of followers) follower.close();
   await vi.waitFor(async () => expect(await listeners()).toEqual([]));
@@ -56,11 +58,27 @@ it('closes a follower whose place was given to another, after Redis lost it', as
 it('keeps one connection for commands, however often it was asked while Redis was away', async () => {
   proxy.down();
   for (let n = 0; n < 3; n += 1) {
-    await expect(log.follow('1', undefined)).rejects.toThrow(UnavailableError);
+    await expect(log.follow('1', undefined, openRequest())).rejects.toThrow(UnavailableError);
   }
   expect(vi.getTimerCount()).toBe(0);
   proxy.up();
-  await vi.waitFor(() => log.follow('1', undefined), { timeout: 10_000, interval: 100 });
+  await vi.waitFor(() => log.follow('1', undefined, openRequest()), {
+    timeout: 10_000,
+    interval: 100,
+  });
   // The one for commands, and the one that waits for entries.
   await vi.waitFor(() => expect(proxy.clients()).toBe(2));
+});
+
+it.each([
+  ['before it began', 0],
+  ['while it began', 100],
+])('gives back the place of a follower whose request ended %s', async (_, afterMs) => {
+  const request = new AbortController();
+  if (afterMs === 0) request.abort();
+  else setTimeout(() => request.abort(), afterMs);
+  const follower = await log.follow('1', undefined, request.signal);
+  expect(await follower.next()).toBeUndefined();
+  await vi.waitFor(async () => expect(await listeners()).toEqual([]));
+  expect(vi.getTimerCount()).toBe(0);
 });

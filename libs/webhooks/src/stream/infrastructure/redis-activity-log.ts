@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
+import { addAbortListener, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import { RateLimitedError, UnavailableError } from '#libs/kernel';
@@ -49,7 +49,11 @@ export class RedisActivityLog extends ActivityLog implements BeforeApplicationSh
     super();
   }
 
-  override async follow(accountId: string, after: string | undefined): Promise<Follower> {
+  override async follow(
+    accountId: string,
+    after: string | undefined,
+    end: AbortSignal,
+  ): Promise<Follower> {
     if (this.stopped) throw new UnavailableError();
     const follower = new RedisFollower(
       (id) => this.listen(accountId, id),
@@ -74,6 +78,8 @@ export class RedisActivityLog extends ActivityLog implements BeforeApplicationSh
     this.reading ??= this.readAll().finally(() => {
       this.reading = undefined;
     });
+    // Not before: its place is given back only once it is taken.
+    addAbortListener(end, () => follower.close());
     // Until then, another process may not know that somebody listens.
     await sleep(CACHED_MS);
     return follower;
