@@ -31,7 +31,7 @@ export { HttpModule } from './http.module.js';
 export { Idempotent, type Once } from './idempotent.js';
 export { InFlight, readInTurn } from './in-flight.js';
 export { JsonBody, OptionalJsonBody, RawJsonBody, validDto } from './json-body.js';
-export { answerJson, answerList, answerPieces, arrayPieces } from './list-answer.js';
+export { answerJson, answerList, answerPieces, arrayPieces, withMember } from './list-answer.js';
 export {
   AddressSchema,
   DeletedSchema,

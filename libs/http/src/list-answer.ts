@@ -79,9 +79,21 @@ export async function answerPieces(
 export async function* arrayPieces<Row extends { id: string }>(
   request: Request,
   source: Source<Row>,
-  start?: string,
+  part: { after?: string | undefined; most?: number } = {},
 ): AsyncGenerator<string> {
-  yield* joined(chunksOf(new ListReader(request, source), start));
+  yield* joined(chunksOf(new ListReader(request, source), part));
+}
+
+/** Appends a member, and those of another object, to the JSON text of an object, for {@link answerPieces}. */
+export async function* withMember(
+  object: string,
+  name: string,
+  value: AsyncGenerator<string>,
+  others?: object,
+): AsyncGenerator<string> {
+  yield `${object.slice(0, -1)},"${name}":`;
+  yield* value;
+  yield others ? `,${JSON.stringify(others).slice(1)}` : '}';
 }
 
 /**
@@ -97,7 +109,7 @@ export async function answerList<Row extends { id: string }>(
 ): Promise<void> {
   const { limit, after } = page;
   if (limit === undefined) {
-    await answerPieces(request, response, arrayPieces(request, { read, view }, after));
+    await answerPieces(request, response, arrayPieces(request, { read, view }, { after }));
     return;
   }
   const list = new ListReader(request, { read, view });
@@ -170,14 +182,16 @@ class ListReader<Row extends { id: string }> {
 
 async function* chunksOf<Row extends { id: string }>(
   list: ListReader<Row>,
-  start: string | undefined,
+  { after: start, most = Infinity }: { after?: string | undefined; most?: number },
 ): AsyncGenerator<string[]> {
   let after = start;
+  let left = most;
   do {
-    const { texts, next } = await list.next(after);
+    const { texts, next } = await list.next(after, Math.min(left, MAX_ROWS));
     yield texts;
+    left -= texts.length;
     after = next;
-  } while (after !== undefined);
+  } while (after !== undefined && left > 0);
 }
 
 /** The rows of a list with these ids, except rows deleted meanwhile. */

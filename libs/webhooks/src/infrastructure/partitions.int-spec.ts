@@ -150,7 +150,8 @@ it('takes few locks to accept and find events', async () => {
       { event: 'cdrCreated', resource: 'call', accountId: account, producerId: 'one', data: '{}' },
     ]);
     const { id } = accepted as { id: string };
-    found = [(await events.find(id, account))?.id === id, (await events.deliveriesOf(id)).length];
+    const { rows } = await events.deliveriesOf(id, { limit: 10 });
+    found = [(await events.find(id, account))?.id === id, rows.length];
   });
   expect(found).toEqual([true, 1]);
   expect(all).toEqual([]);

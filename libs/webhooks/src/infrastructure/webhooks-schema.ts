@@ -8,6 +8,7 @@ import { attemptCounts } from './migrations/0005-attempt-counts.js';
 import { replaysOfAccounts } from './migrations/0006-replays-of-accounts.js';
 import { notices } from './migrations/0007-notices.js';
 import { failingWebhooks } from './migrations/0008-failing-webhooks.js';
+import { addedDeliveries } from './migrations/0009-added-deliveries.js';
 import { DAYS_AHEAD } from './partitions.js';
 
 export const webhooksSchema: DatabaseSchema = {
@@ -20,6 +21,7 @@ export const webhooksSchema: DatabaseSchema = {
     replaysOfAccounts,
     notices,
     failingWebhooks,
+    addedDeliveries,
   ],
   tables: {
     // The worker must not change what a customer decides: target, secret, owner.
@@ -29,8 +31,8 @@ export const webhooksSchema: DatabaseSchema = {
         failing_since, open_until, openings, backlog, generation, cancelling, version, updated_at)`,
     },
     event_keys: { api: 'SELECT, INSERT', worker: 'SELECT, DELETE' },
-    // What was reported is never changed, only whether a subscription was told of it.
-    events: { api: 'SELECT, INSERT, UPDATE (unmatched)', worker: 'SELECT' },
+    // What was reported is never changed, only which subscriptions were told of it.
+    events: { api: 'SELECT, INSERT, UPDATE (unmatched, added)', worker: 'SELECT' },
     deliveries: {
       api: `SELECT, INSERT, UPDATE (state, reason, generation, schedule_base, immediate, replayed,
         next_attempt_at, claimed_until, takes, completed_at)`,

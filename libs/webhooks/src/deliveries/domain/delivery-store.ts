@@ -18,6 +18,9 @@ export interface DeliveryFilter {
   until?: Date;
 }
 
+/** To how many subscriptions that it had not matched an event can be sent. */
+export const MAX_ADDED = 100;
+
 /** The log of deliveries. */
 export abstract class DeliveryStore {
   /** Newest first. */
@@ -30,8 +33,9 @@ export abstract class DeliveryStore {
   abstract attemptsOf(id: string, after: number, limit: number): Promise<Attempt[]>;
 
   /**
-   * Creates the delivery of an event to a subscription of its account.
-   * @returns its id; undefined if it was created like this before, or the subscription is off or deleted
+   * Adds the delivery of an event to a subscription of its account. The caller has locked the event, and rolls back
+   * if nothing was added.
+   * @returns its id; undefined if the subscription has one, or is off or deleted
    */
   abstract create(eventId: string, webhookId: string): Promise<string | undefined>;
 

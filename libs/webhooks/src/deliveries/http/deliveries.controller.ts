@@ -14,6 +14,7 @@ import {
   readInTurn,
   refuseMethod,
   timesOf,
+  withMember,
 } from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { ActAsUser, CurrentUser, LimitedTo } from '#libs/identity/http';
@@ -107,8 +108,8 @@ export class DeliveriesController {
     // The router matches each method separately, so GET /v1/deliveries/redeliver arrives here.
     if (id === 'redeliver') refuseMethod(request, response);
     const delivery = await this.deliveries.get(ownerSeen(user), id);
-    const before = Math.max(delivery.attempts - LOGGED, 0);
-    const log = arrayPieces(request, this.attemptsOf(delivery, user), String(before));
+    const after = String(Math.max(delivery.attempts - LOGGED, 0));
+    const log = arrayPieces(request, this.attemptsOf(delivery, user), { after });
     const text = DeliveryView.text(delivery, href);
     await answerPieces(request, response, withMember(text, 'attemptLog', log));
   }
@@ -177,17 +178,6 @@ export class DeliveriesController {
   ): Promise<object> {
     return once(async () => href('deliveries', await this.deliveries.test(user.userId, webhookId)));
   }
-}
-
-/** Appends a member to the JSON text of an object. */
-async function* withMember(
-  object: string,
-  name: string,
-  value: AsyncGenerator<string>,
-): AsyncGenerator<string> {
-  yield `${object.slice(0, -1)},"${name}":`;
-  yield* value;
-  yield '}';
 }
 
 function isAttemptNumber(text: string): boolean {

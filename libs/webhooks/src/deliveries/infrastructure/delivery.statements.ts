@@ -3,7 +3,8 @@ import type { AttemptRow } from './sent-text.js';
 import type { QueuedDelivery } from '../domain/delivery-queue.js';
 import { leaseOf } from './delivery-lease.js';
 import { IS_FREE } from '../../subscriptions/infrastructure/webhook-flow.js';
-import { IS_LEASED } from './shown-delivery.statements.js';
+import { MAX_ADDED } from '../domain/delivery-store.js';
+import { deliveryTo, IS_LEASED, type MadeTogether } from './shown-delivery.statements.js';
 
 /** `after`: the number of the previous attempt. A lease's number is never lower than its attempt's. */
 export const ATTEMPT_COLUMNS = `number, at, duration_ms AS "durationMs", status, error, address,
@@ -30,31 +31,37 @@ const queueLease = (may: string): string => `LATERAL (
 
 const NUMBER_OF_LEASE = '(lease.ends IS NOT NULL)::integer';
 
+/** The counters of ids that `ACCEPT_EVENTS` creates are far below: new_uuid() has 20 bits for them. */
+const LAST_COUNTER = 0xfffff;
+
 /**
- * The id shares the prefix of the event's, like those that are created with it, and depends on the subscription,
- * so that a second one is not created.
+ * The id shares the prefix of the event's, like those that are created with it, and comes after them and after
+ * others that were added earlier. The caller has locked the event, so a second one for the same subscription
+ * is not created.
  */
 export const CREATE_DELIVERY = statement<
-  Queueing & { eventId: string; webhookId: string },
+  Queueing & MadeTogether & { eventId: string; webhookId: string },
   StartedRow
 >(`
-WITH made AS (
+WITH counted AS (
+  UPDATE events SET added = added + 1, unmatched = false WHERE id = @eventId
+  RETURNING id, account_id, event, added
+),
+made AS (
   INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, next_attempt_at,
     claimed_until, takes, created_at)
-  SELECT (left(e.id::text, 19) || '8' || right(md5(e.id::text || w.id), 15))::uuid, e.id, w.id,
-    e.account_id, e.event, w.generation, coalesce(lease.ends, now()), lease.ends,
-    ${NUMBER_OF_LEASE}, now()
-  FROM events e
+  SELECT (left(e.id::text, 19) || '8' || to_hex(${LAST_COUNTER - MAX_ADDED} + least(e.added, ${MAX_ADDED}))
+      || right(md5(e.id::text || w.id), 10))::uuid, e.id, w.id, e.account_id,
+    e.event, w.generation, coalesce(lease.ends, now()), lease.ends, ${NUMBER_OF_LEASE},
+    -- Not now(): others that have waited for the event's lock began their transactions in another order.
+    clock_timestamp()
+  FROM counted e
     JOIN webhooks w ON w.id = @webhookId AND w.account_id = e.account_id AND w.enabled
       AND w.deleted_at IS NULL
     CROSS JOIN ${queueLease(IS_FREE)}
-  WHERE e.id = @eventId
-  ON CONFLICT DO NOTHING
+  WHERE (SELECT count(*) FROM (${deliveryTo('@webhookId::bigint')}) d) = 0
   RETURNING id, takes AS lease, webhook_id AS "webhookId", immediate,
     claimed_until IS NOT NULL AS queued
-),
-told AS (
-  UPDATE events SET unmatched = false WHERE id = @eventId AND unmatched AND EXISTS (SELECT FROM made)
 )
 SELECT * FROM made`);
 

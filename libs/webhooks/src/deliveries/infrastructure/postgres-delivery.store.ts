@@ -89,7 +89,7 @@ export class PostgresDeliveryStore extends DeliveryStore {
   }
 
   async create(eventId: string, webhookId: string): Promise<string | undefined> {
-    const values = { eventId, webhookId, ...this.queueing() };
+    const values = { eventId, webhookId, ...boundsOf(eventId), ...this.queueing() };
     const rows = await this.transactions.query(CREATE_DELIVERY, values);
     this.enqueue(rows);
     return rows[0]?.id;

@@ -57,16 +57,50 @@ export function shown(ofEvent: string, from = 'deliveries', columns = ''): strin
 // only its partition. A cached plan opens all partitions (docs/decisions).
 
 /** Bounds of all ids created by the same statement: events and their deliveries. */
-interface MadeTogether {
+export interface MadeTogether {
   least: string;
   greatest: string;
 }
 
+/**
+ * A page of an event's deliveries, newest first. Other events of the same statement have ids in the same range,
+ * so this looks at a limited number of rows.
+ */
 export const DELIVERIES_OF_EVENT = statement<
-  MadeTogether & { eventId: string },
-  RowOf<Delivery>
->(`${shown('e.id = @eventId')}
-  WHERE d.id BETWEEN @least::uuid AND @greatest::uuid AND d.event_id = @eventId ORDER BY d.id`);
+  MadeTogether & { eventId: string; after: string | undefined; limit: number },
+  RowOf<Delivery> & LookedAt
+>(`${shown(
+  'e.id = @eventId',
+  `(
+    SELECT * FROM (
+      SELECT *, row_number() OVER (ORDER BY id DESC)::integer AS place, event_id = @eventId AS matches
+      FROM deliveries
+      WHERE id BETWEEN @least::uuid AND @greatest::uuid AND (@after::uuid IS NULL OR id < @after)
+      ORDER BY id DESC LIMIT ${LOOKED_AT}
+    ) AS looked_at
+    WHERE matches OR place = ${LOOKED_AT} ORDER BY id DESC LIMIT @limit
+  )`,
+  'd.place, d.matches,',
+)}
+  ORDER BY d.id DESC`);
+
+/**
+ * The first delivery of event `@eventId` to a subscription. BETWEEN hides from the planner that all rows have one
+ * subscription, so that it uses the index that begins with it.
+ */
+export function deliveryTo(webhookId: string): string {
+  return `SELECT id FROM deliveries
+    WHERE webhook_id BETWEEN ${webhookId} AND ${webhookId}
+      AND id BETWEEN @least::uuid AND @greatest::uuid AND event_id = @eventId
+    ORDER BY webhook_id, id LIMIT 1`;
+}
+
+export const WEBHOOKS_TOLD = statement<
+  MadeTogether & { eventId: string; webhookIds: string[] },
+  { webhookId: string; deliveryId: string }
+>(`
+SELECT w.id AS "webhookId", d.id AS "deliveryId"
+FROM unnest(@webhookIds::bigint[]) AS w(id) CROSS JOIN LATERAL (${deliveryTo('w.id')}) d`);
 
 export const FIND_DELIVERY = statement<
   MadeTogether & { id: string; accountId: string | undefined },

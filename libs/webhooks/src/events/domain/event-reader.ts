@@ -4,8 +4,15 @@ import type { EventFilter, EventHead, StoredEvent } from './event.js';
 
 /** Reads accepted events. */
 export abstract class EventReader {
-  /** @param accountId the owner; undefined for any account */
-  abstract find(id: string, accountId: string | undefined): Promise<StoredEvent | undefined>;
+  /**
+   * @param accountId the owner; undefined for any account
+   * @param options `lock`: locks the event until the transaction ends
+   */
+  abstract find(
+    id: string,
+    accountId: string | undefined,
+    options?: { lock: boolean },
+  ): Promise<StoredEvent | undefined>;
 
   /** Newest first. @param accountId the owner; undefined for any account */
   abstract list(
@@ -14,6 +21,9 @@ export abstract class EventReader {
     page: Page,
   ): Promise<Found<EventHead>>;
 
-  /** The deliveries that were created with the event, oldest first. */
-  abstract deliveriesOf(eventId: string): Promise<Delivery[]>;
+  /** The deliveries of an event, newest first. */
+  abstract deliveriesOf(eventId: string, page: Page): Promise<Found<Delivery>>;
+
+  /** Of these subscriptions, the ones that have a delivery of the event, with its id. */
+  abstract told(eventId: string, webhookIds: readonly string[]): Promise<Map<string, string>>;
 }

@@ -44,6 +44,8 @@ export interface EventHead {
 export interface StoredEvent extends EventHead {
   /** JSON text. */
   data: string;
+  /** How many deliveries were added since its acceptance, of at most `MAX_ADDED`. */
+  added: number;
 }
 
 /** Filters of a list of events. An unknown value finds nothing. */

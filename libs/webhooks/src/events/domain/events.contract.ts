@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
+import type { Page } from '#libs/kernel';
+import type { Delivery } from '../../deliveries/domain/delivery.js';
 import type { EventFilter, ReportedEvent } from './event.js';
 import type { EventReader } from './event-reader.js';
 import type { EventStore } from './event-store.js';
@@ -114,10 +116,19 @@ export function eventsContract({ store, reader, anAccount }: EventsUnderTest): v
     expect(first).toMatchObject({ duplicate: false, deliveries: 2 });
     const { id: eventId } = first as { id: string };
     expect(repeat).toEqual({ accepted: true, id: eventId, duplicate: true, deliveries: 2 });
-    const deliveries = await reader().deliveriesOf(eventId);
-    expect(deliveries).toMatchObject([{ eventId }, { eventId }]);
-    expect(new Set(deliveries.map(({ webhookId }) => webhookId)).size).toBe(2);
-    const [other] = await reader().deliveriesOf(await accepted(anEvent(account)));
-    expect(deliveries.map(({ id }) => id)).not.toContain(other!.id);
+    const page = { limit: 10 };
+    const { rows } = await reader().deliveriesOf(eventId, page);
+    expect(rows).toMatchObject([{ eventId }, { eventId }]);
+    const [newest, oldest] = rows as [Delivery, Delivery];
+    expect(newest.webhookId).not.toBe(oldest.webhookId);
+    const other = await reader().deliveriesOf(await accepted(anEvent(account)), page);
+    expect(other.rows.map(({ id }) => id)).not.toContain(newest.id);
+    const read = async (of: Page) => (await reader().deliveriesOf(eventId, of)).rows;
+    expect(await read({ limit: 1 })).toMatchObject([{ id: newest.id }]);
+    expect(await read({ limit: 1, after: newest.id })).toMatchObject([{ id: oldest.id }]);
+    expect(await read({ limit: 1, after: oldest.id })).toEqual([]);
+    expect(await reader().told(eventId, [oldest.webhookId, '999999999'])).toEqual(
+      new Map([[oldest.webhookId, oldest.id]]),
+    );
   });
 }

@@ -35,7 +35,7 @@ export class FakeEventStore extends EventStore {
       const { occurredAt = new Date() } = reported;
       const key = producerId === undefined ? {} : { producerId };
       const times = { occurredAt, createdAt: new Date(), test: false };
-      this.all.push({ id, accountId, event, resource, data, ...key, ...times });
+      this.all.push({ id, accountId, event, resource, data, ...key, ...times, added: 0 });
       const made = webhookIds.map((webhookId) => this.log.deliver(webhookId, { eventId: id }));
       this.deliveries.push(...made);
     }
@@ -76,8 +76,19 @@ export class FakeEventReader extends EventReader {
     return Promise.resolve({ rows: rows.slice(0, limit) });
   }
 
-  override deliveriesOf(eventId: string): Promise<Delivery[]> {
-    return Promise.resolve(this.store.deliveries.filter((one) => one.eventId === eventId));
+  override deliveriesOf(eventId: string, { after, limit }: Page): Promise<Found<Delivery>> {
+    const newestFirst = this.toldOf(eventId);
+    const start = newestFirst.findIndex(({ id }) => id === after) + 1;
+    return Promise.resolve({ rows: newestFirst.slice(start, start + limit) });
+  }
+
+  override told(eventId: string, webhookIds: readonly string[]): Promise<Map<string, string>> {
+    const told = this.toldOf(eventId).filter(({ webhookId }) => webhookIds.includes(webhookId));
+    return Promise.resolve(new Map(told.map(({ id, webhookId }) => [webhookId, id])));
+  }
+
+  private toldOf(eventId: string): Delivery[] {
+    return this.store.deliveries.filter((one) => one.eventId === eventId).toReversed();
   }
 
   private isUnmatched({ id }: StoredEvent): boolean {

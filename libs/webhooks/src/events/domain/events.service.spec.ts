@@ -1,10 +1,16 @@
 import { beforeEach, expect, it } from 'vitest';
 import { NotFoundError, ValidationError } from '#libs/kernel';
 import { SubscriptionInactiveError } from '../../deliveries/domain/deliveries.service.js';
+import { MAX_ADDED } from '../../deliveries/domain/delivery-store.js';
 import { FakeDeliveryStore } from '../../deliveries/domain/delivery-store.fake.js';
 import { aContent, webhooksOnFakes } from '../../subscriptions/domain/webhooks.fake.js';
 import { FakeEventReader, FakeEventStore } from './events.fake.js';
-import { DeliveryExistsError, EventNotMatchingError, EventsService } from './events.service.js';
+import {
+  DeliveryExistsError,
+  DeliveryLimitReachedError,
+  EventNotMatchingError,
+  EventsService,
+} from './events.service.js';
 
 const ACCOUNT = '1';
 const UNKNOWN = '019a0b1c-2d3e-7f40-8a51-b26c73d84e95';
@@ -39,9 +45,11 @@ it('shows an event only to its account and to the platform', async () => {
     expect((await events.show(id, account)).event).toMatchObject({ id, accountId: ACCOUNT });
     expect((await events.list(account, {}, { limit: 10 })).rows).toHaveLength(1);
   }
+  await expect(events.deliveriesOf(id, '2')).rejects.toThrow(NotFoundError);
   await expect(events.show(id, '2')).rejects.toThrow(NotFoundError);
   expect((await events.list('2', {}, { limit: 10 })).rows).toEqual([]);
   for (const unknown of [UNKNOWN, 'x']) {
+    await expect(events.deliveriesOf(unknown, undefined)).rejects.toThrow(NotFoundError);
     await expect(events.show(unknown, undefined)).rejects.toThrow(NotFoundError);
   }
 });
@@ -54,8 +62,13 @@ it('shows who was told, and why the other subscriptions were not', async () => {
   ];
   store.accounts.set(ACCOUNT, [told]);
   const id = await anEvent();
-  expect(await events.show(id, ACCOUNT)).toMatchObject({
-    deliveries: [{ eventId: id, webhookId: told }],
+  const shown = await events.show(id, ACCOUNT);
+  const read = await events.deliveriesOf(id, ACCOUNT);
+  for (const deliveries of [shown.deliveries, read]) {
+    const page = { limit: 10 };
+    expect(await deliveries(page)).toMatchObject({ rows: [{ eventId: id, webhookId: told }] });
+  }
+  expect(shown).toMatchObject({
     unmatched: [
       { webhookId: off, reason: 'disabled' },
       { webhookId: other, reason: 'other_event' },
@@ -96,6 +109,19 @@ it('sends a missed event to a subscription, and records it', async () => {
   });
   store.deliveries.push((await deliveries.find(delivery, ACCOUNT))!);
   await expect(events.deliver(ACCOUNT, id, later)).rejects.toThrow(DeliveryExistsError);
+});
+
+it('sends an event to at most 100 subscriptions that it had not matched', async () => {
+  const id = await anEvent();
+  const send = async () => {
+    const later = await aWebhook();
+    deliveries.subscriptions.set(later, { accountId: ACCOUNT, enabled: true });
+    return events.deliver(ACCOUNT, id, later);
+  };
+  store.all[0]!.added = MAX_ADDED - 1;
+  await send();
+  store.all[0]!.added = MAX_ADDED;
+  await expect(send()).rejects.toThrow(DeliveryLimitReachedError);
 });
 
 it('sends no event to a subscription that is off, not for it, or of another account', async () => {

@@ -12,7 +12,7 @@ import {
 } from '#libs/kernel';
 import { SubscriptionInactiveError } from '../../deliveries/domain/deliveries.service.js';
 import type { Delivery } from '../../deliveries/domain/delivery.js';
-import { DeliveryStore } from '../../deliveries/domain/delivery-store.js';
+import { DeliveryStore, MAX_ADDED } from '../../deliveries/domain/delivery-store.js';
 import { Activity } from '../../subscriptions/domain/activity.js';
 import type { Acceptance, EventFilter, EventHead, ReportedEvent, StoredEvent } from './event.js';
 import { EventReader } from './event-reader.js';
@@ -22,10 +22,11 @@ import { type Mismatch, mismatchOf, type Unmatched, unmatchedReason } from './un
 import type { Webhook } from '../../subscriptions/domain/webhook.js';
 import { WebhooksService } from '../../subscriptions/domain/webhooks.service.js';
 
-/** An event with its deliveries, and the subscriptions that it did not match. */
+/** An event, and the subscriptions that it did not match. */
 export interface EventReport {
   event: StoredEvent;
-  deliveries: Delivery[];
+  /** Reads a page of its deliveries, newest first. */
+  deliveries: (page: Page) => Promise<Found<Delivery>>;
   /** Empty for a test, which is for only one subscription. */
   unmatched: Unmatched[];
 }
@@ -61,6 +62,14 @@ export class DeliveryExistsError extends DomainError {
   }
 }
 
+/** The event was sent to so many other subscriptions that it can be sent to no more. */
+export class DeliveryLimitReachedError extends DomainError {
+  constructor() {
+    const message = `An event can be sent to at most ${MAX_ADDED} webhook subscriptions that it had not matched.`;
+    super('conflict', 'delivery_limit_reached', message);
+  }
+}
+
 /** Accepts events of the platform, shows what happened to them, and sends those that were missed. */
 @Injectable()
 export class EventsService {
@@ -89,28 +98,39 @@ export class EventsService {
    * @throws NotFoundError
    */
   async show(id: string, accountId: string | undefined): Promise<EventReport> {
-    const event = isUuid(id) ? await this.reader.find(id, accountId) : undefined;
-    if (!event) throw new NotFoundError('event');
-    const deliveries = await this.reader.deliveriesOf(id);
-    const unmatched = event.test ? [] : await this.unmatched(event, deliveries);
-    return { event, deliveries, unmatched };
+    const event = await this.get(id, accountId);
+    return {
+      event,
+      deliveries: (page) => this.reader.deliveriesOf(id, page),
+      unmatched: event.test ? [] : await this.unmatched(event),
+    };
+  }
+
+  /**
+   * Returns a function that reads pages of an event's deliveries, newest first.
+   * @param accountId the owner; undefined for any account
+   * @throws NotFoundError
+   */
+  async deliveriesOf(
+    id: string,
+    accountId: string | undefined,
+  ): Promise<(page: Page) => Promise<Found<Delivery>>> {
+    await this.get(id, accountId);
+    return (page) => this.reader.deliveriesOf(id, page);
   }
 
   /**
    * Sends an event to a subscription that was not told of it, because it was created later, or was off, say.
    * @returns the delivery's id
    * @throws NotFoundError, ValidationError for an unknown subscription, SubscriptionInactiveError,
-   *   EventNotMatchingError, DeliveryExistsError
+   *   EventNotMatchingError, DeliveryExistsError, DeliveryLimitReachedError
    */
   async deliver(accountId: string, id: string, webhookId: string): Promise<string> {
     const deliveryId = await this.transactions.run(async () => {
       await this.requireDeliverable(accountId, id, webhookId);
       const created = await this.deliveries.create(id, webhookId);
-      if (created === undefined) {
-        // Another request was faster.
-        await this.requireDeliverable(accountId, id, webhookId);
-        throw new Error('the delivery was not created');
-      }
+      // The event is locked, but its subscription was switched off or deleted meanwhile.
+      if (created === undefined) throw new SubscriptionInactiveError();
       await this.audit.record({ action: 'delivery.create', resourceId: created, accountId });
       return created;
     });
@@ -119,15 +139,24 @@ export class EventsService {
   }
 
   private async requireDeliverable(accountId: string, id: string, webhookId: string) {
-    const event = isUuid(id) ? await this.reader.find(id, accountId) : undefined;
-    if (!event) throw new NotFoundError('event');
+    const event = await this.get(id, accountId, { lock: true });
     const webhook = await this.webhookOf(accountId, webhookId);
     if (!webhook.enabled) throw new SubscriptionInactiveError();
     const mismatch = mismatchOf(event, webhook);
     if (mismatch) throw new EventNotMatchingError(mismatch);
-    const deliveries = await this.reader.deliveriesOf(id);
-    const existing = deliveries.find((delivery) => delivery.webhookId === webhookId);
-    if (existing) throw new DeliveryExistsError(existing.id);
+    const existing = (await this.reader.told(id, [webhookId])).get(webhookId);
+    if (existing !== undefined) throw new DeliveryExistsError(existing);
+    if (event.added >= MAX_ADDED) throw new DeliveryLimitReachedError();
+  }
+
+  private async get(
+    id: string,
+    accountId: string | undefined,
+    options?: { lock: boolean },
+  ): Promise<StoredEvent> {
+    const event = isUuid(id) ? await this.reader.find(id, accountId, options) : undefined;
+    if (!event) throw new NotFoundError('event');
+    return event;
   }
 
   private webhookOf(accountId: string, id: string): Promise<Webhook> {
@@ -138,14 +167,16 @@ export class EventsService {
     });
   }
 
-  private async unmatched(
-    event: StoredEvent,
-    deliveries: readonly Delivery[],
-  ): Promise<Unmatched[]> {
-    const left = new Set(deliveries.map((delivery) => delivery.webhookId));
+  private async unmatched(event: StoredEvent): Promise<Unmatched[]> {
+    const audience = await this.webhooks.audienceOf(event);
+    const told = await this.reader.told(
+      event.id,
+      audience.map(({ id }) => id),
+    );
+    const left = new Set(told.keys());
     // No subscription is told of itself.
     if (isNoticeKind(event.event)) left.add((JSON.parse(event.data) as NoticeData).webhookId);
-    return (await this.webhooks.audienceOf(event))
+    return audience
       .filter((webhook) => !left.has(webhook.id))
       .map((webhook) => ({ webhookId: webhook.id, reason: unmatchedReason(event, webhook) }));
   }

@@ -1,7 +1,6 @@
 import { computed, FaultSchema, schema, viewOf } from '#libs/http';
 import { RawJson, type UnavailableError, type ValidationError } from '#libs/kernel';
 import type { Acceptance, EventHead, StoredEvent } from '../domain/event.js';
-import type { EventReport } from '../domain/events.service.js';
 import { eventKind, resourceOrAll } from '../../subscriptions/http/choices.schema.js';
 import type { UnmatchedReason } from '../domain/unmatched.js';
 import { DeliveryView } from '../../deliveries/http/delivery.view.js';
@@ -97,21 +96,32 @@ const UnmatchedSchema = schema.named(
   }),
 );
 
-/** An event and its deliveries. `data` is shown exactly as it was sent. */
-export const EventReportView = viewOf<StoredEvent & Omit<EventReport, 'event'>>()('EventReport', {
+/** Most deliveries that are shown with their event. */
+export const SHOWN = 100;
+
+/** An event without its deliveries. `data` is shown exactly as it was sent. */
+export const SingleEventView = viewOf<StoredEvent>()('SingleEvent', {
   ...EventView.members,
   data: computed(
     schema.anyObject('As it was sent.', { callId: '8c1f3a', duration: 33258 }),
     ({ data }) => new RawJson(data),
   ),
-  deliveries: computed(
-    { ...schema.arrayOf(DeliveryView.schema), description: 'Who was told, and how.' },
-    ({ deliveries }, hrefOf) => deliveries.map((delivery) => DeliveryView.show(delivery, hrefOf)),
-  ),
-  unmatched: {
-    ...schema.arrayOf(UnmatchedSchema),
-    description:
-      "The subscriptions that could have been told, and were not: at account level, and of the event's " +
-      'own application. Those of other applications are not listed.',
-  },
 });
+
+/** A single event: {@link SingleEventView} with its deliveries, which are read as they are sent. */
+export const EventReportSchema = schema.named(
+  'EventReport',
+  schema.object({
+    ...SingleEventView.members,
+    deliveries: {
+      ...schema.arrayOf(DeliveryView.schema),
+      description: `Who was told, and how: the newest ${SHOWN} deliveries.`,
+    },
+    unmatched: {
+      ...schema.arrayOf(UnmatchedSchema),
+      description:
+        "The subscriptions that could have been told, and were not: at account level, and of the event's " +
+        'own application. Those of other applications are not listed.',
+    },
+  }),
+);

@@ -2,8 +2,9 @@ import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common
 import type { Request, Response } from 'express';
 import {
   among,
-  answerJson,
   answerList,
+  answerPieces,
+  arrayPieces,
   filtersOf,
   Href,
   type HrefBuilder,
@@ -16,6 +17,7 @@ import {
   textsOf,
   timesOf,
   unknownMembers,
+  withMember,
 } from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { CurrentUser, PlatformOnly } from '#libs/identity/http';
@@ -30,10 +32,17 @@ import {
 } from '#libs/kernel';
 import type { Acceptance, EventFilter, ReportedEvent } from '../domain/event.js';
 import { EventsService } from '../domain/events.service.js';
+import { DeliveryView } from '../../deliveries/http/delivery.view.js';
 import { accountShown, ownerSeen } from '../../subscriptions/http/account-shown.js';
 import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../../subscriptions/domain/event-kinds.js';
 import { EventBatchSchema, MAX_BATCH, readEvent, refusalFault } from './event.body.js';
-import { AcceptedEventView, EventReportView, EventView, RefusedEventView } from './event.view.js';
+import {
+  AcceptedEventView,
+  EventView,
+  RefusedEventView,
+  SHOWN,
+  SingleEventView,
+} from './event.view.js';
 
 /** Accepts events from the platform, and shows them. */
 @Controller('v1/events')
@@ -105,8 +114,24 @@ export class EventsController {
   ): Promise<void> {
     // The router matches each method separately, so GET /v1/events/batch arrives here.
     if (id === 'batch') refuseMethod(request, response);
-    const { event, ...others } = await this.events.show(id, ownerSeen(user));
-    answerJson(response, EventReportView.text({ ...event, ...others }, href));
+    const { event, unmatched, deliveries } = await this.events.show(id, ownerSeen(user));
+    const text = SingleEventView.text(event, href);
+    const told = arrayPieces(request, { read: deliveries, view: DeliveryView }, { most: SHOWN });
+    await answerPieces(request, response, withMember(text, 'deliveries', told, { unmatched }));
+  }
+
+  @Get(':id/deliveries')
+  async deliveries(
+    @Param('id') id: string,
+    @CurrentUser() user: Principal,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const query = new QueryReader(request);
+    const page = query.page();
+    query.done();
+    const read = await this.events.deliveriesOf(id, ownerSeen(user));
+    await answerList(request, response, page, read, DeliveryView);
   }
 }
 

@@ -1,6 +1,12 @@
 import { describeRoutes, NEWEST_PAGE, schema, TIMES } from '#libs/http';
 import { EventBatchSchema, ReportedEventSchema } from './event.body.js';
-import { AcceptedEventView, BatchResultSchema, EventReportView, EventView } from './event.view.js';
+import { DeliveryView } from '../../deliveries/http/delivery.view.js';
+import {
+  AcceptedEventView,
+  BatchResultSchema,
+  EventReportSchema,
+  EventView,
+} from './event.view.js';
 import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../../subscriptions/domain/event-kinds.js';
 import { EventsController } from './events.controller.js';
 
@@ -79,7 +85,14 @@ export const eventsRoutes = describeRoutes(EventsController, {
     show: {
       summary: 'Show an event',
       about: 'The event, who was told of it, and why others were not.',
-      answer: EventReportView.schema,
+      answer: EventReportSchema,
+    },
+    deliveries: {
+      summary: "List an event's deliveries",
+      about: 'All of them, newest first. With the role `platform`, of any account.',
+      query: NEWEST_PAGE,
+      answer: schema.arrayOf(DeliveryView.schema),
+      headers: ['Link'],
     },
   },
 });

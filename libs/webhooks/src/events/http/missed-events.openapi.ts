@@ -1,6 +1,10 @@
 import { AddressSchema, describeError, describeRoutes, schema } from '#libs/http';
 import { SUBSCRIPTION_INACTIVE } from '../../deliveries/http/deliveries.openapi.js';
-import { DeliveryExistsError, EventNotMatchingError } from '../domain/events.service.js';
+import {
+  DeliveryExistsError,
+  DeliveryLimitReachedError,
+  EventNotMatchingError,
+} from '../domain/events.service.js';
 import { MissedEventsController } from './missed-events.controller.js';
 
 const NOT_MATCHING = describeError(
@@ -10,6 +14,10 @@ const NOT_MATCHING = describeError(
 const EXISTS = describeError(
   new DeliveryExistsError('019a0b1c-2d3e-7f40-8a51-b26c73d84e95'),
   'The subscription has a delivery of the event, which can be redelivered.',
+);
+const LIMIT_REACHED = describeError(
+  new DeliveryLimitReachedError(),
+  'The event was sent to 100 subscriptions that it had not matched.',
 );
 
 /** The missed events' part of the API description. */
@@ -22,11 +30,11 @@ export const missedEventsRoutes = describeRoutes(MissedEventsController, {
       summary: 'Send a missed event',
       about:
         'Sends the event to a subscription that matches it and was not told of it, because it was created ' +
-        'later or was off, for example.',
+        'later or was off, for example: to at most 100 such subscriptions.',
       examples: { one: { webhookId: '4711' } },
       answer: AddressSchema,
       headers: ['Location'],
-      errors: [NOT_MATCHING, EXISTS, SUBSCRIPTION_INACTIVE],
+      errors: [NOT_MATCHING, EXISTS, LIMIT_REACHED, SUBSCRIPTION_INACTIVE],
     },
   },
 });

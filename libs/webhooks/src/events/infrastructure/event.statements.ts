@@ -186,13 +186,18 @@ JOIN event_keys k USING (account_id, event, producer_id)`,
 const HEAD = `id, account_id AS "accountId", application_id AS "applicationId", event, resource,
     producer_id AS "producerId", test, occurred_at AS "occurredAt", created_at AS "createdAt"`;
 
-/** Not prepared, because a cached plan opens the partitions of all days. */
-export const FIND_EVENT = statement<
-  { id: string; accountId: string | undefined },
-  RowOf<StoredEvent>
->(`
-SELECT ${HEAD}, data
-FROM events WHERE id = @id AND (@accountId::bigint IS NULL OR account_id = @accountId)`);
+const FIND = `
+SELECT ${HEAD}, data, added
+FROM events WHERE id = @id AND (@accountId::bigint IS NULL OR account_id = @accountId)`;
+
+interface SoughtEvent {
+  id: string;
+  accountId: string | undefined;
+}
+
+// Not prepared, because a cached plan opens the partitions of all days.
+export const FIND_EVENT = statement<SoughtEvent, RowOf<StoredEvent>>(FIND);
+export const LOCK_EVENT = statement<SoughtEvent, RowOf<StoredEvent>>(`${FIND} FOR NO KEY UPDATE`);
 
 /** How many days {@link listEvents} may cover. */
 export const EVENT_DAYS_LISTED = daysAtOnce('events');

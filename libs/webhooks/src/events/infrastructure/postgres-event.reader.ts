@@ -8,8 +8,15 @@ import { boundsOf } from '../../deliveries/infrastructure/delivery-by-key.js';
 import {
   DELIVERIES_OF_EVENT,
   deliveryOf,
+  WEBHOOKS_TOLD,
 } from '../../deliveries/infrastructure/shown-delivery.statements.js';
-import { EVENT_DAYS_LISTED, EVENTS_OF_KEY, FIND_EVENT, listEvents } from './event.statements.js';
+import {
+  EVENT_DAYS_LISTED,
+  EVENTS_OF_KEY,
+  FIND_EVENT,
+  listEvents,
+  LOCK_EVENT,
+} from './event.statements.js';
 import { byDay } from '../../deliveries/infrastructure/partition-days.js';
 import {
   daysListed,
@@ -24,8 +31,12 @@ export class PostgresEventReader extends EventReader {
     super();
   }
 
-  async find(id: string, accountId: string | undefined): Promise<StoredEvent | undefined> {
-    const [row] = await this.transactions.query(FIND_EVENT, { id, accountId });
+  async find(
+    id: string,
+    accountId: string | undefined,
+    { lock } = { lock: false },
+  ): Promise<StoredEvent | undefined> {
+    const [row] = await this.transactions.query(lock ? LOCK_EVENT : FIND_EVENT, { id, accountId });
     return row && withoutNulls<StoredEvent>(row);
   }
 
@@ -72,8 +83,17 @@ export class PostgresEventReader extends EventReader {
     return rows.map(({ id }) => id);
   }
 
-  async deliveriesOf(eventId: string): Promise<Delivery[]> {
-    const values = { eventId, ...boundsOf(eventId) };
-    return (await this.transactions.query(DELIVERIES_OF_EVENT, values)).map(deliveryOf);
+  async deliveriesOf(eventId: string, page: Page): Promise<Found<Delivery>> {
+    const values = { eventId, ...boundsOf(eventId), after: page.after };
+    const found = await lookUpTo(page.limit, [DELIVERIES_OF_EVENT], (statement, limit) =>
+      this.transactions.query(statement, { ...values, limit }),
+    );
+    return { ...found, rows: found.rows.map(deliveryOf) };
+  }
+
+  async told(eventId: string, webhookIds: readonly string[]): Promise<Map<string, string>> {
+    const values = { eventId, ...boundsOf(eventId), webhookIds: [...webhookIds] };
+    const rows = await this.transactions.query(WEBHOOKS_TOLD, values);
+    return new Map(rows.map(({ webhookId, deliveryId }) => [webhookId, deliveryId]));
   }
 }

@@ -99,7 +99,7 @@ it('creates and queues one delivery for every matching subscription', async () =
   expect(queue.added.map((job) => job.webhookId).sort()).toEqual([all, ofApplication].sort());
   expect(queue.added.every((job) => job.lease === 1)).toBe(true);
   const { id } = result as { id: string };
-  const deliveries = await reader.deliveriesOf(id);
+  const { rows: deliveries } = await reader.deliveriesOf(id, { limit: 10 });
   expect(deliveries.map((delivery) => delivery.id).sort()).toEqual(
     queue.added.map((job) => job.id).sort(),
   );
