@@ -4,9 +4,10 @@ import { createUser } from '../support/accounts.js';
 import {
   accountWithEverything,
   type Belongings,
+  bodiesOf,
   type Installation,
   numberUnmistakably,
-  REFERENCES,
+  pathWith,
   requireMakersOf,
 } from '../support/belongings.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -62,30 +63,6 @@ const nameOf = ({ operation: { operationId } }: DescribedOperation) => operation
 /** The places in a path that hold an id of an account's own resource. */
 const ownedPlaces = ({ path }: DescribedOperation) =>
   placesOf(path).filter(({ place }) => !SHARED.includes(place));
-
-/** A path with the chosen id at each place. */
-function pathWith({ path }: DescribedOperation, idAt: (place: string) => string): string {
-  return placesOf(path).reduce(
-    (filled, { name, place }) => filled.replace(`{${name}}`, idAt(place)),
-    path,
-  );
-}
-
-/**
- * Bodies that would be valid if the resource were the caller's own; undefined where no body is
- * read.
- */
-function bodiesOf(one: DescribedOperation, caller: Belongings): (object | undefined)[] {
-  const examples = Object.values(described.bodyOf(one)?.examples ?? {});
-  if (examples.length === 0) return [undefined];
-  return examples.map(({ value }) => {
-    const own = Object.keys(value).flatMap((name) => {
-      const place = REFERENCES[name];
-      return place === undefined ? [] : [[name, caller.ids.get(place)] as const];
-    });
-    return { ...value, ...Object.fromEntries(own) };
-  });
-}
 
 function call(
   one: DescribedOperation,
@@ -163,7 +140,7 @@ describe('an account with one of everything', () => {
     const userOf = usersOfRoutes('heir');
     for (const one of closed.filter((each) => !isForPlatform(each) && !described.isEndless(each))) {
       const own = await userOf(one);
-      for (const body of bodiesOf(one, own)) {
+      for (const body of bodiesOf(described, one, own)) {
         const { status } = await call(
           one,
           pathWith(one, (place) => own.ids.get(place)!),
@@ -195,7 +172,7 @@ describe("another account's resource", () => {
     for (const one of closed) {
       const places = ownedPlaces(one).map(({ place }) => place);
       for (const theirs of mixtures(places)) {
-        for (const body of bodiesOf(one, stranger)) {
+        for (const body of bodiesOf(described, one, stranger)) {
           const filled = (idOf: (id: string) => string) =>
             pathWith(one, (place) =>
               theirs.includes(place) ? idOf(owner.ids.get(place)!) : stranger.ids.get(place)!,
@@ -218,7 +195,7 @@ describe("another account's resource", () => {
     for (const one of closed.filter(({ path }) => path.startsWith('/v1/users/{'))) {
       const path = (name: string) =>
         pathWith(one, (place) => (place === 'users' ? name : owner.ids.get(place)!));
-      for (const body of bodiesOf(one, stranger)) {
+      for (const body of bodiesOf(described, one, stranger)) {
         const answer = await call(one, path(owner.username), stranger.auth, body);
         const unknown = await call(one, path('no-person'), stranger.auth, body);
         expect([nameOf(one), answer.status]).toEqual([nameOf(one), isForPlatform(one) ? 403 : 404]);
@@ -271,7 +248,7 @@ describe("another account's resource", () => {
     let count = 0;
     for (const one of closed.filter((each) => described.bodyOf(each) && !isForPlatform(each))) {
       const own = await userOf(one);
-      for (const body of bodiesOf(one, own)) {
+      for (const body of bodiesOf(described, one, own)) {
         const path = pathWith(one, (place) => own.ids.get(place)!);
         const answer = await call(one, path, own.auth, { ...body, ...references });
         expect([nameOf(one), tracesIn(answer.text, owner)]).toEqual([nameOf(one), []]);
@@ -317,7 +294,7 @@ describe('every route that is not public', () => {
   it('answers 401 without credentials', async () => {
     const before = await rowsOf(owner);
     for (const one of closed) {
-      for (const body of bodiesOf(one, owner)) {
+      for (const body of bodiesOf(described, one, owner)) {
         const answer = await call(
           one,
           pathWith(one, (place) => owner.ids.get(place)!),
@@ -341,7 +318,7 @@ describe('every route that is not public', () => {
     const before = await rowsOf(locked);
     let calls = 0;
     for (const one of closed) {
-      for (const body of bodiesOf(one, locked)) {
+      for (const body of bodiesOf(described, one, locked)) {
         calls += 1;
         const answer = await call(
           one,
@@ -362,7 +339,7 @@ describe('every route that is not public', () => {
     const forPlatform = closed.filter(isForPlatform);
     expect(forPlatform.length).toBeGreaterThan(7);
     for (const one of forPlatform) {
-      for (const body of bodiesOf(one, owner)) {
+      for (const body of bodiesOf(described, one, owner)) {
         const answer = await call(
           one,
           pathWith(one, (place) => owner.ids.get(place)!),

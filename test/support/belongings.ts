@@ -1,6 +1,6 @@
 import { createUser } from './accounts.js';
 import type { TestDatabase } from './database.js';
-import { placesOf } from './described-api.js';
+import { type DescribedApi, type DescribedOperation, placesOf } from './described-api.js';
 import { type Client, clientOf } from './http.js';
 
 /** An installation that accounts are made on. */
@@ -104,6 +104,37 @@ export async function makeAnother(
   const make = MAKERS[place];
   if (!make) throw new Error(`nobody knows how to make one of ${place}`);
   account.ids.set(place, await make(account, installation));
+}
+
+/** A path with the chosen id at each place. */
+export function pathWith({ path }: DescribedOperation, idAt: (place: string) => string): string {
+  return placesOf(path).reduce(
+    (filled, { name, place }) => filled.replace(`{${name}}`, idAt(place)),
+    path,
+  );
+}
+
+/**
+ * Bodies that would be valid if the resource were the caller's own; undefined where no body is
+ * read.
+ */
+export function bodiesOf(
+  described: DescribedApi,
+  one: DescribedOperation,
+  caller: Pick<Belongings, 'ids'>,
+): (object | undefined)[] {
+  const examples = Object.values(described.bodyOf(one)?.examples ?? {});
+  if (examples.length === 0) return [undefined];
+  const owned = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(owned);
+    if (typeof value !== 'object' || value === null) return value;
+    const members = Object.entries(value).map(([name, member]) => {
+      const place = REFERENCES[name];
+      return [name, place === undefined ? owned(member) : caller.ids.get(place)] as const;
+    });
+    return Object.fromEntries(members);
+  };
+  return examples.map(({ value }) => owned(value) as object);
 }
 
 /**

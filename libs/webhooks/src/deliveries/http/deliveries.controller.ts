@@ -29,6 +29,7 @@ import { AttemptView, DeliveryView, LOGGED, visibleAttempt } from './delivery.vi
 import { accountShown, ownerSeen } from '../../subscriptions/http/account-shown.js';
 import { EVENT_KINDS } from '../../subscriptions/domain/event-kinds.js';
 import { located } from '../../subscriptions/http/located.js';
+import { StartsSending } from './starts-sending.js';
 
 /** Limited because each test calls a target at once, even if it is blocked, and adds an audit entry. */
 const TESTS = { quota: 600, windowMs: 60_000, what: 'test' };
@@ -142,6 +143,7 @@ export class DeliveriesController {
   }
 
   @Post('deliveries/:id/redeliver')
+  @StartsSending()
   @HttpCode(202)
   async redeliver(
     @Param('id') id: string,
@@ -168,6 +170,7 @@ export class DeliveriesController {
   }
 
   @Post('webhooks/:id/test')
+  @StartsSending()
   @LimitedTo(TESTS)
   @HttpCode(202)
   async test(

@@ -15,6 +15,7 @@ import { ATTEMPT_ERRORS, DELIVERY_STATES } from '../domain/delivery.js';
 import { EVENT_KINDS } from '../../subscriptions/domain/event-kinds.js';
 import { DeliveriesController } from './deliveries.controller.js';
 import { AttemptView, DeliveryView, DeliveryWithAttemptsSchema } from './delivery.view.js';
+import { NOTIFICATION_LOOP } from './starts-sending.js';
 import { HISTORY_RANGE, HistorySchema, StatisticsSchema } from './statistics.schema.js';
 
 export const SUBSCRIPTION_INACTIVE = describeError(
@@ -140,7 +141,7 @@ export const deliveriesRoutes = describeRoutes(DeliveriesController, {
         '20 times in an hour.',
       answer: AddressSchema,
       headers: ['Location'],
-      errors: [NOT_FINISHED, SUBSCRIPTION_INACTIVE],
+      errors: [NOT_FINISHED, SUBSCRIPTION_INACTIVE, NOTIFICATION_LOOP],
     },
     cancel: {
       summary: 'Cancel a delivery',
@@ -157,7 +158,7 @@ export const deliveriesRoutes = describeRoutes(DeliveriesController, {
       path: OF_SUBSCRIPTION,
       answer: AddressSchema,
       headers: ['Location'],
-      errors: [SUBSCRIPTION_INACTIVE],
+      errors: [SUBSCRIPTION_INACTIVE, NOTIFICATION_LOOP],
     },
   },
 });

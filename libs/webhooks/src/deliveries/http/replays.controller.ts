@@ -6,6 +6,7 @@ import { ActAsUser, CurrentUser } from '#libs/identity/http';
 import { ReplaysService } from '../domain/replays.service.js';
 import { RedeliverRequestDto, ReplayRequestDto } from './replay.dto.js';
 import { ReplayView } from './replay.view.js';
+import { StartsSending } from './starts-sending.js';
 
 /** Replays of a customer's finished deliveries. */
 @Controller('v1')
@@ -14,6 +15,7 @@ export class ReplaysController {
   constructor(private readonly replays: ReplaysService) {}
 
   @Post('webhooks/:id/replay')
+  @StartsSending()
   @HttpCode(202)
   async start(
     @Param('id') webhookId: string,
@@ -34,6 +36,7 @@ export class ReplaysController {
   }
 
   @Post('deliveries/redeliver')
+  @StartsSending()
   @HttpCode(202)
   async redeliver(
     @CurrentUser() { userId }: Principal,

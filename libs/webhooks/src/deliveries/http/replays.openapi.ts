@@ -2,6 +2,7 @@ import { AddressSchema, describeError, describeRoutes, schema } from '#libs/http
 import { ReplayFinishedError, ReplayLimitError } from '../domain/replay.js';
 import { SUBSCRIPTION_INACTIVE } from './deliveries.openapi.js';
 import { ReplayCountSchema, ReplayView } from './replay.view.js';
+import { NOTIFICATION_LOOP } from './starts-sending.js';
 import { ReplaysController } from './replays.controller.js';
 
 const LIMIT_REACHED = describeError(
@@ -39,7 +40,7 @@ export const replaysRoutes = describeRoutes(ReplaysController, {
       answer: AddressSchema,
       headers: ['Location'],
       others: { 200: { about: 'A dry run: nothing is sent.', schema: ReplayCountSchema } },
-      errors: [SUBSCRIPTION_INACTIVE, LIMIT_REACHED],
+      errors: [SUBSCRIPTION_INACTIVE, LIMIT_REACHED, NOTIFICATION_LOOP],
     },
     redeliver: {
       summary: 'Deliver many again',
@@ -62,7 +63,7 @@ export const replaysRoutes = describeRoutes(ReplaysController, {
       answer: AddressSchema,
       headers: ['Location'],
       others: { 200: { about: 'A dry run: nothing is sent.', schema: ReplayCountSchema } },
-      errors: [SUBSCRIPTION_INACTIVE, LIMIT_REACHED],
+      errors: [SUBSCRIPTION_INACTIVE, LIMIT_REACHED, NOTIFICATION_LOOP],
     },
     show: {
       summary: 'Show a replay',

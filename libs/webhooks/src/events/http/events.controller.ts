@@ -43,6 +43,7 @@ import {
   SHOWN,
   SingleEventView,
 } from './event.view.js';
+import { StartsSending } from '../../deliveries/http/starts-sending.js';
 
 /** Accepts events from the platform, and shows them. */
 @Controller('v1/events')
@@ -50,6 +51,7 @@ export class EventsController {
   constructor(private readonly events: EventsService) {}
 
   @Post()
+  @StartsSending()
   @HttpCode(202)
   @PlatformOnly()
   async report(
@@ -68,6 +70,7 @@ export class EventsController {
   }
 
   @Post('batch')
+  @StartsSending()
   @HttpCode(202)
   @PlatformOnly()
   async reportBatch(

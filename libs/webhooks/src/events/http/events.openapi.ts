@@ -8,6 +8,7 @@ import {
   EventView,
 } from './event.view.js';
 import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../../subscriptions/domain/event-kinds.js';
+import { NOTIFICATION_LOOP } from '../../deliveries/http/starts-sending.js';
 import { EventsController } from './events.controller.js';
 
 const event = {
@@ -39,6 +40,7 @@ export const eventsRoutes = describeRoutes(EventsController, {
       examples: { smallest: event, everything: withEverything },
       answer: AcceptedEventView.schema,
       headers: ['Location'],
+      errors: [NOTIFICATION_LOOP],
     },
     reportBatch: {
       summary: 'Report many events',
@@ -50,6 +52,7 @@ export const eventsRoutes = describeRoutes(EventsController, {
         two: { events: [event, { ...withEverything, id: 'cdr-8c1f3b', event: 'cdrRated' }] },
       },
       answer: BatchResultSchema,
+      errors: [NOTIFICATION_LOOP],
     },
     list: {
       summary: 'List events',

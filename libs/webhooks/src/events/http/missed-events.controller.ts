@@ -5,6 +5,7 @@ import { ActAsUser, CurrentUser } from '#libs/identity/http';
 import { numericIdOf } from '#libs/kernel';
 import { EventsService } from '../domain/events.service.js';
 import { DeliverRequestDto } from './deliver.dto.js';
+import { StartsSending } from '../../deliveries/http/starts-sending.js';
 
 /** Sends a customer's subscriptions the events that they have missed. */
 @Controller('v1/events')
@@ -13,6 +14,7 @@ export class MissedEventsController {
   constructor(private readonly events: EventsService) {}
 
   @Post(':id/deliveries')
+  @StartsSending()
   @HttpCode(202)
   async deliver(
     @Param('id') id: string,

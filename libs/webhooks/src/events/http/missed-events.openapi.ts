@@ -5,6 +5,7 @@ import {
   DeliveryLimitReachedError,
   EventNotMatchingError,
 } from '../domain/events.service.js';
+import { NOTIFICATION_LOOP } from '../../deliveries/http/starts-sending.js';
 import { MissedEventsController } from './missed-events.controller.js';
 
 const NOT_MATCHING = describeError(
@@ -34,7 +35,7 @@ export const missedEventsRoutes = describeRoutes(MissedEventsController, {
       examples: { one: { webhookId: '4711' } },
       answer: AddressSchema,
       headers: ['Location'],
-      errors: [NOT_MATCHING, EXISTS, LIMIT_REACHED, SUBSCRIPTION_INACTIVE],
+      errors: [NOT_MATCHING, EXISTS, LIMIT_REACHED, SUBSCRIPTION_INACTIVE, NOTIFICATION_LOOP],
     },
   },
 });

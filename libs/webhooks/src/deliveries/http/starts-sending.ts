@@ -1,0 +1,36 @@
+import { type CanActivate, type ExecutionContext, Injectable, UseGuards } from '@nestjs/common';
+import type { Request } from 'express';
+import { describeError } from '#libs/http';
+import { DomainError } from '#libs/kernel';
+
+/** The request is a notification, so what it asks for could go on for ever. */
+class NotificationLoopError extends DomainError {
+  constructor() {
+    const message =
+      'The request has the headers webhook-id and webhook-signature: it is a notification, which can start no other.';
+    super('conflict', 'notification_loop', message);
+  }
+}
+
+/**
+ * Refuses a request that is itself a notification. Otherwise subscriptions whose targets are these routes, with
+ * credentials in their `headers`, would notify each other without end.
+ */
+@Injectable()
+class NotificationLoopGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const { headers } = context.switchToHttp().getRequest<Request>();
+    const isNotification = 'webhook-id' in headers && 'webhook-signature' in headers;
+    if (isNotification) throw new NotificationLoopError();
+    return true;
+  }
+}
+
+/** Marks a route that starts notifications. Its description has {@link NOTIFICATION_LOOP}. */
+export const StartsSending = (): MethodDecorator => UseGuards(NotificationLoopGuard);
+
+export const NOTIFICATION_LOOP = describeError(
+  new NotificationLoopError(),
+  'The request has the headers `webhook-id` and `webhook-signature`: it is a notification of this service, which ' +
+    'can start no other.',
+);
