@@ -210,6 +210,36 @@ describe('an entry', () => {
     expect(new Set(entries.map(({ userId }) => userId))).toEqual(new Set([Number(operator)]));
   });
 
+  it('is written for every login and logout of a browser, with the id of the credential', async () => {
+    const headers = { ...REQUEST, 'sec-fetch-site': 'same-origin' };
+    const wrong = { username: 'demo', password: 'wrong-secret' };
+    expect((await demo.client.post('/v1/session', wrong, { auth: 'demo:x', headers })).status).toBe(
+      401,
+    );
+    const begun = await demo.client.post('/v1/session', undefined, { headers });
+    const cookie = begun.headers['set-cookie']![0]!.split(';', 1)[0]!;
+    const browser = clientOf(demo.api.url);
+    for (let times = 0; times < 2; times += 1) {
+      await browser.get('/v1/session', { headers: { ...headers, cookie } });
+      await browser.delete('/v1/session', { headers: { ...headers, cookie } });
+    }
+    const { credentials } = await demo.shown(`/v1/users/${demo.id}`);
+    const [{ id }] = credentials as [{ id: string }];
+    const entry = {
+      accountId: Number(demo.id),
+      userId: Number(demo.id),
+      actor: 'demo',
+      address: '192.0.2.7',
+      requestId: 'order-4711',
+      resource: 'session',
+      resourceId: id,
+    };
+    expect(await recorded()).toMatchObject([
+      { ...entry, action: 'session.create' },
+      { ...entry, action: 'session.delete' },
+    ]);
+  });
+
   it('is written for every action on deliveries', async () => {
     const webhook = await demo.aSubscription();
     await demo.client.post(`${webhook}/test`);
@@ -239,7 +269,8 @@ describe('an entry', () => {
     const directory = await mkdtemp(join(tmpdir(), 'switchhook-audit-'));
     const file = join(directory, 'old.json');
     const old = { userId: demo.id, name: 'Old', voiceUrl: 'http://v.example/' };
-    await writeFile(file, JSON.stringify([{ ...old, id: 900_001 }, old]));
+    const users = [{ id: 900_500, username: 'imported' }];
+    await writeFile(file, JSON.stringify({ users, applications: [{ ...old, id: 900_001 }, old] }));
     try {
       expect(await runCli(['import-applications', file], { env })).toMatchObject({ code: 0 });
       expect(await runCli(['users', 'lock', 'partner'], { env })).toMatchObject({ code: 0 });
@@ -248,12 +279,13 @@ describe('an entry', () => {
     }
     const entries = await recorded();
     expect(entries.map(({ action, accountId }) => [action, accountId])).toEqual([
+      ['user.import', 900_500],
       ['application.import', Number(demo.id)],
       ['application.import', Number(demo.id)],
       ['user.lock', expect.any(Number)],
     ]);
-    expect(entries[0]).toMatchObject({ actor: 'cli', resourceId: '900001' });
-    expect(entries[1]!.resourceId).toMatch(/^9000\d\d$/);
+    expect(entries[1]).toMatchObject({ actor: 'cli', resourceId: '900001' });
+    expect(entries[2]!.resourceId).toMatch(/^9000\d\d$/);
     for (const name of ['userId', 'address', 'requestId']) {
       expect(entries[0]).not.toHaveProperty(name);
     }

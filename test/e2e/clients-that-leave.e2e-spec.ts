@@ -158,10 +158,10 @@ async function leaveAtEveryMoment(bytes: () => string | Uint8Array, atOnce: numb
 
 /** What requests hold in the process and in Redis. */
 async function held() {
-  const { accounts, reads } = api.app.get(InFlight, { strict: false }) as unknown as {
-    accounts: Map<string, unknown>;
-    reads: { running: number };
-  };
+  const { accounts, reads } = api.app.get<
+    InFlight,
+    { accounts: Map<string, unknown>; reads: { running: number } }
+  >(InFlight, { strict: false });
   const listeners = await redis.keys('{switchhook:activity}:listeners:*');
   const places = await Promise.all(listeners.map((key) => redis.zcard(key)));
   const server = api.app.getHttpServer();

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
+import { runCli } from '../support/command-line.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { EventStream } from '../support/event-stream.js';
 import { type Answer, type Client, clientOf } from '../support/http.js';
@@ -127,6 +128,33 @@ describe('a session', () => {
       () => Promise.resolve(stream.ended),
       (ended) => ended,
     );
+  });
+
+  it.each([
+    [
+      'through the API',
+      (id: string, status: string) => platform.put(`/v1/users/${id}`, { status }),
+    ],
+    [
+      'on the command line',
+      (id: string, status: string) =>
+        runCli(['users', status === 'locked' ? 'lock' : 'unlock', id], {
+          env: { DATABASE_URL: database.url },
+        }),
+    ],
+  ])('ends for good when its user is locked %s', async (_, setStatus) => {
+    const { customer, headers } = await aSession();
+    const other = await aSession();
+    const second = clientOf(secondApi.url);
+    expect((await second.get('/v1/webhooks', { headers })).status).toBe(200);
+    await setStatus(customer.id, 'locked');
+    await setStatus(customer.id, 'active');
+    await delay(1_100);
+    for (const api of [browser, second]) {
+      expect((await api.get('/v1/webhooks', { headers })).status).toBe(401);
+    }
+    expect((await second.get('/v1/webhooks', { headers: other.headers })).status).toBe(200);
+    expect((await logIn(customer)).status).toBe(200);
   });
 
   it('ends after 30 minutes without a request', async () => {

@@ -14,11 +14,17 @@ export interface Session extends Match {
 
 /** Stores sessions. */
 export abstract class Sessions {
-  /** Also removes all but the credential's newest ones. */
-  abstract insert(hash: string, credentialId: string): Promise<void>;
+  /**
+   * Also removes all but the credential's newest ones.
+   * @returns false if the credential or its user is no longer valid; a change of either waits for the insert, or
+   * is seen by it
+   */
+  abstract insert(hash: string, credentialId: string): Promise<boolean>;
   /** @returns undefined if it has ended, or if its credential or user is no longer valid */
   abstract find(hash: string): Promise<Session | undefined>;
   /** Notes a request, which extends the session. */
   abstract use(hash: string): Promise<void>;
-  abstract remove(hash: string): Promise<void>;
+  /** @returns false if there was none */
+  abstract remove(hash: string): Promise<boolean>;
+  abstract removeOfUser(userId: string): Promise<void>;
 }

@@ -7,6 +7,9 @@ export interface SessionsUnderTest {
   /** @returns the id of a credential of a new active user */
   aCredential: () => Promise<string>;
   revoke: (credentialId: string) => Promise<void>;
+  /** Locks the user of a credential and removes its sessions. */
+  lock: (credentialId: string) => Promise<void>;
+  unlock: (credentialId: string) => Promise<void>;
   /** Moves the session's times into the past. */
   age: (hash: string, minutes: { created: number; used: number }) => Promise<void>;
 }
@@ -15,11 +18,12 @@ const MINUTE_MS = 60_000;
 
 /** What every implementation of {@link Sessions} must do. */
 export function sessionsContract(under: SessionsUnderTest): void {
-  const { aCredential, revoke, age } = under;
+  const { aCredential, revoke, lock, unlock, age } = under;
   let lastHash = 0;
+  const newHash = () => Buffer.alloc(32, (lastHash += 1)).toString('base64');
   const aSession = async (credentialId: string) => {
-    const hash = Buffer.alloc(32, (lastHash += 1)).toString('base64');
-    await under.sessions().insert(hash, credentialId);
+    const hash = newHash();
+    expect(await under.sessions().insert(hash, credentialId)).toBe(true);
     return hash;
   };
   const isValid = async (hash: string) => (await under.sessions().find(hash)) !== undefined;
@@ -59,7 +63,8 @@ export function sessionsContract(under: SessionsUnderTest): void {
   it('removes one session, and leaves others of the same credential', async () => {
     const credentialId = await aCredential();
     const [first, second] = [await aSession(credentialId), await aSession(credentialId)];
-    await under.sessions().remove(first);
+    expect(await under.sessions().remove(first)).toBe(true);
+    expect(await under.sessions().remove(first)).toBe(false);
     expect(await isValid(first)).toBe(false);
     expect(await isValid(second)).toBe(true);
   });
@@ -69,6 +74,17 @@ export function sessionsContract(under: SessionsUnderTest): void {
     const hash = await aSession(credentialId);
     await revoke(credentialId);
     expect(await isValid(hash)).toBe(false);
+    expect(await under.sessions().insert(newHash(), credentialId)).toBe(false);
+  });
+
+  it('does not revive the sessions of a user who was locked, and begins none meanwhile', async () => {
+    const credentialId = await aCredential();
+    const [hash, other] = [await aSession(credentialId), await aSession(await aCredential())];
+    await lock(credentialId);
+    const late = newHash();
+    expect(await under.sessions().insert(late, credentialId)).toBe(false);
+    await unlock(credentialId);
+    expect(await Promise.all([hash, late, other].map(isValid))).toEqual([false, false, true]);
   });
 
   it('keeps the 20 newest sessions of a credential', async () => {

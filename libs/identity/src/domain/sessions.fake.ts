@@ -21,13 +21,14 @@ export class FakeSessions extends Sessions {
     super();
   }
 
-  override insert(hash: string, credentialId: string): Promise<void> {
+  override async insert(hash: string, credentialId: string): Promise<boolean> {
+    if (!(await this.logins.principalOf(credentialId))) return false;
     const own = this.rows.filter((row) => row.credentialId === credentialId);
     const old = new Set(own.toSorted((a, b) => b.createdAt - a.createdAt).slice(KEPT - 1));
     const now = Date.now();
     const row = { hash, credentialId, createdAt: now, usedAt: now };
     this.rows = [...this.rows.filter((each) => !old.has(each)), row];
-    return Promise.resolve();
+    return true;
   }
 
   override async find(hash: string): Promise<Session | undefined> {
@@ -50,8 +51,16 @@ export class FakeSessions extends Sessions {
     return Promise.resolve();
   }
 
-  override remove(hash: string): Promise<void> {
+  override remove(hash: string): Promise<boolean> {
+    const before = this.rows.length;
     this.rows = this.rows.filter((row) => row.hash !== hash);
+    return Promise.resolve(this.rows.length < before);
+  }
+
+  override removeOfUser(userId: string): Promise<void> {
+    const own = this.logins.all.filter(({ principal }) => principal.userId === userId);
+    const ids = new Set(own.flatMap(({ credentials }) => credentials.map(({ id }) => id)));
+    this.rows = this.rows.filter(({ credentialId }) => !ids.has(credentialId));
     return Promise.resolve();
   }
 

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RateLimitedError } from '#libs/kernel';
+import { FakeAuditTrail } from '../../../kernel/src/ports/audit-trail.fake.js';
+import { FakeTransactions } from '../../../kernel/src/ports/transactions.fake.js';
 import { UnauthorizedError } from './identity-errors.js';
 import { LocalLoginFailures } from './local-login-failures.js';
 import { LocalRateLimiter } from './local-rate-limiter.js';
@@ -19,11 +21,12 @@ const match: Match = {
 let logins: FakeLogins;
 let sessions: FakeSessions;
 let failures: LocalLoginFailures;
+let audit: FakeAuditTrail;
 let service: SessionsService;
 
-function addLogin(credentialId: string): void {
+function addLogin(credentialId: string, userId = '1'): void {
   logins.all.push({
-    principal: match.principal,
+    principal: { ...match.principal, userId },
     status: 'active',
     salt: Buffer.alloc(16),
     credentials: [{ id: credentialId, hash: Buffer.alloc(32) }],
@@ -37,7 +40,10 @@ beforeEach(() => {
   sessions = new FakeSessions(logins);
   const uses = { note: () => undefined };
   failures = new LocalLoginFailures();
-  service = new SessionsService(sessions, failures, new LocalRateLimiter(), uses);
+  const transactions = new FakeTransactions();
+  audit = new FakeAuditTrail(transactions);
+  const limiter = new LocalRateLimiter();
+  service = new SessionsService(sessions, failures, limiter, transactions, audit, uses);
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -75,6 +81,23 @@ it('ends a session at once when its user logs out', async () => {
   await service.end(token);
   await expect(authenticate(token)).rejects.toThrow(UnauthorizedError);
   await expect(service.show(token)).rejects.toThrow(UnauthorizedError);
+});
+
+it('records each login and each logout with the credential, and nothing else', async () => {
+  const { token } = await service.begin(match);
+  await authenticate(token);
+  await service.use(token);
+  for (let time = 0; time < 2; time += 1) await service.end(token);
+  expect(audit.entries).toEqual([
+    { action: 'session.create', resourceId: '7', accountId: '1' },
+    { action: 'session.delete', resourceId: '7', accountId: '1' },
+  ]);
+});
+
+it('begins no session with a credential that has become invalid since it was verified', async () => {
+  logins.all[0]!.status = 'locked';
+  await expect(service.begin(match)).rejects.toThrow(UnauthorizedError);
+  expect([sessions.rows, audit.entries]).toEqual([[], []]);
 });
 
 it('extends a session when it is used, and not when a stream checks it', async () => {
@@ -140,8 +163,17 @@ describe('fake sessions', () => {
     sessions: () => sessions,
     aCredential: () => {
       const id = String((lastCredential += 1));
-      addLogin(id);
+      addLogin(id, id);
       return Promise.resolve(id);
+    },
+    lock: (id) => {
+      const login = logins.all.find(({ credentials }) => credentials[0]?.id === id)!;
+      login.status = 'locked';
+      return sessions.removeOfUser(login.principal.userId);
+    },
+    unlock: (id) => {
+      logins.all.find(({ credentials }) => credentials[0]?.id === id)!.status = 'active';
+      return Promise.resolve();
     },
     revoke: (id) => {
       logins.all.splice(0, Infinity, ...logins.all.filter((one) => one.credentials[0]?.id !== id));

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { LRUCache, RateLimitedError } from '#libs/kernel';
+import { AuditTrail, LRUCache, RateLimitedError, Transactions } from '#libs/kernel';
 import { CredentialUses } from './credential-uses.js';
-import { SessionEndedError } from './identity-errors.js';
+import { SessionEndedError, UnauthorizedError } from './identity-errors.js';
 import { LoginFailures, tokenCounter } from './login-failures.js';
 import type { Match } from './password-check.js';
 import { RateLimiter } from './rate-limiter.js';
@@ -27,24 +27,30 @@ export class SessionsService {
     private readonly sessions: Sessions,
     private readonly failures: LoginFailures,
     private readonly limiter: RateLimiter,
+    private readonly transactions: Transactions,
+    private readonly audit: AuditTrail,
     uses: CredentialUses,
   ) {
     this.verified = new VerifiedLogins(uses, ({ hash }) => sessions.find(hash));
   }
 
   /**
-   * Begins a session with a verified credential.
+   * Begins a session with a verified credential. The present actor must be its user.
    * @returns the token for the cookie, which is stored only as a hash
-   * @throws RateLimitedError
+   * @throws RateLimitedError; UnauthorizedError if the credential or its user has become invalid since
    */
   async begin({ credentialId, principal }: Match): Promise<{ token: string; session: Session }> {
     const { allowed, nextMs } = await this.limiter.take(`${principal.userId}:login`, LOGINS);
     if (!allowed) throw new RateLimitedError('A user may log in 60 times in a minute.', nextMs);
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
     const hash = hashOf(token);
-    await this.sessions.insert(hash, credentialId);
+    const session = await this.transactions.run(async () => {
+      if (!(await this.sessions.insert(hash, credentialId))) throw new UnauthorizedError();
+      await this.record('session.create', { credentialId, principal });
+      return this.show(token);
+    });
     this.usedAt.set(hash, performance.now());
-    return { token, session: await this.show(token) };
+    return { token, session };
   }
 
   /**
@@ -84,10 +90,23 @@ export class SessionsService {
     return session;
   }
 
+  /** Ends a session, if it has not ended. The present actor must be its user. */
   async end(token: string): Promise<void> {
     const hash = hashOf(token);
-    await this.sessions.remove(hash);
+    await this.transactions.run(async () => {
+      const session = await this.sessions.find(hash);
+      const isRemoved = await this.sessions.remove(hash);
+      if (session && isRemoved) await this.record('session.delete', session);
+    });
     this.verified.forget(hash);
+  }
+
+  /** A session has no id that anybody knows, so an entry has its credential's. */
+  private record(
+    action: 'session.create' | 'session.delete',
+    { credentialId, principal }: Match,
+  ): Promise<void> {
+    return this.audit.record({ action, resourceId: credentialId, accountId: principal.userId });
   }
 }
 

@@ -7,6 +7,8 @@ import { OwnAccessError, UsernameTaken } from './identity-errors.js';
 import { fakeHash, FakePasswordHasher } from './password-hasher.fake.js';
 import type { Principal } from './principal.js';
 import type { User } from './user.js';
+import { FakeLogins } from './logins.fake.js';
+import { FakeSessions } from './sessions.fake.js';
 import { FakeUsersRepository } from './users.repository.fake.js';
 import { UsersService } from './users.service.js';
 
@@ -24,6 +26,8 @@ class BusyPasswordHasher extends FakePasswordHasher {
 
 let repository: FakeUsersRepository;
 let credentials: FakeCredentialsRepository;
+let logins: FakeLogins;
+let sessions: FakeSessions;
 let audit: FakeAuditTrail;
 let transactions: FakeTransactions;
 let users: UsersService;
@@ -32,9 +36,14 @@ beforeEach(() => {
   transactions = new FakeTransactions();
   repository = new FakeUsersRepository();
   credentials = new FakeCredentialsRepository();
+  logins = new FakeLogins();
+  sessions = new FakeSessions(logins);
   audit = new FakeAuditTrail(transactions);
-  users = new UsersService(repository, credentials, new FakePasswordHasher(), transactions, audit);
+  users = serviceWith(new FakePasswordHasher());
 });
+
+const serviceWith = (hasher: FakePasswordHasher) =>
+  new UsersService(repository, credentials, sessions, hasher, transactions, audit);
 
 const aUser = async (username = 'demo') => (await users.create({ username, role: 'account' })).user;
 const as = ({ id, username }: User, role: Principal['role'] = 'account'): Principal => ({
@@ -118,6 +127,20 @@ describe('the status of a user', () => {
     expect(repository.all[0]?.status).toBe('active');
   });
 
+  it.each(['locked', 'active'] as const)(
+    'has no session left when it becomes %s',
+    async (status) => {
+      const user = await aUser();
+      user.status = status === 'locked' ? 'active' : 'locked';
+      const credential = { id: '7', hash: Buffer.alloc(0) };
+      const { salt } = user;
+      logins.all.push({ principal: as(user), status: 'active', salt, credentials: [credential] });
+      await sessions.insert('hash', '7');
+      await users.setStatus(user.id, status);
+      expect(sessions.rows).toEqual([]);
+    },
+  );
+
   it('cannot be locked by the user itself, but by another', async () => {
     const [user, other] = [await aUser(), await aUser('other')];
     await expect(users.setStatus(user.id, 'locked', as(user))).rejects.toThrow(OwnAccessError);
@@ -188,7 +211,7 @@ describe('a credential', () => {
 
 it('imports more users at once than the password hasher lets wait', async () => {
   const hasher = new BusyPasswordHasher();
-  users = new UsersService(repository, credentials, hasher, transactions, audit);
+  users = serviceWith(hasher);
   const records = Array.from({ length: 150 }, (_, index) => ({
     id: index + 1,
     username: `customer-${String(index)}`,

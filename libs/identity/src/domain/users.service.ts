@@ -16,6 +16,7 @@ import { OwnAccessError } from './identity-errors.js';
 import { generatePassword, requirePassword } from './password.js';
 import { PasswordHasher } from './password-hasher.js';
 import type { Principal } from './principal.js';
+import { Sessions } from './session.js';
 import { type Role, SALT_BYTES, type Status, type User } from './user.js';
 import { type ImportedUser, readUsers, userFault } from './user-import.js';
 import { isUsername, requireUsername } from './username.js';
@@ -32,6 +33,7 @@ export class UsersService {
   constructor(
     private readonly users: UsersRepository,
     private readonly credentials: CredentialsRepository,
+    private readonly sessions: Sessions,
     private readonly hasher: PasswordHasher,
     private readonly transactions: Transactions,
     private readonly audit: AuditTrail,
@@ -150,6 +152,7 @@ export class UsersService {
   }
 
   /**
+   * Locks or unlocks a user. Its sessions end for good.
    * @param status undefined changes nothing
    * @param by the acting user; absent for the command line
    * @throws NotFoundError, OwnAccessError
@@ -159,6 +162,8 @@ export class UsersService {
       const found = await this.required(user);
       if (status === 'locked' && by?.userId === found.id) throw new OwnAccessError('lock yourself');
       if (status !== undefined && (await this.users.setStatus(found.id, status))) {
+        // Also when it is unlocked: processes of an older version leave them when they lock it.
+        await this.sessions.removeOfUser(found.id);
         const action = status === 'locked' ? 'user.lock' : 'user.unlock';
         await this.audit.record({ action, resourceId: found.id, accountId: found.id });
       }

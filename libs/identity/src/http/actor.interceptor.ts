@@ -9,17 +9,22 @@ import {
 import { METHOD_METADATA } from '@nestjs/common/constants.js';
 import type { Request } from 'express';
 import { from, lastValueFrom, type Observable } from 'rxjs';
-import { actAs } from '#libs/kernel';
+import { type Actor, actAs } from '#libs/kernel';
+import type { Principal } from '../domain/principal.js';
 import { principalOf } from './decorators.js';
 
 @Injectable()
 class ActorInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const request = context.switchToHttp().getRequest<Request>();
-    const { userId, username: name } = principalOf(request);
-    const actor = { userId, name, address: request.ip, requestId: request.requestId };
+    const actor = actorOf(request, principalOf(request));
     return from(actAs(actor, () => lastValueFrom(next.handle())));
   }
+}
+
+/** The user of a request as an actor. */
+export function actorOf(request: Request, { userId, username: name }: Principal): Actor {
+  return { userId, name, address: request.ip, requestId: request.requestId };
 }
 
 /**

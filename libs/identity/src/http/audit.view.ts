@@ -37,7 +37,10 @@ export const AuditRecordView = viewOf<AuditRecord>()('AuditEntry', {
   ),
   action: schema.text('The kind of the resource and what was done to it.', 'webhook.update'),
   resource: schema.text('The kind of the resource.', 'webhook'),
-  resourceId: schema.text('The id of the resource.', '4711'),
+  resourceId: schema.text(
+    'The id of the resource; of a session, the id of its credential.',
+    '4711',
+  ),
   fields: computed(
     optional({
       ...schema.arrayOf({ type: 'string', examples: ['targetUrl'] }),

@@ -63,7 +63,9 @@ const usersRoutes = describeRoutes(UsersController, {
     },
     update: {
       summary: 'Lock or unlock a user',
-      about: 'Needs the role `platform`. A lock takes effect within a second.',
+      about:
+        'Needs the role `platform`. A lock takes effect within a second, and ends all sessions of the user ' +
+        'for good.',
       examples: { lock: { status: 'locked' }, unlock: { status: 'active' } },
       answer: ChangedUserSchema,
       errors: [OWN_ACCESS, 'precondition_failed'],
@@ -130,7 +132,8 @@ const auditRoutes = describeRoutes(AuditController, {
     list: {
       summary: 'List changes',
       about:
-        "The changes of the caller's account, newest first. With the role `platform`, of all accounts. " +
+        "The changes of the caller's account, and its logins and logouts with sessions, newest first. With " +
+        'the role `platform`, of all accounts. ' +
         'An entry names the changed fields, but never contains their values.',
       query: {
         accountId: { about: 'Only changes of this account.', schema: schema.text('', '83346') },

@@ -1,9 +1,11 @@
 import { Controller, Delete, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Href, type HrefBuilder, Login, OptionalJsonBody } from '#libs/http';
+import { actAs } from '#libs/kernel';
 import { canonicalHeader } from '../domain/basic-credentials.js';
 import type { Principal } from '../domain/principal.js';
 import { SessionsService } from '../domain/sessions.service.js';
+import { actorOf } from './actor.interceptor.js';
 import { CurrentUser } from './decorators.js';
 import { RequestLogin } from './request-login.js';
 import { clearSessionCookie, setSessionCookie, usedSessionOf } from './session-cookie.js';
@@ -29,7 +31,9 @@ export class SessionController {
   ): Promise<object> {
     const header = request.headers.authorization ?? (pair && canonicalHeader(pair));
     const match = await this.login.withPassword(request, header);
-    const { token, session } = await this.sessions.begin(match);
+    const { token, session } = await actAs(actorOf(request, match.principal), () =>
+      this.sessions.begin(match),
+    );
     setSessionCookie(request, response, token);
     return SessionView.show(session, href);
   }
@@ -47,12 +51,13 @@ export class SessionController {
 
   @Delete()
   async end(
+    @CurrentUser() principal: Principal,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<object> {
     const token = usedSessionOf(request);
     if (token !== undefined) {
-      await this.sessions.end(token);
+      await actAs(actorOf(request, principal), () => this.sessions.end(token));
       clearSessionCookie(request, response);
     }
     return { message: 'delete successful' };

@@ -10,6 +10,7 @@ import { Logins } from '../domain/logins.js';
 import { loginsContract } from '../domain/logins.contract.js';
 import { Sessions } from '../domain/session.js';
 import { sessionsContract } from '../domain/sessions.contract.js';
+import type { Status } from '../domain/user.js';
 import { UsersService } from '../domain/users.service.js';
 import { IdentityModule } from '../identity.module.js';
 import { PostgresCredentialUses } from './postgres-credential-uses.js';
@@ -72,6 +73,43 @@ describe('sessions in PostgreSQL', () => {
         [hash, created, used],
       );
     },
+    lock: (id) => setStatus(id, 'locked'),
+    unlock: (id) => setStatus(id, 'active'),
+  });
+
+  async function setStatus(credentialId: string, status: Status): Promise<void> {
+    const [row] = await database.query<{ userId: string }>(
+      'SELECT user_id AS "userId" FROM credentials WHERE id = $1',
+      [credentialId],
+    );
+    await context.get(UsersService).setStatus(row!.userId, status);
+  }
+
+  it.each([
+    ['its user is locked', "UPDATE users SET status = 'locked' WHERE id = $1"],
+    ['its credential is revoked', 'DELETE FROM credentials WHERE user_id = $1'],
+  ])('does not begin while %s at the same time', async (_, change) => {
+    const { user } = await context
+      .get(UsersService)
+      .create({ username: `late-${change.slice(0, 6).toLowerCase()}`, role: 'account' });
+    const [credential] = await database.query<{ id: string }>(
+      'SELECT id FROM credentials WHERE user_id = $1',
+      [user.id],
+    );
+    const other = context.get(DataSource).createQueryRunner();
+    await other.startTransaction();
+    await other.query(change, [user.id]);
+    const hash = Buffer.alloc(32, change).toString('base64');
+    const inserted = context.get(Sessions, { strict: false }).insert(hash, credential!.id);
+    await eventually(async () => {
+      const waiting = await database.query(
+        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%sessions%'`,
+      );
+      return waiting.length > 0;
+    });
+    await other.commitTransaction();
+    await other.release();
+    expect(await inserted).toBe(false);
   });
 });
 

@@ -15,16 +15,23 @@ interface SessionRow {
   expiresAt: Date;
 }
 
+/** Locks the user and the credential, so that none begins while they are locked or revoked. */
 export const INSERT_SESSION = prepared<{ hash: string; credentialId: string }>(
   'sessions.insert',
   `
-WITH old AS (
+WITH valid AS (
+  SELECT c.id FROM credentials c JOIN users u ON u.id = c.user_id
+  WHERE c.id = @credentialId AND u.status = 'active'
+    AND (c.expires_at IS NULL OR c.expires_at > now())
+  FOR SHARE OF u FOR KEY SHARE OF c
+), old AS (
   SELECT hash FROM sessions WHERE credential_id = @credentialId
   ORDER BY created_at DESC OFFSET ${KEPT - 1} FOR UPDATE SKIP LOCKED
 ), removed AS (
   DELETE FROM sessions s USING old WHERE s.hash = old.hash
 )
-INSERT INTO sessions (hash, credential_id) VALUES (decode(@hash, 'base64'), @credentialId)`,
+INSERT INTO sessions (hash, credential_id) SELECT decode(@hash, 'base64'), id FROM valid
+RETURNING 1`,
 );
 
 export const FIND_SESSION = prepared<{ hash: string }, SessionRow>(
@@ -48,5 +55,11 @@ WHERE hash = decode(@hash, 'base64') AND used_at > now() - interval '${idle}'`,
 
 export const REMOVE_SESSION = prepared<{ hash: string }>(
   'sessions.remove',
-  "DELETE FROM sessions WHERE hash = decode(@hash, 'base64')",
+  "DELETE FROM sessions WHERE hash = decode(@hash, 'base64') RETURNING 1",
+);
+
+export const REMOVE_SESSIONS_OF_USER = prepared<{ userId: string }>(
+  'sessions.remove-of-user',
+  `
+DELETE FROM sessions s USING credentials c WHERE c.id = s.credential_id AND c.user_id = @userId`,
 );

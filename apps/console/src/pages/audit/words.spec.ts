@@ -1,19 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { actorOf, pageOf } from './words.js';
+import { ACTIONS, RESOURCES } from './words.js';
 
-it.each([
-  [{ actor: 'platform' }, 'an operator'],
-  [{ actor: 'cli' }, 'the command line'],
-  [{ actor: 'cli', userId: 7 }, 'cli'],
-  [{ actor: 'new' }, 'new'],
-])('says that %j is %s', (entry, text) => {
-  expect(actorOf(entry)).toBe(text);
-});
-
-it('knows which resources have a page', () => {
-  expect([pageOf('webhook', '7'), pageOf('replay', '7'), pageOf('delivery', '../x')]).toEqual([
-    '/subscriptions/7',
-    undefined,
-    '/deliveries/..%2Fx',
-  ]);
+it('has words for every action and every kind of resource that the documentation for operators lists', () => {
+  const page = readFileSync('docs/operating/audit.md', 'utf8');
+  const actions = [...page.matchAll(/`(\w+\.\w+)`/g)].map(([, action]) => action!);
+  expect(Object.keys(ACTIONS).sort()).toEqual([...new Set(actions)].sort());
+  const resources = new Set(actions.map((action) => action.split('.')[0]!));
+  expect(Object.keys(RESOURCES).sort()).toEqual([...resources].sort());
 });

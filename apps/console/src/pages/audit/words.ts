@@ -19,10 +19,14 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   'delivery.test': 'Test sent',
   'replay.create': 'Replay started',
   'replay.cancel': 'Replay cancelled',
+  'session.create': 'Logged in to the console',
+  'session.delete': 'Logged out of the console',
   'credential.create': 'Credential created',
   'credential.delete': 'Credential revoked',
   'user.create': 'Account created',
   'user.import': 'Account imported',
+  'user.lock': 'Account locked',
+  'user.unlock': 'Account unlocked',
   'environment.create': 'Environment created',
 };
 
@@ -32,6 +36,7 @@ export const RESOURCES: Readonly<Record<string, string>> = {
   application: 'application',
   delivery: 'delivery',
   replay: 'replay',
+  session: 'sessions with credential',
   credential: 'credential',
   user: 'account',
   environment: 'environment',
