@@ -11,6 +11,8 @@ export interface Send {
   bytes: string;
   /** Whether it reads what comes; by default it does not. */
   reads?: boolean;
+  /** Leaves at a random moment within this time; by default it stays. */
+  leavesWithinMs?: number;
 }
 
 /** Floods a server, from a process of its own, while something is done. */
