@@ -159,7 +159,7 @@ const sessionRoutes = describeRoutes(SessionController, {
   tag: 'Session',
   about:
     'The session of a browser, in a cookie instead of the `Authorization` header. It ends with its ' +
-    'credential, after 30 minutes without a request, and after 12 hours. Only requests of pages of this ' +
+    'credential, when its user is locked, after 30 minutes without a request, and after 12 hours. Only requests of pages of this ' +
     "origin may use it, and errors to them do not make the browser ask for a password. Programs don't need it.",
   operations: {
     begin: {

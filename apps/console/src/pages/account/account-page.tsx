@@ -93,7 +93,8 @@ function Shown({ account }: { account: Account }) {
           onClose={() => setIsAsked(false)}
         >
           <p>
-            Within a second, its logins and sessions are refused. Its events are still delivered.
+            Within a second, its logins are refused, and its sessions end for good. Its events are
+            still delivered.
           </p>
         </Confirm>
       )}
