@@ -18,7 +18,8 @@ it('lists changes, the newest first, and those of one thing', async () => {
   await installation.aSubscription(customer);
   await customer.client.put(`/v1/webhooks/${webhook}`, { name: 'Billing', enabled: false });
   const page = await installation.openAs(customer, 'audit');
-  const first = page.getByRole('row').nth(1);
+  await page.getByRole('row').nth(1).getByText('Logged in to the console').waitFor();
+  const first = page.getByRole('row').nth(2);
   await first.getByText('Subscription changed').waitFor();
   await first
     .getByText(new RegExp(`^${webhook} · (name, enabled|enabled, name) · request`))
