@@ -15,13 +15,53 @@ it('reads the three forms of an HTTP date', () => {
   expect(retryAfter('Sat Nov 21 12:01:00 2026', now)).toBe(59_500);
 });
 
-it('reads dates in GMT, whatever the local time zone', () => {
-  vi.stubEnv('TZ', 'America/New_York');
-  try {
-    expect(retryAfter('Sat Nov 21 12:01:00 2026', now)).toBe(59_500);
-  } finally {
-    vi.unstubAllEnvs();
-  }
+const SOON = [
+  ['Sat, 21 Nov 2026 12:01:00 GMT', 'IMF-fixdate'],
+  ['Saturday, 21-Nov-26 12:01:00 GMT', 'RFC 850'],
+  ['Sat Nov 21 12:01:00 2026', 'asctime'],
+  ['Sat, 21 Nov 2026 12:01:00', 'IMF-fixdate without a zone'],
+  ['Saturday, 21-Nov-26 12:01:00', 'RFC 850 without a zone'],
+  ['Sat, 21-Nov-2026 12:01:00', 'with dashes, without a zone'],
+  ['21 Nov 2026 12:01:00', 'without weekday and zone'],
+  ['Sat Nov 21 2026 12:01:00', 'the year before the time, without a zone'],
+  ['sat, 21 nov 2026 12:01:00 gmt', 'in lower case'],
+  ['Sat,  21 Nov 2026  12:01:00  GMT', 'with more blanks'],
+  ['Sat, 21 Nov 2026 12:01:00 UTC', 'UTC'],
+  ['Sat, 21 Nov 2026 12:01:00 UT', 'UT'],
+  ['Sat, 21 Nov 2026 12:01:00Z', 'Z'],
+  ['Sat, 21 Nov 2026 12:01:00 +0000', 'an offset of zero'],
+  ['Sat, 21 Nov 2026 07:01:00 -0500', 'an offset'],
+  ['Sat Nov 21 12:01:00 UTC 2026', 'the command date'],
+  ['Sat Nov 21 17:31:00 +0530 2026', 'an offset before the year'],
+  ['Sat Nov 21 2026 07:01:00 GMT-0500 (Eastern Standard Time)', 'a Date of JavaScript'],
+  ['Sat Nov 21 2026 12:01:00 GMT+0000 (GMT)', 'a Date of JavaScript in GMT'],
+] as const;
+
+it.each(['UTC', 'America/New_York', 'Asia/Kolkata', 'Pacific/Auckland'])(
+  'reads every form of a date alike where the local time zone is %s',
+  (zone) => {
+    vi.stubEnv('TZ', zone);
+    try {
+      expect(Intl.DateTimeFormat().resolvedOptions().timeZone).toMatch(zone.slice(0, 5));
+      for (const [header, form] of SOON)
+        expect([form, retryAfter(header, now)]).toEqual([form, 59_500]);
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  },
+);
+
+it('reads the day of asctime with a blank', () => {
+  expect(retryAfter('Sun Nov  1 12:01:00 2026', new Date('2026-11-01T12:00:00Z'))).toBe(60_000);
+});
+
+it('reads a leap second', () => {
+  expect(retryAfter('Sat, 21 Nov 2026 12:00:60 GMT', now)).toBe(58_500);
+});
+
+it('reads a year of two digits as one at most fifty years away', () => {
+  expect(retryAfter('Saturday, 21-Nov-76 12:01:00 GMT', now)).toBe(86_400_000);
+  expect(retryAfter('Saturday, 21-Nov-77 12:01:00 GMT', now)).toBeUndefined();
 });
 
 it('waits at most a day', () => {
@@ -40,8 +80,21 @@ it.each([
   'Sat, 21 Nov 2026 11:59:59 GMT',
   '0x10',
   'NaN',
+  // Dates that mean something else in each zone, or nothing.
+  'Sat, 21 Nov 2026 12:01:00 CET',
+  'Sat, 21 Nov 2026 12:01:00 (GMT)',
+  'Sat, 21 Nov 2026 11:01 PM',
+  'Sat, 21 Nov 2026 12:01:00 PM',
+  'Sat, 21 Foo 2026 12:01:00 GMT',
+  'Sat, 41 Nov 2026 12:01:00 GMT',
+  'Sat, 21 Nov 2026 32:01:00 GMT',
+  'Sat, 21 Nov 2026 GMT',
 ])('ignores %s', (header) => {
   expect(retryAfter(header, now)).toBeUndefined();
+});
+
+it('ignores a date with thousands of blanks', () => {
+  expect(retryAfter(`Sat, 21 Nov${' '.repeat(10_000)}2026 12:01:00 GMT`, now)).toBeUndefined();
 });
 
 const DAY_MS = 86_400_000;
