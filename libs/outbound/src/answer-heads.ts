@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net';
+import { AnswerError, plainHead } from './plain-head.js';
 
 const HTTP = Buffer.from('HTTP/1.');
-const INTERIM = Buffer.from('HTTP/1.1 1');
-const CONTINUE = Buffer.from('HTTP/1.1 100 ');
 const EMPTY: Buffer = Buffer.alloc(0);
 const CR = 0x0d;
 const LF = 0x0a;
@@ -11,37 +10,34 @@ const LF = 0x0a;
 const MAX_HEAD_BYTES = 65_536;
 /** The limit for one head. Each line costs 10 µs. */
 const MAX_HEAD_LINES = 256;
+/** The limit for empty lines before a head, in bytes. */
+const MAX_LEADING = 16;
 /** Interim answers to one request. A server that sends more would keep us busy until the deadline. */
 const MAX_INTERIM = 16;
+const SWITCHING_PROTOCOLS = 101;
 /** The limit for trailers and the stored part of the body, even in one-byte chunks. */
 const MAX_BODY_BYTES = 32_768;
-
-/** The answer is not HTTP/1, or its head, interim answers or trailers are too long. */
-class AnswerError extends Error {
-  readonly code = 'EANSWER';
-
-  constructor() {
-    super('the answer is not HTTP/1, or is too long');
-  }
-}
 
 /** The state of reading the answer to a request. */
 class Reading {
   interim = 0;
   interimBytes = 0;
   inHead = true;
-  private isFirst = true;
   /** How many more bytes may follow the head. */
   left = MAX_BODY_BYTES;
-  /** Where the next line of the current head starts. */
+  private leading = 0;
+  /** Where the current line of the current head starts, and up to where it was read. */
   private at = 0;
+  private read = 0;
   private lines = 0;
 
-  /** Removes a leading empty line, which a parser ignores (RFC 9112, section 2.2). */
-  started(text: Buffer): Buffer {
-    const hasEmptyLine = this.isFirst && text[0] === CR && text[1] === LF;
-    this.isFirst = false;
-    return hasEmptyLine ? text.subarray(2) : text;
+  /** Removes empty lines before a head, which a parser may ignore (RFC 9112, section 2.2). @throws AnswerError */
+  withoutLeading(text: Buffer): Buffer {
+    let start = 0;
+    while (text[start] === CR || text[start] === LF) start += 1;
+    this.leading += start;
+    if (this.leading > MAX_LEADING) throw new AnswerError();
+    return start === 0 ? text : text.subarray(start);
   }
 
   /**
@@ -52,16 +48,19 @@ class Reading {
   endOfHead(held: Buffer): number | undefined {
     if (!mayStartWith(held, HTTP)) throw new AnswerError();
     for (;;) {
-      const end = held.indexOf(LF, this.at);
-      if (end > MAX_HEAD_BYTES || (end < 0 && held.length > MAX_HEAD_BYTES))
-        throw new AnswerError();
+      const end = held.indexOf(LF, this.read);
+      this.read = end < 0 ? held.length : end + 1;
+      if (this.read > MAX_HEAD_BYTES) throw new AnswerError();
       if (end < 0) return undefined;
-      const isEmpty = end === this.at + 1;
       this.lines += 1;
-      if (held[end - 1] !== CR || this.lines > MAX_HEAD_LINES) throw new AnswerError();
-      this.at = end + 1;
+      if (this.lines > MAX_HEAD_LINES) throw new AnswerError();
+      // A line may end with a bare LF, and any CR before it is ignored (RFC 9112, section 2.2).
+      let last = end - 1;
+      while (last >= this.at && held[last] === CR) last -= 1;
+      const isEmpty = last < this.at;
+      this.at = this.read;
       if (!isEmpty) continue;
-      [this.at, this.lines] = [0, 0];
+      [this.at, this.read, this.lines] = [0, 0, 0];
       return end + 1;
     }
   }
@@ -100,21 +99,23 @@ export function isSilent(socket: Socket): boolean {
 }
 
 /**
- * Passes heads to undici only when they are complete, and closes the connection when an answer is too long,
- * because undici creates an error for each header beyond its limit. Discards `100 Continue`, which some
- * servers send without being asked: a client may ignore it (RFC 9110, section 15.2.1), but undici would drop
- * the connection with the answer that follows.
+ * Passes heads to undici only when they are complete and plain, and closes the connection when an answer is
+ * too long, because undici creates an error for each header beyond its limit. Discards interim answers, which
+ * a client may ignore (RFC 9110, section 15.2). undici would drop the connection with the answer that follows
+ * an unexpected `100 Continue`.
  */
 export function readByHeads(socket: Socket): void {
   const read = socket.read.bind(socket) as (size?: number) => Buffer | null;
+  /** The current head as far as it has come, and the memory that it was copied to, if any. */
   let held = EMPTY;
+  let room = EMPTY;
   const readHeads = (size?: number): Buffer | null => {
     const reading = readings.get(socket);
     if (!reading) return read(size);
     try {
       return reading.inHead ? nextHead(reading, size) : afterHead(reading, size);
     } catch (error) {
-      held = EMPTY;
+      held = room = EMPTY;
       socket.destroy(error as AnswerError);
       return null;
     }
@@ -127,22 +128,37 @@ export function readByHeads(socket: Socket): void {
       if (end !== undefined) {
         const head = held.subarray(0, end);
         const rest = held.subarray(end);
-        if (!mayStartWith(head, INTERIM)) {
+        const { status, bytes } = plainHead(head);
+        // Nobody asked for another protocol.
+        if (status === SWITCHING_PROTOCOLS) throw new AnswerError();
+        if (status >= 200) {
           reading.inHead = false;
-          const all = held.subarray(0, end + (rest.length > 0 ? reading.passed(rest).length : 0));
-          held = EMPTY;
-          return all;
+          const body = reading.passed(rest);
+          const all = held.subarray(0, end + body.length);
+          held = room = EMPTY;
+          return bytes === head ? all : Buffer.concat([bytes, body]);
         }
-        held = rest.length === 0 ? EMPTY : rest;
         reading.interimAnswer(head.length);
-        if (!mayStartWith(head, CONTINUE)) return head;
+        held = reading.withoutLeading(rest);
         continue;
       }
       const more = read(size);
       if (!more) return null;
       silent.delete(socket);
-      held = held.length === 0 ? reading.started(more) : Buffer.concat([held, more]);
+      held = held.length === 0 ? reading.withoutLeading(more) : appended(more);
     }
+  }
+
+  /** Leaves room for as much again, so that a head of single bytes is not copied for each of them. */
+  function appended(more: Buffer): Buffer {
+    const length = held.length + more.length;
+    const isThere = held.buffer === room.buffer && held.byteOffset === room.byteOffset;
+    if (!isThere || room.length < length) {
+      room = Buffer.allocUnsafeSlow(2 * length);
+      held.copy(room);
+    }
+    more.copy(room, held.length);
+    return room.subarray(0, length);
   }
 
   function afterHead(reading: Reading, size: number | undefined): Buffer | null {

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { DeadlineError } from './outbound-error.js';
+import { restoredHeaders } from './plain-head.js';
 
 /** How much of an answer's body is read, and for how long. */
 const MAX_BODY_BYTES = 4_096;
@@ -56,10 +57,9 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
     status: number,
     headers: IncomingHttpHeaders,
   ): void {
-    const isInterim = status < 200;
-    if (isInterim || this.failure) return;
+    if (this.failure) return;
     clearTimeout(this.timer);
-    this.answer = { status, at: performance.now(), headers };
+    this.answer = { status, at: performance.now(), headers: restoredHeaders(headers) };
     this.timer = setTimeout(() => this.cut(), BODY_MS);
   }
 
