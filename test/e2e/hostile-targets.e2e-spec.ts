@@ -14,7 +14,9 @@ import { aSubscription } from '../support/rows.js';
 const TARGET = fileURLToPath(new URL('../support/hostile-target.mjs', import.meta.url));
 /** The worker's heap limit: answers that are kept in memory would end the process. */
 const HEAP_MB = 256;
-const WAYS = ['interim', 'headers', 'body', 'garbage', 'drip', 'reset', 'silence'];
+const WAYS = [
+  ...['interim', 'headers', 'body', 'bomb', 'folds', 'garbage', 'drip', 'reset', 'silence'],
+];
 /** The number of subscriptions for each kind of hostile target. */
 const EACH = 20;
 const EVENTS = 10;

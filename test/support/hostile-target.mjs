@@ -1,7 +1,12 @@
 // Targets that do harm, in a process of their own: the path of a request says how. Writes its URL.
 import { createServer } from 'node:net';
+import { brotliCompressSync, constants } from 'node:zlib';
 
 const JUNK = 'x'.repeat(16_384);
+/** Some hundred bytes that fill a window of 16 MB before the first byte is decompressed. */
+const BOMB = brotliCompressSync(Buffer.alloc(64 << 20), {
+  params: { [constants.BROTLI_PARAM_LGWIN]: 24, [constants.BROTLI_PARAM_QUALITY]: 2 },
+});
 
 /** @param {import('node:net').Socket} socket @param {string} bytes sent as fast as they are taken */
 function endlessly(socket, bytes) {
@@ -23,6 +28,14 @@ const WAYS = {
     socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
     endlessly(socket, `4000\r\n${JUNK}\r\n`);
   },
+  bomb: (socket) => {
+    socket.write(
+      `HTTP/1.1 500 No\r\nContent-Encoding: br\r\nContent-Length: ${BOMB.length}\r\n\r\n`,
+    );
+    socket.write(BOMB);
+  },
+  folds: (socket) =>
+    socket.end(`HTTP/1.1 500 No\r\nX: a\r\n${` ${JUNK.slice(0, 240)}\r\n`.repeat(250)}\r\n`),
   garbage: (socket) => endlessly(socket, JUNK),
   drip: (socket) => {
     const timer = setInterval(() => socket.write('H'), 100);

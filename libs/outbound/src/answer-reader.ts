@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
+import { codingsOf, decompressed, MAX_BODY_BYTES, textOf } from './answer-body.js';
 import { DeadlineError } from './outbound-error.js';
 import { restoredHeaders } from './plain-head.js';
 
-/** How much of an answer's body is read, and for how long. */
-const MAX_BODY_BYTES = 4_096;
+/** How long an answer's body is read. */
 const BODY_MS = 1_000;
 
 /** An answer, with the start of its body. */
@@ -31,6 +31,7 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
   private answer: Pick<Answer, 'status' | 'at' | 'headers'> | undefined;
   private body: Buffer | undefined;
   private size = 0;
+  private isSettled = false;
 
   /**
    * @param timeoutMs until the headers of the answer
@@ -38,7 +39,7 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
    */
   constructor(
     timeoutMs: number,
-    private readonly resolve: (answer: Answer) => void,
+    private readonly resolve: (answer: Answer | Promise<Answer>) => void,
     private readonly reject: (error: Error) => void,
   ) {
     // Sockets are read after timers. If the process itself was late, the answer may already have arrived, and
@@ -101,10 +102,22 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
 
   private settle(truncated: boolean): void {
     clearTimeout(this.timer);
-    if (!this.answer) return;
-    // PostgreSQL cannot store U+0000.
-    const text = this.body?.toString('utf8', 0, this.size).replaceAll('\0', '\ufffd');
-    const bodyMs = performance.now() - this.answer.at;
-    this.resolve({ ...this.answer, ...(text && { responseBody: text }), bodyMs, truncated });
+    const { answer, body } = this;
+    if (!answer || this.isSettled) return;
+    this.isSettled = true;
+    const bodyMs = performance.now() - answer.at;
+    if (!body) {
+      this.resolve({ ...answer, bodyMs, truncated });
+      return;
+    }
+    const finish = (start: { body: Buffer; truncated: boolean }): Answer => {
+      const text = textOf(start, answer.headers);
+      return { ...answer, ...(text && { responseBody: text }), bodyMs, truncated: start.truncated };
+    };
+    const start = { body: body.subarray(0, this.size), truncated };
+    const codings = codingsOf(answer.headers);
+    // Without a promise for each answer.
+    if (codings.length === 0) this.resolve(finish(start));
+    else this.resolve(decompressed(start, codings).then(finish));
   }
 }

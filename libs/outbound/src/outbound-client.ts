@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Agent } from 'undici';
 import { Tracing } from '#libs/runtime';
+import { uncoded } from './answer-body.js';
 import { type Answer, AnswerReader } from './answer-reader.js';
 import { addressOf, type OutboundError, outboundErrorOf } from './outbound-error.js';
 import { basicCredentialsOf } from './basic-credentials.js';
@@ -180,7 +181,10 @@ export class OutboundClient implements OnApplicationShutdown {
           origin: url.origin,
           path: url.pathname + url.search,
           method: 'POST',
-          headers: { ...headers, ...(credentials !== undefined && { authorization: credentials }) },
+          headers: {
+            ...uncoded(headers),
+            ...(credentials !== undefined && { authorization: credentials }),
+          },
           body,
         },
         reader,
