@@ -21,7 +21,7 @@ export interface ReadUsers {
   faults: FieldFault[];
 }
 
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
+const TIME = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/;
 
 /**
  * Reads users in the form of the API's answers, with a `password` if there is one. Members that are null count
@@ -89,5 +89,8 @@ export function userFault(index: number, name: string, code: FieldCode, says: st
 }
 
 function isTime(text: string): boolean {
-  return TIME.test(text) && !Number.isNaN(Date.parse(text));
+  const [, day] = TIME.exec(text) ?? [];
+  if (day === undefined || Number.isNaN(Date.parse(text))) return false;
+  // Date turns 2026-02-30 into a day in March, and 24:00 into the next day.
+  return new Date(`${day}T00:00Z`).toISOString().startsWith(day) && !text.includes('T24');
 }
