@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { plainHead } from './plain-head.js';
+import { AnswerError, plainHead } from './plain-head.js';
 
 const head = (rest: string) => Buffer.from(`HTTP/1.1 200 OK\r\n${rest}\r\n`, 'latin1');
 
@@ -32,4 +33,64 @@ it.each([
     return performance.now() - start;
   });
   expect(Math.min(...times)).toBeLessThan(20);
+});
+
+const PIECES = [
+  ...[
+    'X: a\r\n',
+    'X : a\r\n',
+    'X: a\n',
+    'X\n',
+    ': a\r\n',
+    ' a\r\n',
+    '\ta\n',
+    '\r\r\n',
+    ' ',
+    ':',
+    'a',
+    '\r',
+  ],
+  ...[
+    'Content-Length: 2',
+    'content-length:3\r\n',
+    'Transfer-Encoding: chunked',
+    'TRANSFER-ENCODING:\r\n',
+  ],
+  ...['Connection: keep-alive\r\n', ',', ', 2', 'gzip', '\0', '\x7f', '\xe9', '\t', '\n ', '\r\n '],
+];
+const FIELD = /^[!#$%&'*+.^_`|~\w-]+:[\t -~\x80-\xff]*$/;
+
+it('either refuses a head, or makes one of it that a strict parser accepts', () => {
+  const rest = fc
+    .array(fc.constantFrom(...PIECES), { maxLength: 20 })
+    .map((pieces) => pieces.join(''));
+  const start = fc.constantFrom(
+    'HTTP/1.1 200 OK',
+    'HTTP/1.0 500',
+    'HTTP/1.1 204 ',
+    'HTTP/1.7\t404\tX',
+  );
+  fc.assert(
+    fc.property(start, rest, (line, text) => {
+      let plain: string;
+      try {
+        plain = plainHead(Buffer.from(`${line}\r\n${text}\r\n\r\n`, 'latin1')).bytes.toString(
+          'latin1',
+        );
+      } catch (error) {
+        expect(error).toBeInstanceOf(AnswerError);
+        return;
+      }
+      const [status, ...fields] = plain.split('\r\n');
+      expect(status).toMatch(/^HTTP\/1\.[01] [2-9]\d\d [\w]*$/);
+      expect(fields.splice(-2)).toEqual(['', '']);
+      for (const field of fields) expect(field).toMatch(FIELD);
+      const framing = fields.filter((field) =>
+        /^(?:content-length|transfer-encoding):/i.test(field),
+      );
+      expect(framing.length).toBeLessThan(2);
+      for (const each of framing) expect(each).toMatch(/: ?(?:\d{1,15}|chunked)$/i);
+    }),
+    { numRuns: 2_000 },
+  );
 });
