@@ -94,7 +94,7 @@ const RequestSchema = schema.named(
     headers: {
       type: 'object',
       description:
-        "Its headers, besides those of the connection. Values of the subscription's own headers are shown as `***`.",
+        "Its headers, besides those of the connection and `Accept-Encoding: identity`. Values of the subscription's own headers are shown as `***`.",
       additionalProperties: { type: 'string' },
       examples: [{ 'webhook-id': '019a0b1c-2d3e-7f40-8a51-b26c73d84e95' }],
     },
@@ -144,7 +144,9 @@ export const AttemptView = viewOf<Attempt>()('Attempt', {
     additionalProperties: {},
     examples: [{ 'content-type': 'text/plain' }],
   }),
-  responseBody: optional(schema.text("The beginning of the answer's body.", 'no such hook')),
+  responseBody: optional(
+    schema.text("The beginning of the answer's body, decompressed and decoded.", 'no such hook'),
+  ),
   truncated: schema.flag('Whether there was more of the body.', false),
 });
 
