@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { SecureVersion } from 'node:tls';
+import type { SecureVersion, TlsOptions } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Schemas } from '#libs/client';
 import { eventually } from '#tools/eventually';
@@ -60,10 +60,15 @@ function only(version?: SecureVersion) {
 }
 
 /** @returns its port */
-async function startTarget(identity = certificate, version?: SecureVersion): Promise<number> {
+async function startTarget(
+  identity = certificate,
+  version?: SecureVersion,
+  options: TlsOptions = {},
+): Promise<number> {
   names = [];
-  server = createServer({ ...identity, ...only(version) }, (_, response) => {
-    response.setHeader('connection', 'close').end('ok');
+  const all = { ...identity, ...only(version), ...options };
+  server = createServer(all, ({ headers }, response) => {
+    response.setHeader('connection', 'close').end(headers.host);
   });
   server.on('secureConnection', ({ servername }) => names.push(servername ?? false));
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -96,7 +101,8 @@ const REFUSED: [
 it('delivers to a target with a certificate for its name', async () => {
   const port = await startTarget();
   const attempt = await attemptAt(`https://localhost:${port}/`);
-  expect(attempt).toMatchObject({ status: 200, responseBody: 'ok', address: '127.0.0.1' });
+  const responseBody = `localhost:${port}`;
+  expect(attempt).toMatchObject({ status: 200, responseBody, address: '127.0.0.1' });
   const aTime = expect.any(Number) as number;
   expect(attempt.phases).toMatchObject({ dns: aTime, connect: aTime, tls: aTime });
   expect(names).toEqual(['localhost']);
@@ -109,6 +115,24 @@ it.each(REFUSED)('refuses a certificate that %s, whatever the environment says',
   expect(attempt).toMatchObject({ error: 'tls', address: '127.0.0.1' });
   expect(attempt).not.toHaveProperty('status');
 });
+
+it('names the target in TLS without the trailing dot of its URL', async () => {
+  const port = await startTarget();
+  const url = `https://localhost.:${port}/`;
+  const attempt = await attemptAt(url);
+  expect(attempt).toMatchObject({ status: 200, responseBody: `localhost.:${port}` });
+  expect(attempt.request).toMatchObject({ url });
+  expect(names).toEqual(['localhost']);
+});
+
+it.each(['TLSv1.2', 'TLSv1.3'] as const)(
+  'shows as tls that a target wants a certificate of the client, over %s',
+  async (version) => {
+    const port = await startTarget(certificate, version, { requestCert: true });
+    const attempt = await attemptAt(`https://localhost:${port}/`);
+    expect(attempt).toMatchObject({ error: 'tls', address: '127.0.0.1' });
+  },
+);
 
 it('delivers over TLS 1.2', async () => {
   const port = await startTarget(certificate, 'TLSv1.2');
@@ -149,7 +173,7 @@ describe('through a proxy', () => {
   it('speaks TLS with the target inside TLS with the proxy', async () => {
     const port = await startTarget();
     const attempt = await attemptAt(`https://localhost:${port}/`);
-    expect(attempt).toMatchObject({ status: 200, responseBody: 'ok', address: '127.0.0.1' });
+    expect(attempt).toMatchObject({ status: 200, address: '127.0.0.1' });
     const authorization = `Basic ${btoa('user:hidden')}`;
     expect(proxy.asked).toMatchObject([{ authority: `127.0.0.1:${port}`, authorization }]);
     expect(names).toEqual(['localhost']);

@@ -1,12 +1,14 @@
 import type { Socket } from 'node:net';
 import { buildConnector } from 'undici';
 import type { Connection, Dialer } from './dialer.js';
-import { OUTBOUND_TLS } from './tls.js';
+import { OUTBOUND_TLS, serverNameOf } from './tls.js';
 import { readByHeads } from './answer-heads.js';
 
 const HTTP_PORT = 80;
 const HTTPS_PORT = 443;
 const MAX_TLS_SESSIONS = 500;
+/** undici's timers may end a little early, but the timeout of a call must end it. */
+const SPARE_MS = 1_000;
 
 type Dialled = Pick<Connection, 'address' | 'times'>;
 
@@ -24,7 +26,7 @@ export function dialled(socket: Socket): Dialled | undefined {
 export function connectorFor(dialer: Dialer, timeoutMs: number): buildConnector.connector {
   const secure = buildConnector({
     ...OUTBOUND_TLS,
-    timeout: timeoutMs,
+    timeout: timeoutMs + SPARE_MS,
     allowH2: false,
     maxCachedSessions: MAX_TLS_SESSIONS,
   });
@@ -41,11 +43,14 @@ export function connectorFor(dialer: Dialer, timeoutMs: number): buildConnector.
             return;
           }
           const tls = isSecure ? { tls: performance.now() - start } : {};
+          // Node reports an alert of TLS, but keeps the connection, whose end would then hide the alert.
+          if (isSecure) opened.once('error', (alert: Error) => opened.destroy(alert));
           connections.set(opened, { address, times: { ...times, ...tls } });
           readByHeads(opened);
           callback(null, opened);
         };
-        if (isSecure) secure({ ...options, httpSocket: socket }, done);
+        const servername = serverNameOf(options.hostname);
+        if (isSecure) secure({ ...options, servername, httpSocket: socket }, done);
         else done(null, socket);
       },
       (error: unknown) => callback(error as Error, null),

@@ -18,8 +18,12 @@ const BY_CODE: Record<string, OutboundError> = {
   EPROXY: 'refused',
   EHOSTUNREACH: 'refused',
   ENETUNREACH: 'refused',
-  EADDRNOTAVAIL: 'refused',
+  EHOSTDOWN: 'refused',
+  ENETDOWN: 'refused',
+  EACCES: 'refused',
+  EPERM: 'refused',
   ECONNRESET: 'reset',
+  ECONNABORTED: 'reset',
   EPIPE: 'reset',
   UND_ERR_SOCKET: 'reset',
   UND_ERR_CONNECT_TIMEOUT: 'timeout',
@@ -33,10 +37,14 @@ const BY_CODE: Record<string, OutboundError> = {
 const TLS =
   /^(?:ERR_TLS_|ERR_SSL_|CERT_|CRL_|ERROR_IN_|INVALID_(?:CA|NON_CA|PURPOSE)|PATH_LENGTH_|UNSPECIFIED|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH)/;
 
+/** undici gives a lost connection and an answer out of place the same code. */
+const OUT_OF_PLACE: unknown[] = ['bad response', 'bad upgrade'];
+
 /** Classifies any error of the client. */
 export function outboundErrorOf(error: unknown): OutboundError {
   if (error instanceof AggregateError) return outboundErrorOf(error.errors[0]);
-  const { code, cause } = error as { code?: unknown; cause?: unknown };
+  const { code, cause, message } = error as { code?: unknown; cause?: unknown; message?: unknown };
+  if (code === 'UND_ERR_SOCKET' && OUT_OF_PLACE.includes(message)) return 'protocol';
   if (typeof code === 'string') {
     const known = BY_CODE[code];
     if (known) return known;
