@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { setImmediate as nextCycle } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '#tools/eventually';
 import { startConnectProxy } from '../support/connect-proxy.js';
 import { aTargetClient, type TestTargetClient } from '../support/target-client.js';
 
@@ -127,4 +128,69 @@ it('a new connection that is reset makes the attempt fail, with and without a pr
     await proxy.close();
   }
   expect(requests).toEqual([1, 2]);
+});
+
+describe('a connection is not used again', () => {
+  it.each([16_000, 130_000, 1 << 20])(
+    'after a request of %d bytes that was answered, but not read to its end',
+    async (bytes) => {
+      answering = (socket) => {
+        socket.pause();
+        socket.write(OK);
+      };
+      for (let times = 1; times <= 4; times += 1) {
+        const posting = client.post(url, 2_000, 'x'.repeat(bytes));
+        await keepOpen(posting);
+        expect(await posting).toMatchObject({ status: 200, responseBody: 'ok' });
+        expect(requests).toHaveLength(times);
+      }
+      expect(requests).toEqual([1, 2, 3, 4]);
+    },
+  );
+
+  const INTERIM = 'HTTP/1.1 103 Early Hints\r\n\r\n';
+  const LONG = OK.replace('Length: 2', 'Length: 9000');
+  it.each<[what: string, answer: string, expected: object]>([
+    ['after a timeout', '', { error: 'timeout' }],
+    ['after an incomplete head', 'HTTP/1.1 200 OK\r\n', { error: 'timeout' }],
+    ['after an answer that did not end in time', LONG, { status: 200, truncated: true }],
+    ['after the start of a long answer', LONG + 'x'.repeat(5_000), { truncated: true }],
+    ['after an answer that names no length', 'HTTP/1.1 200 OK\r\n\r\nok', { truncated: true }],
+    ['when the target wants to close it', OK.replace('C', 'Connection: close\r\nC'), {}],
+    ['in HTTP/1.0', OK.replace('1.1', '1.0'), { responseBody: 'ok' }],
+    ['when it will soon be closed', OK.replace('C', 'Keep-Alive: timeout=1\r\nC'), {}],
+    ['after a second answer', `${OK}${OK.replace('ok', 'no')}`, { responseBody: 'ok' }],
+    ['after an answer with surplus bytes', `${OK}surplus`, { responseBody: 'ok' }],
+    ['after an interim answer behind the final one', `${OK}${INTERIM}`, { responseBody: 'ok' }],
+    ['after too many interim answers', INTERIM.repeat(17), { error: 'protocol' }],
+    ['after a switch of protocols', 'HTTP/1.1 101 x\r\nUpgrade: x\r\n\r\n', { error: 'protocol' }],
+  ])('%s', async (_, answer, expected) => {
+    answering = (socket) => {
+      // What belongs to the first request must not answer the second.
+      if (requests.length === 1) socket.write(answer);
+      else socket.write(OK.replace('ok', 'OK'));
+    };
+    const first = client.post(url, 2_000);
+    await keepOpen(first);
+    expect(await first).toMatchObject(expected);
+    expect(await client.post(url, 2_000)).toMatchObject({ status: 200, responseBody: 'OK' });
+    expect(requests).toHaveLength(2);
+    expect(requests[1]).not.toBe(requests[0]);
+  });
+
+  it('after bytes that nobody asked for', async () => {
+    let connection: Socket | undefined;
+    answering = (socket) => {
+      connection = socket;
+      socket.write(OK);
+    };
+    await keepOpen(client.post(url));
+    connection!.write(OK.replace('ok', 'no'));
+    await eventually(
+      () => connection!.destroyed,
+      (destroyed) => destroyed,
+    );
+    expect(await client.post(url)).toMatchObject({ status: 200, responseBody: 'ok' });
+    expect(requests).toEqual([1, 2]);
+  });
 });

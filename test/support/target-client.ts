@@ -5,7 +5,7 @@ import type { Environment } from './environment.js';
 /** What a worker calls targets with, without the worker. */
 export interface TestTargetClient {
   resolver: NameResolver;
-  post: (url: string, timeoutMs?: number) => ReturnType<OutboundClient['post']>;
+  post: (url: string, timeoutMs?: number, body?: string) => ReturnType<OutboundClient['post']>;
   close: () => Promise<void>;
 }
 
@@ -17,9 +17,9 @@ export function aTargetClient(environment: Environment = {}): TestTargetClient {
   const client = new OutboundClient(dialer, new Tracing());
   return {
     resolver,
-    post: (url, timeoutMs = 5_000) => {
+    post: (url, timeoutMs = 5_000, body = '{}') => {
       const headers = { 'content-type': 'application/json' };
-      return client.post({ url, headers, body: '{}', timeoutMs });
+      return client.post({ url, headers, body, timeoutMs });
     },
     close: async () => {
       await client.onApplicationShutdown();

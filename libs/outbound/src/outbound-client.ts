@@ -14,6 +14,11 @@ import { expectAnswer, isSilent } from './answer-heads.js';
 /** More than `readByHeads` passes on, because undici creates an error for each header beyond its limit. */
 const MAX_HEADER_BYTES = 1 << 20;
 const MAX_KEPT_HEADER_CHARACTERS = 4_096;
+/**
+ * What TCP sends without waiting for the target (RFC 6928). Whether more was sent when the answer came is unknown,
+ * because the kernel takes megabytes at once, so the connection is not used again.
+ */
+const FIRST_FLIGHT_BYTES = 14_600;
 
 /** The connection that a request was sent on, and whether it was used before. */
 interface Sending {
@@ -132,7 +137,10 @@ export class OutboundClient implements OnApplicationShutdown {
     };
     try {
       const { status, at, headers, bodyMs, ...answered } = await this.send(request, body);
-      const phases = { ...phasesUntil(at, sendings.get(body)), body: bodyMs };
+      const sending = sendings.get(body);
+      // The rest of the request would come before the next one.
+      if (sending && sending.socket.writableLength > 0) sending.socket.destroy();
+      const phases = { ...phasesUntil(at, sending), body: bodyMs };
       return { status, ...facts(at), phases, responseHeaders: keptHeaders(headers), ...answered };
     } catch (error) {
       const failed = { error: outboundErrorOf(error), truncated: false };
@@ -186,6 +194,7 @@ export class OutboundClient implements OnApplicationShutdown {
             ...(credentials !== undefined && { authorization: credentials }),
           },
           body,
+          ...(body.length > FIRST_FLIGHT_BYTES && { reset: true }),
         },
         reader,
       );
