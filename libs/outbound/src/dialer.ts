@@ -1,14 +1,16 @@
 import type { LookupAddress } from 'node:dns';
-import { once } from 'node:events';
-import { connect, isIP, type Socket } from 'node:net';
+import { isIP } from 'node:net';
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type Config, Log } from '#libs/runtime';
+import { CONFIG, type Config, Log, OutageLog } from '#libs/runtime';
 import { OutboundPolicy } from './outbound-policy.js';
 import { DeadlineError } from './outbound-error.js';
 import { EgressProxy, EgressProxyError } from './egress-proxy.js';
+import { type Opened, openFirst, type Opening, tcpTo } from './first-connection.js';
 import { NameResolver } from './name-resolver.js';
+import { isShortage } from './shortage.js';
 
-const KEEP_ALIVE_MS = 60_000;
+/** How long no connection may lack resources before the log says that there are enough. */
+const STEADY_MS = 5_000;
 
 /** The address or port of a target is not allowed. */
 export class BlockedAddressError extends Error {
@@ -30,9 +32,7 @@ export interface OpeningTimes {
 }
 
 /** A connection and the address of the target, not of a proxy in between. */
-export interface Connection {
-  socket: Socket;
-  address: string;
+export interface Connection extends Opened {
   times: OpeningTimes;
 }
 
@@ -44,6 +44,7 @@ export interface Connection {
 @Injectable()
 export class Dialer {
   private readonly proxy: EgressProxy | undefined;
+  private readonly shortages: OutageLog;
 
   constructor(
     private readonly resolver: NameResolver,
@@ -53,6 +54,7 @@ export class Dialer {
   ) {
     const { DELIVERY_PROXY_URL: url } = config;
     this.proxy = url === undefined ? undefined : new EgressProxy(url, log);
+    this.shortages = new OutageLog('the network of this host', log, STEADY_MS);
   }
 
   /**
@@ -61,22 +63,32 @@ export class Dialer {
    * @throws BlockedAddressError, UnresolvedNameError, EgressProxyError, DeadlineError, and errors of node:net
    */
   async dial(host: string, port: number, timeoutMs: number): Promise<Connection> {
-    const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(new DeadlineError()), timeoutMs);
+    const race = new AbortController();
+    const timer = setTimeout(() => race.abort(new DeadlineError()), timeoutMs);
     try {
-      const name = host.replace(/^\[|\]$/g, '');
-      const start = performance.now();
-      const addresses = await this.allowedAddresses(name, port);
-      deadline.signal.throwIfAborted();
-      const resolved = performance.now();
-      const opened = this.proxy
-        ? await connectThrough(this.proxy, addresses, port, deadline.signal)
-        : await connectDirectly(addresses, port, deadline.signal);
-      const dns = isIP(name) === 0 ? { dns: resolved - start } : {};
-      return { ...opened, times: { ...dns, connect: performance.now() - resolved } };
+      const connection = await this.open(host.replace(/^\[|\]$/g, ''), port, race);
+      this.shortages.back();
+      return connection;
+    } catch (error) {
+      if (isShortage(error)) this.shortages.away(error);
+      throw error;
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  private async open(name: string, port: number, race: AbortController): Promise<Connection> {
+    const start = performance.now();
+    const addresses = await this.allowedAddresses(name, port);
+    race.signal.throwIfAborted();
+    const resolved = performance.now();
+    const { proxy } = this;
+    const open: Opening = proxy
+      ? (address, signal) => proxy.connect(address, port, signal)
+      : tcpTo(port);
+    const opened = await openFirst(addresses, open, race, isHopeless);
+    const dns = isIP(name) === 0 ? { dns: resolved - start } : {};
+    return { ...opened, times: { ...dns, connect: performance.now() - resolved } };
   }
 
   /** The addresses of the host, at least one. Every one was checked. */
@@ -94,41 +106,7 @@ export class Dialer {
   }
 }
 
-/** Node tries the addresses one after another, and starts with the next after a quarter of a second. */
-async function connectDirectly(
-  addresses: readonly LookupAddress[],
-  port: number,
-  signal: AbortSignal,
-): Promise<Omit<Connection, 'times'>> {
-  const socket = connect({
-    // Not used: the lookup returns the addresses.
-    host: 'target.invalid',
-    lookup: (_host, _options, answer) => answer(null, [...addresses]),
-    autoSelectFamily: true,
-    port,
-    noDelay: true,
-    keepAlive: true,
-    keepAliveInitialDelay: KEEP_ALIVE_MS,
-  });
-  signal.addEventListener('abort', () => socket.destroy(signal.reason as Error));
-  await once(socket, 'connect');
-  return { socket, address: socket.remoteAddress ?? addresses[0]!.address };
-}
-
-/** Requests one address after another from the proxy until it reaches one. */
-async function connectThrough(
-  proxy: EgressProxy,
-  addresses: readonly LookupAddress[],
-  port: number,
-  signal: AbortSignal,
-): Promise<Omit<Connection, 'times'>> {
-  const left = addresses.map(({ address }) => address);
-  for (let address = left.shift()!; ; address = left.shift()!) {
-    try {
-      return { socket: await proxy.connect(address, port, signal), address };
-    } catch (error) {
-      const isLast = left.length === 0 || signal.aborted;
-      if (isLast || !(error instanceof EgressProxyError && error.isAboutAddress)) throw error;
-    }
-  }
+/** Whether no other address of the target can be reached, either. */
+function isHopeless(error: unknown): boolean {
+  return isShortage(error) || (error instanceof EgressProxyError && !error.isAboutAddress);
 }

@@ -1,11 +1,16 @@
-import { isIPv6, type Socket } from 'node:net';
-import { Client } from 'undici';
+import type { LookupAddress } from 'node:dns';
+import { lookup } from 'node:dns/promises';
+import { isIP, isIPv6, type Socket } from 'node:net';
+import { buildConnector, Client } from 'undici';
 import { type Log, OutageLog } from '#libs/runtime';
 import { basicCredentialsOf } from './basic-credentials.js';
-import { OUTBOUND_TLS } from './tls.js';
+import { openFirst, tcpTo } from './first-connection.js';
+import { DeadlineError } from './outbound-error.js';
+import { assertDescriptors, isShortage } from './shortage.js';
+import { OUTBOUND_TLS, serverNameOf } from './tls.js';
 
-/** The timeout for a connection to the proxy itself; callers usually give up earlier. */
-const CONNECT_MS = 20_000;
+/** The timeout for TLS with the proxy, so that no socket stays for ever; every caller gives up earlier. */
+const TLS_MS = 30_000;
 
 /** How long no call may fail before the log says that the proxy is back. */
 const STEADY_MS = 5_000;
@@ -43,6 +48,7 @@ export class EgressProxy {
   private readonly origin: string;
   private readonly headers: Record<string, string>;
   private readonly outages: OutageLog;
+  private readonly secure = buildConnector({ ...OUTBOUND_TLS, timeout: TLS_MS });
 
   /** @param url `http` or `https`; its user information is the login for the proxy */
   constructor(url: string, log: Log) {
@@ -59,18 +65,20 @@ export class EgressProxy {
    */
   async connect(address: string, port: number, signal: AbortSignal): Promise<Socket> {
     const authority = `${isIPv6(address) ? `[${address}]` : address}:${port}`;
-    const client = new Client(this.origin, { connect: { ...OUTBOUND_TLS, timeout: CONNECT_MS } });
+    const client = new Client(this.origin, { connect: this.connectorUntil(signal) });
     let reached = false;
     client.once('connect', () => {
       reached = true;
     });
     // undici checks its own `signal` option only after the proxy is connected.
-    signal.addEventListener('abort', () => void client.destroy());
+    signal.addEventListener('abort', () => void client.destroy(), { once: true });
     const headers = { ...this.headers, host: authority };
     const answer = await client.connect({ path: authority, headers }).catch((cause: unknown) => {
-      const error = new EgressProxyError(address, { cause, late: signal.aborted });
-      // If the proxy was reached, a timeout may be the target's fault.
-      if (!reached || !signal.aborted) this.outages.away(error);
+      const isLate = signal.reason instanceof DeadlineError;
+      const error = new EgressProxyError(address, { cause, late: isLate });
+      // If the proxy was reached, a timeout may be the target's fault. Other aborted calls are not needed any more.
+      const isOutage = signal.aborted ? isLate && !reached : !isShortage(error);
+      if (isOutage) this.outages.away(error);
       throw error;
     });
     const { statusCode: status } = answer;
@@ -82,6 +90,38 @@ export class EgressProxy {
     const error = new EgressProxyError(address, { status });
     if (status === PROXY_AUTHENTICATION_REQUIRED) this.outages.away(error);
     else this.outages.back();
+    throw error;
+  }
+
+  /** Opens undici's connection to the proxy, which may have several addresses, too. */
+  private connectorUntil(signal: AbortSignal): buildConnector.connector {
+    return (options, callback) => {
+      const { hostname, protocol } = options;
+      const isSecure = protocol === 'https:';
+      const race = new AbortController();
+      signal.addEventListener('abort', () => race.abort(signal.reason), { once: true });
+      const port = Number(options.port || (isSecure ? 443 : 80));
+      const opening = addressesOf(hostname).then((found) => openFirst(found, tcpTo(port), race));
+      opening.then(
+        ({ socket }) => {
+          const servername = serverNameOf(hostname);
+          if (isSecure) this.secure({ ...options, servername, httpSocket: socket }, callback);
+          else callback(null, socket);
+        },
+        (error: unknown) => callback(error as Error, null),
+      );
+    };
+  }
+}
+
+/** Not with the resolver for targets: the operator's own name may need search domains. */
+async function addressesOf(host: string): Promise<LookupAddress[]> {
+  const family = isIP(host);
+  if (family !== 0) return [{ address: host, family }];
+  try {
+    return await lookup(host, { all: true });
+  } catch (error) {
+    await assertDescriptors();
     throw error;
   }
 }
