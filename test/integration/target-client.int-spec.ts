@@ -217,11 +217,32 @@ it('accepts an answer that came in time, even if the process was busy past the t
   }
 });
 
+it.each<[what: string, scheme: string, answer: string]>([
+  ['accepts a connection and is silent', 'http', ''],
+  ['never answers in TLS', 'https', ''],
+  ['sends the start of a head', 'http', 'HTTP/1.1 200 OK\r\n'],
+  ['sends an interim answer only', 'http', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
+])('waits until the timeout, and no longer, for a target that %s', async (_, scheme, answer) => {
+  await withTarget(
+    (socket) => socket.once('data', () => socket.write(answer)),
+    async (url) => {
+      const { error, durationMs } = await post(url.replace('http', scheme), 1_000);
+      expect(error).toBe('timeout');
+      expect(durationMs).toBeGreaterThan(990);
+      expect(durationMs).toBeLessThan(3_000);
+    },
+  );
+});
+
 describe('a host name', () => {
   let dns: DnsServer;
 
   beforeEach(async () => {
     dns = await startDnsServer(({ type, name }) => {
+      if (name.startsWith('late') && type === 'A') {
+        const asked = dns.asked.filter((question) => question === `A ${name}`).length;
+        return asked < 4 ? 'silence' : ['127.0.0.1'];
+      }
       if (name.startsWith('silent')) return 'silence';
       if (name.startsWith('slow-v6') && type === 'AAAA') return 'silence';
       if (name.startsWith('unknown')) return [];
@@ -285,5 +306,11 @@ describe('a host name', () => {
     client.resolver.dns = new Resolver({ timeout: 100, tries: 1 });
     client.resolver.dns.setServers([dns.address]);
     expect(await post(at('silent.test'))).toMatchObject({ error: 'dns' });
+  });
+
+  it('is asked for again while its name servers are silent and the call has time', async () => {
+    client.resolver.dns = new Resolver({ timeout: 100, tries: 1 });
+    client.resolver.dns.setServers([dns.address]);
+    expect(await post(at('late.test'))).toMatchObject({ status: 200, address: '127.0.0.1' });
   });
 });

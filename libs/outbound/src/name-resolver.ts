@@ -1,14 +1,20 @@
 import type { LookupAddress } from 'node:dns';
-import { getServers, Resolver } from 'node:dns/promises';
+import { getServers, Resolver, TIMEOUT } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { assertDescriptors, isShortage } from './shortage.js';
 
 /** c-ares doubles the timeout with each try, so it gives up silent servers after 6 s. */
 const ONE_SERVER = { timeout: 2_000, tries: 2 };
 /** With several servers, one try for each is enough. */
 const SEVERAL_SERVERS = { timeout: 2_000, tries: 1 };
+/**
+ * How often silent servers are asked again, so that they end no call before its own timeout: five times 4 s or
+ * more.
+ */
+const MAX_QUERIES = 5;
 /** How long to wait for IPv6 addresses after the IPv4 ones have arrived (RFC 8305, section 3). */
 const RESOLUTION_DELAY_MS = 50;
 /** Addresses of each family to use: a name may have thousands, and each has to be checked. */
@@ -61,18 +67,27 @@ export class NameResolver implements OnApplicationShutdown {
     const inHostsFile = (await this.readHosts()).get(name);
     if (inHostsFile) return inHostsFile;
     const found: LookupAddress[] = [];
-    const gather = async (family: number, query: Promise<string[]>): Promise<void> => {
-      const addresses = (await query).slice(0, MAX_ADDRESSES);
-      found.push(...addresses.map((address) => ({ address, family })));
+    const gather = async (family: number, query: () => Promise<string[]>): Promise<void> => {
+      for (let asked = 1; ; asked += 1) {
+        try {
+          const addresses = (await query()).slice(0, MAX_ADDRESSES);
+          found.push(...addresses.map((address) => ({ address, family })));
+          return;
+        } catch (error) {
+          const isSilent = (error as NodeJS.ErrnoException).code === TIMEOUT;
+          if (!isSilent || found.length > 0 || asked === MAX_QUERIES) throw error;
+        }
+      }
     };
     // Both get a handler at once, because an unhandled rejection ends the process.
-    const ipv4 = Promise.allSettled([gather(4, this.dns.resolve4(name))]);
-    const ipv6 = Promise.allSettled([gather(6, this.dns.resolve6(name))]);
+    const ipv4 = Promise.allSettled([gather(4, () => this.dns.resolve4(name))]);
+    const ipv6 = Promise.allSettled([gather(6, () => this.dns.resolve6(name))]);
     const [settled] = await ipv4;
     // Many hosts have no IPv6, so with an IPv4 address the wait for others is short.
     const timeout = found.length > 0 ? sleep(RESOLUTION_DELAY_MS) : new Promise(() => undefined);
     await Promise.race([ipv6, timeout]);
     if (found.length === 0) {
+      await assertDescriptors();
       throw new UnresolvedNameError(settled.status === 'rejected' ? settled.reason : undefined);
     }
     return found.toSorted((one, other) => one.family - other.family);
@@ -80,7 +95,11 @@ export class NameResolver implements OnApplicationShutdown {
 
   private readHosts(): Promise<Hosts> {
     if (!this.hosts || performance.now() - this.hostsReadAt > HOSTS_AGE_MS) {
-      this.hosts = readFile(HOSTS_FILE, 'utf8').then(parseHosts, () => new Map());
+      this.hosts = readFile(HOSTS_FILE, 'utf8').then(parseHosts, (error: unknown) => {
+        if (!isShortage(error)) return new Map();
+        this.hosts = undefined;
+        throw error;
+      });
       this.hostsReadAt = performance.now();
     }
     return this.hosts;

@@ -10,6 +10,7 @@ import { basicCredentialsOf } from './basic-credentials.js';
 import { connectorFor, dialled } from './connector.js';
 import { Dialer, type OpeningTimes } from './dialer.js';
 import { expectAnswer, isSilent } from './answer-heads.js';
+import { isShortage, ShortageError } from './shortage.js';
 
 /** More than `readByHeads` passes on, because undici creates an error for each header beyond its limit. */
 const MAX_HEADER_BYTES = 1 << 20;
@@ -107,7 +108,10 @@ export class OutboundClient implements OnApplicationShutdown {
     return agent;
   }
 
-  /** Never throws: any answer, or none, is an outcome. */
+  /**
+   * Any answer, or none, is an outcome.
+   * @throws ShortageError if this host lacks resources for the call
+   */
   post(request: OutboundRequest): Promise<OutboundAnswer> {
     if (!this.tracing.enabled) return this.exchange(request);
     // Not the whole URL, because its path and query may contain a customer's secrets.
@@ -143,6 +147,7 @@ export class OutboundClient implements OnApplicationShutdown {
       const phases = { ...phasesUntil(at, sending), body: bodyMs };
       return { status, ...facts(at), phases, responseHeaders: keptHeaders(headers), ...answered };
     } catch (error) {
+      if (isShortage(error)) throw new ShortageError(error);
       const failed = { error: outboundErrorOf(error), truncated: false };
       const phases = phasesUntil(undefined, sendings.get(body));
       return { ...facts(performance.now(), error), phases, ...failed };

@@ -5,6 +5,13 @@ import { networkInterfaces } from 'node:os';
 /** No file descriptor of the process or the host, no memory, no free port. */
 const SHORTAGES: unknown[] = ['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL'];
 
+/** This process or its host has too few file descriptors, ports or too little memory. The target is not at fault. */
+export class ShortageError extends Error {
+  constructor(cause: unknown) {
+    super('this host lacks file descriptors, memory or ports', { cause });
+  }
+}
+
 /** Whether an error, or a cause of it, is a lack of resources on our own side. */
 export function isShortage(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

@@ -335,3 +335,22 @@ it("schedules the next attempt by the subscription's own policy", async () => {
   const configured = settings.timeoutMs;
   expect(target.requests.map(({ timeoutMs }) => timeoutMs)).toEqual([2_000, configured, 20_000]);
 });
+
+it('makes no attempt of a call that fails on our own side', async () => {
+  vi.useFakeTimers();
+  try {
+    pending.leased = aLeasedDelivery();
+    target.whilePosting = () => Promise.reject(new Error('EMFILE'));
+    const running = expect(run()).rejects.toThrow('EMFILE');
+    // It keeps its place for a second, so that a host without resources makes fewer calls.
+    await vi.advanceTimersByTimeAsync(999);
+    expect([pending.released, runner.slots.free]).toEqual([[], settings.atOnce - 1]);
+    await vi.advanceTimersByTimeAsync(1);
+    await running;
+    expect(runner.slots.free).toBe(settings.atOnce);
+    expect(pending.released).toEqual([`${job.id} in 5000 ms`]);
+    expect([pending.recorded, verdicts.told, activity.reported]).toEqual([[], [], []]);
+  } finally {
+    vi.useRealTimers();
+  }
+});

@@ -29,9 +29,11 @@ export type RunResult =
 const BODY_MS = 1_000;
 /** Time that a delivery may wait here for its call, plus time to record the outcome. */
 const SPARE_MS = 3_000;
-
-/** When a delivery whose call failed on our own side is due again, in ms. */
-const OWN_FAULT_MS = 5_000;
+/**
+ * How long a delivery keeps its place after its call failed on our own side, so that a host without resources makes
+ * fewer calls, and when the delivery is due again after that, in ms.
+ */
+const OWN_FAULT = { keepsPlaceMs: 1_000, dueInMs: 5_000 };
 
 /** The operator's settings for deliveries. */
 export abstract class DeliverySettings {
@@ -164,9 +166,10 @@ export class DeliveryRunner {
       place.end({ durationMs: answer.durationMs, answered: answer.status !== undefined });
       return answer;
     } catch (error) {
+      await new Promise((resolve) => setTimeout(resolve, OWN_FAULT.keepsPlaceMs));
       place.end();
       // If this fails, the delivery is due when its lease ends.
-      await this.pending.release(delivery, OWN_FAULT_MS).catch(() => undefined);
+      await this.pending.release(delivery, OWN_FAULT.dueInMs).catch(() => undefined);
       throw error;
     }
   }

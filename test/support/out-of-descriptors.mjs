@@ -1,0 +1,43 @@
+// Calls the given URLs while this process has no file descriptor left, and once more when it has. Writes the outcomes.
+import 'reflect-metadata';
+import { closeSync, openSync } from 'node:fs';
+import { Dialer, NameResolver, OutboundClient, OutboundPolicy } from '#libs/outbound';
+import { Log, readConfig, Tracing } from '#libs/runtime';
+
+const [nameServer = '', ...urls] = process.argv.slice(2);
+const config = readConfig({ LOG_LEVEL: 'silent', ...process.env });
+const resolver = new NameResolver();
+resolver.dns.setServers([nameServer]);
+const dialer = new Dialer(resolver, new OutboundPolicy(config), new Log(config, 'test'), config);
+const client = new OutboundClient(dialer, new Tracing());
+
+/** @param {string} url */
+async function outcomeOf(url) {
+  const request = { url, headers: {}, body: '{}', timeoutMs: 5_000 };
+  try {
+    const { status, error } = await client.post(request);
+    return status ?? error;
+  } catch (error) {
+    return /** @type {Error} */ (error).constructor.name;
+  }
+}
+
+async function outcomes() {
+  const all = [];
+  for (const url of urls) all.push(await outcomeOf(url));
+  return all;
+}
+
+// What is loaded later needs files.
+await outcomeOf('http://127.0.0.1:1/');
+/** @type {number[]} */
+const taken = [];
+try {
+  for (;;) taken.push(openSync('/dev/null', 'r'));
+} catch {
+  // There are no more.
+}
+const short = await outcomes();
+for (const descriptor of taken) closeSync(descriptor);
+const enough = await outcomes();
+process.stdout.write(JSON.stringify({ short, enough }), () => process.exit());
