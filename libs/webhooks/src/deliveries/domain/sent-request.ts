@@ -1,4 +1,4 @@
-import { MASK, shownTargetUrl, userinfoOf } from '../../subscriptions/domain/target-url.js';
+import { MASK, shownTargetUrl } from '../../subscriptions/domain/target-url.js';
 import type { AttemptPhases, SentRequest } from './delivery.js';
 import type { LeasedDelivery, OpenTarget } from './pending-deliveries.js';
 
@@ -7,12 +7,15 @@ export function shownRequest(
   { url, headers }: Pick<OpenTarget, 'url' | 'headers'>,
   ours: Record<string, string>,
 ): SentRequest {
+  const sent = new URL(url);
+  // It is never sent.
+  sent.hash = '';
   const masked = Object.keys(headers).map((name) => [name, MASK] as const);
   return {
     method: 'POST',
-    url: shownTargetUrl(url),
+    url: shownTargetUrl(sent.href),
     headers: {
-      ...(userinfoOf(url) !== undefined && { authorization: MASK }),
+      ...((sent.username || sent.password) && { authorization: MASK }),
       ...Object.fromEntries(masked),
       ...ours,
     },

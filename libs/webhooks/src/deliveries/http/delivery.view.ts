@@ -88,7 +88,7 @@ const RequestSchema = schema.named(
   schema.object({
     method: schema.text('', 'POST'),
     url: schema.text(
-      'The target; user information is shown as `***`.',
+      'The URL that was sent, in the normal form of URLs; user information is shown as `***`.',
       'https://hooks.example.com/switchhook',
     ),
     headers: {
