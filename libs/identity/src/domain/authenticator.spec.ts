@@ -354,3 +354,25 @@ it('verifies and counts nothing when it looks at a verified pair again itself', 
   login.status = 'active';
   expect(await authenticate(DEMO)).toMatchObject({ username: 'demo' });
 });
+
+it('does no work on credentials that are longer than any', async () => {
+  aLogin('demo', 'x'.repeat(201));
+  const addressOf = vi.fn(() => '192.0.2.1');
+  const long = [header(`demo:${'x'.repeat(201)}`), header(`demo:${'\u0301\u0316'.repeat(2_000)}`)];
+  for (const sent of long) {
+    await expect(authenticator.authenticate(sent, addressOf)).rejects.toThrow(UnauthorizedError);
+  }
+  const pair = { username: 'demo', password: '\u0301\u0316'.repeat(64_000) };
+  const refusal = authenticator.authenticatePair(pair, addressOf);
+  await expect(refusal).rejects.toThrow('The credentials are not valid.');
+  expect(addressOf).not.toHaveBeenCalled();
+  expect(hasher.computations).toBe(0);
+});
+
+it('accepts a pair from a body like one from a header', async () => {
+  aLogin('demo', 'demo-secret');
+  const pair = { username: 'demo', password: 'demo-secret' };
+  await authenticator.authenticatePair(pair, () => '192.0.2.1');
+  await authenticate(DEMO);
+  expect(hasher.computations).toBe(1);
+});

@@ -1,6 +1,12 @@
 import { hash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { type BasicCredentials, basicCredentialsOf, canonicalHeader } from './basic-credentials.js';
+import {
+  type BasicCredentials,
+  basicCredentialsOf,
+  canBeCredentials,
+  canonicalHeader,
+  isBounded,
+} from './basic-credentials.js';
 import { CredentialUses } from './credential-uses.js';
 import { UnauthorizedError } from './identity-errors.js';
 import { addressCounter, LoginFailures, pairCounter } from './login-failures.js';
@@ -39,10 +45,12 @@ export class Authenticator {
    */
   async authenticate(header: string | undefined, addressOf: () => string): Promise<Match> {
     if (header === undefined) throw new UnauthorizedError('Credentials are required (HTTP Basic).');
+    if (!canBeCredentials(header)) throw new UnauthorizedError();
     const key = this.keyOf(header);
     if (!this.verified.has(key)) {
       const pair = basicCredentialsOf(header);
       if (!pair) throw new UnauthorizedError(NOT_BASIC);
+      if (!isBounded(pair)) throw new UnauthorizedError();
       // Otherwise, each different spelling of a verified pair would force another verification.
       const canonical = canonicalHeader(pair);
       if (header !== canonical) return this.authenticate(canonical, addressOf);
@@ -62,6 +70,12 @@ export class Authenticator {
   async isValid(header: string, match: Match): Promise<boolean> {
     const pair = basicCredentialsOf(header);
     return pair !== undefined && this.verified.isValid(this.keyOf(canonicalHeader(pair)), match);
+  }
+
+  /** Like {@link authenticate}, for a pair that was sent otherwise. */
+  async authenticatePair(pair: BasicCredentials, addressOf: () => string): Promise<Match> {
+    if (!isBounded(pair)) throw new UnauthorizedError();
+    return this.authenticate(canonicalHeader(pair), addressOf);
   }
 
   private keyOf(header: string): string {

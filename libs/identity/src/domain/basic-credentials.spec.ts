@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
-import { basicCredentialsOf } from './basic-credentials.js';
+import { expect, it, vi } from 'vitest';
+import { basicCredentialsOf, canonicalHeader, isBounded } from './basic-credentials.js';
 
 /** Characters that an encoder or a parser might change. */
 const characters = fc.constantFrom(
@@ -93,4 +93,37 @@ it('reads from any other header nothing, or the pair that it contains', () => {
     }),
     { numRuns: 1_000 },
   );
+});
+
+const MARKS = '\u0301\u0316';
+
+it('reads the longest pair that a user can have, however its header is spelled', () => {
+  const pair = { username: 'a'.repeat(64), password: '🔑'.repeat(200) };
+  const encoded = encode(`${pair.username}:${pair.password}`);
+  expect(basicCredentialsOf(`Basic ${encoded}`)).toEqual(pair);
+  expect(basicCredentialsOf(`basic ${' '.repeat(200)}${encoded} `)).toEqual(pair);
+  expect(basicCredentialsOf(canonicalHeader(pair))).toEqual(pair);
+  expect(isBounded(pair)).toBe(true);
+  const short = { username: 'demo', password: 'x' };
+  expect(basicCredentialsOf(`Basic ${' '.repeat(1_000)}${encode('demo:x')}`)).toEqual(short);
+});
+
+it.each([
+  ['a password of 201 code points', 'demo', 'x'.repeat(201)],
+  ['a password of 201 code points of two units', 'demo', '🔑'.repeat(201)],
+  ['a username of 201 code points', 'a'.repeat(201), 'x'],
+  ['more than 1,024 bytes', '€'.repeat(150), '🔑'.repeat(145)],
+])('knows that nobody has %s', (_what, username, password) => {
+  expect(isBounded({ username, password })).toBe(false);
+});
+
+it('does not decode or normalise what is longer than any pair', () => {
+  const normalise = vi.spyOn(String.prototype, 'normalize');
+  const decode = vi.spyOn(TextDecoder.prototype, 'decode');
+  expect(basicCredentialsOf(`Basic ${encode(`demo:${MARKS.repeat(300)}`)}`)).toBeUndefined();
+  expect(basicCredentialsOf(`Basic ${' '.repeat(14_000)}!`)).toBeUndefined();
+  expect(isBounded({ username: 'demo', password: MARKS.repeat(64_000) })).toBe(false);
+  expect(decode).not.toHaveBeenCalled();
+  expect(normalise).not.toHaveBeenCalled();
+  vi.restoreAllMocks();
 });

@@ -1,4 +1,6 @@
 import { isUtf8 } from 'node:buffer';
+import { codePoints } from '#libs/kernel';
+import { PASSWORD_MAX } from './password.js';
 
 /** A username and a password, as sent in a request. */
 export interface BasicCredentials {
@@ -6,14 +8,22 @@ export interface BasicCredentials {
   password: string;
 }
 
+/** Bytes of a username, a colon and a password. The longest that a user can have are 865. */
+const MAX_BYTES = 1_024;
+/** Bytes of a header with so many in Base64. */
+const MAX_HEADER = 'Basic '.length + 4 * Math.ceil(MAX_BYTES / 3);
+/** Code points of a username. */
+const USERNAME_MAX = 200;
+
 const SCHEME = /^basic +([A-Za-z0-9+/_-]+={0,2}) *$/i;
 
 /**
  * The pair in an `Authorization` header (RFC 7617): UTF-8 or, if it is none, ISO 8859-1; separated by the first
  * colon.
- * @returns undefined for any other header
+ * @returns undefined for any other header, and for a longer one than anybody has
  */
 export function basicCredentialsOf(header: string): BasicCredentials | undefined {
+  if (!canBeCredentials(header)) return undefined;
   const encoded = SCHEME.exec(header)?.[1];
   if (encoded === undefined) return undefined;
   const bytes = Buffer.from(encoded, 'base64');
@@ -24,7 +34,26 @@ export function basicCredentialsOf(header: string): BasicCredentials | undefined
   return { username: pair.slice(0, colon), password: pair.slice(colon + 1) };
 }
 
-/** The canonical header of a pair, which has many spellings: blanks, padding, accents, the scheme's case. */
+/** Whether a header is short enough to be looked at. It comes from anybody, so its length is checked first. */
+export function canBeCredentials(header: string): boolean {
+  return header.length <= MAX_HEADER;
+}
+
+/**
+ * Whether a pair is no longer than anybody's. Its sender is not known yet, and normalising a text can take a time
+ * that grows with the square of its length.
+ */
+export function isBounded({ username, password }: BasicCredentials): boolean {
+  // Before the bytes and the code points are counted, which takes memory, too.
+  if (username.length + password.length >= MAX_BYTES) return false;
+  if (Buffer.byteLength(username) + Buffer.byteLength(password) >= MAX_BYTES) return false;
+  return codePoints(username) <= USERNAME_MAX && codePoints(password) <= PASSWORD_MAX;
+}
+
+/**
+ * The canonical header of a pair, which has many spellings: blanks, padding, accents, the scheme's case.
+ * @param pair is {@link isBounded}
+ */
 export function canonicalHeader({ username, password }: BasicCredentials): string {
   const pair = `${username}:${password.normalize('NFC')}`;
   return `Basic ${Buffer.from(pair).toString('base64')}`;

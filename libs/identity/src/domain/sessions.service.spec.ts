@@ -187,3 +187,9 @@ describe('fake sessions', () => {
     },
   });
 });
+
+it('does not look for a session with a token that is longer than any', async () => {
+  const find = vi.spyOn(sessions, 'find');
+  await expect(authenticate('x'.repeat(44))).rejects.toThrow(UnauthorizedError);
+  expect(find).not.toHaveBeenCalled();
+});

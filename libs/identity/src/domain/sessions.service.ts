@@ -10,6 +10,8 @@ import { type Session, Sessions } from './session.js';
 import { VerifiedLogins } from './verified-logins.js';
 
 const TOKEN_BYTES = 32;
+/** The length of a token. A longer text in the cookie is not even hashed. */
+const TOKEN_LENGTH = Math.ceil((TOKEN_BYTES * 4) / 3);
 const TOO_MANY_TOKENS = 'Too many requests with an unknown session have come from this address.';
 /** Each new session is a write, even with a cached password. */
 const LOGINS = { quota: 60, windowMs: 60_000 };
@@ -58,6 +60,7 @@ export class SessionsService {
    * @throws UnauthorizedError, UnavailableError; RateLimitedError after too many failures
    */
   async authenticate(token: string, addressOf: () => string): Promise<Session> {
+    if (token.length > TOKEN_LENGTH) throw new SessionEndedError();
     const hash = hashOf(token);
     const session = await this.verified.match(hash, addressOf, (address) =>
       // Not because anybody could guess a token, but because each try is a query.

@@ -1,4 +1,10 @@
-import { type FieldCode, type FieldFault, isNumericId, numericIdOf } from '#libs/kernel';
+import {
+  type FieldCode,
+  type FieldFault,
+  isNumericId,
+  isStorable,
+  numericIdOf,
+} from '#libs/kernel';
 import { hasPasswordLength, PASSWORD_MAX, PASSWORD_MIN } from './password.js';
 import { type Role, ROLES, type Status, STATUSES } from './user.js';
 import { isUsername, USERNAME_RULE } from './username.js';
@@ -66,6 +72,8 @@ export function readUsers(records: unknown): ReadUsers {
     const hasPassword = password !== undefined && password !== null;
     if (hasPassword && !(typeof password === 'string' && hasPasswordLength(password))) {
       fault('password', 'length', `must have ${PASSWORD_MIN} to ${PASSWORD_MAX} characters`);
+    } else if (hasPassword && !isStorable(password as string)) {
+      fault('password', 'format', 'must not contain U+0000 or lone surrogates');
     }
     const hasDate = joinDate !== undefined && joinDate !== null;
     if (hasDate && !(typeof joinDate === 'string' && isTime(joinDate))) {

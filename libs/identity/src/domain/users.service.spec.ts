@@ -226,3 +226,11 @@ it('imports more users at once than the password hasher lets wait', async () => 
     hash: fakeHash('password-149', last.salt),
   });
 });
+
+it.each(['x'.repeat(201), '🔑'.repeat(201), 'x'.repeat(8) + '\ud800', 'xxxxxxxx\0'])(
+  'imports no user with the password %j, with which nobody could log in',
+  async (password) => {
+    const records = [{ id: 1, username: 'customer', password }];
+    await expect(users.prepareImport(records)).rejects.toThrow(ValidationError);
+  },
+);
