@@ -40,6 +40,9 @@ export const TITLE_OF: Record<ErrorKind, string> = {
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
+/** How much of a request's target an error shows: an answer is little longer than its request. */
+const MAX_INSTANCE = 200;
+
 /** The error format: RFC 9457, with `error` for clients that do not know it. */
 export function problemOf(
   error: DomainError,
@@ -50,7 +53,7 @@ export function problemOf(
     title: TITLE_OF[error.kind],
     status: STATUS_OF[error.kind],
     detail: error.message,
-    instance: request.instance,
+    instance: request.instance.slice(0, MAX_INSTANCE),
     code: error.code,
     error: error.message,
     ...(error instanceof ValidationError && { errors: error.faults }),

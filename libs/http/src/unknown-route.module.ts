@@ -5,6 +5,9 @@ import { PublicOutsideV1 } from './access.js';
 import { EVERY_PATH, methodsOf } from './known-methods.js';
 import { pathOf } from './request.js';
 
+/** The longest path that an error suggests. */
+const MAX_HINT = 100;
+
 /**
  * The catch-all route. Guards apply to it like to any other route, so without credentials an unknown path
  * under `/v1/` is answered with 401. Import this module last.
@@ -23,7 +26,7 @@ export function refuseMethod(request: Request, response: Response): never {
   const methods = methodsOf(request);
   if (methods.length === 0) {
     const versioned = `/v1${pathOf(request)}`;
-    const isKnown = methodsOf(request, versioned).length > 0;
+    const isKnown = versioned.length <= MAX_HINT && methodsOf(request, versioned).length > 0;
     throw new NotFoundError('path', isKnown ? versioned : undefined);
   }
   response.setHeader('Allow', methods.join(', '));

@@ -17,6 +17,8 @@ const POLICY =
   "require-trusted-types-for 'script'";
 const HOME = '/console/';
 const ASSETS = `${HOME}assets/`;
+/** Folders in the address of a page; its router has pages in up to three. */
+const MAX_DEPTH = 10;
 /** The names of assets change with their content. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
@@ -63,7 +65,9 @@ async function answer(files: ConsoleFiles, request: Request, response: Response)
     await answerAsset(files, path.slice(ASSETS.length), request, response);
   } else {
     // Its router knows which pages there are.
-    const depth = path.slice(HOME.length).split('/').length - 1;
+    const depth = path.slice(HOME.length).split('/', MAX_DEPTH + 2).length - 1;
+    // The page grows with it.
+    if (depth > MAX_DEPTH) throw new NotFoundError('path');
     response.setHeader('Content-Security-Policy', POLICY);
     response.setHeader('Cache-Control', 'no-cache');
     response.type('html').send(files.page(depth));
