@@ -1,7 +1,8 @@
 import cluster from 'node:cluster';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Config, Metrics } from '#libs/runtime';
+import type { Config } from '#libs/runtime';
+import { limitStrangers } from './strangers.js';
 
 /** Options for creating the server. */
 export const LIMITS = {
@@ -11,25 +12,35 @@ export const LIMITS = {
   connectionsCheckingInterval: 1_000,
 };
 
+/** Header lines of a request. Clients and their proxies send at most a third of that. */
+export const MAX_HEADERS = 100;
+
 /** The timeout for a request's headers, from its first byte or the start of the connection. */
 const HEADERS_MS = 10_000;
 /** How long a connection may be idle between requests. */
 const KEEP_ALIVE_MS = 5_000;
 
-/** Limits the resources that slow or many clients can occupy. */
-export function limitConnections(server: Server, config: Config, metrics: Metrics): void {
+/**
+ * Limits the resources that slow or many clients can occupy.
+ * @param isProxy whether an address is a trusted proxy's
+ * @param dropped is called for each connection that was dropped
+ */
+export function limitConnections(
+  server: Server,
+  config: Config,
+  isProxy: (address: string) => boolean,
+  dropped: () => void,
+): void {
   server.requestTimeout = config.REQUEST_TIMEOUT_MS;
   server.headersTimeout = Math.min(HEADERS_MS, config.REQUEST_TIMEOUT_MS);
   server.keepAliveTimeout = KEEP_ALIVE_MS;
-  // Node would silently drop further headers, perhaps Authorization. requestMiddleware refuses them instead.
-  server.maxHeadersCount = 0;
+  // Node drops further headers, each of which takes many times its bytes of memory, but not the first one that
+  // is too many: requestMiddleware refuses the request.
+  server.maxHeadersCount = MAX_HEADERS + 1;
   if (cluster.isWorker) dropBeyond(server, config.MAX_CONNECTIONS);
   else server.maxConnections = config.MAX_CONNECTIONS;
-  const dropped = metrics.counter(
-    'switchhook_dropped_connections_total',
-    'Client connections dropped because of MAX_CONNECTIONS.',
-  );
-  server.on('drop', () => dropped.inc());
+  server.on('drop', dropped);
+  limitStrangers(server, isProxy, dropped);
 }
 
 /**

@@ -168,13 +168,16 @@ function unknownMethodIn({ code, rawPacket }: ParseError) {
   return { method, target, requestId: /^x-request-id:[ \t]*(\S+)[ \t]*\r?$/im.exec(text)?.[1] };
 }
 
+/** How much of a method an error shows. */
+const MAX_METHOD = 40;
+
 function refuseMethod(
   socket: Socket,
   method: string,
   instance = '',
   requestId?: string | string[],
 ): void {
-  const message = `The method ${method} is not allowed here.`;
+  const message = `The method ${method.slice(0, MAX_METHOD)} is not allowed here.`;
   const error = new DomainError('method_not_allowed', 'method_not_allowed', message);
   const headers = 'Allow: GET, HEAD, POST, PUT, DELETE\r\nCache-Control: no-store\r\n';
   refuse(socket, instance, error, headers, saneRequestId(requestId));
@@ -195,6 +198,9 @@ function refuse(
   );
   linger(socket);
 }
+
+/** Proxies between a client and us, at most: the addresses in X-Forwarded-For that are looked at. */
+const MAX_PROXIES = 16;
 
 /**
  * The Nest application on Express that both processes use: paths are case-sensitive, routes read their own
@@ -219,7 +225,20 @@ export async function createHttpApplication(
     'trust proxy',
     config.TRUSTED_PROXIES.map(([address, bits]) => `${address.toString()}/${String(bits)}`),
   );
-  limitConnections(app.getHttpServer(), config, app.get(Metrics));
+  const express = app.getHttpAdapter().getInstance();
+  const isProxy = express.get('trust proxy fn') as (address: string) => boolean;
+  // A client may send any number of a proxy's addresses, and each look at the client's address checks them all.
+  express.set(
+    'trust proxy fn',
+    (address: string, hop: number) => hop < MAX_PROXIES && isProxy(address),
+  );
+  const dropped = app
+    .get(Metrics)
+    .counter(
+      'switchhook_dropped_connections_total',
+      'Client connections dropped because of MAX_CONNECTIONS, or of what those without credentials hold.',
+    );
+  limitConnections(app.getHttpServer(), config, isProxy, () => dropped.inc());
   app.use(requestMiddleware(config));
   if (config.TRUSTED_PROXIES.length > 0) app.use(readForwardedFor);
   const tracing = app.get(Tracing);

@@ -1,5 +1,6 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Express } from 'express';
+import { noteBody } from './strangers.js';
 
 /** Shorter chunks of a body are merged, except the first ones. In bytes. */
 const SHORT_BYTES = 1_024;
@@ -24,6 +25,7 @@ export function messagesFor(app: Express) {
 
     override push(chunk: Buffer | null): boolean {
       this.chunks += 1;
+      if (chunk !== null) noteBody(this.socket);
       const isShort = chunk !== null && chunk.length < SHORT_BYTES;
       if (isShort && this.chunks > FIRST_CHUNKS) return this.gather(chunk);
       this.passOn();

@@ -30,7 +30,7 @@ export { createHttpApplication } from './http-application.js';
 export { HttpModule } from './http.module.js';
 export { Idempotent, type Once } from './idempotent.js';
 export { InFlight, readInTurn } from './in-flight.js';
-export { JsonBody, OptionalJsonBody, RawJsonBody, validDto } from './json-body.js';
+export { JsonBody, LoginBody, RawJsonBody, validDto } from './json-body.js';
 export { answerJson, answerList, answerPieces, arrayPieces, withMember } from './list-answer.js';
 export {
   AddressSchema,
@@ -58,6 +58,7 @@ export {
   timesOf,
 } from './query.js';
 export { type JsonText, MAX_DEPTH } from './read-body.js';
+export { noteStranger, vouchFor } from './strangers.js';
 export { pathOf } from './request.js';
 export { endOf } from './request-end.js';
 export { isStrict, unknownMembers } from './strict-handling.js';

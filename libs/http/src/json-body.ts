@@ -5,7 +5,7 @@ import { type FieldFault, rawMember, ValidationError } from '#libs/kernel';
 import type { Config } from '#libs/runtime';
 import { faultsIn, fieldsOf, isObjectField } from './field.js';
 import { bodySchemaOf } from './openapi/body-schema.js';
-import { type BodyLimit, type JsonText, readJsonObject } from './read-body.js';
+import { type BodyLimit, type JsonText, MAX_LOGIN_BYTES, readJsonObject } from './read-body.js';
 import { configOf } from './request.js';
 import { isStrict, unknownMembers } from './strict-handling.js';
 
@@ -19,24 +19,33 @@ export function rawBody(limit: BodyLimit, context: ExecutionContext): Promise<Js
 /** The body as a valid instance of a DTO whose members are declared with `Field`. */
 export const JsonBody = createParamDecorator(dtoBody);
 
-export async function dtoBody(dto: new () => object, context: ExecutionContext): Promise<object> {
+export function dtoBody(dto: new () => object, context: ExecutionContext): Promise<object> {
+  return bodyWithin('MAX_BODY_BYTES', dto, context);
+}
+
+async function bodyWithin(
+  limit: BodyLimit,
+  dto: new () => object,
+  context: ExecutionContext,
+): Promise<object> {
   const request = context.switchToHttp().getRequest<Request>();
-  const body = await readJsonObject(request, 'MAX_BODY_BYTES');
+  const body = await readJsonObject(request, limit);
   const isPost = request.method === 'POST';
   const unknown = isStrict(request) ? unknownMembers(body.value, bodySchemaOf(dto, isPost)) : [];
   return validDto(dto, body, isPost, configOf(request), unknown);
 }
 
-/** Like {@link JsonBody}; undefined without a body. */
-export const OptionalJsonBody = createParamDecorator(optionalDtoBody);
+/** Like {@link JsonBody}, of a login, which may have no body and has at most a kilobyte. */
+export const LoginBody = createParamDecorator(loginBody);
 
-export async function optionalDtoBody(
+export async function loginBody(
   dto: new () => object,
   context: ExecutionContext,
 ): Promise<object | undefined> {
   const { headers } = context.switchToHttp().getRequest<Request>();
   const { 'transfer-encoding': chunked, 'content-length': length = 0 } = headers;
-  return chunked === undefined && Number(length) === 0 ? undefined : dtoBody(dto, context);
+  const isAbsent = chunked === undefined && Number(length) === 0;
+  return isAbsent ? undefined : bodyWithin(MAX_LOGIN_BYTES, dto, context);
 }
 
 /**

@@ -5,6 +5,7 @@ import { Log, translateDatabaseError } from '#libs/runtime';
 import { PROBLEM_TYPE, problemOf, STATUS_OF } from './problem.js';
 import { Refusals } from './refusals.js';
 import { endOf } from './request-end.js';
+import { noteRefused } from './strangers.js';
 
 /** The `Retry-After` of a client while a store is unavailable. */
 const RETRY_AFTER_S = 5;
@@ -30,15 +31,21 @@ export class ProblemFilter implements ExceptionFilter {
       request.socket.destroy();
       return;
     }
+    const body = this.prepare(error, request, response);
     const answer = (): void => {
-      this.answer(error, request, response);
+      response.end(body);
     };
-    if (isRefusal(error)) {
-      void this.refusals.pace(partyOf(request), () => endOf(response)).then(answer);
-    } else answer();
+    if (!isRefusal(error)) {
+      answer();
+      return;
+    }
+    const party = partyOf(request);
+    if (request.accountId === undefined) noteRefused(request);
+    void this.refusals.pace(party, () => endOf(response)).then(answer);
   }
 
-  private answer(error: DomainError, request: Request, response: Response): void {
+  /** @returns the body of the answer */
+  private prepare(error: DomainError, request: Request, response: Response): string | undefined {
     // To a page of ours, a browser would show its own dialog before the page learns of it.
     if (error.kind === 'unauthorized' && request.get('Sec-Fetch-Site') !== 'same-origin') {
       response.setHeader('WWW-Authenticate', 'Basic realm="switchhook", charset="UTF-8"');
@@ -51,7 +58,7 @@ export class ProblemFilter implements ExceptionFilter {
     });
     response.status(STATUS_OF[error.kind]);
     response.setHeader('Content-Type', PROBLEM_TYPE);
-    response.end(request.method === 'HEAD' ? undefined : JSON.stringify(body));
+    return request.method === 'HEAD' ? undefined : JSON.stringify(body);
   }
 
   private domainErrorOf(thrown: unknown): DomainError {

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import { gunzipSync } from 'node:zlib';
 import bodyParser from 'body-parser';
 import type { Request, Response } from 'express';
 import {
@@ -9,6 +10,7 @@ import {
   tooManyValuesAt,
   ValidationError,
 } from '#libs/kernel';
+import type { Config } from '#libs/runtime';
 import { isWaiting, sendContinue } from './continue.js';
 import { configOf } from './request.js';
 
@@ -18,8 +20,19 @@ export interface JsonText {
   value: Record<string, unknown>;
 }
 
-/** The setting that limits the size of a body. */
-export type BodyLimit = 'MAX_BODY_BYTES' | 'MAX_BATCH_BYTES';
+/** What limits the size of a body: a setting or, for logins, a number of bytes. */
+export type BodyLimit = 'MAX_BODY_BYTES' | 'MAX_BATCH_BYTES' | typeof MAX_LOGIN_BYTES;
+
+/** Bytes of the body of a login, which is read before anybody knows who sends it. */
+export const MAX_LOGIN_BYTES = 1_024;
+
+/** The most bytes that a body may have. */
+export function bytesOf(
+  limit: BodyLimit,
+  config: Pick<Config, 'MAX_BODY_BYTES' | 'MAX_BATCH_BYTES'>,
+): number {
+  return typeof limit === 'number' ? limit : config[limit];
+}
 
 /** Levels of objects and arrays in a body or in an event of a batch. No known client sends as many. */
 export const MAX_DEPTH = 64;
@@ -43,16 +56,17 @@ export function breakBody(message: IncomingMessage, reason = unreadable()): void
 }
 
 /**
- * Reads the body of a request as a JSON object. Routes call this after the guards, so the body of an
- * unauthenticated request is never read.
+ * Reads the body of a request as a JSON object. Routes call this after the guards, so no body of an
+ * unauthenticated request is read but a login's.
  * @throws DomainError 415, 413, 408, 400 in the order of the contract
  */
 export async function readJsonObject(request: Request, limit: BodyLimit): Promise<JsonText> {
   if (!(await hasBody(request))) throw isMissing();
   requireJsonType(request);
   requireKnownEncoding(request);
-  const bytesAllowed = configOf(request)[limit];
-  const bytes = await readBytes(request, bytesAllowed);
+  const bytesAllowed = bytesOf(limit, configOf(request));
+  const bytes =
+    limit === MAX_LOGIN_BYTES ? await readLogin(request) : await readBytes(request, bytesAllowed);
   if (bytes.length === 0) throw isMissing();
   const text = textOf(bytes);
   requireFewValues(text, maxValues(bytesAllowed));
@@ -110,16 +124,34 @@ function requireKnownEncoding({ headers }: Request): void {
   }
 }
 
-function readBytes(request: Request, limit: number): Promise<Buffer> {
+/**
+ * Reads the body of a login. A compressed one is in memory as it was sent until it is whole, because whoever
+ * sends it can stop, and each inflation under way takes 50 KB.
+ */
+async function readLogin(request: Request): Promise<Buffer> {
+  try {
+    const bytes = await readBytes(request, MAX_LOGIN_BYTES, true);
+    return isPlain(request) ? bytes : gunzipSync(bytes, { maxOutputLength: MAX_LOGIN_BYTES });
+  } catch (error) {
+    // Nothing more is read on this connection.
+    request.res?.setHeader('Connection', 'close');
+    if (error instanceof DomainError) throw error;
+    const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+    throw isTooLarge ? tooLarge(MAX_LOGIN_BYTES) : unreadable();
+  }
+}
+
+/** @param asSent does not inflate it, and limits it as it was sent */
+function readBytes(request: Request, limit: number, asSent = isPlain(request)): Promise<Buffer> {
   // body-parser would read such a body to its end before refusing it.
-  if (isTooLong(request, limit)) throw tooLarge(limit);
+  if (asSent && isTooLong(request, limit)) throw tooLarge(limit);
   if (request.bodyFailure) throw request.bodyFailure;
   // No event will follow, not even an error.
   if (request.destroyed) throw unreadable();
   if (request.res) sendContinue(request, request.res);
   return new Promise((resolve, reject) => {
     request.failBody = reject;
-    if (isPlain(request)) readPlain(request, limit, resolve, reject);
+    if (asSent) readPlain(request, limit, resolve, reject);
     else readCompressed(request, limit, resolve, reject);
   });
 }
@@ -182,7 +214,7 @@ function isPlain({ headers }: Request): boolean {
 
 /** Whether the Content-Length already exceeds the limit. */
 function isTooLong(request: Request, limit: number): boolean {
-  return isPlain(request) && Number(request.headers['content-length'] ?? 0) > limit;
+  return Number(request.headers['content-length'] ?? 0) > limit;
 }
 
 function readError(error: unknown, limit: number): DomainError {

@@ -3,13 +3,11 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { DomainError } from '#libs/kernel';
 import type { Config } from '#libs/runtime';
 import { ambiguityIn } from './ambiguity.js';
-import { disconnectStalledReader } from './connection-limits.js';
+import { disconnectStalledReader, MAX_HEADERS } from './connection-limits.js';
 import { ignoreFurtherRequests } from './lingering-close.js';
 import { pathOf } from './request.js';
 import { setSecurityHeaders } from './security-headers.js';
 
-/** Header lines of a request. Clients and their proxies send at most a third of that. */
-const MAX_HEADERS = 100;
 const TOO_MANY_HEADERS = `The request must have at most ${String(MAX_HEADERS)} headers.`;
 const SANE_REQUEST_ID = /^[A-Za-z0-9._:@/+=-]{1,128}$/;
 
@@ -33,6 +31,7 @@ export function requestMiddleware(config: Config): RequestHandler {
     if (isRead(request)) delete request.headers['if-none-match'];
     const ambiguity = ambiguityIn(request);
     useOriginForm(request);
+    shortenPath(request);
     escapeInvalidEscapes(request);
     if (pathOf(request).startsWith('/v1')) response.setHeader('Cache-Control', 'no-store');
     setSecurityHeaders(request, response);
@@ -61,6 +60,19 @@ function useOriginForm(request: Request): void {
   if (host) request.headers.host = host.slice(host.lastIndexOf('@') + 1);
   request.url = rest.startsWith('/') ? rest : `/${rest}`;
   // Error answers show the target, which must not contain user information.
+  request.originalUrl = request.url;
+}
+
+/** The longest path: no known one has a fifth of that, and the router compares each with all that it knows. */
+const MAX_PATH = 1_024;
+
+/** Makes a path that is too long a shorter one, which is as unknown. */
+function shortenPath(request: Request): void {
+  if (request.url.length <= MAX_PATH) return;
+  const path = pathOf(request);
+  if (path.length <= MAX_PATH) return;
+  // A slice would keep the whole text in memory.
+  request.url = Buffer.from(path.slice(0, MAX_PATH)).toString();
   request.originalUrl = request.url;
 }
 

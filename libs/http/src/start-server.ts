@@ -17,7 +17,10 @@ import {
   waitForSchema,
   type WaitsFor,
 } from '#libs/runtime';
+import { LIMITS, limitConnections } from './connection-limits.js';
 import { createHttpApplication } from './http-application.js';
+import { isEnding } from './lingering-close.js';
+import { limitPipeline } from './pipeline-limit.js';
 import { PROBLEM_TYPE, problemOf } from './problem.js';
 import { pathOf } from './request.js';
 
@@ -70,7 +73,9 @@ const NOT_MIGRATED = 'The service waits until its database has been migrated.';
 class WaitingServer {
   private reason: WaitsFor = 'postgres';
 
-  private readonly server = createServer((request, response) => this.answer(request, response));
+  private readonly server = createServer(LIMITS, (request, response) =>
+    this.answer(request, response),
+  );
 
   constructor(
     private readonly config: Config,
@@ -80,6 +85,13 @@ class WaitingServer {
   async serve(reason: WaitsFor): Promise<void> {
     this.reason = reason;
     if (this.server.listening) return;
+    // Whether a sender is a proxy is not known here, so the limit of an address does not apply.
+    limitConnections(
+      this.server,
+      this.config,
+      () => true,
+      () => undefined,
+    );
     await listen(this.server, this.port, this.config);
   }
 
@@ -90,6 +102,8 @@ class WaitingServer {
   }
 
   private answer(request: IncomingMessage, response: ServerResponse): void {
+    if (isEnding(request.socket)) return;
+    limitPipeline(request.socket, response);
     const instance = pathOf(request);
     const requestId = randomUUID();
     const isAway = this.reason === 'postgres';

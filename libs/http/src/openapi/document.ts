@@ -1,5 +1,5 @@
 import type { Config } from '#libs/runtime';
-import { MAX_DEPTH, maxValues } from '../read-body.js';
+import { bytesOf, MAX_DEPTH, maxValues } from '../read-body.js';
 import { bodySchemaOf } from './body-schema.js';
 import { Components, type Json, RATE_LIMIT_HEADERS } from './components.js';
 import type {
@@ -183,7 +183,7 @@ function bodyOf(route: Route, components: Components, config: DescribedConfig): 
   return {
     requestBody: {
       required: !isBodyOptional,
-      description: sizesOf(config[bodyLimit]),
+      description: sizesOf(bytesOf(bodyLimit, config)),
       content: {
         [JSON_TYPE]: {
           schema: components.schema(schema),

@@ -8,8 +8,8 @@ import {
 import { OPEN_TO, type OpenTo, REFUSES_WITH } from '../access.js';
 import { ifMatch } from '../entity-tag.js';
 import { requestOf } from '../idempotent.js';
-import { dtoBody, optionalDtoBody, rawBody } from '../json-body.js';
-import type { BodyLimit } from '../read-body.js';
+import { dtoBody, loginBody, rawBody } from '../json-body.js';
+import { type BodyLimit, MAX_LOGIN_BYTES } from '../read-body.js';
 import type { Operation, RoutesDescription } from './describe.js';
 import type { CommonCode } from './errors.js';
 
@@ -108,8 +108,8 @@ function pathOf(controller: Type, path: string): string {
 function argumentsOf(controller: Type, name: string) {
   const stored = Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, name) as unknown;
   const parameters = Object.values((stored ?? {}) as Record<string, Argument>);
-  const isOptional = parameters.some(({ factory }) => factory === optionalDtoBody);
-  const body = isOptional ? optionalDtoBody : dtoBody;
+  const isOptional = parameters.some(({ factory }) => factory === loginBody);
+  const body = isOptional ? loginBody : dtoBody;
   const dto = parameters.find(({ factory }) => factory === body)?.data;
   const limit = parameters.find(({ factory }) => factory === rawBody)?.data as
     BodyLimit | undefined;
@@ -120,6 +120,6 @@ function argumentsOf(controller: Type, name: string) {
     isBodyOptional: isOptional,
     ...(dto === undefined
       ? limit && { bodyLimit: limit }
-      : { bodyLimit: 'MAX_BODY_BYTES' as const }),
+      : { bodyLimit: (isOptional ? MAX_LOGIN_BYTES : 'MAX_BODY_BYTES') as BodyLimit }),
   };
 }

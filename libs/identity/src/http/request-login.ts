@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { isSameOrigin, mayBeCsrf } from '#libs/http';
+import { isSameOrigin, mayBeCsrf, noteStranger, vouchFor } from '#libs/http';
 import { addressGroup } from '#libs/kernel';
 import { Authenticator } from '../domain/authenticator.js';
+import type { BasicCredentials } from '../domain/basic-credentials.js';
 import { UnauthorizedError } from '../domain/identity-errors.js';
 import type { Match } from '../domain/password-check.js';
 import type { Session } from '../domain/session.js';
@@ -19,17 +20,28 @@ export class RequestLogin {
     private readonly sessions: SessionsService,
   ) {}
 
-  /** @throws UnauthorizedError, UnavailableError, BusyError, RateLimitedError */
-  async withPassword(request: Request, header = request.headers.authorization): Promise<Match> {
+  /**
+   * @param pair from the body; an `Authorization` header takes precedence
+   * @throws UnauthorizedError, UnavailableError, BusyError, RateLimitedError
+   */
+  async withPassword(request: Request, pair?: BasicCredentials): Promise<Match> {
     // Credentials that a browser adds by itself do not show that the user wants the request.
     if (mayBeCsrf(request)) throw new UnauthorizedError(FROM_ANOTHER_ORIGIN);
-    return this.authenticator.authenticate(header, addressOf(request));
+    const { authorization } = request.headers;
+    const match =
+      authorization === undefined && pair
+        ? await this.authenticator.authenticatePair(pair, addressOf(request))
+        : await this.authenticator.authenticate(authorization, addressOf(request));
+    vouchFor(request);
+    return match;
   }
 
   /** @throws UnauthorizedError, UnavailableError, RateLimitedError */
   async withSession(request: Request, token: string): Promise<Session> {
     if (!isSameOrigin(request)) throw new UnauthorizedError(FROM_ANOTHER_ORIGIN);
-    return this.sessions.authenticate(token, addressOf(request));
+    const session = await this.sessions.authenticate(token, addressOf(request));
+    vouchFor(request);
+    return session;
   }
 
   /**
@@ -43,6 +55,10 @@ export class RequestLogin {
   }
 }
 
+/** Called only for a sender who is not known, and who may wait long for the answer. */
 function addressOf(request: Request): () => string {
-  return () => addressGroup(request.ip ?? '');
+  return () => {
+    noteStranger(request);
+    return addressGroup(request.ip ?? '');
+  };
 }

@@ -1,8 +1,7 @@
 import { Controller, Delete, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { Href, type HrefBuilder, Login, OptionalJsonBody } from '#libs/http';
+import { Href, type HrefBuilder, Login, LoginBody } from '#libs/http';
 import { actAs } from '#libs/kernel';
-import { canonicalHeader } from '../domain/basic-credentials.js';
 import type { Principal } from '../domain/principal.js';
 import { SessionsService } from '../domain/sessions.service.js';
 import { actorOf } from './actor.interceptor.js';
@@ -24,13 +23,12 @@ export class SessionController {
   @HttpCode(200)
   @Login()
   async begin(
-    @OptionalJsonBody(LoginDto) pair: LoginDto | undefined,
+    @LoginBody(LoginDto) pair: LoginDto | undefined,
     @Req() request: Request,
     @Href() href: HrefBuilder,
     @Res({ passthrough: true }) response: Response,
   ): Promise<object> {
-    const header = request.headers.authorization ?? (pair && canonicalHeader(pair));
-    const match = await this.login.withPassword(request, header);
+    const match = await this.login.withPassword(request, pair);
     const { token, session } = await actAs(actorOf(request, match.principal), () =>
       this.sessions.begin(match),
     );
