@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
@@ -6,6 +7,8 @@ import { runCli } from '../support/command-line.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { EventStream } from '../support/event-stream.js';
 import { type Answer, type Client, clientOf } from '../support/http.js';
+import { expectProblem } from '../support/problem.js';
+import { answersIn, connectTo } from '../support/raw-connection.js';
 import { startApi } from '../support/processes.js';
 import type { ServiceProcess } from '../support/service-process.js';
 
@@ -99,6 +102,50 @@ describe('a session', () => {
     const { status, json } = await browser.post('/v1/session', { username: 'x' });
     expect(status).toBe(400);
     expect(json()).toMatchObject({ errors: [{ field: 'password', code: 'required' }] });
+  });
+
+  it('begins with the longest password, and not with a longer one', async () => {
+    const { user, password } = { user: `longest-${(customers += 1)}`, password: '🔑'.repeat(200) };
+    const { status } = await platform.post('/v1/users', { username: user, password });
+    expect(status).toBe(200);
+    const answer = await logIn({ id: '', username: user, password, auth: '' });
+    expect(answer.status).toBe(200);
+    const auth = `${user}:${password}`;
+    expect((await browser.get('/v1/session', { auth })).status).toBe(200);
+    const longer = `${password}🔑`;
+    const refused = await browser.get('/v1/session', { auth: `${user}:${longer}` });
+    expectProblem(refused, { status: 401, code: 'unauthorized' });
+    const taken = await platform.post('/v1/users', { username: `${user}-2`, password: longer });
+    expectProblem(taken, { status: 400, code: 'validation_failed' });
+  });
+
+  it.each<[how: string, encode: (text: string) => Buffer, headers: Record<string, string>]>([
+    ['plain', (text) => Buffer.from(text), {}],
+    ['gzipped', gzipSync, { 'content-encoding': 'gzip' }],
+  ])('begins with a body of at most a kilobyte, %s', async (_how, encode, headers) => {
+    const { username, password } = await aCustomer();
+    const body = (bytes: number) => encode(JSON.stringify({ username, password }).padEnd(bytes));
+    const call = { headers: { ...SAME_ORIGIN, 'content-type': 'application/json', ...headers } };
+    const answer = await browser.post('/v1/session', body(1_024), call);
+    expect(answer.status).toBe(200);
+    const refused = await browser.post('/v1/session', body(1_025), call);
+    expectProblem(refused, { status: 413, code: 'body_too_large' });
+    expect(refused.headers['connection']).toBe('close');
+  });
+
+  it('reads nothing of a longer body, and no more than a kilobyte of one without a length', async () => {
+    const head = 'POST /v1/session HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
+    for (const [framing, first] of [
+      ['Content-Length: 262144', ''],
+      ['Transfer-Encoding: chunked', `500\r\n${' '.repeat(0x500)}\r\n`],
+      ['Transfer-Encoding: chunked\r\nContent-Encoding: gzip', `500\r\n${' '.repeat(0x500)}\r\n`],
+    ] as const) {
+      const connection = await connectTo(api.url);
+      connection.write(`${head}${framing}\r\n\r\n${first}`);
+      await connection.ended;
+      const [answer] = answersIn(connection.received());
+      expectProblem(answer!, { status: 413, code: 'body_too_large' });
+    }
   });
 
   it('ends at once on all processes within a second when its user logs out', async () => {

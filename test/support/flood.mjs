@@ -17,9 +17,11 @@ function open(send) {
   else socket.pause();
   // Somebody else each time.
   const login = () => Buffer.from(`${randomBytes(6).toString('hex')}:wrong`).toString('base64');
-  socket.write(send.bytes.replaceAll('{login}', login));
   const { leavesWithinMs } = send;
-  if (leavesWithinMs) setTimeout(() => socket.destroy(), Math.random() * leavesWithinMs);
+  socket.write(send.bytes.replaceAll('{login}', login), () => {
+    if (leavesWithinMs === undefined) return;
+    setTimeout(() => socket.destroy(), Math.random() * leavesWithinMs);
+  });
 }
 
 for (const send of sends) for (let n = 0; n < send.connections; n += 1) open(send);

@@ -11,7 +11,7 @@ export interface Send {
   bytes: string;
   /** Whether it reads what comes; by default it does not. */
   reads?: boolean;
-  /** Leaves at a random moment within this time; by default it stays. */
+  /** Leaves at a random moment within this time after it has sent everything; by default it stays. */
   leavesWithinMs?: number;
 }
 
