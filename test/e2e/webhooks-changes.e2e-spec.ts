@@ -56,7 +56,7 @@ describe('an update', () => {
     [{ enabled: null }, 'enabled type'],
     [{ event: '' }, 'event choice'],
     [{ name: '' }, 'name length'],
-    [{ payload: [] }, 'payload type'],
+    [{ payload: [1] }, 'payload type'],
   ])('is refused with %j', async (body, fault) => {
     expect(faultsOf(await demo.client.put(await demo.aSubscription(), body))).toEqual([fault]);
   });

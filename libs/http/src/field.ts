@@ -7,8 +7,11 @@ import {
   type ValidationArguments,
 } from 'class-validator';
 import {
+  BIDI_CONTROLS,
+  BIDI_RULE,
   type FieldCode,
   type FieldFault,
+  hasBidiControl,
   hasLength,
   HTTP_SCHEMES,
   isPrintable,
@@ -113,6 +116,8 @@ export function rulesOf(dto: new () => object, property: string): FieldRule[] {
 export interface CheckContext {
   dto: Record<string, unknown>;
   config: Config;
+  /** Whether the body is for a new resource, not for one whose values may be older than a rule. */
+  isNew: boolean;
   /** The faults of values with parts, by field. */
   inside: Map<string, FieldFault[]>;
 }
@@ -120,9 +125,9 @@ export interface CheckContext {
 const contexts = new WeakMap<object, CheckContext>();
 
 /** All faults of an instance of a DTO. */
-export function faultsIn(instance: object, config: Config): FieldFault[] {
+export function faultsIn(instance: object, config: Config, isNew: boolean): FieldFault[] {
   const inside = new Map<string, FieldFault[]>();
-  contexts.set(instance, { dto: instance as Record<string, unknown>, config, inside });
+  contexts.set(instance, { dto: instance as Record<string, unknown>, config, isNew, inside });
   const errors = validateSync(instance);
   // Or it would stay, with the instance, until a full garbage collection.
   contexts.delete(instance);
@@ -189,12 +194,22 @@ export function Is({ schema, faultsOf }: Part): PropertyDecorator {
 export function IsLabel(max: number): PropertyDecorator {
   return applyDecorators(
     IsText(max),
+    HasNoBidiControl(),
     Check(
       'format',
       'must not contain control characters or lone surrogates',
       (value) => typeof value !== 'string' || isPrintable(value),
-      { pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$' },
+      { pattern: `^[^\\u0000-\\u001f\\u007f-\\u009f${BIDI_CONTROLS}]*$` },
     ),
+  );
+}
+
+/** For an update, the service checks this, because it knows which values change: see `bidiFaults`. */
+function HasNoBidiControl(): PropertyDecorator {
+  return Check(
+    'format',
+    BIDI_RULE,
+    (value, { isNew }) => !isNew || typeof value !== 'string' || !hasBidiControl(value),
   );
 }
 
@@ -228,9 +243,10 @@ export function IsUrl(
   schemes: readonly string[],
   { fragment = true }: { fragment?: boolean } = {},
 ): PropertyDecorator {
-  const inPath = fragment ? '\\S' : '[^\\s#]';
+  const inPath = `[^\\s${fragment ? '' : '#'}${BIDI_CONTROLS}]`;
   return applyDecorators(
     IsText(MAX_URL),
+    HasNoBidiControl(),
     Check(
       'format',
       `must be an absolute ${schemes.join(' or ')} URL with a valid host and port, and without blanks`,

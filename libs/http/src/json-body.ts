@@ -49,14 +49,14 @@ export async function loginBody(
 }
 
 /**
- * @param nullIsAbsent on create, `null` means "not given"
+ * @param isNew on create, where `null` means "not given"
  * @param more faults that were found before
  * @throws ValidationError with every faulty field
  */
 export function validDto<Dto extends object>(
   dto: new () => Dto,
   body: JsonText,
-  nullIsAbsent: boolean,
+  isNew: boolean,
   config: Config,
   more: readonly FieldFault[] = [],
 ): Dto {
@@ -66,7 +66,7 @@ export function validDto<Dto extends object>(
   for (const [name, { raw }] of fieldsOf(dto)) {
     if (!Object.hasOwn(body.value, name)) continue;
     const value = body.value[name];
-    if (value === null && nullIsAbsent) continue;
+    if (value === null && isNew) continue;
     let given = raw === true && value !== null ? rawMember(body.text, name) : value;
     // PHP turns an empty object into an empty array when it sends a resource back.
     if (Array.isArray(value) && value.length === 0 && isObjectField(dto, name)) {
@@ -76,7 +76,7 @@ export function validDto<Dto extends object>(
   }
   const instance = plainToInstance(dto, members, { excludeExtraneousValues: true });
   Object.assign(instance, nested);
-  const faults = [...faultsIn(instance, config), ...more];
+  const faults = [...faultsIn(instance, config, isNew), ...more];
   if (faults.length > 0) throw new ValidationError(faults);
   return instance;
 }

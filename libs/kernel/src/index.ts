@@ -44,4 +44,12 @@ export { tooDeepAt, tooManyValuesAt } from './text/json-limits.js';
 export { rawElements, rawMember } from './text/json-members.js';
 export { jsonErrorAt } from './text/json-syntax.js';
 export { jsonText, RawJson } from './text/raw-json.js';
-export { codePoints, isPrintable, isStorable } from './text/well-formed.js';
+export {
+  BIDI_CONTROLS,
+  BIDI_RULE,
+  bidiFaults,
+  codePoints,
+  hasBidiControl,
+  isPrintable,
+  isStorable,
+} from './text/well-formed.js';

@@ -54,6 +54,20 @@ describe('readImport', () => {
     ]);
   });
 
+  it('refuses bidirectional controls in names and URLs', () => {
+    const hidden = '\u202egpj.exe';
+    const faults = ['name', 'partition', 'voiceUrl', 'messagingUrl'].map((name) => {
+      const value = name.endsWith('Url') ? `https://a.example/${hidden}` : hidden;
+      return faultsOf([{ ...record, [name]: value }]);
+    });
+    expect(faults).toEqual([
+      [['/0/name', 'format']],
+      [['/0/partition', 'format']],
+      [['/0/voiceUrl', 'format']],
+      [['/0/messagingUrl', 'format']],
+    ]);
+  });
+
   it('reports every fault with its JSON Pointer', () => {
     expect(
       faultsOf([

@@ -1,6 +1,8 @@
 import {
+  BIDI_RULE,
   type FieldCode,
   type FieldFault,
+  hasBidiControl,
   hasLength,
   isHttpUrl,
   isPrintable,
@@ -102,6 +104,7 @@ class RecordReader {
     if (text === undefined) return null;
     if (!hasLength(text, max)) this.fault(name, 'length', `must have 1 to ${max} characters`);
     else if (!isPrintable(text)) this.fault(name, 'format', 'must not contain control characters');
+    else if (hasBidiControl(text)) this.fault(name, 'format', BIDI_RULE);
     return text;
   }
 
@@ -111,6 +114,7 @@ class RecordReader {
     if (!hasLength(url, MAX_URL))
       this.fault(name, 'length', `must have 1 to ${MAX_URL} characters`);
     else if (!isHttpUrl(url)) this.fault(name, 'format', 'must be an absolute http or https URL');
+    else if (hasBidiControl(url)) this.fault(name, 'format', BIDI_RULE);
     return url;
   }
 

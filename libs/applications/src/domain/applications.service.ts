@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { EnvironmentsService } from '#libs/identity/domain';
 import {
   AuditTrail,
+  bidiFaults,
   type FieldFault,
   isNumericId,
   NotFoundError,
@@ -88,6 +89,7 @@ export class ApplicationsService {
       const revision = application.revisedBy(changes);
       refuseFaults([
         ...missingUrlFaults(application, revision),
+        ...bidiFaults(revision),
         ...(await this.environmentFaults(revision)),
       ]);
       if (Object.keys(revision).length === 0) return application.version;
@@ -146,7 +148,7 @@ export class ApplicationsService {
       ...(id !== undefined && taken.has(id) ? [faultAt(index, 'id', 'conflict', 'is taken')] : []),
       ...(accounts.has(userId)
         ? []
-        : [faultAt(index, 'userId', 'unknown_reference', 'must be the number of an account')]),
+        : [faultAt(index, 'userId', 'unknown_reference', 'names no account')]),
       ...(environmentId !== null && unknownEnvironments.has(environmentId)
         ? [faultAt(index, 'environment', 'unknown_reference', UNKNOWN_ENVIRONMENT)]
         : []),

@@ -3,6 +3,7 @@ import { ApplicationsService } from '#libs/applications/domain';
 import {
   type AuditEntry,
   AuditTrail,
+  bidiFaults,
   isNumericId,
   NotFoundError,
   type Page,
@@ -144,6 +145,8 @@ export class WebhooksService {
         changes.resource === undefined ? 'event' : 'resource',
       );
       const revision = webhook.revisedBy(changes, this.secrets);
+      const faults = bidiFaults({ name: revision.name, targetUrl: newTarget ? targetUrl : null });
+      if (faults.length > 0) throw new ValidationError(faults);
       const newKey = signature !== undefined && signature !== webhook.signature;
       if (newKey) await this.replaceKey(webhook, signature);
       if (!newKey && Object.keys(revision).length === 0) {
