@@ -103,14 +103,16 @@ describe('listen', () => {
 
   it('prints a body that is not JSON unchanged, without control characters', async () => {
     const { command, url } = await listen();
-    await post(`${url}path?q=1`, 'plain \u001b[31mtext');
-    await command.printed(/ POST \/path\?q=1 answered 200\nplain \\u001b\[31mtext\n/);
+    await post(`${url}path?q=1`, 'plain \u001b[31mtext \u202egpj.exe');
+    await command.printed(
+      / POST \/path\?q=1 answered 200\nplain \\u001b\[31mtext \\u202egpj\.exe\n/,
+    );
   });
 
   it('prints no control characters of JSON members either', async () => {
     const { command, url } = await listen();
-    await post(url, '{"event":"\\u001b[2J","resource":"call"}');
-    await command.printed(/ \\u001b\[2J call answered 200\n/);
+    await post(url, '{"event":"\\u001b[2J\\u202e\\nverified","resource":"call"}');
+    await command.printed(/ \\u001b\[2J\\u202e\\u000averified call answered 200\n/);
   });
 
   it('answers 503 to the first notifications, then the given status, with Retry-After if it is a failure', async () => {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { BIDI_CONTROLS } from '#libs/kernel';
 
 export interface OutputOptions {
   json?: true;
@@ -11,14 +12,33 @@ export function addJsonOption(command: Command): void {
   command.option('--json', 'print an object of JSON for each line');
 }
 
+const CONTROLS = new RegExp(`[\\0-\\x08\\x0b-\\x1f\\x7f-\\x9f${BIDI_CONTROLS}]`, 'g');
+
+/**
+ * Escapes characters that would control the terminal or reorder its text, as JSON does, so that the JSON of an
+ * escaped text stays the same value. Line breaks and tabs stay.
+ */
+export function printable(text: string): string {
+  return text.replace(CONTROLS, escaped);
+}
+
+/** Like {@link printable}, also without line breaks: nobody else's text can look like a line of ours. */
+export function inOneLine(text: string): string {
+  return printable(text).replace(/[\n\t]/g, escaped);
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
 /**
  * Prints a result on standard output.
  * @param value the result with `--json`, as an object or as JSON text in one line
  * @param line the result for people
  */
 export function print({ json }: OutputOptions, value: object | string, line: string): void {
-  if (json) console.log(typeof value === 'string' ? value : JSON.stringify(value));
-  else console.log(line);
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  console.log(printable(json ? text : line));
 }
 
 /**
@@ -26,7 +46,12 @@ export function print({ json }: OutputOptions, value: object | string, line: str
  * gets rows only.
  */
 export function tell({ json }: OutputOptions, line: string): void {
-  if (!json) console.error(line);
+  if (!json) complain(line);
+}
+
+/** Prints a line on standard error. */
+export function complain(line: string): void {
+  console.error(printable(line));
 }
 
 /** A line of a table. */

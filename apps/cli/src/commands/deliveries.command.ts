@@ -6,8 +6,7 @@ import { activityOf } from '../api/activity.js';
 import type { ApiConnection } from '../api/api-connection.js';
 import { type ApiOptions, apiOf, withApiOptions } from '../api/api-options.js';
 import { example, numericId, wholeNumber } from '../arguments.js';
-import { printable } from '../listen/notification-text.js';
-import { type OutputOptions, print, row, tell } from '../output.js';
+import { complain, type OutputOptions, print, row, tell } from '../output.js';
 import { stopSignal } from '../stop-signal.js';
 
 type Delivery = Schemas['Delivery'];
@@ -107,7 +106,7 @@ async function list(options: ListOptions, command: Command): Promise<void> {
 function lineOf({ createdAt, id, state, ...others }: Delivery): string {
   const { attempts, event, resource, webhookId, targetUrl } = others;
   const about = `${event} ${resource}`;
-  return lineWith(createdAt, id, state, String(attempts), about, webhookId, printable(targetUrl));
+  return lineWith(createdAt, id, state, String(attempts), about, webhookId, targetUrl);
 }
 
 function lineWith(...columns: readonly string[]): string {
@@ -119,8 +118,8 @@ async function tail(options: ListOptions, command: Command): Promise<void> {
   const { webhook, state } = options;
   let attempt = '';
   for await (const { event, data } of activityOf(api, stopSignal())) {
-    if (event === 'open') console.error('waiting for deliveries');
-    if (event === 'interrupted') console.error('some may be missing here: see deliveries list');
+    if (event === 'open') complain('waiting for deliveries');
+    if (event === 'interrupted') complain('some may be missing here: see deliveries list');
     if (event === 'attempt') attempt = resultOf(JSON.parse(data) as Attempt);
     if (event !== 'delivery') continue;
     const delivery = JSON.parse(data) as Delivery;
@@ -154,8 +153,8 @@ function textOf(delivery: Schemas['DeliveryWithAttempts']): string {
     row([String(attempt.number), -3], [attempt.at, 24], [resultOf(attempt), 0]),
   );
   const said = attemptLog.at(-1)?.responseBody?.split('\n', 1)[0];
-  const answer = said ? [`the last answer began with: ${printable(said)}`] : [];
-  return [verdict, about, `to ${printable(targetUrl)}`, ...log, ...answer].join('\n');
+  const answer = said ? [`the last answer began with: ${said}`] : [];
+  return [verdict, about, `to ${targetUrl}`, ...log, ...answer].join('\n');
 }
 
 function resultOf({ status, error, durationMs, address }: Attempt): string {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { example } from '../arguments.js';
-import { type OutputOptions, print } from '../output.js';
+import { complain, type OutputOptions, print } from '../output.js';
 
 /** `migrate` */
 export function addMigrateCommand(program: Command): void {
@@ -16,8 +16,7 @@ async function run(options: OutputOptions): Promise<void> {
     import('#libs/runtime'),
     import('../context-schemas.js'),
   ]);
-  const tell = (line: string): void => console.error(line);
-  const done = await migrate(readConfig(), contextSchemas, { print: tell });
+  const done = await migrate(readConfig(), contextSchemas, { print: complain });
   const lines = [...done.map((name) => `migrated ${name}`), 'The database is up to date.'];
   print(options, { migrated: done }, lines.join('\n'));
 }

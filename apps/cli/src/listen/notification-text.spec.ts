@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { printable, readableBody, stringMembers } from './notification-text.js';
+import { readableBody, stringMembers } from './notification-text.js';
 
 const readable = (text: string) => readableBody(Buffer.from(text));
 
@@ -23,14 +23,6 @@ describe('readableBody', () => {
   it('indents a string of 200,000 characters', () => {
     const long = JSON.stringify({ text: '\\"'.repeat(100_000) });
     expect(readable(long)).toHaveLength(long.length + '\n  '.length + ' '.length + '\n'.length);
-  });
-});
-
-describe('printable', () => {
-  it('escapes characters that would control the terminal', () => {
-    expect(printable('\u001b[2Ja\r\u009bb\u0007\n\tä')).toBe(
-      '\\u001b[2Ja\\u000d\\u009bb\\u0007\n\tä',
-    );
   });
 });
 

@@ -1,3 +1,5 @@
+import { inOneLine } from '../output.js';
+
 /** A request, or a notification, as it is printed. */
 export interface Arrival {
   /** `POST /path`; absent for what came by the stream. */
@@ -15,7 +17,7 @@ export function arrivalText({ request = '', verdict, outcome, body }: Arrival): 
   const members = body ? stringMembers(body, ['event', 'resource', 'id']).join(' ') : '';
   const line = [time, verdict, members || request, outcome].filter(Boolean).join(' ');
   const text = body && body.length > 0 ? `\n${readableBody(body)}` : '';
-  return `${printable(line)}${text}`;
+  return `${inOneLine(line)}${text}`;
 }
 
 /** An arrival for programs. */
@@ -29,7 +31,7 @@ export function arrivalObject({ body, ...arrival }: Arrival): object {
  */
 export function readableBody(body: Buffer): string {
   const text = body.toString();
-  return printable(isJson(text) ? indented(text) : text);
+  return isJson(text) ? indented(text) : text;
 }
 
 /** The named members of a JSON object that are strings; none for other texts. */
@@ -39,13 +41,6 @@ export function stringMembers(body: Buffer, names: readonly string[]): string[] 
   if (typeof value !== 'object' || value === null) return [];
   const members = new Map<string, unknown>(Object.entries(value));
   return names.map((name) => members.get(name)).filter((member) => typeof member === 'string');
-}
-
-/** Escapes control characters, so that they do not affect the terminal. */
-export function printable(text: string): string {
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, (character) => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  });
 }
 
 function isJson(text: string): boolean {
