@@ -156,6 +156,11 @@ describe('events send', () => {
   it.each([
     ['an array', '[{"id":"1", "data":{"n":12345678901234567890}},\n {"id":"2"}]'],
     ['an object on each line', '{"id":"1", "data":{"n":12345678901234567890}}\n\n{"id":"2"}\n'],
+    [
+      'the body of a batch',
+      '{"events": [{"id":"1", "data":{"n":12345678901234567890}}, {"id":"2"}]}',
+    ],
+    ['behind a mark', '\ufeff[{"id":"1", "data":{"n":12345678901234567890}}, {"id":"2"}]'],
   ])('sends the events of a file, %s, exactly as they are written', async (_, text) => {
     const { code, stderr } = await inFile(text);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -182,7 +187,16 @@ describe('events send', () => {
 
   it.each([
     ['', 'There is no event in standard input.'],
-    ['{"id":1}\n\nnonsense', 'In standard input, line 3 is no JSON object.'],
+    ['[]', 'There is no event in standard input.'],
+    ['{"events":[]}', 'There is no event in standard input.'],
+    ['{"events":[1]}', 'In standard input, event 1 is no JSON object.'],
+    ['{"id":1}\n[]', 'In standard input, line 2 is no JSON object.'],
+    ['{"id":1}\n\nnonsense', 'standard input is not JSON (line 3, column 1).'],
+    ['{"id":1}\n{"id":2,}', 'standard input is not JSON (line 2, column 9).'],
+    ['[{"id":1},\n{"id":2}', 'standard input is not JSON (line 2, column 9).'],
+    ['{\n "id": 1,\n}', 'standard input is not JSON (line 3, column 1).'],
+    ['event,resource\ncdrCreated,call', 'standard input is not JSON (line 1, column 1).'],
+    ['{\0"\0}\0', 'The text in standard input is not UTF-8.'],
     ['[1]', 'In standard input, event 1 is no JSON object.'],
     ['"text"', 'In standard input, event 1 is no JSON object.'],
   ])('sends nothing of a file with a fault: %j', async (text, says) => {
@@ -230,6 +244,7 @@ describe('events send', () => {
     [['--account', '7', '--url', 'http://a:geheim@127.0.0.1'], 'must have no credentials'],
     [['--account', '7', '--url', 'http://:geheim@127.0.0.1'], 'must have no credentials'],
     [['--account', '7', '--url', 'http://127.0.0.1/?geheim'], 'no query and no fragment'],
+    [['--account', '7', '--url', 'http://127.0.0.1/base/v1/'], 'the address without /v1'],
     [['--account', '7', '--url', 'ftp://a:geheim@127.0.0.1'], 'must be an http or https URL'],
   ])('refuses %j with exit code 2, names the fault and sends nothing', async (args, says) => {
     const { code, stderr } = await send(args);

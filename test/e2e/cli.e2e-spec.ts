@@ -399,18 +399,37 @@ describe('import-applications', () => {
   });
 
   it.each([
-    ['no JSON', '[{"name": ', / is not JSON: .*\n$/],
+    ['no JSON', '[{"name": ', / is not JSON \(line 1, column 11\)\.\n$/],
     [
-      'not UTF-8',
-      Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d]),
-      / is not JSON: it is not UTF-8\.\n$/,
+      'a trailing comma',
+      '[\n {"password": "secret"},\n]',
+      / is not JSON \(line 3, column 1\)\.\n$/,
     ],
+    ['CSV', 'id,name\n1,secret', / is not JSON \(line 1, column 1\)\.\n$/],
+    ['an object on each line', '{"id":1}\n{"id":2}', / is not JSON \(line 2, column 1\)\.\n$/],
+    ['ISO 8859-1', Buffer.from('["ä"]', 'latin1'), /^The text in .* is not UTF-8\.\n$/],
+    ['UTF-16', Buffer.from('[{"id":1}]', 'utf16le'), /^The text in .* is not UTF-8\.\n$/],
+    ['users that are no array', '{"users": {}}', /^\/users: users must be a JSON array\.\n$/],
     ['no array', '{"name": "Old shop"}', /^The file must hold a JSON array of applications\.\n$/],
   ])('says in one sentence that the file contains %s', async (_what, content, sentence) => {
     const { code, stdout, stderr } = await importFile(content);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(sentence);
+    expect(stderr).not.toContain('secret');
     expect(stderr.trimEnd()).not.toContain('\n');
+  });
+
+  it('imports an object that has applications or users alone', async () => {
+    const applications = JSON.stringify({ applications: [anApplication()] });
+    expect(await importFile(applications)).toMatchObject({
+      code: 0,
+      stdout: 'imported 0 users and 1 application\n',
+    });
+    const users = JSON.stringify({ users: [{ id: 6999999, username: 'lonely-shop' }] });
+    expect(await importFile(users)).toMatchObject({
+      code: 0,
+      stdout: 'imported 1 user and 0 applications\n',
+    });
   });
 
   describe('with users', () => {
@@ -481,7 +500,7 @@ describe('import-applications', () => {
       );
       const orphan = { users: [users[0]], applications: [anApplication({ userId: 799999999 })] };
       expect((await importFile(JSON.stringify(orphan))).stderr).toBe(
-        '/applications/0/userId: userId must be the number of an account.\n',
+        '/applications/0/userId: userId names no account.\n',
       );
       expect(await database.query(`SELECT 1 FROM users WHERE username = 'fine'`)).toEqual([]);
     });

@@ -31,6 +31,9 @@ export async function apiOf(options: ApiOptions, command: Command): Promise<ApiC
   if (api.search !== '' || api.hash !== '') {
     command.error("error: option '--url' must have no query and no fragment");
   }
+  if (/\/v1\/*$/.test(api.pathname)) {
+    command.error("error: option '--url' must be the address without /v1");
+  }
   const password = await passwordOf(options, api, command);
   return new ApiConnection(api, { username: options.user, password });
 }

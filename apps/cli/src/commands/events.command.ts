@@ -6,7 +6,7 @@ import { type EventAnswer, sendEvents } from '../events/event-sender.js';
 import { REPORTED_KINDS, type ReportedKind, type Resource, RESOURCES } from '#libs/webhooks/domain';
 import { sampleEvents } from '../events/samples.js';
 import { CommandFailure } from '../failure.js';
-import { type OutputOptions, print } from '../output.js';
+import { complain, type OutputOptions, print } from '../output.js';
 
 const MAX_COUNT = 1_000;
 
@@ -32,7 +32,7 @@ export function addEventsCommands(program: Command): void {
   withApiOptions(command, 'platform')
     .option(
       '--from-file <file>',
-      'send the events of a file as they are: an object of JSON, an array, or an object on each line; - for standard input',
+      'send the events of a file as they are: an object of JSON, an array, the body of a batch, or an object on each line; - for standard input',
     )
     .addOption(new Option('--event <kind>', 'send only this kind').choices(REPORTED_KINDS))
     .addOption(new Option('--resource <resource>', 'what the events are about').choices(RESOURCES))
@@ -91,7 +91,7 @@ async function report(
     const what = `${event} ${resource}`;
     if ('error' in answer) {
       refused++;
-      console.error(`${place}, ${what}, refused: ${answer.error}`);
+      complain(`${place}, ${what}, refused: ${answer.error}`);
       continue;
     }
     const deliveries = answer.deliveries === 1 ? '1 delivery' : `${answer.deliveries} deliveries`;

@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { example } from '../arguments.js';
-import { CommandFailure } from '../failure.js';
+import { notJson, parsed, readText } from '../json-file.js';
 import { type OutputOptions, print } from '../output.js';
 
 /** `import-applications` */
@@ -11,7 +10,7 @@ export function addImportApplicationsCommand(program: Command): void {
     .argument(
       '<file>',
       'a JSON array of applications, in the form that the API returns; or an object with such `users` ' +
-        '(each may have a `password`) and `applications`',
+        '(each may have a `password`), `applications`, or both',
     )
     .description(
       'import applications, and their users, that were created elsewhere, with their ids; all or nothing',
@@ -21,12 +20,14 @@ export function addImportApplicationsCommand(program: Command): void {
 }
 
 async function run(file: string, options: OutputOptions): Promise<void> {
-  const content = await readJson(file);
+  const text = await readText(file);
+  const content = parsed(text);
+  if (content === undefined) throw notJson(file, text);
   const { withImports } = await import('../services.js');
   const imported = await withImports(async ({ users, applications, transactions }) => {
-    if (!hasUsers(content)) return { applications: await applications.import(content) };
-    const importUsers = await located('/users', () => users.prepareImport(content.users));
-    const importApplications = () => applications.import(content.applications);
+    if (!hasParts(content)) return { applications: await applications.import(content) };
+    const importUsers = await located('/users', () => users.prepareImport(content.users ?? []));
+    const importApplications = () => applications.import(content.applications ?? []);
     return transactions.run(async () => ({
       users: await located('/users', importUsers),
       applications: await located('/applications', importApplications),
@@ -50,21 +51,8 @@ async function located<Result>(part: string, work: () => Promise<Result>): Promi
   }
 }
 
-function hasUsers(value: unknown): value is { users: unknown; applications?: unknown } {
-  return typeof value === 'object' && value !== null && 'users' in value;
-}
-
-async function readJson(file: string): Promise<unknown> {
-  let bytes: Buffer;
-  try {
-    bytes = await readFile(file);
-  } catch (error) {
-    throw new CommandFailure(`${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
-  }
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch (error) {
-    const why = error instanceof SyntaxError ? error.message : 'it is not UTF-8';
-    throw new CommandFailure(`${file} is not JSON: ${why}.`);
-  }
+function hasParts(value: unknown): value is { users?: unknown; applications?: unknown } {
+  return (
+    typeof value === 'object' && value !== null && ('users' in value || 'applications' in value)
+  );
 }

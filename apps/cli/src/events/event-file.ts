@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises';
-import { buffer } from 'node:stream/consumers';
-import { rawElements } from '#libs/kernel';
+import { rawElements, rawMember } from '#libs/kernel';
 import { CommandFailure } from '../failure.js';
+import { nameOf, notJson, parsed, readText } from '../json-file.js';
 
 /** An event in a file. */
 export interface FileEvent {
@@ -15,7 +14,7 @@ export interface FileEvent {
 }
 
 /**
- * The events of a file: a JSON object, an array of them, or an object on each line.
+ * The events of a file: a JSON object, an array of them, the body of a batch, or an object on each line.
  * @param file a path, or `-` for standard input
  * @throws CommandFailure
  */
@@ -23,7 +22,7 @@ export async function readEvents(file: string): Promise<FileEvent[]> {
   const text = await readText(file);
   const whole = parsed(text);
   const isOnLines = whole === undefined;
-  const texts = Array.isArray(whole) ? rawElements(text) : isOnLines ? text.split('\n') : [text];
+  const texts = isOnLines ? linesOf(file, text) : eventsOf(whole, text);
   const events = texts
     .map((one, index) => ({ one, place: `${isOnLines ? 'line' : 'event'} ${index + 1}` }))
     .filter(({ one }) => one.trim() !== '');
@@ -38,33 +37,24 @@ export async function readEvents(file: string): Promise<FileEvent[]> {
   });
 }
 
-async function readText(file: string): Promise<string> {
-  let bytes: Buffer;
-  try {
-    bytes = await (file === '-' ? buffer(process.stdin) : readFile(file));
-  } catch (error) {
-    throw new CommandFailure(`${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`);
-  }
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw new CommandFailure(`The text in ${nameOf(file)} is not UTF-8.`);
-  }
+/** The texts of the events in a JSON text. */
+function eventsOf(value: unknown, text: string): string[] {
+  if (Array.isArray(value)) return rawElements(text);
+  const { events, event } = (value ?? {}) as { events?: unknown; event?: unknown };
+  const isBatch = Array.isArray(events) && event === undefined;
+  return isBatch ? rawElements(rawMember(text, 'events') ?? '[]') : [text];
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+/** @throws CommandFailure for a line that is not JSON, or for the whole text if even its first line is not */
+function linesOf(file: string, text: string): string[] {
+  const lines = text.split('\n');
+  const faulty = lines.findIndex((line) => line.trim() !== '' && parsed(line) === undefined);
+  if (faulty < 0) return lines;
+  const isFirst = lines.slice(0, faulty).every((line) => line.trim() === '');
+  throw notJson(nameOf(file), isFirst ? text : `${'\n'.repeat(faulty)}${lines[faulty]!}`);
 }
 
 /** The API says what is wrong with another value. */
 function word(value: unknown): string {
   return typeof value === 'string' ? value : '?';
-}
-
-function nameOf(file: string): string {
-  return file === '-' ? 'standard input' : file;
 }
