@@ -1,6 +1,15 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { once } from 'node:events';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +20,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { migrate, readConfig } from '#libs/runtime';
 import { contextSchemas } from '../../apps/cli/src/context-schemas.js';
+import { eventually } from '#tools/eventually';
+import { freePort } from '#tools/net';
 import { HEAP_LIMITS } from '#tools/settings';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { testDatabaseUrl } from '../support/environment.js';
@@ -120,11 +131,66 @@ describe('docker-compose.yml', () => {
 
   it('sets a Redis password and passes it to every process that uses Redis', () => {
     const password = '${REDIS_PASSWORD:?choose a password}';
-    const { command = [], environment = {} } = services.redis!;
-    expect(command[command.indexOf('--requirepass') + 1]).toBe(password);
-    expect(environment.REDISCLI_AUTH).toBe(password);
+    expect(services.redis!.environment!.REDISCLI_AUTH).toBe(password);
     for (const { environment: own } of [services.api!, services.worker!, services.cli!]) {
       expect(own!.REDIS_URL).toBe(`redis://:${password}@redis:6379`);
+    }
+  });
+
+  it('has no secret in the arguments of a process, which every user of the host can read', () => {
+    for (const [name, { command = [], entrypoint = [], healthcheck }] of Object.entries(services)) {
+      const args = [...entrypoint, ...command, ...(healthcheck?.test ?? [])].join(' ');
+      // With two dollars, a shell in the container replaces the name, and compose does not.
+      expect([name, args.replaceAll(/\$\$\w+/g, '')]).toEqual([
+        name,
+        expect.not.stringContaining('$'),
+      ]);
+    }
+  });
+
+  it('starts Redis with its password and settings, and without a shell that would keep its signals', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'redis-'));
+    const port = await freePort();
+    const password = 'pass.word-~_1!*';
+    // What the image has, except that Redis listens where this test finds it.
+    const entrypoint = `#!/bin/sh\nexec "$@" --port ${port} --bind 127.0.0.1 --dir ${directory}\n`;
+    writeFileSync(join(directory, 'docker-entrypoint.sh'), entrypoint, { mode: 0o755 });
+    const env = {
+      ...process.env,
+      PATH: `${directory}:${process.env['PATH'] ?? ''}`,
+      REDISCLI_AUTH: password,
+    };
+    const [program = '', ...args] = services.redis!.command!;
+    const redis = spawn(
+      program,
+      args.map((arg) => arg.replaceAll('$$', '$')),
+      { env },
+    );
+    const ended = once(redis, 'exit');
+    try {
+      const cli = (words: string[], auth = password) =>
+        execFileSync('redis-cli', ['-p', String(port), ...words], {
+          env: { ...env, REDISCLI_AUTH: auth },
+          stdio: 'pipe',
+        }).toString();
+      await eventually(
+        () =>
+          Promise.resolve()
+            .then(() => cli(['ping']))
+            .catch(() => ''),
+        (answer) => answer === 'PONG\n',
+      );
+      expect(cli(['ping'], '')).toContain('NOAUTH');
+      expect(cli(['config', 'get', 'save'])).toBe('save\n\n');
+      expect(cli(['config', 'get', 'appendonly'])).toBe('appendonly\nno\n');
+      expect(cli(['config', 'get', 'maxmemory-policy'])).toBe('maxmemory-policy\nnoeviction\n');
+      const running = readFileSync(`/proc/${redis.pid!}/cmdline`, 'utf8');
+      expect(running).toMatch(/^redis-server /);
+      expect(running).not.toContain(password);
+    } finally {
+      redis.kill('SIGTERM');
+      expect(await ended).toEqual([0, null]);
+      rmSync(directory, { recursive: true, force: true });
     }
   });
 
