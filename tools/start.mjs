@@ -52,6 +52,7 @@ async function main() {
   const at = listenAt(process.env);
   const ports = givenPorts(at);
   const given = { databaseUrl: process.env.DATABASE_URL, redisUrl: process.env.REDIS_URL };
+  refuseProduction(given);
   requireStores(given);
 
   const running = await takeDataDir();
@@ -97,6 +98,15 @@ async function main() {
     secretsKeys: env.SECRETS_KEYS,
   });
   printWelcome(at, given);
+}
+
+/** @param {Given} given @throws Problem for the embedded database, whose accounts everybody can log in to */
+function refuseProduction({ databaseUrl }) {
+  if (process.env.NODE_ENV !== 'production' || databaseUrl) return;
+  throw new Problem(
+    'NODE_ENV is production, and the embedded database has demo accounts with public passwords: ' +
+      'set DATABASE_URL (docs/operating/install.md), or unset NODE_ENV to try the service out.',
+  );
 }
 
 /** How many processes start, in words. @param {NodeJS.ProcessEnv} env */

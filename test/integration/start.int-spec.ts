@@ -1,5 +1,13 @@
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,6 +60,20 @@ describe('npm start refuses with one sentence', () => {
     expect(output).toMatch(/^switchhook: DATA_DIR [^\n]* Choose another DATA_DIR\.\n$/);
     expect(output).toContain(`${dir} cannot be used: ${reason}`);
   });
+
+  it.each([{}, { REDIS_URL: 'redis://127.0.0.1:6379' }, { DATABASE_URL: '' }])(
+    'to be production with the demo accounts of its own database, with %j',
+    async (settings) => {
+      const dir = temporaryDirectory();
+      const [how, output] = await refusal(dir, { NODE_ENV: 'production', ...settings });
+      expect(how).toBe('exited with code 1');
+      expect(output).toBe(
+        'switchhook: NODE_ENV is production, and the embedded database has demo accounts with public ' +
+          'passwords: set DATABASE_URL (docs/operating/install.md), or unset NODE_ENV to try the service out.\n',
+      );
+      expect(readdirSync(dir)).toEqual([]);
+    },
+  );
 
   it('a lock that cannot be read', async () => {
     const dir = temporaryDirectory();

@@ -76,7 +76,9 @@ const schema = z.object({
   NODE_ENV: z
     .string()
     .default('development')
-    .describe('`production`: API and worker do not start without `SECRETS_KEYS`'),
+    .describe(
+      '`production`: API and worker do not start without `SECRETS_KEYS`, and `npm start` not without `DATABASE_URL`',
+    ),
   SECRETS_KEYS: secretKeys.describe(
     'keys of stored secrets, `id:base64,…`: the first encrypts, all decrypt',
   ),
