@@ -9,6 +9,7 @@ import { replaysOfAccounts } from './migrations/0006-replays-of-accounts.js';
 import { notices } from './migrations/0007-notices.js';
 import { failingWebhooks } from './migrations/0008-failing-webhooks.js';
 import { addedDeliveries } from './migrations/0009-added-deliveries.js';
+import { replayLooks } from './migrations/0010-replay-looks.js';
 import { DAYS_AHEAD } from './partitions.js';
 
 export const webhooksSchema: DatabaseSchema = {
@@ -22,6 +23,7 @@ export const webhooksSchema: DatabaseSchema = {
     notices,
     failingWebhooks,
     addedDeliveries,
+    replayLooks,
   ],
   tables: {
     // The worker must not change what a customer decides: target, secret, owner.

@@ -3,6 +3,9 @@ import { Database, Metrics } from '#libs/runtime';
 import { countPending, OLDEST_DUE } from './due-deliveries.statements.js';
 import { PendingDays } from './pending-days.js';
 
+/** Share of the time that a gauge may be read, however often it is scraped: what it costs grows with the backlog. */
+const SHARE = 0.05;
+
 /** Metrics of deliveries waiting in PostgreSQL. Every worker reports them; autoscaling uses them. */
 @Injectable()
 export class BacklogMetrics {
@@ -14,13 +17,13 @@ export class BacklogMetrics {
     metrics.gauge(
       'switchhook_oldest_due_age_seconds',
       'Age of the oldest due delivery that no worker and no queue has; the same in all workers.',
-      () => this.oldestDueS(),
+      atLeisure(() => this.oldestDueS()),
       'max',
     );
     metrics.gauge(
       'switchhook_pending_deliveries',
       'Unfinished deliveries; the same in all workers.',
-      () => this.pending(),
+      atLeisure(() => this.pending()),
       'max',
     );
   }
@@ -42,4 +45,19 @@ export class BacklogMetrics {
     }
     return pending;
   }
+}
+
+/** Reads a number anew only after a pause in proportion to how long the last reading took. */
+export function atLeisure(
+  read: () => Promise<number>,
+  now = () => performance.now(),
+): () => Promise<number> {
+  let last: { value: number; until: number } | undefined;
+  return async () => {
+    const begunAt = now();
+    if (last && begunAt < last.until) return last.value;
+    const value = await read();
+    last = { value, until: now() + (now() - begunAt) * (1 / SHARE - 1) };
+    return value;
+  };
 }

@@ -1,10 +1,22 @@
-import { type NoValues, prepared, statement } from '#libs/runtime';
+import { prepared, statement } from '#libs/runtime';
 import { joinDeliveryByKey } from './delivery-by-key.js';
 import { daysAtOnce, type Span, within } from './partition-walk.js';
 
-export const IS_ANY_CANCELLING = prepared(
-  'canceller.any',
-  'SELECT id FROM webhooks WHERE cancelling LIMIT 1',
+/** How many subscriptions one look covers. The next one goes on behind them. */
+export const CANCELLED_AT_ONCE = 200;
+
+/**
+ * Subscriptions whose cancelling began more than a minute ago. It does not end earlier because an event
+ * that was being accepted during the switch-off may commit a little later.
+ */
+const MAY_END = `w.cancelling AND greatest(w.updated_at, w.deleted_at) < now() - interval '1 minute'`;
+
+/** The next subscriptions that may have outdated deliveries. */
+export const NEXT_CANCELLING = prepared<{ after: string }, { id: string; mayEnd: boolean }>(
+  'canceller.next',
+  `
+SELECT id, ${MAY_END} AS "mayEnd" FROM webhooks w WHERE cancelling AND id > @after::bigint
+ORDER BY id LIMIT ${CANCELLED_AT_ONCE}`,
 );
 
 /** How many days {@link cancelOutdated} and {@link findOutdated} may cover. */
@@ -18,11 +30,11 @@ const IS_FREE_TO_CHANGE = '(claimed_until IS NULL OR claimed_until <= now())';
  * flight can end and be recorded.
  */
 export function cancelOutdated(span: Span) {
-  return statement<{ limit: number }, { id: string }>(`
+  return statement<{ webhookIds: string[]; limit: number }, { id: string }>(`
 WITH off AS (
   SELECT id, generation, CASE WHEN deleted_at IS NOT NULL THEN 'deleted'
     ELSE coalesce(disabled_reason, 'disabled') END AS reason
-  FROM webhooks WHERE cancelling
+  FROM webhooks WHERE id = ANY (@webhookIds::bigint[]) AND cancelling
 ),
 outdated AS (
   SELECT d.id, off.generation, off.reason FROM off CROSS JOIN LATERAL (
@@ -45,17 +57,6 @@ SET state = 'cancelled', reason = l.reason, completed_at = now(), claimed_until 
 FROM locked l WHERE d.id = l.id AND ${within('d.id', span)}
 RETURNING d.id`);
 }
-
-/**
- * Subscriptions whose cancelling began more than a minute ago. It does not end earlier because an event
- * that was being accepted during the switch-off may commit a little later.
- */
-const MAY_END = `w.cancelling AND greatest(w.updated_at, w.deleted_at) < now() - interval '1 minute'`;
-
-export const MAY_END_CANCELLING = prepared<NoValues, { id: string }>(
-  'canceller.may-end',
-  `SELECT id FROM webhooks w WHERE ${MAY_END}`,
-);
 
 /** Subscriptions that still have outdated deliveries. */
 export function findOutdated(span: Span) {

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { BackgroundTasks, Database } from '#libs/runtime';
 import {
+  CANCELLED_AT_ONCE,
   cancelOutdated,
   DAYS_CANCELLED,
   END_CANCELLING,
   findOutdated,
-  IS_ANY_CANCELLING,
-  MAY_END_CANCELLING,
+  NEXT_CANCELLING,
 } from './delivery-canceller.statements.js';
 import { PendingDays } from './pending-days.js';
 import type { Span } from './partition-walk.js';
@@ -22,6 +22,9 @@ const BATCH = 1_000;
  */
 @Injectable()
 export class DeliveryCanceller {
+  /** The subscription after which the next look begins. */
+  private after = '0';
+
   constructor(
     tasks: BackgroundTasks,
     private readonly database: Database,
@@ -31,19 +34,23 @@ export class DeliveryCanceller {
   }
 
   private async run(): Promise<void> {
-    const cancelling = await this.database.run(IS_ANY_CANCELLING);
+    const cancelling = await this.database.run(NEXT_CANCELLING, { after: this.after });
+    const isFull = cancelling.length === CANCELLED_AT_ONCE;
+    this.after = (isFull ? cancelling.at(-1)?.id : undefined) ?? '0';
     if (cancelling.length === 0) return;
     const spans = await this.pendingDays.spans(DAYS_CANCELLED);
     const end = performance.now() + RUN_MS;
-    for (const span of spans) await this.cancel(span, end);
-    await this.endCancelling(spans);
+    const webhookIds = cancelling.map(({ id }) => id);
+    for (const span of spans) await this.cancel(webhookIds, span, end);
+    const asked = cancelling.filter(({ mayEnd }) => mayEnd).map(({ id }) => id);
+    if (asked.length > 0) await this.endCancelling(asked, spans);
   }
 
-  private async cancel(span: Span, end: number): Promise<void> {
+  private async cancel(webhookIds: string[], span: Span, end: number): Promise<void> {
     let cancelled: unknown[];
     do {
       if (performance.now() > end) return;
-      cancelled = await this.database.run(cancelOutdated(span), { limit: BATCH });
+      cancelled = await this.database.run(cancelOutdated(span), { webhookIds, limit: BATCH });
     } while (cancelled.length === BATCH);
   }
 
@@ -51,10 +58,8 @@ export class DeliveryCanceller {
    * Deliveries that became pending after the days were read have the present generation, because their
    * subscription was switched off long before.
    */
-  private async endCancelling(spans: readonly Span[]): Promise<void> {
-    const asked = await this.database.run(MAY_END_CANCELLING);
-    if (asked.length === 0) return;
-    const done = new Set(asked.map(({ id }) => id));
+  private async endCancelling(asked: readonly string[], spans: readonly Span[]): Promise<void> {
+    const done = new Set(asked);
     for (const span of spans) {
       const left = await this.database.run(findOutdated(span), { webhookIds: [...done] });
       for (const { id } of left) done.delete(id);

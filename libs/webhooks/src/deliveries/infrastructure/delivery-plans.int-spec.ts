@@ -13,17 +13,8 @@ import { countReplayable, findReplayable } from './replayable.statements.js';
 import { continueReplay, findWaiting } from './replay-progress.statements.js';
 import { listDeliveries } from './shown-delivery.statements.js';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
+import { rowsIn, type Step } from '../../../../../test/support/plans.js';
 import { aSubscription, anAccount } from '../../../../../test/support/rows.js';
-
-/** A step of a plan, as EXPLAIN (ANALYZE) reports it. */
-interface Step {
-  'Relation Name'?: string;
-  'Actual Rows': number;
-  'Actual Loops': number;
-  'Rows Removed by Filter'?: number;
-  'Rows Removed by Join Filter'?: number;
-  Plans?: Step[];
-}
 
 type Scalar = string | number | boolean | null | undefined;
 type Value = Scalar | Scalar[];
@@ -103,7 +94,7 @@ async function rowsReadByPrepared(values: Value[], before = 'SELECT'): Promise<n
     `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE statement${values.length === 0 ? '' : `(${values.map(literal).join(', ')})`}`,
   );
   await client.query('ROLLBACK');
-  return readBy(rows[0]!['QUERY PLAN'][0]!.Plan);
+  return rowsIn(rows[0]!['QUERY PLAN'][0]!.Plan, /^(deliveries|events)/);
 }
 
 function literal(value: Value): string {
@@ -113,14 +104,6 @@ function literal(value: Value): string {
 
 function element(value: Scalar): string {
   return value === null || value === undefined ? 'NULL' : `"${String(value)}"`;
-}
-
-function readBy(step: Step): number {
-  const ofStep = /^(deliveries|events)/.test(step['Relation Name'] ?? '')
-    ? (step['Actual Rows'] + (step['Rows Removed by Filter'] ?? 0)) * step['Actual Loops']
-    : 0;
-  const compared = (step['Rows Removed by Join Filter'] ?? 0) * step['Actual Loops'];
-  return (step.Plans ?? []).reduce((sum, inner) => sum + readBy(inner), ofStep + compared);
 }
 
 /** Puts the due deliveries onto the queue. */

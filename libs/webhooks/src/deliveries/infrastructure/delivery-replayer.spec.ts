@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest';
 import type { BackgroundTasks, Database, TaskWork } from '#libs/runtime';
 import type { PendingDays } from './pending-days.js';
 import { DeliveryReplayer } from './delivery-replayer.js';
-import { IS_ANY_REPLAYING, READY_REPLAYS } from './replay-progress.statements.js';
+import { IS_ANY_REPLAYING, NEXT_REPLAYS, NEXT_WITH_PARTS } from './replay-look.statements.js';
 
 const NOTHING_YET = '019a0b1c-2d3e-7f40-8a51-b26c73d84e95';
 const locked = new Error('canceling statement due to lock timeout');
@@ -10,7 +10,14 @@ const locked = new Error('canceling statement due to lock timeout');
 /** Runs once for the replays a, b and c; the rows of b are locked. @returns the replays that continued */
 async function run(signal: AbortSignal): Promise<{ continuedIds: string[]; failure: unknown }> {
   const continuedIds: string[] = [];
-  const of = { webhookId: '1', states: [], after: NOTHING_YET, until: new Date() };
+  const of = {
+    accountId: '1',
+    webhookId: '1',
+    fate: 'ready',
+    states: [],
+    after: NOTHING_YET,
+    until: new Date(),
+  };
   const ready = ['a', 'b', 'c'].map((id) => ({ ...of, id }));
   const continued = (id: unknown) => {
     if (id === 'b') return Promise.reject(locked);
@@ -18,10 +25,12 @@ async function run(signal: AbortSignal): Promise<{ continuedIds: string[]; failu
     return Promise.resolve([]);
   };
   const database = {
-    run: (statement: object, values: { id?: string } = {}) =>
-      statement === IS_ANY_REPLAYING || statement === READY_REPLAYS
+    run: (statement: object, values: { id?: string } = {}) => {
+      if (statement === NEXT_WITH_PARTS) return Promise.resolve([]);
+      return statement === IS_ANY_REPLAYING || statement === NEXT_REPLAYS
         ? Promise.resolve(ready)
-        : continued(values.id),
+        : continued(values.id);
+    },
   };
   const days = { spans: () => Promise.resolve([]), note: () => undefined };
   const add = vi.fn<(name: string, options: object, work: TaskWork) => void>();

@@ -4,17 +4,13 @@ import { BackgroundTasks, Database } from '#libs/runtime';
 import { byDay, dayOf } from './partition-days.js';
 import { dayAt, daysOf, oldestFirst, spansOf } from './partition-walk.js';
 import { PendingDays } from './pending-days.js';
+import { ReplayLook } from './replay-look.js';
+import { IS_ANY_REPLAYING, type ReadyReplay } from './replay-look.statements.js';
 import {
-  COMPLETE_REPLAYS,
   continueReplay,
   DAYS_REPLAYED,
   DAYS_WAITING,
-  END_PARTS,
-  END_REPLAYS,
   findWaiting,
-  IS_ANY_REPLAYING,
-  READY_REPLAYS,
-  type ReadyReplay,
 } from './replay-progress.statements.js';
 import { DAYS_FOUND, findReplayable } from './replayable.statements.js';
 
@@ -28,19 +24,21 @@ const BATCH = 500;
  */
 @Injectable()
 export class DeliveryReplayer {
+  private readonly look: ReplayLook;
+
   constructor(
     tasks: BackgroundTasks,
     private readonly database: Database,
     private readonly pendingDays: PendingDays,
   ) {
+    this.look = new ReplayLook(database.run);
     tasks.add('replaying', OPTIONS, (signal) => this.replay(signal));
   }
 
   private async replay(signal: AbortSignal): Promise<void> {
     const replaying = await this.database.run(IS_ANY_REPLAYING);
     if (replaying.length === 0) return;
-    for (const end of [END_REPLAYS, END_PARTS, COMPLETE_REPLAYS]) await this.database.run(end);
-    const ready = await this.database.run(READY_REPLAYS);
+    const ready = await this.look.next();
     if (ready.length === 0) return;
     const oldest = (await daysOf(this.database.run, 'deliveries')).at(-1) ?? 0;
     const failures: unknown[] = [];

@@ -12,12 +12,7 @@ import {
 } from '#libs/runtime';
 import { eventually } from '#tools/eventually';
 import { PostgresReplayStore } from './postgres-replay.store.js';
-import {
-  COMPLETE_REPLAYS,
-  END_PARTS,
-  END_REPLAYS,
-  READY_REPLAYS,
-} from './replay-progress.statements.js';
+import { ReplayLook } from './replay-look.js';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
 import { aPendingDelivery, aSubscription, anAccount } from '../../../../../test/support/rows.js';
 
@@ -123,8 +118,9 @@ it('advances at most ten replays of an account per step, chosen at random, and t
   const other = await aSubscription(database, others);
   await store.start(others, range(other));
   const advanced = new Set<string>();
+  const look = new ReplayLook(database.run);
   const round = async () => {
-    const rows = await database.run(READY_REPLAYS);
+    const rows = await look.next();
     for (const { webhookId } of rows) advanced.add(webhookId);
     return rows.map(({ webhookId }) => webhookId);
   };
@@ -146,7 +142,7 @@ it('advances one replay of a subscription at a time, whether it is of the subscr
   const ofAll = await store.start(own, range());
   const next = await store.start(own, range(second));
   const ready = async () =>
-    (await database.run(READY_REPLAYS)).map(({ id, webhookId }) => [id, webhookId]);
+    (await new ReplayLook(database.run).next()).map(({ id, webhookId }) => [id, webhookId]);
   expect(await ready()).toEqual([
     [ofFirst, first],
     [ofAll, second],
@@ -157,7 +153,6 @@ it('advances one replay of a subscription at a time, whether it is of the subscr
     [ofAll, second],
   ]);
   await store.cancel(ofAll!);
-  await database.run(END_PARTS);
   expect(await ready()).toEqual([[next, second]]);
 });
 
@@ -173,7 +168,10 @@ it('cancels a replay with a part whose only subscription is switched off, also b
     'UPDATE webhooks SET enabled = false, generation = generation + 1 WHERE id = $1',
     [only],
   );
-  for (const end of [END_PARTS, COMPLETE_REPLAYS, END_REPLAYS, END_PARTS]) await database.run(end);
+  const look = new ReplayLook(database.run);
+  for (let times = 0; times < 2; times += 1) {
+    expect((await look.next()).map((ready) => ready.id)).not.toContain(id);
+  }
   expect(await store.find(id, own)).toMatchObject({ state: 'cancelled', total: 1, replayed: 0 });
   expect(await database.query('SELECT FROM replay_parts WHERE replay_id = $1', [id])).toEqual([]);
 });

@@ -132,11 +132,13 @@ export const OWNS_APPLICATION = prepared<{ applicationId: string; accountId: str
   'SELECT FROM applications WHERE id = @applicationId AND user_id = @accountId',
 );
 
-/** Deletes replays that ended before the retention period. */
-export const FORGET_REPLAYS = prepared<{ days: number }>(
+/** Deletes replays that ended before the retention period. @returns as many rows as were deleted */
+export const FORGET_REPLAYS = prepared<{ days: number; limit: number }>(
   'replays.forget',
-  `DELETE FROM replays WHERE id IN (
+  `
+DELETE FROM replays WHERE id = ANY (ARRAY(
   SELECT id FROM replays WHERE completed_at < now() - @days::integer * interval '24 hours'
-  FOR UPDATE SKIP LOCKED
-)`,
+  ORDER BY completed_at LIMIT @limit::integer FOR UPDATE SKIP LOCKED
+))
+RETURNING 1`,
 );

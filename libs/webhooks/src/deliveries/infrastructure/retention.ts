@@ -74,12 +74,13 @@ export class Retention {
     for (const partition of await this.partitions(days)) {
       if (partition.parent === 'deliveries') await this.expire(partition, days);
     }
-    await this.database.run(FORGET_REPLAYS, { days });
     await this.inBatches(async () => (await this.idempotencyKeys.forgetOld(BATCH)) === BATCH);
-    await this.inBatches(async () => {
-      const forgotten = await this.database.run(FORGET_COUNTS, { days, limit: BATCH });
-      return forgotten.length === BATCH;
-    });
+    for (const forget of [FORGET_REPLAYS, FORGET_COUNTS]) {
+      await this.inBatches(async () => {
+        const forgotten = await this.database.run(forget, { days, limit: BATCH });
+        return forgotten.length === BATCH;
+      });
+    }
     // Statements that still saw the partition before it was detached have ended by now.
     const gone = (await this.detached()).filter((name) => this.seenDetached.has(name));
     for (const name of gone) await this.remove(DROP, { name });

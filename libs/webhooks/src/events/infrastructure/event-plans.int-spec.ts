@@ -3,15 +3,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { dayAt } from '../../deliveries/infrastructure/partition-walk.js';
 import { listEvents } from './event.statements.js';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
+import { rowsIn, type Step } from '../../../../../test/support/plans.js';
 import { anAccount } from '../../../../../test/support/rows.js';
-
-interface Step {
-  'Relation Name'?: string;
-  'Actual Rows': number;
-  'Actual Loops': number;
-  'Rows Removed by Filter'?: number;
-  Plans?: Step[];
-}
 
 const OTHERS = 20_000;
 const OWN = 20;
@@ -38,13 +31,6 @@ async function addEvents(accountId: string, count: number): Promise<void> {
   );
 }
 
-function readBy(step: Step): number {
-  const own = step['Relation Name']?.startsWith('events')
-    ? (step['Actual Rows'] + (step['Rows Removed by Filter'] ?? 0)) * step['Actual Loops']
-    : 0;
-  return (step.Plans ?? []).reduce((sum, inner) => sum + readBy(inner), own);
-}
-
 /** How many events a list of the newest ones of an account reads. */
 async function eventsRead(accountId: string, unmatched?: true): Promise<number> {
   const today = dayAt(new Date());
@@ -57,7 +43,7 @@ async function eventsRead(accountId: string, unmatched?: true): Promise<number> 
     `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
     values,
   );
-  return readBy(rows[0]!['QUERY PLAN'][0]!.Plan);
+  return rowsIn(rows[0]!['QUERY PLAN'][0]!.Plan, /^events/);
 }
 
 it('lists the newest events of an account without reading those of others', async () => {

@@ -1,0 +1,156 @@
+import { keepNewest } from '#libs/kernel';
+import type { Run } from '#libs/runtime';
+import {
+  COMPLETE_REPLAYS,
+  END_PARTS,
+  END_REPLAYS,
+  FORGET_PARTS,
+  LEAST_ID,
+  LOOKED,
+  type LookedPart,
+  type LookedReplay,
+  NEXT_PARTS,
+  NEXT_REPLAYS,
+  NEXT_WITH_PARTS,
+  type ReadyReplay,
+} from './replay-look.statements.js';
+
+/** How many replays of an account continue in one run, chosen at random, so that others need not wait. */
+const READY_OF_ONE = 10;
+/** How many places it remembers: of accounts, and of replays. A look begins with the first one where it knows none. */
+const MOST_PLACES = 10_000;
+
+/**
+ * Looks for replays that can continue. A look reads a limited number of running replays and of their parts; the next
+ * one goes on behind them, and begins again at the end. So its cost does not depend on how many wait.
+ */
+export class ReplayLook {
+  /** The account after which the next look begins. */
+  private account = '0';
+  /** By account, the replay after which its next look begins; absent where it begins with the first one. */
+  private readonly afterReplay = new Map<string, string>();
+  /** By replay, the same of its parts' subscriptions. */
+  private readonly afterPart = new Map<string, string>();
+  /** The replay after which parts of ended replays are looked for. */
+  private afterEnded = LEAST_ID;
+
+  constructor(private readonly run: Run) {}
+
+  /** Ends what is over, and finds replays that can continue. */
+  async next(): Promise<ReadyReplay[]> {
+    await this.forgetParts();
+    const replays = await this.nextReplays();
+    const parts = await this.nextParts(replays.filter(({ fate }) => fate === null));
+    await this.end(replays, parts);
+    const ready = [...replays, ...parts].filter(({ fate }) => fate === 'ready');
+    const ofAccounts = grouped(ready, ({ accountId }) => accountId);
+    return [...ofAccounts.values()].flatMap((all) => someOf(all, READY_OF_ONE));
+  }
+
+  private async nextReplays(): Promise<LookedReplay[]> {
+    const rows = await this.run(NEXT_REPLAYS, {
+      account: this.account,
+      accountIds: [...this.afterReplay.keys()],
+      afters: [...this.afterReplay.values()],
+    });
+    const accounts = grouped(rows, ({ accountId }) => accountId);
+    const replays: LookedReplay[] = [];
+    for (const [accountId, of] of accounts) {
+      const found = of.filter((row) => row.id !== null);
+      advance(
+        this.afterReplay,
+        accountId,
+        LOOKED.replays,
+        found.map(({ id }) => id),
+      );
+      replays.push(...found);
+    }
+    const isLast = accounts.size < LOOKED.accounts;
+    this.account = isLast ? '0' : greatestOf([...accounts.keys()]);
+    return replays;
+  }
+
+  private async nextParts(replays: readonly LookedReplay[]): Promise<LookedPart[]> {
+    if (replays.length === 0) return [];
+    const rows = await this.run(NEXT_PARTS, {
+      replayIds: replays.map(({ id }) => id),
+      afters: replays.map(({ id }) => this.afterPart.get(id) ?? '0'),
+    });
+    const parts: LookedPart[] = [];
+    const empty: string[] = [];
+    for (const [id, of] of grouped(rows, (row) => row.id)) {
+      const found = of.filter((row) => row.webhookId !== null);
+      if (found.length === 0 && !this.afterPart.has(id)) empty.push(id);
+      advance(
+        this.afterPart,
+        id,
+        LOOKED.parts,
+        found.map(({ webhookId }) => webhookId),
+      );
+      parts.push(...found);
+    }
+    if (empty.length > 0) await this.run(COMPLETE_REPLAYS, { ids: empty });
+    return parts;
+  }
+
+  /**
+   * A replay of one subscription keeps its part until it is cancelled; otherwise it would be completed.
+   */
+  private async end(replays: readonly LookedReplay[], parts: readonly LookedPart[]): Promise<void> {
+    const over = parts.filter(({ fate }) => fate === 'over');
+    const ids = [
+      ...replays.filter(({ fate }) => fate === 'over'),
+      ...over.filter(({ isOnly }) => isOnly),
+    ].map(({ id }) => id);
+    if (ids.length > 0) await this.run(END_REPLAYS, { ids });
+    const ended = over.filter(({ isOnly }) => !isOnly);
+    if (ended.length === 0) return;
+    await this.run(END_PARTS, {
+      ids: ended.map(({ id }) => id),
+      webhookIds: ended.map(({ webhookId }) => webhookId),
+    });
+  }
+
+  private async forgetParts(): Promise<void> {
+    const found = await this.run(NEXT_WITH_PARTS, { after: this.afterEnded });
+    this.afterEnded = (found.length === LOOKED.replays ? found.at(-1)?.id : undefined) ?? LEAST_ID;
+    const ids = found.filter(({ hasEnded }) => hasEnded).map(({ id }) => id);
+    if (ids.length > 0) await this.run(FORGET_PARTS, { ids });
+  }
+}
+
+/** Stores where the next look at an owner begins. */
+function advance(
+  places: Map<string, string>,
+  owner: string,
+  most: number,
+  found: readonly string[],
+): void {
+  const last = found.length < most ? undefined : found.at(-1);
+  if (last === undefined) places.delete(owner);
+  else places.set(owner, last);
+  keepNewest(places, MOST_PLACES);
+}
+
+function grouped<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group) group.push(item);
+    else groups.set(keyOf(item), [item]);
+  }
+  return groups;
+}
+
+function greatestOf(ids: readonly string[]): string {
+  return ids.reduce((one, other) => (BigInt(one) > BigInt(other) ? one : other));
+}
+
+function someOf<Item>(all: readonly Item[], most: number): Item[] {
+  if (all.length <= most) return [...all];
+  return all
+    .map((item) => ({ item, place: Math.random() }))
+    .sort((one, other) => one.place - other.place)
+    .slice(0, most)
+    .map(({ item }) => item);
+}

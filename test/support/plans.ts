@@ -1,0 +1,18 @@
+/** A step of a plan, as EXPLAIN (ANALYZE) reports it. */
+export interface Step {
+  'Relation Name'?: string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  'Rows Removed by Join Filter'?: number;
+  Plans?: Step[];
+}
+
+/** How many rows of some tables a plan read or compared. */
+export function rowsIn(step: Step, tables: RegExp): number {
+  const ofStep = tables.test(step['Relation Name'] ?? '')
+    ? (step['Actual Rows'] + (step['Rows Removed by Filter'] ?? 0)) * step['Actual Loops']
+    : 0;
+  const compared = (step['Rows Removed by Join Filter'] ?? 0) * step['Actual Loops'];
+  return (step.Plans ?? []).reduce((sum, inner) => sum + rowsIn(inner, tables), ofStep + compared);
+}
