@@ -172,7 +172,7 @@ describe('a client without credentials that', () => {
     const during = p99(await flooded(api.url, sends(), () => callsFor(ms)));
     const memory = api.memory();
     console.log(
-      `${what}: p99 ${undisturbed.toFixed()} ms, meanwhile ${during.toFixed()} ms; ${memory.toFixed()} MB, at most ${api.memory("peak").toFixed()}`,
+      `${what}: p99 ${undisturbed.toFixed()} ms, meanwhile ${during.toFixed()} ms; ${memory.toFixed()} MB, at most ${api.memory('peak').toFixed()}`,
     );
     expect(memory).toBeLessThan(MOST_MB);
     expect(during).toBeLessThan(mostTimes * undisturbed);

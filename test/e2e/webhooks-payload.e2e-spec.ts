@@ -46,9 +46,12 @@ describe('a payload', () => {
     expect(faultsOf(answer)).toEqual(['payload length']);
   });
 
-  it.each(['[[]]', '[1]', '[null]', '"[]"', '"{}"', '5', 'true', '""'])('is refused: %s', async (payload) => {
-    expect(faultsOf(await demo.client.post('/v1/webhooks', bodyWith(payload)))).toEqual([
-      'payload type',
-    ]);
-  });
+  it.each(['[[]]', '[1]', '[null]', '"[]"', '"{}"', '5', 'true', '""'])(
+    'is refused: %s',
+    async (payload) => {
+      expect(faultsOf(await demo.client.post('/v1/webhooks', bodyWith(payload)))).toEqual([
+        'payload type',
+      ]);
+    },
+  );
 });

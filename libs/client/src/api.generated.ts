@@ -308,11 +308,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List an event's deliveries
+         * @description All of them, newest first. With the role `platform`, of any account.
+         */
+        get: operations["eventsDeliveries"];
         put?: never;
         /**
          * Send a missed event
-         * @description Sends the event to a subscription that matches it and was not told of it, because it was created later or was off, for example.
+         * @description Sends the event to a subscription that matches it and was not told of it, because it was created later or was off, for example: to at most 100 such subscriptions.
          */
         post: operations["missedEventsDeliver"];
         delete?: never;
@@ -659,7 +663,7 @@ export interface paths {
         get: operations["usersShow"];
         /**
          * Lock or unlock a user
-         * @description Needs the role `platform`. A lock takes effect within a second.
+         * @description Needs the role `platform`. A lock takes effect within a second, and ends all sessions of the user for good.
          */
         put: operations["usersUpdate"];
         post?: never;
@@ -766,7 +770,7 @@ export interface paths {
         };
         /**
          * List changes
-         * @description The changes of the caller's account, newest first. With the role `platform`, of all accounts. An entry names the changed fields, but never contains their values.
+         * @description The changes of the caller's account, and its logins and logouts with sessions, newest first. With the role `platform`, of all accounts. An entry names the changed fields, but never contains their values.
          */
         get: operations["auditList"];
         put?: never;
@@ -1100,7 +1104,7 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
-             * @description The beginning of the answer's body.
+             * @description The beginning of the answer's body, decompressed and decoded.
              * @example no such hook
              */
             responseBody?: string;
@@ -1194,12 +1198,12 @@ export interface components {
             /** @example POST */
             method: string;
             /**
-             * @description The target; user information is shown as `***`.
+             * @description The URL that was sent, in the normal form of URLs; user information is shown as `***`.
              * @example https://hooks.example.com/switchhook
              */
             url: string;
             /**
-             * @description Its headers, besides those of the connection. Values of the subscription's own headers are shown as `***`.
+             * @description Its headers, besides those of the connection and `Accept-Encoding: identity`. Values of the subscription's own headers are shown as `***`.
              * @example {
              *       "webhook-id": "019a0b1c-2d3e-7f40-8a51-b26c73d84e95"
              *     }
@@ -1304,7 +1308,7 @@ export interface components {
              */
             resource: string;
             /**
-             * @description The id of the resource.
+             * @description The id of the resource; of a session, the id of its credential.
              * @example 4711
              */
             resourceId: string;
@@ -1369,12 +1373,12 @@ export interface components {
              */
             environment?: string | null;
             /**
-             * @description The URL that drives its messages (SMS). Must have 1 to 2048 characters. Must be an absolute http or https URL without blanks.
+             * @description The URL that drives its messages (SMS). Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without blanks.
              * @example https://shop.example.com/sms
              */
             messagingUrl?: string | null;
             /**
-             * @description The name; it need not be unique. Must have 1 to 255 characters. Must not contain control characters or lone surrogates. Surrounding white space is removed.
+             * @description The name; it need not be unique. Must have 1 to 255 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must not contain control characters or lone surrogates. Surrounding white space is removed.
              * @example Shop
              */
             name: string;
@@ -1384,7 +1388,7 @@ export interface components {
              */
             platform?: string | null;
             /**
-             * @description The URL that drives its voice calls. Must have 1 to 2048 characters. Must be an absolute http or https URL without blanks. Either this or `messagingUrl` is required.
+             * @description The URL that drives its voice calls. Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without blanks. Either this or `messagingUrl` is required.
              * @example https://shop.example.com/voice
              */
             voiceUrl?: string | null;
@@ -1416,7 +1420,7 @@ export interface components {
              */
             id?: string | null;
             /**
-             * @description The name. Must have 1 to 255 characters. Must not contain control characters or lone surrogates. Surrounding white space is removed.
+             * @description The name. Must have 1 to 255 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must not contain control characters or lone surrogates. Surrounding white space is removed.
              * @example Partner tests
              */
             name: string;
@@ -1460,7 +1464,7 @@ export interface components {
              */
             event: components["schemas"]["EventKind"];
             /**
-             * @description Values by name, sent with every notification. Names are tokens that differ in more than case; those of HTTP itself (`Content-…`, `Proxy-…`, `Host`, `Connection` and such), `User-Agent`, `Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `True-Client-IP`, `Via`, `Trace…` and `X-HTTP-Method-Override` cannot be set, with `_` in place of `-` neither, and `Authorization` not beside user information in `targetUrl`.
+             * @description Values by name, sent with every notification. Names are tokens that differ in more than case; those of HTTP itself (`Content-…`, `Proxy-…`, `Host`, `Connection` and such), `User-Agent`, `Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `True-Client-IP`, `Via`, `Trace…` and `X-HTTP-Method-Override` cannot be set, with `_` in place of `-` neither, and `Authorization` not beside user information in `targetUrl`. An empty array counts as an empty object.
              * @example {
              *       "X-Api-Key": "f2c1a0b9"
              *     }
@@ -1469,12 +1473,12 @@ export interface components {
                 [key: string]: string;
             } | null;
             /**
-             * @description A label for people; it goes into the notifications, too. Must have 1 to 255 characters. Must not contain control characters or lone surrogates. Surrounding white space is removed.
+             * @description A label for people; it goes into the notifications, too. Must have 1 to 255 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must not contain control characters or lone surrogates. Surrounding white space is removed.
              * @example Billing
              */
             name?: string | null;
             /**
-             * @description Free-form data that goes into the notifications, as it was sent. Must have at most 16384 bytes of JSON text.
+             * @description Free-form data that goes into the notifications, as it was sent. Must have at most 16384 bytes of JSON text. An empty array counts as an empty object.
              * @example {
              *       "order": 4711,
              *       "tags": [
@@ -1491,7 +1495,7 @@ export interface components {
              */
             resource: string;
             /**
-             * @description What holds instead of the configured retries, from the next attempt on. It must have `schedule` or `timeoutMs`, or both.
+             * @description What holds instead of the configured retries, from the next attempt on. It must have `schedule` or `timeoutMs`, or both. An empty array counts as an empty object.
              * @example {
              *       "schedule": [
              *         10,
@@ -1523,7 +1527,7 @@ export interface components {
              */
             signature?: components["schemas"]["Signature"];
             /**
-             * @description Where the notifications are posted to. User information in it is sent as Basic. Must not name an address that is not public. Must not have a port below 1024 other than 80, 443 and those that this installation allows. Must carry its user information, for which *** only stands when shown. Must have 1 to 2048 characters. Must be an absolute http or https URL without blanks. Must not have a fragment.
+             * @description Where the notifications are posted to. User information in it is sent as Basic. Must not name an address that is not public. Must not have a port below 1024 other than 80, 443 and those that this installation allows. Must carry its user information, for which *** only stands when shown. Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without blanks. Must not have a fragment.
              * @example https://hooks.example.com/switchhook
              */
             targetUrl: string;
@@ -2041,7 +2045,7 @@ export interface components {
             data: {
                 [key: string]: unknown;
             };
-            /** @description Who was told, and how. */
+            /** @description Who was told, and how: the newest 100 deliveries. */
             deliveries: components["schemas"]["Delivery"][];
             /** @description The subscriptions that could have been told, and were not: at account level, and of the event's own application. Those of other applications are not listed. */
             unmatched: components["schemas"]["Unmatched"][];
@@ -2342,7 +2346,7 @@ export interface components {
              * @example malformed_json
              * @enum {string}
              */
-            code: "malformed_json" | "validation_failed" | "unauthorized" | "forbidden" | "not_found" | "method_not_allowed" | "idempotency_key_in_use" | "idempotency_key_reused" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "request_timeout" | "rate_limited" | "unavailable" | "internal_error" | "webhook_limit_reached" | "event_not_matching" | "delivery_exists" | "subscription_inactive" | "delivery_not_finished" | "delivery_finished" | "replay_limit_reached" | "replay_finished" | "own_access";
+            code: "malformed_json" | "validation_failed" | "unauthorized" | "forbidden" | "not_found" | "method_not_allowed" | "idempotency_key_in_use" | "idempotency_key_reused" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "request_timeout" | "rate_limited" | "unavailable" | "internal_error" | "webhook_limit_reached" | "notification_loop" | "event_not_matching" | "delivery_exists" | "delivery_limit_reached" | "subscription_inactive" | "delivery_not_finished" | "delivery_finished" | "replay_limit_reached" | "replay_finished" | "own_access";
             /**
              * @description The same sentence as `detail`.
              * @example There is no such resource.
@@ -2702,12 +2706,12 @@ export interface components {
              */
             environment?: string;
             /**
-             * @description The URL that drives its messages (SMS). Must have 1 to 2048 characters. Must be an absolute http or https URL without blanks. `null` clears it.
+             * @description The URL that drives its messages (SMS). Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without blanks. `null` clears it.
              * @example https://shop.example.com/sms
              */
             messagingUrl?: string | null;
             /**
-             * @description The name; it need not be unique. Must have 1 to 255 characters. Must not contain control characters or lone surrogates. Surrounding white space is removed.
+             * @description The name; it need not be unique. Must have 1 to 255 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must not contain control characters or lone surrogates. Surrounding white space is removed.
              * @example Shop
              */
             name?: string;
@@ -2717,7 +2721,7 @@ export interface components {
              */
             platform?: string;
             /**
-             * @description The URL that drives its voice calls. Must have 1 to 2048 characters. Must be an absolute http or https URL without blanks. `null` clears it.
+             * @description The URL that drives its voice calls. Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without blanks. `null` clears it.
              * @example https://shop.example.com/voice
              */
             voiceUrl?: string | null;
@@ -2742,7 +2746,7 @@ export interface components {
              */
             event?: components["schemas"]["EventKind"];
             /**
-             * @description Values by name, sent with every notification. Names are tokens that differ in more than case; those of HTTP itself (`Content-…`, `Proxy-…`, `Host`, `Connection` and such), `User-Agent`, `Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `True-Client-IP`, `Via`, `Trace…` and `X-HTTP-Method-Override` cannot be set, with `_` in place of `-` neither, and `Authorization` not beside user information in `targetUrl`. They replace all that were there; one as it is shown is unchanged. `null` clears it.
+             * @description Values by name, sent with every notification. Names are tokens that differ in more than case; those of HTTP itself (`Content-…`, `Proxy-…`, `Host`, `Connection` and such), `User-Agent`, `Webhook-…`, `Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `True-Client-IP`, `Via`, `Trace…` and `X-HTTP-Method-Override` cannot be set, with `_` in place of `-` neither, and `Authorization` not beside user information in `targetUrl`. They replace all that were there; one as it is shown is unchanged. An empty array counts as an empty object. `null` clears it.
              * @example {
              *       "X-Api-Key": "f2c1a0b9"
              *     }
@@ -2751,12 +2755,12 @@ export interface components {
                 [key: string]: string;
             } | null;
             /**
-             * @description A label for people; it goes into the notifications, too. Must have 1 to 255 characters. Must not contain control characters or lone surrogates. Surrounding white space is removed. `null` clears it.
+             * @description A label for people; it goes into the notifications, too. Must have 1 to 255 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must not contain control characters or lone surrogates. Surrounding white space is removed. `null` clears it.
              * @example Billing
              */
             name?: string | null;
             /**
-             * @description Free-form data that goes into the notifications, as it was sent. Must have at most 16384 bytes of JSON text. `null` clears it.
+             * @description Free-form data that goes into the notifications, as it was sent. Must have at most 16384 bytes of JSON text. An empty array counts as an empty object. `null` clears it.
              * @example {
              *       "order": 4711,
              *       "tags": [
@@ -2773,7 +2777,7 @@ export interface components {
              */
             resource?: string;
             /**
-             * @description What holds instead of the configured retries, from the next attempt on. It must have `schedule` or `timeoutMs`, or both. `null` clears it.
+             * @description What holds instead of the configured retries, from the next attempt on. It must have `schedule` or `timeoutMs`, or both. An empty array counts as an empty object. `null` clears it.
              * @example {
              *       "schedule": [
              *         10,
@@ -2805,7 +2809,7 @@ export interface components {
              */
             signature?: components["schemas"]["Signature"];
             /**
-             * @description Where the notifications are posted to. User information in it is sent as Basic. As it is shown, it is unchanged. Must have 1 to 2048 characters. Must be an absolute http or https URL without blanks. Must not have a fragment.
+             * @description Where the notifications are posted to. User information in it is sent as Basic. As it is shown, it is unchanged. Must have 1 to 2048 characters. Must not contain bidirectional controls (U+202A to U+202E, U+2066 to U+2069). Must be an absolute http or https URL with a valid host and port, and without blanks. Must not have a fragment.
              * @example https://hooks.example.com/switchhook
              */
             targetUrl?: string;
@@ -3096,13 +3100,17 @@ export interface components {
         /**
          * @description `delivery_exists`: The subscription has a delivery of the event, which can be redelivered.
          *
+         *     `delivery_limit_reached`: The event was sent to 100 subscriptions that it had not matched.
+         *
          *     `event_not_matching`: The subscription is for other events, or was created more than 30 days after this one.
          *
          *     `idempotency_key_in_use`: A request with the same `Idempotency-Key` is still in progress.
          *
+         *     `notification_loop`: The request has the headers `webhook-id` and `webhook-signature`: it is a notification of this service, which can start no other.
+         *
          *     `subscription_inactive`: The webhook subscription is switched off or deleted.
          */
-        DeliveryExistsOrEventNotMatchingOrIdempotencyKeyInUseOrSubscriptionInactive: {
+        DeliveryExistsOrDeliveryLimitReachedOrEventNotMatchingOrIdempotencyKeyInUseOrNotificationLoopOrSubscriptionInactive: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -3132,9 +3140,11 @@ export interface components {
          *
          *     `idempotency_key_in_use`: A request with the same `Idempotency-Key` is still in progress.
          *
+         *     `notification_loop`: The request has the headers `webhook-id` and `webhook-signature`: it is a notification of this service, which can start no other.
+         *
          *     `subscription_inactive`: The webhook subscription is switched off or deleted.
          */
-        DeliveryNotFinishedOrIdempotencyKeyInUseOrSubscriptionInactive: {
+        DeliveryNotFinishedOrIdempotencyKeyInUseOrNotificationLoopOrSubscriptionInactive: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -3175,11 +3185,13 @@ export interface components {
         /**
          * @description `idempotency_key_in_use`: A request with the same `Idempotency-Key` is still in progress.
          *
+         *     `notification_loop`: The request has the headers `webhook-id` and `webhook-signature`: it is a notification of this service, which can start no other.
+         *
          *     `replay_limit_reached`: As many replays of the subscription, or of all subscriptions of the account, are running as there may be at once.
          *
          *     `subscription_inactive`: The webhook subscription is switched off or deleted.
          */
-        IdempotencyKeyInUseOrReplayLimitReachedOrSubscriptionInactive: {
+        IdempotencyKeyInUseOrNotificationLoopOrReplayLimitReachedOrSubscriptionInactive: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -3195,9 +3207,11 @@ export interface components {
         /**
          * @description `idempotency_key_in_use`: A request with the same `Idempotency-Key` is still in progress.
          *
+         *     `notification_loop`: The request has the headers `webhook-id` and `webhook-signature`: it is a notification of this service, which can start no other.
+         *
          *     `subscription_inactive`: The webhook subscription is switched off or deleted.
          */
-        IdempotencyKeyInUseOrSubscriptionInactive: {
+        IdempotencyKeyInUseOrNotificationLoopOrSubscriptionInactive: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -3275,6 +3289,18 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `notification_loop`: The request has the headers `webhook-id` and `webhook-signature`: it is a notification of this service, which can start no other. */
+        NotificationLoop: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `own_access`: A platform user would lock itself or remove its own last credential. */
         OwnAccess: {
             headers: {
@@ -3287,7 +3313,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `precondition_failed`: The resource has changed since the version that `If-Match` names, or it exists and the request has `If-None-Match: *`. */
+        /** @description `precondition_failed`: The resource has changed since the version that `If-Match` names, `If-Match` has a tag that no answer has, such as a weak one, or the resource exists and the request has `If-None-Match: *`. */
         PreconditionFailed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4251,6 +4277,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["NotificationLoop"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -4288,6 +4315,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["NotificationLoop"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];
@@ -4319,6 +4347,44 @@ export interface operations {
                     "application/json": components["schemas"]["EventReport"];
                 };
             };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    eventsDeliveries: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of entries. */
+                limit?: number;
+                /** @description Returns entries older than the one with this id. */
+                after?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of an event. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    Link: components["headers"]["Link"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Delivery"][];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
             429: components["responses"]["RateLimited"];
@@ -4364,7 +4430,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["DeliveryExistsOrEventNotMatchingOrIdempotencyKeyInUseOrSubscriptionInactive"];
+            409: components["responses"]["DeliveryExistsOrDeliveryLimitReachedOrEventNotMatchingOrIdempotencyKeyInUseOrNotificationLoopOrSubscriptionInactive"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyKeyReused"];
@@ -4648,7 +4714,7 @@ export interface operations {
             400: components["responses"]["ValidationFailed"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["DeliveryNotFinishedOrIdempotencyKeyInUseOrSubscriptionInactive"];
+            409: components["responses"]["DeliveryNotFinishedOrIdempotencyKeyInUseOrNotificationLoopOrSubscriptionInactive"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -4720,7 +4786,7 @@ export interface operations {
             400: components["responses"]["ValidationFailed"];
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["IdempotencyKeyInUseOrSubscriptionInactive"];
+            409: components["responses"]["IdempotencyKeyInUseOrNotificationLoopOrSubscriptionInactive"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
@@ -4777,7 +4843,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["IdempotencyKeyInUseOrReplayLimitReachedOrSubscriptionInactive"];
+            409: components["responses"]["IdempotencyKeyInUseOrNotificationLoopOrReplayLimitReachedOrSubscriptionInactive"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyKeyReused"];
@@ -4832,7 +4898,7 @@ export interface operations {
             400: components["responses"]["MalformedJsonOrValidationFailed"];
             401: components["responses"]["Unauthorized"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["IdempotencyKeyInUseOrReplayLimitReachedOrSubscriptionInactive"];
+            409: components["responses"]["IdempotencyKeyInUseOrNotificationLoopOrReplayLimitReachedOrSubscriptionInactive"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["IdempotencyKeyReused"];
@@ -5401,7 +5467,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description At most 262144 bytes, 16384 values and 64 levels of nesting. */
+        /** @description At most 1024 bytes, 64 values and 64 levels of nesting. */
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["Login"];

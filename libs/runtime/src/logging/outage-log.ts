@@ -6,7 +6,8 @@ export class OutageLog {
 
   /** @param steadyMs time without a failure until it counts as back; an overloaded one fails on and off */
   constructor(
-    private readonly dependency: 'PostgreSQL' | 'Redis' | 'the egress proxy' | 'the network of this host',
+    private readonly dependency:
+      'PostgreSQL' | 'Redis' | 'the egress proxy' | 'the network of this host',
     private readonly log: Log,
     private readonly steadyMs = 0,
   ) {}
