@@ -117,7 +117,7 @@ const FLOODS: [what: string, sends: () => Send[]][] = [
     'requests without credentials, and leaves before it is refused',
     () => [
       {
-        connections: 300,
+        connections: 20,
         bytes: get('/v1/users', `X: ${'x'.repeat(LARGE_HEAD)}\r\n`),
         leavesWithinMs: 0,
       },

@@ -7,7 +7,9 @@ const page = readFileSync(`${ROOT}docs/SECURITY.md`, 'utf8');
 
 /** The rows of the threat model: attack, what stops it, and the file and the title of the test. */
 const rows = page
-  .split('\n')
+  .split(/\n\n+/)
+  .filter((table) => /^\| attack /.test(table))
+  .flatMap((table) => table.split('\n'))
   .filter((line) => line.startsWith('|') && !/^\|(?: attack |[ -]*-[ -|]*$)/.test(line))
   .map((line) => line.split('|').map((cell) => cell.trim()));
 

@@ -58,7 +58,14 @@ export {
   timesOf,
 } from './query.js';
 export { type JsonText, MAX_DEPTH } from './read-body.js';
-export { noteStranger, vouchFor } from './strangers.js';
+export {
+  CONNECTION_BYTES,
+  MAX_BYTES as MAX_STRANGER_BYTES,
+  MAX_BYTES_OF_ADDRESS as MAX_STRANGER_BYTES_OF_ADDRESS,
+  noteStranger,
+  REQUEST_BYTES,
+  vouchFor,
+} from './strangers.js';
 export { pathOf } from './request.js';
 export { endOf } from './request-end.js';
 export { isStrict, unknownMembers } from './strict-handling.js';

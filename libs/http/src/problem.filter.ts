@@ -35,7 +35,7 @@ export class ProblemFilter implements ExceptionFilter {
     const answer = (): void => {
       response.end(body);
     };
-    if (!isRefusal(error)) {
+    if (!isRefusal(error, request)) {
       answer();
       return;
     }
@@ -72,9 +72,13 @@ export class ProblemFilter implements ExceptionFilter {
 
 const REFUSALS: ReadonlySet<DomainError['kind']> = new Set(['unauthorized', 'rate_limited']);
 
-/** Includes BusyError, because hundreds of waiting requests may time out at once. */
-function isRefusal(error: DomainError): boolean {
-  return REFUSALS.has(error.kind) || error instanceof BusyError;
+/**
+ * Includes BusyError, because hundreds of waiting requests may time out at once, and logins that are too long,
+ * which cost anybody nothing to repeat.
+ */
+function isRefusal(error: DomainError, { accountId }: Request): boolean {
+  const isLongLogin = error.kind === 'too_large' && accountId === undefined;
+  return REFUSALS.has(error.kind) || error instanceof BusyError || isLongLogin;
 }
 
 function partyOf({ accountId, ip = '' }: Request): string {

@@ -72,7 +72,7 @@ export function readUsers(records: unknown): ReadUsers {
     const hasPassword = password !== undefined && password !== null;
     if (hasPassword && !(typeof password === 'string' && hasPasswordLength(password))) {
       fault('password', 'length', `must have ${PASSWORD_MIN} to ${PASSWORD_MAX} characters`);
-    } else if (hasPassword && !isStorable(password as string)) {
+    } else if (hasPassword && !isStorable(password)) {
       fault('password', 'format', 'must not contain U+0000 or lone surrogates');
     }
     const hasDate = joinDate !== undefined && joinDate !== null;

@@ -67,7 +67,7 @@ const schema = z.object({
   RATE_LIMIT: rate
     .prefault('60000/m')
     .describe('requests that an account may send, such as `10/s`, `600/m` or `36000/h`'),
-  MAX_CONNECTIONS: wholeNumber(1, 1_000_000, 10_000).describe(
+  MAX_CONNECTIONS: wholeNumber(1, 1_000_000, 4_000).describe(
     'limit of client connections to a process; further ones are dropped',
   ),
   REQUEST_TIMEOUT_MS: wholeNumber(1_000, 600_000, 60_000).describe(
