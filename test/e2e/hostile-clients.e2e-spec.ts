@@ -114,7 +114,7 @@ const FLOODS: [what: string, sends: () => Send[]][] = [
   ],
   [
     'opens streams and leaves before they begin, or soon after',
-    () => [{ connections: 100, bytes: get('/v1/stream'), leavesWithinMs: 500 }],
+    () => [{ connections: 40, bytes: get('/v1/stream'), leavesWithinMs: 500 }],
   ],
   [
     'sends bodies that do not end',

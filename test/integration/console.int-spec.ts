@@ -129,3 +129,15 @@ describe('the built files', () => {
     expect(assets.filter((name) => name.includes('components-page'))).toEqual([]);
   });
 });
+
+it('has words for every action of the audit that the documentation for operators lists', () => {
+  const actionsIn = (file: string, quote: string) => {
+    const actions = readFileSync(file, 'utf8').matchAll(
+      new RegExp(`${quote}([a-z]+\\.[a-z_]+)${quote}`, 'g'),
+    );
+    return [...new Set([...actions].map(([, action]) => action))].sort();
+  };
+  const known = actionsIn('docs/operating/audit.md', '`');
+  expect(known.length).toBeGreaterThan(20);
+  expect(actionsIn('apps/console/src/pages/audit/words.ts', "'")).toEqual(known);
+});
