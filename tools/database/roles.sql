@@ -38,17 +38,37 @@ BEGIN
   END LOOP;
 END
 $$;
--- So that no process that hangs keeps others waiting, and no plan reads a whole table; libs/runtime/src/database/time-limits.ts has the same.
-ALTER ROLE switchhook_api IN DATABASE :"database" SET statement_timeout = '14s';
-ALTER ROLE switchhook_api IN DATABASE :"database" SET lock_timeout = '5s';
-ALTER ROLE switchhook_api IN DATABASE :"database" SET idle_in_transaction_session_timeout = '10s';
-ALTER ROLE switchhook_api IN DATABASE :"database" SET enable_seqscan = 'off';
-ALTER ROLE switchhook_api IN DATABASE :"database" SET enable_sort = 'off';
-ALTER ROLE switchhook_worker IN DATABASE :"database" SET statement_timeout = '14s';
-ALTER ROLE switchhook_worker IN DATABASE :"database" SET lock_timeout = '5s';
-ALTER ROLE switchhook_worker IN DATABASE :"database" SET idle_in_transaction_session_timeout = '10s';
-ALTER ROLE switchhook_worker IN DATABASE :"database" SET enable_seqscan = 'off';
-ALTER ROLE switchhook_worker IN DATABASE :"database" SET enable_sort = 'off';
+-- So that no process that hangs blocks others, no plan reads a whole table, and no setting of the database or the
+-- server harms the processes; libs/runtime/src/database/time-limits.ts has the same.
+DO $$
+DECLARE
+  statement text;
+BEGIN
+  FOR statement IN
+    SELECT format('ALTER ROLE %I IN DATABASE %I SET %s = %L', role, current_database(), name, value)
+    FROM unnest('{switchhook_api,switchhook_worker}'::name[]) AS role, (VALUES
+      ('statement_timeout', '14s'),
+      ('lock_timeout', '5s'),
+      ('idle_in_transaction_session_timeout', '10s'),
+      ('enable_seqscan', 'off'),
+      ('enable_sort', 'off'),
+      ('DateStyle', 'ISO, MDY'),
+      ('array_nulls', 'on'),
+      ('extra_float_digits', '1'),
+      ('default_transaction_isolation', 'read committed'),
+      ('synchronous_commit', 'on'),
+      ('enable_partition_pruning', 'on'),
+      ('plan_cache_mode', 'auto'),
+      ('idle_session_timeout', '0'),
+      ('transaction_timeout', '0')
+    ) AS needed(name, value)
+    -- PostgreSQL 16 has no transaction_timeout.
+    WHERE needed.name IN (SELECT pg_settings.name FROM pg_settings)
+  LOOP
+    EXECUTE statement;
+  END LOOP;
+END
+$$;
 -- PostgreSQL would otherwise compile the statement of each event.
 ALTER DATABASE :"database" SET jit = 'off';
 GRANT ALL ON SCHEMA public TO switchhook_migrate;

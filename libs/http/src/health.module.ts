@@ -9,7 +9,14 @@ import {
   Res,
 } from '@nestjs/common';
 import type { Response } from 'express';
-import { CONFIG, type Config, Database, RedisHealth, prepared } from '#libs/runtime';
+import {
+  CONFIG,
+  type Config,
+  Database,
+  Log,
+  RedisHealth,
+  UnusableDatabaseError,
+} from '#libs/runtime';
 import { Public } from './access.js';
 
 /** When a process counts as ready. */
@@ -26,8 +33,13 @@ export interface Readiness {
 /** Injection token of the {@link Readiness}. */
 export const READINESS = Symbol('Readiness');
 
-const PROBE = prepared('health.probe', 'SELECT 1');
 const PROBE_TIMEOUT_MS = 2_000;
+
+/** Whether a store can be used, and why not if it answers that it cannot. */
+interface Probed {
+  isUp: boolean;
+  reason?: string;
+}
 
 /** Delays the shutdown of a process after the signal. */
 @Injectable()
@@ -53,12 +65,14 @@ export class Shutdown implements BeforeApplicationShutdown {
 @Public()
 @Controller('health')
 export class HealthController {
-  private probing: Promise<boolean[]> | undefined;
+  private probing: Promise<[postgres: Probed, redis: Probed]> | undefined;
+  private logged: string | undefined;
 
   constructor(
     private readonly database: Database,
     private readonly redis: RedisHealth,
     private readonly shutdown: Shutdown,
+    private readonly log: Log,
     @Inject(READINESS) private readonly readiness: Readiness,
   ) {}
 
@@ -71,35 +85,47 @@ export class HealthController {
   /** Reports PostgreSQL and Redis, and whether the process should receive requests. */
   @Get('ready')
   async ready(@Res({ passthrough: true }) response: Response): Promise<object> {
-    const [postgres = false, redis = false] = await this.probe();
+    const [{ isUp: postgres, reason }, { isUp: redis }] = await this.probe();
     const ready =
       postgres && (redis || this.readiness.readyWithoutRedis) && !this.shutdown.hasBegun;
     response.status(ready ? 200 : 503).setHeader('Cache-Control', 'no-store');
-    return { status: word(ready), postgres: word(postgres), redis: word(redis) };
+    const stores = { postgres: word(postgres), redis: word(redis) };
+    return { status: word(ready), ...stores, ...(reason !== undefined && { reason }) };
   }
 
   /** Concurrent requests share one probe, because anyone may ask at any rate. */
-  private probe(): Promise<boolean[]> {
+  private probe(): Promise<[postgres: Probed, redis: Probed]> {
     this.probing ??= Promise.all([
-      answers(this.database.run(PROBE)),
-      answers(this.redis.ping()),
+      outcomeOf(this.database.check()),
+      outcomeOf(this.redis.check()),
     ]).finally(() => {
       this.probing = undefined;
     });
-    return this.probing;
+    return this.probing.then((probed) => {
+      this.logOnce(probed[0].reason);
+      return probed;
+    });
+  }
+
+  private logOnce(reason: string | undefined): void {
+    if (reason !== undefined && reason !== this.logged) this.log.error({ reason }, 'not ready');
+    this.logged = reason;
   }
 }
 
 const word = (up: boolean): string => (up ? 'up' : 'down');
 
-async function answers(probe: Promise<unknown>): Promise<boolean> {
+async function outcomeOf(probe: Promise<void>): Promise<Probed> {
   let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, PROBE_TIMEOUT_MS, false);
+  const timeout = new Promise<Probed>((resolve) => {
+    timer = setTimeout(resolve, PROBE_TIMEOUT_MS, { isUp: false });
   });
   const answered = probe.then(
-    () => true,
-    () => false,
+    (): Probed => ({ isUp: true }),
+    (error: unknown): Probed =>
+      error instanceof UnusableDatabaseError
+        ? { isUp: false, reason: error.message }
+        : { isUp: false },
   );
   try {
     return await Promise.race([answered, timeout]);

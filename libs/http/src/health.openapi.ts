@@ -1,6 +1,6 @@
 import { HealthController } from './health.module.js';
 import { describeRoutes } from './openapi/describe.js';
-import { choice, named, object, optional } from './openapi/schema.js';
+import { choice, named, object, optional, text } from './openapi/schema.js';
 
 const upOrDown = (description: string) => choice(description, ['up', 'down']);
 
@@ -14,6 +14,12 @@ const ReadySchema = named(
     ),
     schema: optional(
       upOrDown('`down` while the process waits until `migrate` has made its database schema.'),
+    ),
+    reason: optional(
+      text(
+        'Why PostgreSQL cannot be used although it answers: it takes no writes, or which setting has a wrong value.',
+        'PostgreSQL is a standby, which takes no writes',
+      ),
     ),
   }),
 );
@@ -32,7 +38,7 @@ export const healthRoutes = [
       ready: {
         summary: 'Check whether the process is ready',
         about:
-          'Whether PostgreSQL and Redis can be reached, and whether this process should receive requests.',
+          'Whether PostgreSQL and Redis take writes, and whether this process should receive requests.',
         answer: ReadySchema,
         others: { 503: { about: 'Send requests to another process.', schema: ReadySchema } },
       },

@@ -1,23 +1,64 @@
 import type { Response } from 'express';
-import { expect, it, vi } from 'vitest';
-import type { Config, Database, RedisHealth } from '#libs/runtime';
+import { beforeEach, expect, it, vi } from 'vitest';
+import {
+  type Config,
+  type Database,
+  type Log,
+  type RedisHealth,
+  UnusableDatabaseError,
+} from '#libs/runtime';
 import { HealthController, Shutdown } from './health.module.js';
 
-it('probes the stores once for concurrent requests', async () => {
+const postgres = vi.fn<() => Promise<void>>();
+const redis = vi.fn<() => Promise<void>>();
+const error = vi.fn<Log['error']>();
+const status = vi.fn<(code: number) => Response>();
+const response = { status, setHeader: () => response } as unknown as Response;
+
+let health: HealthController;
+beforeEach(() => {
+  postgres.mockReset().mockResolvedValue();
+  redis.mockReset().mockResolvedValue();
+  error.mockReset();
+  status.mockReset().mockReturnValue(response);
   const readiness = { readyWithoutRedis: true, behindProxy: false };
-  const run = vi.fn(() => Promise.resolve([]));
-  const ping = vi.fn(() => Promise.reject(new Error('away')));
-  const health = new HealthController(
-    { run } as unknown as Database,
-    { ping } as unknown as RedisHealth,
+  health = new HealthController(
+    { check: postgres } as unknown as Database,
+    { check: redis } as unknown as RedisHealth,
     new Shutdown(readiness, {} as Config),
+    { error } as unknown as Log,
     readiness,
   );
-  const response = { status: () => response, setHeader: () => response } as unknown as Response;
+});
+
+it('probes the stores once for concurrent requests', async () => {
+  redis.mockRejectedValue(new Error('away'));
   const asked = Array.from({ length: 100 }, () => health.ready(response));
   const up = { status: 'up', postgres: 'up', redis: 'down' };
   expect(await Promise.all(asked)).toEqual(Array(100).fill(up));
-  expect([run.mock.calls.length, ping.mock.calls.length]).toEqual([1, 1]);
+  expect([postgres.mock.calls.length, redis.mock.calls.length]).toEqual([1, 1]);
   await health.ready(response);
-  expect([run.mock.calls.length, ping.mock.calls.length]).toEqual([2, 2]);
+  expect([postgres.mock.calls.length, redis.mock.calls.length]).toEqual([2, 2]);
+});
+
+it('says why PostgreSQL cannot be used, and logs it once for as long as it lasts', async () => {
+  const reason = 'the disk of PostgreSQL is full';
+  for (let round = 0; round < 2; round += 1) {
+    postgres.mockRejectedValue(new UnusableDatabaseError(reason));
+    for (let asked = 0; asked < 3; asked += 1) {
+      const down = { status: 'down', postgres: 'down', redis: 'up', reason };
+      expect(await health.ready(response)).toEqual(down);
+    }
+    expect(status.mock.calls.splice(0)).toEqual([[503], [503], [503]]);
+    expect(error.mock.calls.splice(0)).toEqual([[{ reason }, 'not ready']]);
+    postgres.mockResolvedValue();
+    expect(await health.ready(response)).toEqual({ status: 'up', postgres: 'up', redis: 'up' });
+    expect(status.mock.calls.splice(0)).toEqual([[200]]);
+  }
+});
+
+it('shows no other error of PostgreSQL', async () => {
+  postgres.mockRejectedValue(new Error('password authentication failed for "secret"'));
+  const down = { status: 'down', postgres: 'down', redis: 'up' };
+  expect(await health.ready(response)).toEqual(down);
 });

@@ -55,7 +55,7 @@ export function startServer({ name, port, moduleFor, schemas }: ServerProcess): 
       process.once(signal, () => log.info({ signal }, 'stopping')).once(signal, end);
     }
     const waiting = new WaitingServer(config, port);
-    await waitForSchema(config, schemas, log, (reason) => waiting.serve(reason));
+    await waitForSchema(config, schemas, log, (...reason) => waiting.serve(...reason));
     await waiting.close();
     const app = await createHttpApplication(moduleFor(config), startLog);
     for (const signal of STOP_SIGNALS) process.off(signal, end);
@@ -72,6 +72,7 @@ const NOT_MIGRATED = 'The service waits until its database has been migrated.';
 /** Answers health requests, and refuses all others, while a process waits. */
 class WaitingServer {
   private reason: WaitsFor = 'postgres';
+  private why: string | undefined;
 
   private readonly server = createServer(LIMITS, (request, response) =>
     this.answer(request, response),
@@ -82,8 +83,9 @@ class WaitingServer {
     private readonly port: ServerProcess['port'],
   ) {}
 
-  async serve(reason: WaitsFor): Promise<void> {
+  async serve(reason: WaitsFor, why?: string): Promise<void> {
     this.reason = reason;
+    this.why = why;
     if (this.server.listening) return;
     // Whether a sender is a proxy is not known here, so the limit of an address does not apply.
     limitConnections(
@@ -114,6 +116,7 @@ class WaitingServer {
         status: 'down',
         postgres: isAway ? 'down' : 'up',
         schema: 'down',
+        ...(this.why !== undefined && { reason: this.why }),
       },
     };
     const body = health[instance] ?? problemOf(error, { instance, requestId });

@@ -12,6 +12,7 @@ export {
 } from './database/database-errors.js';
 export { dataSourceOptions } from './database/data-source-options.js';
 export { Database } from './database/database.js';
+export { UnusableDatabaseError } from './database/needed-settings.js';
 export { type DatabaseSchema, type Migration, migrationOf } from './database/database-schema.js';
 export { GroupCommit } from './database/group-commit.js';
 export { identityColumn } from './database/identity-column.js';

@@ -1,5 +1,6 @@
 import { STOP_SIGNALS } from './cluster/signals.js';
 import { isUnavailable } from './database/database-errors.js';
+import { UnusableDatabaseError } from './database/needed-settings.js';
 import { InvalidConfigError } from './config/config.js';
 import { StartLog } from './logging/start-log.js';
 
@@ -35,6 +36,7 @@ export async function orExit(name: string, start: (log: StartLog) => Promise<voi
 
 function reasonOf(error: unknown): string {
   if (error instanceof InvalidConfigError) return error.message;
+  if (error instanceof UnusableDatabaseError) return error.message;
   if (isUnavailable(error)) return `PostgreSQL cannot be reached: ${firstLine(error)}`;
   if (!(error instanceof Error)) return String(error);
   // From the operating system (a port that only root may use) or from PostgreSQL (a wrong password).

@@ -1,6 +1,8 @@
 import type { Socket } from 'node:net';
+import type { Client } from 'pg';
 import type { DataSourceOptions } from 'typeorm';
 import type { Config } from '../config/config.js';
+import { PRESENT_SETTINGS, type PresentSettings, requireFit } from './needed-settings.js';
 
 /** How long a request waits for a connection before PostgreSQL counts as unavailable. */
 const CONNECT_TIMEOUT_MS = 3_000;
@@ -10,9 +12,10 @@ const CONNECTION_LIFETIME_S = 3_600;
 
 /**
  * TypeORM's connection options: no session state and no start-up parameters (PgBouncer).
- * @param silenceMs how long the server may be silent before a connection is closed; by default for ever
+ * @param silenceMs of a process: how long the server may be silent before a connection is closed. Without it, for
+ * `migrate`, for ever; it also works with settings that no process can work with
  */
-export function dataSourceOptions(config: Config, silenceMs = 0): DataSourceOptions {
+export function dataSourceOptions(config: Config, silenceMs?: number): DataSourceOptions {
   return {
     type: 'postgres',
     url: config.DATABASE_URL,
@@ -24,10 +27,19 @@ export function dataSourceOptions(config: Config, silenceMs = 0): DataSourceOpti
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       maxLifetimeSeconds: CONNECTION_LIFETIME_S,
       keepAlive: true,
-      onConnect: closeWhenSilent(silenceMs),
+      ...(silenceMs !== undefined && { onConnect: forProcess(silenceMs) }),
     },
     // Called for an error on an idle connection. The pool has dropped it and will open another.
     poolErrorHandler: () => undefined,
+  };
+}
+
+function forProcess(silenceMs: number) {
+  const closeSilent = closeWhenSilent(silenceMs);
+  return async (client: Client): Promise<void> => {
+    closeSilent(client);
+    const { rows } = await client.query<PresentSettings>(PRESENT_SETTINGS);
+    for (const settings of rows) requireFit(settings);
   };
 }
 

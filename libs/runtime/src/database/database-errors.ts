@@ -1,4 +1,5 @@
 import { DomainError, UnavailableError } from '#libs/kernel';
+import { UnusableDatabaseError } from './needed-settings.js';
 
 const LOST_CONNECTION = new Set([
   'ECONNREFUSED',
@@ -24,9 +25,10 @@ export function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
-/** Whether PostgreSQL could not be reached, or is starting, stopping or out of resources. */
+/** Whether PostgreSQL could not be reached, is starting, stopping or out of resources, or has unfit settings. */
 export function isAway(error: unknown): boolean {
   const code = codeOf(error);
+  if (error instanceof UnusableDatabaseError) return true;
   if (LOST_CONNECTION.has(code)) return true;
   // 08: connection; 53: resources; 57P0x: shutdown and start; 58: system; 25006: a standby.
   if (/^(?:08|53|57P0|58)/.test(code) || code === '25006') return true;

@@ -5,11 +5,27 @@ import { CONFIG, type Config } from '../config/config.js';
 import { Log } from '../logging/log.js';
 import { OutageLog } from '../logging/outage-log.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { isAway, isMissingPartition } from './database-errors.js';
-import type { Run, Statement } from './statement.js';
+import { codeOf, isAway, isMissingPartition } from './database-errors.js';
+import {
+  PRESENT_SETTINGS,
+  type PresentSettings,
+  requireFit,
+  requireWritable,
+  UnusableDatabaseError,
+} from './needed-settings.js';
+import { type NoValues, prepared, type Run, type Statement } from './statement.js';
 
 /** After this long without an error, PostgreSQL counts as back. */
 const STEADY_MS = 5_000;
+
+/** By SQLSTATE. */
+const SHORTAGES: Readonly<Record<string, string>> = {
+  '53100': 'the disk of PostgreSQL is full',
+  '53200': 'PostgreSQL is out of memory',
+  '53300': 'PostgreSQL has too many connections',
+};
+
+const CHECK = prepared<NoValues, PresentSettings>('database.check', PRESENT_SETTINGS);
 
 /**
  * Runs SQL on the process's connection pool, which is shared with TypeORM. {@link run} is for the event path
@@ -23,6 +39,8 @@ export class Database {
   private readonly outages: OutageLog;
   private makePartition: (() => Promise<void>) | undefined;
   private making: Promise<void> | undefined;
+  /** The last time that a statement failed for lack of a resource, as `performance.now()`. */
+  private shortage: { code: string; at: number } | undefined;
 
   constructor(
     dataSource: DataSource,
@@ -57,6 +75,24 @@ export class Database {
     }
   };
 
+  /**
+   * Whether PostgreSQL takes events from this process now, and will on new connections. Statements that only read
+   * may succeed while the disk is full, so a shortage counts until none has been seen for some seconds.
+   * @throws UnusableDatabaseError; the driver's error if it does not answer
+   */
+  async check(): Promise<void> {
+    const rows = await this.runOnce(CHECK, []).catch((error: unknown) => {
+      const why = SHORTAGES[codeOf(error)];
+      throw why === undefined ? error : new UnusableDatabaseError(why);
+    });
+    for (const settings of rows) {
+      requireFit(settings);
+      requireWritable(settings);
+    }
+    const { code, at } = this.shortage ?? { code: '', at: -Infinity };
+    if (performance.now() - at < STEADY_MS) throw new UnusableDatabaseError(SHORTAGES[code]);
+  }
+
   /** @param make runs when a partition is missing, before the statement is repeated */
   whenPartitionIsMissing(make: () => Promise<void>): void {
     this.makePartition = make;
@@ -81,6 +117,9 @@ export class Database {
       return rows;
     } catch (error) {
       this.errors.inc();
+      // With too many connections, those that there are still work.
+      const code = codeOf(error);
+      if (code === '53100' || code === '53200') this.shortage = { code, at: performance.now() };
       // A timeout alone may come from a lock. If the server is down, the next connection fails.
       if (isAway(error)) this.outages.away(error);
       throw error;

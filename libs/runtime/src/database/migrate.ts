@@ -6,7 +6,7 @@ import type { DatabaseSchema } from './database-schema.js';
 import { isLockTimeout, isTransient } from './database-errors.js';
 import { grantRights } from './grants.js';
 import { runtimeSchema } from './runtime-schema.js';
-import { limitTimes, NO_TIME_LIMITS } from './time-limits.js';
+import { limitTimes, SETTINGS_OF_MIGRATE } from './time-limits.js';
 
 /** The advisory lock of the process that migrates. Any number, the same in every version. */
 const MIGRATION_LOCK = 7_770_000;
@@ -52,7 +52,7 @@ export async function migrate(
     retryWhileLocked(step, print, giveUpAfterMs);
   try {
     // The timeouts of the processes may apply here, because they may use the same role.
-    await runner.query(NO_TIME_LIMITS);
+    await runner.query(SETTINGS_OF_MIGRATE);
     await runner.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
     await runner.query(`SET lock_timeout = '${LOCK_TIMEOUT}'`);
     // First, because the names of the migrations are only returned if everything succeeds.

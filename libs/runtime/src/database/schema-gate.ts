@@ -6,6 +6,7 @@ import { OutageLog } from '../logging/outage-log.js';
 import { dataSourceOptions } from './data-source-options.js';
 import { codeOf, isUnavailable } from './database-errors.js';
 import type { DatabaseSchema } from './database-schema.js';
+import { UnusableDatabaseError } from './needed-settings.js';
 import { runtimeSchema } from './runtime-schema.js';
 
 const POLL_MS = 1_000;
@@ -25,14 +26,14 @@ export type WaitsFor = 'postgres' | 'schema';
 /**
  * Waits until the database has every migration that this version knows. It may have more: neighbouring
  * versions can run on one database.
- * @param waiting called before each wait
+ * @param waiting called before each wait, with what administrators may have to do
  * @throws the driver's error when a retry does not help, such as for a wrong password
  */
 export async function waitForSchema(
   config: Config,
   contexts: readonly DatabaseSchema[],
   log: Log,
-  waiting: (reason: WaitsFor) => Promise<void>,
+  waiting: (reason: WaitsFor, why?: string) => Promise<void>,
 ): Promise<void> {
   const known = [runtimeSchema, ...contexts].flatMap(({ migrations }) =>
     migrations.map((migration) => new migration().name ?? ''),
@@ -45,6 +46,7 @@ export async function waitForSchema(
   };
   for (;;) {
     let reason: WaitsFor;
+    let why: string | undefined;
     try {
       const executed = await executedMigrations(config);
       outages.back();
@@ -60,9 +62,10 @@ export async function waitForSchema(
       } else if (isUnavailable(error)) {
         outages.away(error);
         reason = 'postgres';
+        if (error instanceof UnusableDatabaseError) why = error.message;
       } else throw error;
     }
-    await waiting(reason);
+    await waiting(reason, why);
     await sleep(POLL_MS);
   }
 }

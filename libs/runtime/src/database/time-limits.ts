@@ -1,5 +1,6 @@
 import type { QueryRunner } from 'typeorm';
 import { codeOf } from './database-errors.js';
+import { PINNED } from './needed-settings.js';
 import { ownDatabase } from './own-database.js';
 
 const INSUFFICIENT_PRIVILEGE = '42501';
@@ -22,33 +23,43 @@ export const TIME_LIMITS = {
  * stays cached when the table has grown: without these settings, a burst of 100,000 deliveries took 59 s
  * instead of 16. They also make a plan look so expensive that PostgreSQL would compile it at each execution,
  * which takes 0.7 s for an event; {@link keepFromCompiling} sets `jit` for the whole database where it may.
+ *
+ * The others have PostgreSQL's defaults, so that no setting of the database or the server can harm the processes.
  */
-export const ROLE_SETTINGS = {
+export const ROLE_SETTINGS: Readonly<Record<string, string>> = {
   ...TIME_LIMITS,
   enable_seqscan: 'off',
   enable_sort: 'off',
   jit: 'off',
+  ...PINNED,
+  // A statement would plan, and lock, the partitions of all days.
+  enable_partition_pruning: 'on',
+  plan_cache_mode: 'auto',
+  // The pool keeps idle connections, and TIME_LIMITS bound the others. PostgreSQL 16 has no transaction_timeout.
+  idle_session_timeout: '0',
+  transaction_timeout: '0',
 };
 
-/** Undoes those settings for a session that may take any time. */
-export const NO_TIME_LIMITS = [
+/** The settings of `migrate`, which may take any time, and puts right what a process cannot work with. */
+export const SETTINGS_OF_MIGRATE = [
   ...Object.keys(TIME_LIMITS).map((name) => `SET ${name} = 0`),
   'SET enable_seqscan = on; SET enable_sort = on',
+  ...Object.entries(PINNED).map(([name, value]) => `SET ${name} = '${value}'`),
 ].join('; ');
 
 /**
- * The settings ($2) that the role $1 lacks in this database. An administrator's own values stay. A role needs
- * no `jit` of its own if the database has one.
+ * The settings ($2) that the role $1 lacks in this database, of those that this PostgreSQL knows. An administrator's
+ * own values for the role stay. A role needs no `jit` of its own if the database has one.
  */
 const MISSING = `
 SELECT limits.name, quote_ident($1) AS role, quote_ident(current_database()) AS database
-FROM unnest($2::text[]) AS limits(name)
+FROM unnest($2::text[]) AS limits(name) JOIN pg_settings USING (name)
 WHERE NOT EXISTS (
   SELECT FROM pg_db_role_setting s
   LEFT JOIN pg_roles r ON r.oid = s.setrole
   LEFT JOIN pg_database d ON d.oid = s.setdatabase
   CROSS JOIN unnest(s.setconfig) AS setting
-  WHERE split_part(setting, '=', 1) = limits.name AND CASE
+  WHERE lower(split_part(setting, '=', 1)) = lower(limits.name) AND CASE
     WHEN s.setrole = 0 THEN limits.name = 'jit' AND d.datname = current_database()
     ELSE r.rolname = $1 AND (s.setdatabase = 0 OR d.datname = current_database())
   END
@@ -73,13 +84,13 @@ async function keepFromCompiling(runner: QueryRunner): Promise<void> {
 /** The statements that add a role's missing settings, for this database only. */
 async function missingLimits(runner: QueryRunner, role: string): Promise<string[]> {
   const rows = (await runner.query(MISSING, [role, Object.keys(ROLE_SETTINGS)])) as {
-    name: keyof typeof ROLE_SETTINGS;
+    name: string;
     role: string;
     database: string;
   }[];
   return rows.map(
     (row) =>
-      `ALTER ROLE ${row.role} IN DATABASE ${row.database} SET ${row.name} = '${ROLE_SETTINGS[row.name]}'`,
+      `ALTER ROLE ${row.role} IN DATABASE ${row.database} SET ${row.name} = '${ROLE_SETTINGS[row.name]!}'`,
   );
 }
 

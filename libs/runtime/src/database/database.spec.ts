@@ -1,0 +1,100 @@
+import type { DataSource } from 'typeorm';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Config } from '../config/config.js';
+import type { Log } from '../logging/log.js';
+import { Metrics } from '../telemetry/metrics.js';
+import { Database } from './database.js';
+import type { PresentSettings } from './needed-settings.js';
+import { statement } from './statement.js';
+
+const WRITE = statement('INSERT');
+const FIT: PresentSettings = {
+  ...{ isStandby: false, role: 'api', schema: 'public', isOnPath: true, next: null },
+  now: {
+    DateStyle: 'ISO, DMY',
+    array_nulls: 'on',
+    extra_float_digits: '0',
+    default_transaction_isolation: 'read uncommitted',
+    synchronous_commit: 'local',
+    session_replication_role: 'local',
+    default_transaction_read_only: 'off',
+    search_path: '"$user", public',
+  },
+};
+
+let settings: PresentSettings;
+let failure: object | undefined;
+let answer: object | undefined;
+let database: Database;
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  [settings, failure, answer] = [FIT, undefined, undefined];
+  const query = ({ name }: { name?: string }) => {
+    const thrown = name === undefined ? failure : answer;
+    if (thrown) return Promise.reject(Object.assign(new Error('driver'), thrown));
+    return Promise.resolve({ rows: [settings] });
+  };
+  const source = { driver: { master: { query } } } as unknown as DataSource;
+  const log = { warn: vi.fn(), info: vi.fn() } as unknown as Log;
+  const config = { DATABASE_PREPARED_STATEMENTS: true } as Config;
+  database = new Database(source, new Metrics(), log, config);
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const write = () => database.run(WRITE).catch(() => undefined);
+
+describe('whether PostgreSQL can be used', () => {
+  it.each([
+    ['now', { now: { ...FIT.now, DateStyle: 'SQL, DMY' } }, 'DateStyle'],
+    ['for new connections', { next: { datestyle: 'german' } }, 'DateStyle'],
+    ['as administrators may write it', { next: { array_nulls: 'False' } }, 'array_nulls'],
+    ['that is quoted', { next: { extra_float_digits: "'-3'" } }, 'extra_float_digits'],
+    ['that is read-only', { next: { default_transaction_read_only: 'yes' } }, 'read_only is on'],
+    ['that hides our tables', { isOnPath: false }, '"$user", public", and has to have the schema'],
+    ['that will hide our tables', { next: { search_path: 'a, "b"' } }, 'search_path'],
+  ])('is denied with a setting %s, which is named', async (_what, change, named) => {
+    settings = { ...FIT, ...change };
+    await expect(database.check()).rejects.toThrow(named);
+  });
+
+  it.each([
+    ['other fit values', {}],
+    ['none of our tables yet', { schema: null, isOnPath: false }],
+    ['a search path for the role', { role: 'public', next: { search_path: '"$user", other' } }],
+    ['what an administrator has set again', { next: { datestyle: 'iso', array_nulls: '1' } }],
+  ])('is granted with %s', async (_what, change) => {
+    settings = { ...FIT, ...change };
+    await database.check();
+  });
+
+  it.each([
+    ['53100', 'the disk of PostgreSQL is full'],
+    ['53200', 'PostgreSQL is out of memory'],
+  ])(
+    'is denied for five seconds after the error %s, although it still answers',
+    async (code, why) => {
+      failure = { code };
+      await write();
+      await expect(database.check()).rejects.toThrow(why);
+      vi.advanceTimersByTime(4_999);
+      await expect(database.check()).rejects.toThrow(why);
+      vi.advanceTimersByTime(1);
+      await database.check();
+    },
+  );
+
+  it('is denied if there are too many connections for the check, but not for another statement', async () => {
+    failure = { code: '53300' };
+    await write();
+    await database.check();
+    answer = failure;
+    await expect(database.check()).rejects.toThrow('PostgreSQL has too many connections');
+  });
+
+  it('is not known after any other error, which is passed on', async () => {
+    answer = { code: 'ECONNREFUSED' };
+    await expect(database.check()).rejects.toMatchObject(answer);
+  });
+});

@@ -1,0 +1,120 @@
+/** A setting of PostgreSQL without which the processes do harm, or nothing at all. */
+interface Needed {
+  value: string;
+  /** Values with which a process refuses to work, as PostgreSQL shows them or as an administrator writes them. */
+  unfit: RegExp;
+  /** Whether only a superuser may set it, so that `migrate` does not. */
+  isSuperusers?: true;
+}
+
+/** `of`, `f` and `n` are accepted, too. */
+const OFF = /^(?:of|f|n|0)/i;
+
+/**
+ * These change what the driver reads or what a statement does, and no statement can be written so that it does not
+ * matter. docs/operating/stores.md lists them, and those that do no harm.
+ */
+const NEEDED: Readonly<Record<string, Needed>> = {
+  // The driver reads no other style: all times would be missing.
+  DateStyle: { value: 'ISO, MDY', unfit: /sql|postgres|german/i },
+  // Or NULL in an array becomes the text 'NULL', and every event without an id a repeat of the first one.
+  array_nulls: { value: 'on', unfit: OFF },
+  // With fewer digits, times and leases are rounded to minutes or days.
+  extra_float_digits: { value: '1', unfit: /^'?-/ },
+  // Limits are counted behind a lock, and have to see what was committed while they waited for it.
+  default_transaction_isolation: { value: 'read committed', unfit: /repeatable|serializable/i },
+  // Or a crash of PostgreSQL loses events that were answered with 202.
+  synchronous_commit: { value: 'on', unfit: OFF },
+  // Or no trigger runs, and the audit can be forged.
+  session_replication_role: { value: 'origin', unfit: /replica/i, isSuperusers: true },
+};
+
+/** What `migrate` sets for the roles of the processes. */
+export const PINNED: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(NEEDED).flatMap(([name, { value, isSuperusers }]) =>
+    isSuperusers ? [] : [[name, value] as const],
+  ),
+);
+
+const READ_ONLY = 'default_transaction_read_only';
+const SEARCH_PATH = 'search_path';
+
+/** The values of this session and of the next ones. A pool, ours or PgBouncer's, opens new ones at any time. */
+export interface PresentSettings {
+  isStandby: boolean;
+  now: Readonly<Record<string, string>>;
+  /** What an administrator has set for the sessions that begin from now on; null if nothing. */
+  next: Readonly<Record<string, string>> | null;
+  role: string;
+  /** Where our tables are; null if they are missing. */
+  schema: string | null;
+  isOnPath: boolean;
+}
+
+export const PRESENT_SETTINGS = `
+SELECT pg_is_in_recovery() AS "isStandby",
+  (SELECT json_object_agg(name, current_setting(name)) FROM unnest(
+    '{${[...Object.keys(NEEDED), READ_ONLY, SEARCH_PATH].join()}}'::text[]
+  ) AS name) AS now,
+  (SELECT json_object_agg(name, value) FROM (
+    SELECT DISTINCT ON (1) lower(split_part(setting, '=', 1)) AS name,
+      substr(setting, strpos(setting, '=') + 1) AS value
+    FROM pg_db_role_setting s CROSS JOIN unnest(s.setconfig) AS setting
+    WHERE s.setrole IN (0, (SELECT oid FROM pg_roles WHERE rolname = session_user))
+      AND s.setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
+    ORDER BY 1, s.setrole <> 0 DESC, s.setdatabase <> 0 DESC
+  ) AS of_next) AS next,
+  session_user AS role, tables.nspname AS schema, tables.is_on_path IS TRUE AS "isOnPath"
+FROM (SELECT) AS one LEFT JOIN LATERAL (
+  SELECT nspname, pg_table_is_visible(c.oid) AS is_on_path
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+  WHERE relname = 'processes' AND relkind = 'r' AND EXISTS (
+    SELECT FROM pg_class WHERE relname = 'idempotency_keys' AND relnamespace = c.relnamespace
+  )
+  ORDER BY pg_table_is_visible(c.oid) DESC LIMIT 1
+) AS tables ON true`;
+
+/** PostgreSQL answers, but a process cannot work with it. The message tells administrators why. */
+export class UnusableDatabaseError extends Error {}
+
+/** @throws UnusableDatabaseError if a process cannot work with a setting */
+export function requireFit(settings: PresentSettings): void {
+  for (const [name, { value, unfit }] of Object.entries(NEEDED)) {
+    const found = [settings.now[name], nextOf(settings, name)].find(
+      (each) => each !== undefined && unfit.test(each),
+    );
+    if (found !== undefined) {
+      throw new UnusableDatabaseError(
+        `the setting ${name} of PostgreSQL is "${found}", and has to be "${value}"`,
+      );
+    }
+  }
+  const { schema, isOnPath } = settings;
+  if (schema === null || (isOnPath && isOnNextPath(settings, schema))) return;
+  const path = nextOf(settings, SEARCH_PATH) ?? settings.now[SEARCH_PATH] ?? '';
+  throw new UnusableDatabaseError(
+    `the setting search_path of PostgreSQL is "${path}", and has to have the schema "${schema}"`,
+  );
+}
+
+/** @throws UnusableDatabaseError if PostgreSQL takes no writes; a process can still read */
+export function requireWritable(settings: PresentSettings): void {
+  if (settings.isStandby) {
+    throw new UnusableDatabaseError('PostgreSQL is a standby, which takes no writes');
+  }
+  const found = [settings.now[READ_ONLY], nextOf(settings, READ_ONLY)];
+  if (found.every((value) => value === undefined || OFF.test(value))) return;
+  throw new UnusableDatabaseError(
+    `PostgreSQL takes no writes, because its setting ${READ_ONLY} is on`,
+  );
+}
+
+function nextOf({ next }: PresentSettings, name: string): string | undefined {
+  return next?.[name.toLowerCase()];
+}
+
+function isOnNextPath(settings: PresentSettings, schema: string): boolean {
+  const path = nextOf(settings, SEARCH_PATH)?.split(',') ?? [schema];
+  const names = path.map((name) => name.trim().replace(/^"(.*)"$/, '$1'));
+  return names.some((name) => (name === '$user' ? settings.role : name) === schema);
+}

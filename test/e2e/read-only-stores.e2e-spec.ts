@@ -1,0 +1,115 @@
+import { mkdir, mkdtemp, rm, rmdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { migrate, readConfig } from '#libs/runtime';
+import { eventually } from '#tools/eventually';
+import { freePort } from '#tools/net';
+import { contextSchemas } from '../../apps/cli/src/context-schemas.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { send } from '../support/http.js';
+import { apiInProcess, type InProcess, workerInProcess } from '../support/in-process.js';
+import { programs } from '../support/processes.js';
+import { Postgres, RedisStore } from '../support/stores.js';
+
+let dir: string;
+let running: InProcess[] = [];
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'switchhook-read-only-'));
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
+afterEach(async () => {
+  await Promise.all(running.map((one) => one.stop()));
+  running = [];
+});
+
+async function place(name: string): Promise<string> {
+  await mkdir(join(dir, name));
+  return join(dir, name);
+}
+
+async function start(environment: Record<string, string>): Promise<[InProcess, InProcess]> {
+  const started = [await apiInProcess(environment), await workerInProcess(environment)] as const;
+  running.push(...started);
+  return [...started];
+}
+
+async function ready({ url }: InProcess): Promise<unknown> {
+  const answer = await send('GET', `${url}/health/ready`);
+  return { code: answer.status, ...(answer.json<object>()) };
+}
+
+it('an API and a worker are not ready on a standby of PostgreSQL, and are after its promotion', async () => {
+  const primary = new Postgres(await place('primary'), programs);
+  await primary.start();
+  await migrate(readConfig({ DATABASE_URL: primary.url.toString() }), contextSchemas);
+  const standby = await primary.replicate(join(dir, 'standby'));
+  const processes = await start({ DATABASE_URL: standby.url.toString() });
+  const reason = 'PostgreSQL is a standby, which takes no writes';
+  for (const process of processes) {
+    const down = { status: 'down', postgres: 'down', redis: 'up', reason };
+    expect(await ready(process)).toEqual({ code: 503, ...down });
+    expect((await send('GET', `${process.url}/health/live`)).status).toBe(200);
+  }
+  await primary.stop();
+  await standby.query('SELECT pg_promote()');
+  for (const process of processes) {
+    const up = { status: 'up', postgres: 'up', redis: 'up' };
+    expect(await ready(process)).toEqual({ code: 200, ...up });
+  }
+  await Promise.all(running.map((one) => one.stop()));
+  await standby.stop();
+});
+
+it('a worker is not ready, but an API is, while Redis takes no writes', async () => {
+  const database: TestDatabase = await createTestDatabase();
+  const redis = new RedisStore(await place('redis'), programs);
+  await redis.start();
+  const dump = join(dir, 'redis/dump.rdb');
+  const [api, worker] = await start({
+    DATABASE_URL: database.url,
+    REDIS_URL: redis.url.toString(),
+  });
+  const config = async (...settings: string[]): Promise<void> => {
+    await redis.command('CONFIG', 'SET', ...settings);
+  };
+  const ways: [start: () => Promise<unknown>, end: () => Promise<unknown>][] = [
+    // It is a replica, as after a failover.
+    [
+      async () => redis.command('REPLICAOF', '127.0.0.1', String(await freePort())),
+      () => redis.command('REPLICAOF', 'NO', 'ONE'),
+    ],
+    // It is full.
+    [() => config('maxmemory', '1'), () => config('maxmemory', '0')],
+    // It cannot save.
+    [
+      async () => {
+        await mkdir(dump);
+        await config('save', '3600 1');
+        await redis.command('BGSAVE');
+        await eventually(
+          () => redis.command('INFO', 'persistence'),
+          (info) => String(info).includes('rdb_last_bgsave_status:err'),
+        );
+      },
+      async () => {
+        await config('save', '');
+        await rmdir(dump);
+      },
+    ],
+  ];
+  for (const [begin, end] of ways) {
+    const both = { status: 'up', postgres: 'up', redis: 'up' };
+    expect(await Promise.all([ready(api), ready(worker)])).toEqual([
+      { code: 200, ...both },
+      { code: 200, ...both },
+    ]);
+    await begin();
+    expect(await ready(api)).toEqual({ code: 200, ...both, redis: 'down' });
+    expect(await ready(worker)).toEqual({ code: 503, ...both, status: 'down', redis: 'down' });
+    await end();
+  }
+  await Promise.all(running.map((one) => one.stop()));
+  await redis.kill();
+  await database.drop();
+});
