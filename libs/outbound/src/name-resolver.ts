@@ -1,5 +1,6 @@
 import type { LookupAddress } from 'node:dns';
-import { getServers, Resolver, TIMEOUT } from 'node:dns/promises';
+import { Resolver, TIMEOUT } from 'node:dns/promises';
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,6 +22,9 @@ const RESOLUTION_DELAY_MS = 50;
 const MAX_ADDRESSES = 16;
 const HOSTS_FILE = '/etc/hosts';
 const HOSTS_AGE_MS = 5_000;
+/** c-ares reads it when a resolver is made, and never again. */
+const RESOLVER_FILE = '/etc/resolv.conf';
+const RESOLVER_AGE_MS = 5_000;
 
 type Hosts = ReadonlyMap<string, readonly LookupAddress[]>;
 
@@ -36,14 +40,16 @@ export class UnresolvedNameError extends Error {
 /**
  * Resolves the names of targets with its own queries. `dns.lookup` uses at most two of its four threads for
  * names, so a few names with silent servers would block every other target. As there, the hosts file has
- * precedence; search domains do not apply.
+ * precedence; search domains do not apply. A change of either file takes effect within five seconds.
  */
 @Injectable()
 export class NameResolver implements OnApplicationShutdown {
-  dns = new Resolver(getServers().length > 1 ? SEVERAL_SERVERS : ONE_SERVER);
+  dns = newResolver();
   private readonly pending = new Map<string, Promise<readonly LookupAddress[]>>();
   private hosts: Promise<Hosts> | undefined;
   private hostsReadAt = 0;
+  private resolverFile = readResolverFile();
+  private resolverReadAt = performance.now();
 
   /**
    * @returns at least one address, IPv4 first. Concurrent calls for one name share its queries
@@ -64,6 +70,7 @@ export class NameResolver implements OnApplicationShutdown {
   }
 
   private async query(name: string): Promise<readonly LookupAddress[]> {
+    await this.followResolverFile();
     const inHostsFile = (await this.readHosts()).get(name);
     if (inHostsFile) return inHostsFile;
     const found: LookupAddress[] = [];
@@ -93,6 +100,16 @@ export class NameResolver implements OnApplicationShutdown {
     return found.toSorted((one, other) => one.family - other.family);
   }
 
+  private async followResolverFile(): Promise<void> {
+    if (performance.now() - this.resolverReadAt < RESOLVER_AGE_MS) return;
+    this.resolverReadAt = performance.now();
+    const text = await readFile(RESOLVER_FILE, 'utf8').catch(() => this.resolverFile);
+    if (text === this.resolverFile) return;
+    this.resolverFile = text;
+    // Queries under way end on the resolver before.
+    this.dns = newResolver();
+  }
+
   private readHosts(): Promise<Hosts> {
     if (!this.hosts || performance.now() - this.hostsReadAt > HOSTS_AGE_MS) {
       this.hosts = readFile(HOSTS_FILE, 'utf8').then(parseHosts, (error: unknown) => {
@@ -103,6 +120,19 @@ export class NameResolver implements OnApplicationShutdown {
       this.hostsReadAt = performance.now();
     }
     return this.hosts;
+  }
+}
+
+function newResolver(): Resolver {
+  const servers = new Resolver().getServers();
+  return new Resolver(servers.length > 1 ? SEVERAL_SERVERS : ONE_SERVER);
+}
+
+function readResolverFile(): string | undefined {
+  try {
+    return readFileSync(RESOLVER_FILE, 'utf8');
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { NameResolver } from './name-resolver.js';
+
+/** `/etc/resolv.conf`; undefined if it cannot be read. */
+let file: string | undefined;
+let reads: number;
+const read = (): string => {
+  reads += 1;
+  if (file === undefined) throw new Error('EMFILE');
+  return file;
+};
+vi.mock('node:fs', () => ({ readFileSync: () => read() }));
+vi.mock('node:fs/promises', () => ({
+  readFile: async (path: string) => {
+    await Promise.resolve();
+    return path === '/etc/hosts' ? '' : read();
+  },
+}));
+/** Like c-ares, it knows the file as it was when it was made, and answers with its server. */
+vi.mock('node:dns/promises', () => ({
+  Resolver: class {
+    readonly options: unknown;
+    private readonly servers = (file ?? '').match(/[\d.]+/g) ?? [];
+    constructor(options: unknown) {
+      this.options = options;
+    }
+    getServers = () => this.servers;
+    resolve4 = () => Promise.resolve(this.servers);
+    resolve6 = () => Promise.resolve([]);
+  },
+}));
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  file = 'nameserver 192.0.2.1';
+  reads = 0;
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const serversOf = async (resolver: NameResolver) =>
+  (await resolver.resolve('target.example')).map(({ address }) => address);
+
+it('asks the name servers of a changed resolv.conf, after five seconds at the latest', async () => {
+  const resolver = new NameResolver();
+  expect(await serversOf(resolver)).toEqual(['192.0.2.1']);
+  file = 'nameserver 192.0.2.2\nnameserver 192.0.2.3';
+  vi.advanceTimersByTime(4_999);
+  expect(await serversOf(resolver)).toEqual(['192.0.2.1']);
+  vi.advanceTimersByTime(1);
+  expect(await serversOf(resolver)).toEqual(['192.0.2.2', '192.0.2.3']);
+  // One try for each of several servers.
+  expect(resolver.dns).toMatchObject({ options: { tries: 1 } });
+});
+
+it('keeps its resolver while resolv.conf is the same, or cannot be read', async () => {
+  const resolver = new NameResolver();
+  const { dns } = resolver;
+  for (const text of ['nameserver 192.0.2.1', undefined, 'nameserver 192.0.2.1']) {
+    file = text;
+    vi.advanceTimersByTime(5_000);
+    expect(await serversOf(resolver)).toEqual(['192.0.2.1']);
+  }
+  expect(resolver.dns).toBe(dns);
+});
+
+it('reads resolv.conf at most once in five seconds', async () => {
+  const resolver = new NameResolver();
+  for (let second = 0; second < 20; second += 1) {
+    vi.advanceTimersByTime(1_000);
+    await serversOf(resolver);
+  }
+  expect(reads).toBe(1 + 4);
+});
