@@ -30,11 +30,17 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The longest time that the event loop was busy without a pause while something was done. */
+/** Milliseconds of processor time of this process: on a busy machine, it waits for others. */
+function computed(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
+
+/** The longest time that the event loop computed without a pause while something was done. */
 async function longestBusy(work: () => Promise<unknown>): Promise<number> {
-  let [longest, last, isOver] = [0, performance.now(), false];
+  let [longest, last, isOver] = [0, computed(), false];
   const tick = (): void => {
-    const now = performance.now();
+    const now = computed();
     longest = Math.max(longest, now - last);
     last = now;
     if (!isOver) setImmediate(tick);
