@@ -152,7 +152,7 @@ it('shows each attempt of a delivery to its owner and to the platform, and to no
   const { headers } = receiver.received[0]!;
   expect(first!.request).toEqual({
     method: 'POST',
-    url: receiver.url,
+    url: `${receiver.url}/`,
     headers: {
       'X-Api-Key': '***',
       'content-type': 'application/json',
