@@ -183,7 +183,8 @@ describe('the address of a client', () => {
     for (let port = 1; port <= 10; port += 1) {
       await fail(one, 'ported', 1, from(`203.0.113.9, 198.51.100.3:${port}, 127.0.0.1:${port}`));
     }
-    for (const address of ['198.51.100.3', '198.51.100.3:11', '::ffff:198.51.100.3, 127.0.0.1:4']) {
+    const mapped = '::ffff:198.51.100.3, [::ffff:127.0.0.1]:4, 127.0.0.1';
+    for (const address of ['198.51.100.3', '198.51.100.3:11', mapped]) {
       expectProblem(await one.get(PATH, { ...from(address), auth }), tooMany);
     }
     expect((await one.get(PATH, { ...from('198.51.100.4:1'), auth })).status).toBe(200);

@@ -428,7 +428,7 @@ describe('every field', () => {
     const types = [member.type].flat();
     if (keyword === 'required')
       return body.required?.includes(name) ? { value: undefined, codes: ['required'] } : undefined;
-    if (keyword === 'type') return { value: types.includes('array') ? {} : [], codes: ['type'] };
+    if (keyword === 'type') return { value: types.includes('array') ? {} : [1], codes: ['type'] };
     if (keyword === 'enum' && member.enum) return { value: 'none', codes: ['choice'] };
     if (keyword === 'maxLength' && member.maxLength)
       return { value: 'x'.repeat(member.maxLength + 1), codes: ['length'] };

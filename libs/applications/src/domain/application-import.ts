@@ -113,7 +113,12 @@ class RecordReader {
     if (url === undefined) return null;
     if (!hasLength(url, MAX_URL))
       this.fault(name, 'length', `must have 1 to ${MAX_URL} characters`);
-    else if (!isHttpUrl(url)) this.fault(name, 'format', 'must be an absolute http or https URL');
+    else if (!isHttpUrl(url))
+      this.fault(
+        name,
+        'format',
+        'must be an absolute http or https URL with a valid host and port, and without blanks',
+      );
     else if (hasBidiControl(url)) this.fault(name, 'format', BIDI_RULE);
     return url;
   }

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { codePoints } from '#libs/kernel';
 import { PASSWORD_MAX } from './password.js';
 
@@ -26,9 +25,7 @@ export function basicCredentialsOf(header: string): BasicCredentials | undefined
   if (!canBeCredentials(header)) return undefined;
   const encoded = SCHEME.exec(header)?.[1];
   if (encoded === undefined) return undefined;
-  const bytes = Buffer.from(encoded, 'base64');
-  // Clients that follow RFC 2617 send ISO 8859-1, such as requests (Python) and LWP (Perl).
-  const pair = bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1');
+  const pair = textOf(Buffer.from(encoded, 'base64'));
   const colon = pair.indexOf(':');
   if (colon < 0) return undefined;
   return { username: pair.slice(0, colon), password: pair.slice(colon + 1) };
@@ -57,4 +54,15 @@ export function isBounded({ username, password }: BasicCredentials): boolean {
 export function canonicalHeader({ username, password }: BasicCredentials): string {
   const pair = `${username}:${password.normalize('NFC')}`;
   return `Basic ${Buffer.from(pair).toString('base64')}`;
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function textOf(bytes: Buffer): string {
+  try {
+    return UTF8.decode(bytes);
+  } catch {
+    // Clients that follow RFC 2617 send ISO 8859-1, such as requests (Python) and LWP (Perl).
+    return bytes.toString('latin1');
+  }
 }
