@@ -37,7 +37,7 @@ async function start(environment: Record<string, string>): Promise<[InProcess, I
 
 async function ready({ url }: InProcess): Promise<unknown> {
   const answer = await send('GET', `${url}/health/ready`);
-  return { code: answer.status, ...(answer.json<object>()) };
+  return { code: answer.status, ...answer.json<object>() };
 }
 
 it('an API and a worker are not ready on a standby of PostgreSQL, and are after its promotion', async () => {

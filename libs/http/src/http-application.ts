@@ -199,9 +199,6 @@ function refuse(
   linger(socket);
 }
 
-/** Proxies between a client and us, at most: the addresses in X-Forwarded-For that are looked at. */
-const MAX_PROXIES = 16;
-
 /**
  * The Nest application on Express that both processes use: paths are case-sensitive, routes read their own
  * bodies, all errors have one format, and SIGTERM closes it.
@@ -227,11 +224,6 @@ export async function createHttpApplication(
   );
   const express = app.getHttpAdapter().getInstance();
   const isProxy = express.get('trust proxy fn') as (address: string) => boolean;
-  // A client may send any number of a proxy's addresses, and each look at the client's address checks them all.
-  express.set(
-    'trust proxy fn',
-    (address: string, hop: number) => hop < MAX_PROXIES && isProxy(address),
-  );
   const dropped = app
     .get(Metrics)
     .counter(
@@ -239,8 +231,9 @@ export async function createHttpApplication(
       'Client connections dropped because of MAX_CONNECTIONS, or of what those without credentials hold.',
     );
   limitConnections(app.getHttpServer(), config, isProxy, () => dropped.inc());
-  app.use(requestMiddleware(config));
+  // First, because whatever fails after it looks at the client's address.
   if (config.TRUSTED_PROXIES.length > 0) app.use(readForwardedFor);
+  app.use(requestMiddleware(config));
   const tracing = app.get(Tracing);
   if (tracing.enabled) app.use(traceRequests(tracing));
   app.use(app.get(RequestLog).middleware);

@@ -3,8 +3,11 @@ import type { Socket } from 'node:net';
 import { removeFrom } from '#libs/kernel';
 import { ignoreFurtherRequests } from './lingering-close.js';
 
-/** Unanswered requests on one connection. Clients that pipeline send only a few. */
-const MAX_PIPELINED = 32;
+/**
+ * Unanswered requests on one connection. Clients that pipeline send only a few, and all of them start before the event
+ * loop is free again.
+ */
+const MAX_PIPELINED = 16;
 
 const unanswered = new WeakMap<Socket, ServerResponse[]>();
 
