@@ -21,6 +21,19 @@ export class OwnAccessError extends DomainError {
   }
 }
 
+/** How many credentials a user may have, because each login and each answer reads all of them. */
+export const MAX_CREDENTIALS = 100;
+
+export class CredentialLimitReachedError extends DomainError {
+  constructor() {
+    super(
+      'conflict',
+      'credential_limit_reached',
+      `A user has at most ${MAX_CREDENTIALS} credentials.`,
+    );
+  }
+}
+
 /** Another user already has the username. */
 export class UsernameTaken extends ValidationError {
   constructor() {

@@ -3,7 +3,12 @@ import { BusyError, FairSemaphore, NotFoundError, ValidationError } from '#libs/
 import { FakeAuditTrail } from '../../../kernel/src/ports/audit-trail.fake.js';
 import { FakeTransactions } from '../../../kernel/src/ports/transactions.fake.js';
 import { FakeCredentialsRepository } from './credentials.repository.fake.js';
-import { OwnAccessError, UsernameTaken } from './identity-errors.js';
+import {
+  CredentialLimitReachedError,
+  MAX_CREDENTIALS,
+  OwnAccessError,
+  UsernameTaken,
+} from './identity-errors.js';
 import { fakeHash, FakePasswordHasher } from './password-hasher.fake.js';
 import type { Principal } from './principal.js';
 import type { User } from './user.js';
@@ -172,6 +177,13 @@ describe('a credential', () => {
     const expiresAt = new Date(Date.now() - 1);
     await expect(users.addCredential(id, { expiresAt })).rejects.toThrow(ValidationError);
     expect(credentials.all).toHaveLength(1);
+  });
+
+  it('is one of at most a hundred of its user', async () => {
+    const { id } = await aUser();
+    for (let count = 1; count < MAX_CREDENTIALS; count += 1) await users.addCredential(id);
+    await expect(users.addCredential(id)).rejects.toThrow(CredentialLimitReachedError);
+    expect(credentials.all).toHaveLength(MAX_CREDENTIALS);
   });
 
   it('is removed only of the user that is named', async () => {

@@ -12,7 +12,7 @@ import {
 import type { Credential } from './credential.js';
 import { CredentialsRepository } from './credentials.repository.js';
 import { isExpired, requireExpiry } from './expiry.js';
-import { OwnAccessError } from './identity-errors.js';
+import { CredentialLimitReachedError, MAX_CREDENTIALS, OwnAccessError } from './identity-errors.js';
 import { generatePassword, requirePassword } from './password.js';
 import { PasswordHasher } from './password-hasher.js';
 import type { Principal } from './principal.js';
@@ -175,7 +175,7 @@ export class UsersService {
    * Adds a credential to a user.
    * @param request without a password, one is generated; without a time, it never expires
    * @returns `password` only if it was generated; it cannot be read later
-   * @throws NotFoundError, ValidationError
+   * @throws NotFoundError, ValidationError, CredentialLimitReachedError
    */
   async addCredential(
     user: string,
@@ -186,6 +186,10 @@ export class UsersService {
     const { id, salt } = await this.required(user);
     const { hash, generated } = await this.hashed(password, salt);
     const credential = await this.transactions.run(async () => {
+      // Without a lock: of an operator's concurrent requests, one or two too many do no harm.
+      if ((await this.credentials.ofUser(id)).length >= MAX_CREDENTIALS) {
+        throw new CredentialLimitReachedError();
+      }
       const stored = await this.credentials.insert({ userId: id, hash, expiresAt });
       await this.audit.record({
         action: 'credential.create',

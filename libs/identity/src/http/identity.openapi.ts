@@ -7,7 +7,7 @@ import {
   schema,
   TIMES,
 } from '#libs/http';
-import { OwnAccessError } from '../domain/identity-errors.js';
+import { CredentialLimitReachedError, OwnAccessError } from '../domain/identity-errors.js';
 import { AuditController } from './audit.controller.js';
 import { AuditRecordView } from './audit.view.js';
 import { EnvironmentsController } from './environments.controller.js';
@@ -24,6 +24,10 @@ import {
   UserWithCredentialsView,
 } from './users.view.js';
 
+const CREDENTIAL_LIMIT = describeError(
+  new CredentialLimitReachedError(),
+  'The user has 100 credentials, those that have expired included: revoke some first.',
+);
 const OWN_ACCESS = describeError(
   new OwnAccessError('lock yourself'),
   'A platform user would lock itself or remove its own last credential.',
@@ -85,6 +89,7 @@ const usersRoutes = describeRoutes(UsersController, {
       },
       answer: CreatedCredentialSchema,
       headers: ['Location'],
+      errors: [CREDENTIAL_LIMIT],
     },
     removeCredential: {
       summary: 'Revoke a credential',

@@ -68,7 +68,7 @@ export const StatisticsSchema = schema.named(
     }),
     waiting: {
       ...schema.object({
-        deliveries: schema.integer('How many there are.', 1),
+        deliveries: schema.integer('How many there are; at most 100,000 are counted.', 1),
         since: optional(schema.time('When the oldest of them was created.')),
       }),
       description: 'The deliveries that are not finished.',

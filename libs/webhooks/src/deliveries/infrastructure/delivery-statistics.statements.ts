@@ -26,11 +26,18 @@ FROM unnest(@ids::uuid[]) AS d(id) CROSS JOIN LATERAL (
 ORDER BY a.at DESC LIMIT @limit`);
 }
 
+/** Counts at most `limit` of them. */
 export function countWaiting(span: Span) {
-  return statement<{ webhookId: string }, { deliveries: number; since: Date | null }>(`
-SELECT count(*)::integer AS deliveries, min(d.created_at) AS since
-FROM deliveries d
-WHERE d.webhook_id = @webhookId AND d.state = 'pending'
-  AND d.generation = (SELECT generation FROM webhooks WHERE id = @webhookId)
-  AND ${within('d.id', span)}`);
+  return statement<
+    { webhookId: string; limit: number },
+    { deliveries: number; since: Date | null }
+  >(`
+SELECT count(*)::integer AS deliveries, min(created_at) AS since
+FROM (
+  SELECT d.created_at FROM deliveries d
+  WHERE d.webhook_id = @webhookId AND d.state = 'pending'
+    AND d.generation = (SELECT generation FROM webhooks WHERE id = @webhookId)
+    AND ${within('d.id', span)}
+  LIMIT @limit::integer
+) d`);
 }

@@ -28,6 +28,9 @@ import {
 /** Limit of counted attempts, and of the deliveries that they belong to. */
 const NEWEST = 1_000;
 
+/** Most waiting deliveries that are counted. */
+const MOST_WAITING = 100_000;
+
 /** Statistics from the delivery log in PostgreSQL. */
 @Injectable()
 export class PostgresDeliveryStatisticsStore extends DeliveryStatisticsStore {
@@ -68,9 +71,11 @@ export class PostgresDeliveryStatisticsStore extends DeliveryStatisticsStore {
   ): Promise<DeliveryStatistics['waiting']> {
     let [deliveries, since] = [0, undefined as Date | undefined];
     for await (const span of this.spansOf(webhook)) {
-      const [row] = await this.transactions.query(countWaiting(span), { webhookId: webhook.id });
+      const values = { webhookId: webhook.id, limit: MOST_WAITING - deliveries };
+      const [row] = await this.transactions.query(countWaiting(span), values);
       deliveries += row?.deliveries ?? 0;
       since = row?.since ?? since;
+      if (deliveries >= MOST_WAITING) break;
     }
     return { deliveries, ...(since && { since }) };
   }

@@ -7,8 +7,8 @@ import { IS_BLOCKED } from '../../subscriptions/infrastructure/webhook-flow.js';
 /** How many days {@link findWaiting} may cover. */
 export const DAYS_WAITING = daysAtOnce('deliveries');
 
-/** How many days {@link continueReplay} may cover. */
-export const DAYS_REPLAYED = daysAtOnce('deliveries', 'deliveries');
+/** How many days {@link continueReplay} may cover: one less, because it also locks the indexes of `replays`. */
+export const DAYS_REPLAYED = daysAtOnce('deliveries', 'deliveries') - 1;
 
 /** The progress of replay `r` in subscription `w`: in the replay's own row, or in the row of its part `p`. */
 type Progress = 'r' | 'p';
