@@ -1,7 +1,7 @@
 import '../deliveries/deliveries.css';
 import '../delivery/delivery.css';
 import './event.css';
-import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
+import { skipToken, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { ApplicationName } from '../../app/names.js';
 import { Unavailable } from '../../app/problem.js';
@@ -10,11 +10,12 @@ import { useStream } from '../../app/stream.js';
 import { CopyButton } from '../../components/copy-button.js';
 import { Notice } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
+import { PagedTable } from '../../components/paged-table.js';
 import { Table } from '../../components/table.js';
 import { LocalTime, RelativeTime } from '../../components/time.js';
 import { COLUMNS } from '../deliveries/columns.js';
 import { allSubscriptionsQuery, useLiveSubscriptions } from '../overview/subscriptions.queries.js';
-import { type Report, reportQuery } from './event.queries.js';
+import { eventDeliveriesQuery, type Report, reportQuery, SHOWN } from './event.queries.js';
 import { WhyNotSection } from './why-not-section.js';
 
 /** One event: who was told, who was not and why, and its data. */
@@ -22,7 +23,8 @@ export default function EventPage({ params }: { params: Record<string, string> }
   const id = params['id'] ?? '';
   const client = useQueryClient();
   const { data, error } = useQuery(reportQuery(id));
-  const { queryKey } = reportQuery(id);
+  // Its report, and all of its deliveries.
+  const queryKey = ['event', id];
   useStream({
     delivery: ({ eventId }) => eventId === id && void client.invalidateQueries({ queryKey }),
     // Its deliveries may change with a subscription, and so may the reasons.
@@ -39,6 +41,7 @@ export default function EventPage({ params }: { params: Record<string, string> }
 
 function Shown({ report, data }: { report: Report; data: string }) {
   const { deliveries } = report;
+  const hasMore = deliveries.length >= SHOWN;
   // Those of other accounts are not to be had.
   const isOwn = useUser().userId === report.accountId;
   const subscriptions = useQuery({
@@ -50,19 +53,21 @@ function Shown({ report, data }: { report: Report; data: string }) {
   return (
     <Page title="Event">
       <Notice tone={deliveries.length === 0 ? 'waiting' : 'neutral'}>
-        <p>{summaryOf(deliveries.length)}</p>
+        <p>
+          {hasMore
+            ? `At least ${SHOWN} subscriptions were told of this event.`
+            : summaryOf(deliveries.length)}
+        </p>
       </Notice>
       <Facts report={report} />
       {deliveries.length > 0 && (
         <section aria-labelledby="deliveries">
           <h2 id="deliveries">Deliveries</h2>
-          <Table
-            label="Deliveries of this event"
-            rows={deliveries}
-            keyOf={keyOf}
-            hrefOf={hrefOf}
-            columns={COLUMNS}
-          />
+          {hasMore ? (
+            <AllDeliveries id={report.id} />
+          ) : (
+            <Table {...DELIVERIES} rows={deliveries} keyOf={keyOf} />
+          )}
         </section>
       )}
       {isComplete && (
@@ -83,6 +88,13 @@ function Shown({ report, data }: { report: Report; data: string }) {
 type Delivery = Report['deliveries'][number];
 const keyOf = ({ id }: Delivery): string => id;
 const hrefOf = ({ id }: Delivery): string => `/deliveries/${id}`;
+
+const DELIVERIES = { label: 'Deliveries of this event', hrefOf, columns: COLUMNS };
+
+function AllDeliveries({ id }: { id: string }) {
+  const list = useInfiniteQuery(eventDeliveriesQuery(id));
+  return <PagedTable {...DELIVERIES} list={list} empty={null} />;
+}
 
 function summaryOf(told: number): string {
   if (told === 0) return 'No subscription was told of this event.';

@@ -1,5 +1,6 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { answerOf, api, rawAnswerOf, type Schemas } from '../../app/api.js';
+import { pagedQuery } from '../../app/paged-query.js';
 import { rawMembers } from '../delivery/raw-json.js';
 
 export type Report = Omit<Schemas['EventReport'], 'data'>;
@@ -16,6 +17,15 @@ export const reportQuery = (id: string) =>
       return { report: JSON.parse(text) as Report, data: rawMembers(text).get('data') ?? '' };
     },
   });
+
+/** Most deliveries that are shown with their event. */
+export const SHOWN = 100;
+
+/** All deliveries of an event, where there may be more than are shown with it. */
+export const eventDeliveriesQuery = (id: string) =>
+  pagedQuery(['event', id, 'deliveries'], (page, signal) =>
+    api.GET('/v1/events/{id}/deliveries', { params: { path: { id }, query: page }, signal }),
+  );
 
 /** Sends an event to a subscription that was not told of it. */
 export function useSend(id: string) {
