@@ -838,7 +838,7 @@ export interface paths {
         };
         /**
          * Check whether the process is ready
-         * @description Whether PostgreSQL and Redis can be reached, and whether this process should receive requests.
+         * @description Whether PostgreSQL and Redis take writes, and whether this process should receive requests.
          */
         get: operations["healthReady"];
         put?: never;
@@ -1790,7 +1790,7 @@ export interface components {
             /** @description The deliveries that are not finished. */
             waiting: {
                 /**
-                 * @description How many there are.
+                 * @description How many there are; at most 100,000 are counted.
                  * @example 1
                  */
                 deliveries: number;
@@ -2346,7 +2346,7 @@ export interface components {
              * @example malformed_json
              * @enum {string}
              */
-            code: "malformed_json" | "validation_failed" | "unauthorized" | "forbidden" | "not_found" | "method_not_allowed" | "idempotency_key_in_use" | "idempotency_key_reused" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "request_timeout" | "rate_limited" | "unavailable" | "internal_error" | "webhook_limit_reached" | "notification_loop" | "event_not_matching" | "delivery_exists" | "delivery_limit_reached" | "subscription_inactive" | "delivery_not_finished" | "delivery_finished" | "replay_limit_reached" | "replay_finished" | "own_access";
+            code: "malformed_json" | "validation_failed" | "unauthorized" | "forbidden" | "not_found" | "method_not_allowed" | "idempotency_key_in_use" | "idempotency_key_reused" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "request_timeout" | "rate_limited" | "unavailable" | "internal_error" | "webhook_limit_reached" | "notification_loop" | "event_not_matching" | "delivery_exists" | "delivery_limit_reached" | "subscription_inactive" | "delivery_not_finished" | "delivery_finished" | "replay_limit_reached" | "replay_finished" | "own_access" | "credential_limit_reached";
             /**
              * @description The same sentence as `detail`.
              * @example There is no such resource.
@@ -2397,6 +2397,11 @@ export interface components {
              * @enum {string}
              */
             schema?: "up" | "down";
+            /**
+             * @description Why PostgreSQL cannot be used although it answers: it takes no writes, or which setting has a wrong value.
+             * @example PostgreSQL is a standby, which takes no writes
+             */
+            reason?: string;
         };
         /** @description `null` stands for a member that is not given. */
         RedeliverRequest: {
@@ -3087,6 +3092,18 @@ export interface components {
     responses: {
         /** @description `body_too_large`: The body is too large, after decompression if it is compressed. */
         BodyTooLarge: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `credential_limit_reached`: The user has 100 credentials, those that have expired included: revoke some first. */
+        CredentialLimitReached: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -5277,6 +5294,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["CredentialLimitReached"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["RateLimited"];

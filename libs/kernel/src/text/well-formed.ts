@@ -9,7 +9,7 @@ export function isStorable(text: string): boolean {
 export function codePoints(text: string): number {
   let length = 0;
   // An array of them would take a hundred times the memory of the text.
-  for (const _ of text) length += 1;
+  for (let at = 0; at < text.length; length += 1) at += text.codePointAt(at)! > 0xffff ? 2 : 1;
   return length;
 }
 
