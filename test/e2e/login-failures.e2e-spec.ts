@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { testRedisUrl } from '../support/environment.js';
@@ -132,8 +133,12 @@ describe('after a hundred failures in fifteen minutes', () => {
       }),
     );
     expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(100);
-    await fail(one, 'rest', 10, flooded);
-    await fail(one, 'more', 10, flooded);
+    // On a busy machine, some of them have waited too long and do not count.
+    let rest = 0;
+    await eventually(
+      () => fail(one, `rest-${(rest += 1)}`, 1, flooded),
+      ([status]) => status === 429,
+    );
     for (const client of [one, other]) {
       const refused = await client.get(PATH, { ...flooded, auth });
       expectProblem(refused, tooMany);
