@@ -18,6 +18,9 @@ let database: TestDatabase;
 let api: ServiceProcess;
 let auth: string;
 let delivery: string;
+/** The path of an event with 1,500 deliveries, all of them to one subscription. */
+let told: string;
+let toldOf: string;
 let bystander: Client;
 let application: string;
 
@@ -48,6 +51,25 @@ beforeAll(async () => {
      SELECT $1, n, n, now(), 1, 500, repeat(chr(1), 4096) FROM generate_series(1, $2::integer) n`,
     [delivery, ATTEMPTS],
   );
+  const [sent] = await database.query<{ event: string; webhook: string }>(
+    `WITH w AS (
+       INSERT INTO webhooks (account_id, event, resource, target_url, enabled, secret)
+       VALUES ($1, 'smsdlr', 'all', 'https://t.example/' || repeat('x', 2000), true, 'whsec_') RETURNING id
+     ),
+     e AS (
+       INSERT INTO events (id, account_id, event, resource, test, occurred_at, created_at, data)
+       SELECT new_uuid(now() - interval '1 s', 1), $1, 'smsdlr', 'sms', false, now(), now(), '{}' RETURNING id
+     ),
+     d AS (
+       INSERT INTO deliveries (id, event_id, webhook_id, account_id, event, generation, state, created_at)
+       SELECT new_uuid(now() - interval '1 s', 1 + n), e.id, w.id, $1, 'smsdlr', 1, 'cancelled', now()
+       FROM e, w, generate_series(1, 1500) n
+     )
+     SELECT e.id AS event, w.id AS webhook FROM e, w`,
+    [hostile.id],
+  );
+  told = `/v1/events/${sent!.event}`;
+  toldOf = sent!.webhook;
   api = await startApi({
     DATABASE_URL: database.url,
     TRUSTED_PROXIES: '127.0.0.1/32',
@@ -66,6 +88,14 @@ afterAll(async () => {
 const head = (line: string) => `${line} HTTP/1.1\r\nHost: x\r\nAuthorization: ${basic(auth)}\r\n`;
 const get = (path: string) => `${head(`GET ${path}`)}\r\n`;
 const unread = (connections: number, path: string): Send[] => [{ connections, bytes: get(path) }];
+/** Requests whose answers are read, one after the other on each connection. */
+const repeated = (connections: number, line: string, body?: object): Send[] => [
+  {
+    connections,
+    bytes: `${head(line)}Connection: close\r\n${body ? json(body) : '\r\n'}`,
+    reads: true,
+  },
+];
 const BODY = 250_000;
 function json(body: object): string {
   const text = JSON.stringify(body);
@@ -83,6 +113,12 @@ const FLOODS: [what: string, sends: () => Send[]][] = [
   [
     'pipelines requests',
     () => [{ connections: 4, bytes: get('/v1/webhooks?limit=1000&scope=all').repeat(2_000) }],
+  ],
+  ['reads an event of 1,500 deliveries again and again', () => repeated(30, `GET ${told}`)],
+  ['requests an event of 1,500 deliveries and does not read it', () => unread(200, told)],
+  [
+    'sends an event to the same subscription again and again',
+    () => repeated(30, `POST ${told}/deliveries`, { webhookId: toldOf }),
   ],
   [
     'repeats filters that find nothing',

@@ -110,3 +110,29 @@ it('hostile targets neither crash a worker nor keep notifications of others from
   expect(memory).toBeLessThan(2 * HEAP_MB);
   expect(during).toBeLessThan(mostTimes * before);
 });
+
+it('an account with 200,000 parts of replays that wait does not keep notifications of others from arriving', async () => {
+  const { ms, mostTimes } = hostileFor(5_000);
+  await deliveriesFor(2_000);
+  const before = p99(await deliveriesFor(ms));
+  await database.query(
+    `WITH w AS (
+       INSERT INTO webhooks (account_id, event, resource, target_url, enabled, secret, paused)
+       SELECT $1, 'cdrRated', 'all', 'http://127.0.0.1:1024/', true, 'whsec_', true
+       FROM generate_series(1, 20000) RETURNING id
+     ),
+     r AS (
+       INSERT INTO replays (id, account_id, since, until, states, total, after)
+       SELECT new_uuid(clock_timestamp(), n), $1, now(), now(), '{exhausted}', 0, new_uuid(now(), 0)
+       FROM generate_series(1, 10) n RETURNING id
+     )
+     INSERT INTO replay_parts (replay_id, webhook_id, generation, after)
+     SELECT r.id, w.id, 1, new_uuid(now(), 0) FROM r, w`,
+    [hostile],
+  );
+  const during = p99(await deliveriesFor(ms));
+  const memory = worker.memory();
+  console.log(`replays: p99 ${before} ms, beside them ${during} ms; ${memory.toFixed()} MB`);
+  expect(memory).toBeLessThan(HEAP_MB);
+  expect(during).toBeLessThan(mostTimes * before);
+});
