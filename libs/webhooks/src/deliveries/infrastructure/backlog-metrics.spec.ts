@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { atLeisure } from './backlog-metrics.js';
 
-it('reads the backlog at most a twentieth of the time, however often it is scraped', async () => {
+it('reads a large backlog at most a twentieth of the time, however often it is scraped', async () => {
   let nowMs = 0;
   let reads = 0;
   const read = () => {
@@ -15,6 +15,12 @@ it('reads the backlog at most a twentieth of the time, however often it is scrap
   expect(await gauge()).toBe(1);
   nowMs += 1_000;
   expect(await gauge()).toBe(2);
+});
+
+it('reads a small backlog at each scrape', async () => {
+  let reads = 0;
+  const gauge = atLeisure(() => Promise.resolve((reads += 1)));
+  expect([await gauge(), await gauge()]).toEqual([1, 2]);
 });
 
 it('reads again after a failure', async () => {

@@ -5,6 +5,8 @@ import { PendingDays } from './pending-days.js';
 
 /** Share of the time that a gauge may be read, however often it is scraped: what it costs grows with the backlog. */
 const SHARE = 0.05;
+/** A reading up to this long costs little at the pace of scrapes, so the next scrape reads anew. */
+const SHORT_MS = 500;
 
 /** Metrics of deliveries waiting in PostgreSQL. Every worker reports them; autoscaling uses them. */
 @Injectable()
@@ -47,7 +49,7 @@ export class BacklogMetrics {
   }
 }
 
-/** Reads a number anew only after a pause in proportion to how long the last reading took. */
+/** Reads a number anew only after a pause in proportion to how long the last reading took, if that was long. */
 export function atLeisure(
   read: () => Promise<number>,
   now = () => performance.now(),
@@ -57,7 +59,8 @@ export function atLeisure(
     const begunAt = now();
     if (last && begunAt < last.until) return last.value;
     const value = await read();
-    last = { value, until: now() + (now() - begunAt) * (1 / SHARE - 1) };
+    const tookMs = now() - begunAt;
+    last = tookMs > SHORT_MS ? { value, until: now() + tookMs * (1 / SHARE - 1) } : undefined;
     return value;
   };
 }
