@@ -1,15 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { flooded, type Send } from '../support/flooding.js';
-import { hostileFor, p99 } from '../support/hostility.js';
+import { callsOf, hostileFor, MOST_MB, p99 } from '../support/hostility.js';
 import { type Client, clientOf } from '../support/http.js';
 import { startApi } from '../support/processes.js';
 import type { ServiceProcess } from '../support/service-process.js';
 
-/** Half of the container that the default settings are for: the rest is for accounts. */
-const MOST_MB = 256;
 const HEAP_MB = 256;
 
 let database: TestDatabase;
@@ -145,31 +142,16 @@ const FLOODS: [what: string, sends: () => Send[]][] = [
   ],
 ];
 
-/**
- * Makes calls for an account, each on a new connection, and each of which has to succeed.
- * @returns how long they took, in ms
- */
-async function callsFor(ms: number): Promise<number[]> {
-  const took: number[] = [];
-  for (const end = performance.now() + ms; performance.now() < end;) {
-    const start = performance.now();
-    expect((await bystander.get(application)).status).toBe(200);
-    took.push(performance.now() - start);
-    await sleep(10);
-  }
-  return took;
-}
-
 describe('a client without credentials that', () => {
   let undisturbed: number;
   beforeAll(async () => {
-    await callsFor(1_000);
-    undisturbed = p99(await callsFor(hostileFor(2_000).ms));
+    await callsOf(bystander, application, 1_000);
+    undisturbed = p99(await callsOf(bystander, application, hostileFor(2_000).ms));
   }, 600_000);
 
   it.each(FLOODS)('%s neither locks accounts out nor takes much memory', async (what, sends) => {
     const { ms, mostTimes } = hostileFor(2_000);
-    const during = p99(await flooded(api.url, sends(), () => callsFor(ms)));
+    const during = p99(await flooded(api.url, sends(), () => callsOf(bystander, application, ms)));
     const memory = api.memory();
     console.log(
       `${what}: p99 ${undisturbed.toFixed()} ms, meanwhile ${during.toFixed()} ms; ${memory.toFixed()} MB, at most ${api.memory('peak').toFixed()}`,

@@ -1,5 +1,11 @@
 import { setPriority } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
 import type { Program } from '#tools/programs';
+import type { Client } from './http.js';
+
+/** What a process may take of memory, in MB, whatever is done to it: half of its container. */
+export const MOST_MB = 256;
 
 /** `npm run test:hostile` sets this: it has the machine to itself. */
 const SECONDS = Number(process.env.HOSTILE_SECONDS ?? 0);
@@ -16,6 +22,21 @@ export function hostileFor(ms: number): { ms: number; mostTimes: number } {
 /** What all but one in a hundred are within. */
 export function p99(took: readonly number[]): number {
   return [...took].sort((one, other) => one - other)[Math.floor(took.length * 0.99)] ?? NaN;
+}
+
+/**
+ * Reads something of an account again and again, each time on a new connection, which has to succeed.
+ * @returns how long the calls took, in ms
+ */
+export async function callsOf(client: Client, path: string, ms: number): Promise<number[]> {
+  const took: number[] = [];
+  for (const end = performance.now() + ms; performance.now() < end;) {
+    const start = performance.now();
+    expect((await client.get(path)).status).toBe(200);
+    took.push(performance.now() - start);
+    await sleep(10);
+  }
+  return took;
 }
 
 /** Whoever does harm has a machine of its own: what it computes must not slow us down. */
