@@ -241,9 +241,11 @@ it('shows the body exactly as it was signed, and copies the request as curl', as
 });
 
 it('shows hostile answers and addresses as texts', async () => {
-  const script = '<script>document.title="taken"</script>\u202e';
+  const script = '<script>document.title="taken"</script>';
   installation.receiver.answering = (_, response) => {
-    response.writeHead(400, { 'X-Hostile': '<b>bold</b>' }).end(script + 'y'.repeat(10_000));
+    response
+      .writeHead(400, { 'X-Hostile': '<b>bold</b>' })
+      .end(`${script}\u202e${'y'.repeat(10_000)}`);
   };
   const targetUrl = `${installation.receiver.url}/${'<script>'.repeat(100)}`;
   await installation.aSubscription(customer, { targetUrl, name: script });

@@ -1,5 +1,6 @@
-import { lookup } from 'node:dns/promises';
+import nodeDns from 'node:dns/promises';
 import { once } from 'node:events';
+import { syncBuiltinESMExports } from 'node:module';
 import { createServer, type Server } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -10,11 +11,6 @@ import { type ConnectProxy, startConnectProxy } from '../support/connect-proxy.j
 import { type DnsServer, startDnsServer } from '../support/dns-server.js';
 import { type SlowListener, startSlowListener } from '../support/slow-listener.js';
 import { aTargetClient, type TestTargetClient } from '../support/target-client.js';
-
-vi.mock('node:dns/promises', async (original) => ({
-  ...(await original<typeof import('node:dns/promises')>()),
-  lookup: vi.fn(),
-}));
 
 const SLOW = '127.0.0.11';
 const NEXT_MS = 250;
@@ -43,7 +39,16 @@ afterEach(async () => {
   await slow?.close();
   slow = undefined;
   for (const server of servers) server.close();
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
 });
+
+/** The addresses of the proxy's own name. */
+function resolveProxyTo(...found: string[]): void {
+  const answer = found.map((address) => ({ address, family: 4 }));
+  vi.spyOn(nodeDns, 'lookup').mockResolvedValue(answer as never);
+  syncBuiltinESMExports();
+}
 
 /** Answers at an address and notes who connects. */
 async function listen(address: string, port: number): Promise<{ connections: number }> {
@@ -204,8 +209,7 @@ describe('behind a proxy', () => {
 
   it('the addresses of the proxy itself have as long as the call', async () => {
     slow = await startSlowListener(SLOW);
-    const found = [SLOW, '127.0.0.12'].map((address) => ({ address, family: 4 }));
-    vi.mocked(lookup).mockResolvedValue(found as never);
+    resolveProxyTo(SLOW, '127.0.0.12');
     await callThrough(`http://proxy.test:${slow.port}`);
     addresses = ['127.0.0.1'];
     const { error, durationMs } = await post(await freePort(), 2_000);
@@ -218,8 +222,7 @@ describe('behind a proxy', () => {
     proxy = await startConnectProxy();
     const port = Number(new URL(proxy.url).port);
     slow = await startSlowListener(SLOW, port);
-    const found = [SLOW, '127.0.0.1'].map((address) => ({ address, family: 4 }));
-    vi.mocked(lookup).mockResolvedValue(found as never);
+    resolveProxyTo(SLOW, '127.0.0.1');
     await callThrough(`http://proxy.test:${port}`);
     const targetPort = await freePort();
     await listen('127.0.0.12', targetPort);
@@ -238,7 +241,7 @@ describe('behind a proxy', () => {
       },
     };
     proxy = await startConnectProxy(identity);
-    vi.mocked(lookup).mockResolvedValue([{ address: '127.0.0.1', family: 4 }] as never);
+    resolveProxyTo('127.0.0.1');
     await callThrough(proxy.url.replace('localhost', 'proxy.test.'));
     // Its certificate is not trusted.
     expect(await client.post('http://127.0.0.1/')).toMatchObject({ error: 'refused' });

@@ -1,3 +1,7 @@
+import dns from 'node:dns/promises';
+import fs from 'node:fs';
+import promises from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { NameResolver } from './name-resolver.js';
 
@@ -9,34 +13,36 @@ const read = (): string => {
   if (file === undefined) throw new Error('EMFILE');
   return file;
 };
-vi.mock('node:fs', () => ({ readFileSync: () => read() }));
-vi.mock('node:fs/promises', () => ({
-  readFile: async (path: string) => {
-    await Promise.resolve();
-    return path === '/etc/hosts' ? '' : read();
-  },
-}));
 /** Like c-ares, it knows the file as it was when it was made, and answers with its server. */
-vi.mock('node:dns/promises', () => ({
-  Resolver: class {
-    readonly options: unknown;
-    private readonly servers = (file ?? '').match(/[\d.]+/g) ?? [];
-    constructor(options: unknown) {
-      this.options = options;
-    }
-    getServers = () => this.servers;
-    resolve4 = () => Promise.resolve(this.servers);
-    resolve6 = () => Promise.resolve([]);
-  },
-}));
+class FakeResolver {
+  readonly options: unknown;
+  private readonly servers = (file ?? '').match(/[\d.]+/g) ?? [];
+  constructor(options: unknown) {
+    this.options = options;
+  }
+  getServers = () => this.servers;
+  resolve4 = () => Promise.resolve(this.servers);
+  resolve6 = () => Promise.resolve([]);
+}
+const { Resolver } = dns;
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
   file = 'nameserver 192.0.2.1';
   reads = 0;
+  vi.spyOn(fs, 'readFileSync').mockImplementation(read);
+  vi.spyOn(promises, 'readFile').mockImplementation(async (path) => {
+    await Promise.resolve();
+    return path === '/etc/hosts' ? '' : read();
+  });
+  Object.assign(dns, { Resolver: FakeResolver });
+  syncBuiltinESMExports();
 });
 afterEach(() => {
   vi.useRealTimers();
+  vi.restoreAllMocks();
+  Object.assign(dns, { Resolver });
+  syncBuiltinESMExports();
 });
 
 const serversOf = async (resolver: NameResolver) =>
@@ -56,13 +62,13 @@ it('asks the name servers of a changed resolv.conf, after five seconds at the la
 
 it('keeps its resolver while resolv.conf is the same, or cannot be read', async () => {
   const resolver = new NameResolver();
-  const { dns } = resolver;
+  const before = resolver.dns;
   for (const text of ['nameserver 192.0.2.1', undefined, 'nameserver 192.0.2.1']) {
     file = text;
     vi.advanceTimersByTime(5_000);
     expect(await serversOf(resolver)).toEqual(['192.0.2.1']);
   }
-  expect(resolver.dns).toBe(dns);
+  expect(resolver.dns).toBe(before);
 });
 
 it('reads resolv.conf at most once in five seconds', async () => {

@@ -1,8 +1,17 @@
-import { networkInterfaces } from 'node:os';
-import { expect, it, vi } from 'vitest';
+import { syncBuiltinESMExports } from 'node:module';
+import os from 'node:os';
+import { afterEach, expect, it, vi } from 'vitest';
 import { connectionError, isShortage } from './shortage.js';
 
-vi.mock('node:os', () => ({ networkInterfaces: vi.fn() }));
+afterEach(() => {
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+});
+
+function useInterfaces(interfaces: object): void {
+  vi.spyOn(os, 'networkInterfaces').mockReturnValue(interfaces as never);
+  syncBuiltinESMExports();
+}
 
 const errorOf = (code: string) => Object.assign(new Error(code), { code });
 
@@ -17,12 +26,12 @@ it.each(['ECONNREFUSED', 'ENETUNREACH', 'ETIMEDOUT', 'EPIPE'])('is not %s', (cod
 
 it('is no lack of ports when a host without IPv6 connects to an IPv6 address', () => {
   const loopback = { address: '127.0.0.1', family: 'IPv4' };
-  vi.mocked(networkInterfaces).mockReturnValue({ lo: [loopback] } as never);
+  useInterfaces({ lo: [loopback] });
   const toIpv6 = connectionError(errorOf('EADDRNOTAVAIL'), '2001:db8::1');
   expect(toIpv6).toMatchObject({ code: 'ENETUNREACH' });
   const toIpv4 = connectionError(errorOf('EADDRNOTAVAIL'), '192.0.2.1');
   expect(isShortage(toIpv4)).toBe(true);
   const global = { address: '2001:db8::2', family: 'IPv6' };
-  vi.mocked(networkInterfaces).mockReturnValue({ lo: [loopback], eth0: [global] } as never);
+  useInterfaces({ lo: [loopback], eth0: [global] });
   expect(isShortage(connectionError(errorOf('EADDRNOTAVAIL'), '2001:db8::1'))).toBe(true);
 });
