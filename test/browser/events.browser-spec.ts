@@ -119,8 +119,8 @@ it('leads to a subscription for the application of the event, and then sends it'
 });
 
 it('shows who was told, and the data exactly as it was reported', async () => {
-  const script = '<script>document.title="taken"</script>\u202e';
-  const text = JSON.stringify(script.repeat(200));
+  const script = '<script>document.title="taken"</script>';
+  const text = JSON.stringify(`${script}\u202e`.repeat(200));
   const data = `{ "n":98765432109876543210.50, "n": 1e400, "text":${text} }`;
   await installation.aSubscription(customer, { name: script });
   await installation.report(customer, data);

@@ -109,7 +109,7 @@ describe('headers of a subscription', () => {
   });
 
   it.each<[headers: unknown, ...faults: string[]]>([
-    [[], 'headers type'],
+    [['X: y'], 'headers type'],
     ['X: y', 'headers type'],
     [true, 'headers type'],
     [Object.fromEntries(Array.from({ length: 11 }, (_, at) => [`X-${at}`, 'v'])), 'headers length'],

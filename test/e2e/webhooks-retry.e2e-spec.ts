@@ -130,7 +130,7 @@ describe('the field retry', () => {
   });
 
   it.each([
-    [{ retry: [] }, ['retry type']],
+    [{ retry: ['5s'] }, ['retry type']],
     [{ retry: '' }, ['retry type']],
     [{ retry: {} }, ['retry required']],
     [
