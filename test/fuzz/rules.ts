@@ -41,6 +41,9 @@ export class Rules {
     const body = this.api.bodyOf(one);
     if (!body) return undefined;
     if (text === '' && one.operation.requestBody?.required === false) return undefined;
+    const [, most] =
+      /^At most (\d+) bytes/.exec(one.operation.requestBody?.description ?? '') ?? [];
+    if (Buffer.byteLength(text) > Number(most)) return 'the body is too long';
     let value: unknown;
     try {
       value = JSON.parse(text.replace(/^\ufeff/, ''));

@@ -19,6 +19,7 @@ export interface ApiOperation {
   parameters?: ApiParameter[];
   requestBody?: {
     required: boolean;
+    description?: string;
     content: Record<string, DescribedBody>;
   };
   responses: Record<string, Described>;
