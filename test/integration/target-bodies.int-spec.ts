@@ -1,4 +1,4 @@
-import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type RawTarget, startRawTarget } from '../support/raw-target.js';
 import { aTargetClient, type TestTargetClient } from '../support/target-client.js';
@@ -31,13 +31,13 @@ describe('a compressed answer', () => {
     ['x-gzip, in capitals', 'X-GZIP', gzipSync(TEXT)],
     ['deflate', 'deflate', deflateSync(TEXT)],
     ['deflate without a frame', 'deflate', deflateRawSync(TEXT)],
-    ['br', 'br', brotliCompressSync(TEXT)],
     ['two codings', 'deflate, identity, gzip', gzipSync(deflateSync(TEXT))],
-    ['two headers', 'gzip\r\nContent-Encoding: br', brotliCompressSync(gzipSync(TEXT))],
+    ['two headers', 'gzip\r\nContent-Encoding: deflate', deflateSync(gzipSync(TEXT))],
     ['no coding', '', Buffer.from(TEXT)],
     ['identity', 'identity', Buffer.from(TEXT)],
     ['gzip that is none', 'gzip', Buffer.from(TEXT)],
     ['deflate that is none', 'deflate', Buffer.from(TEXT)],
+    ['a coding that is not decompressed', 'br', Buffer.from(TEXT)],
     ['a coding that is unknown', 'zstd', Buffer.from(TEXT)],
     ['a coding with the name of a method', 'constructor', Buffer.from(TEXT)],
     ['too many codings', 'gzip, gzip, gzip, gzip', Buffer.from(TEXT)],
@@ -64,7 +64,6 @@ describe('a compressed answer', () => {
     ['gzip', gzipSync(LINES)],
     ['deflate', deflateSync(LINES)],
     ['deflate', deflateRawSync(LINES)],
-    ['br', brotliCompressSync(LINES)],
   ])('that breaks off is shown as far as it came: %s', async (coding, body) => {
     const { responseBody = '', truncated } = await shown(coding, body.subarray(0, 1_500), 9_000);
     expect(responseBody.length).toBeGreaterThan(1_000);
@@ -73,26 +72,14 @@ describe('a compressed answer', () => {
   });
 
   const ZEROS = Buffer.alloc(32 << 20, '0');
-  const WINDOW = {
-    params: { [constants.BROTLI_PARAM_LGWIN]: 24, [constants.BROTLI_PARAM_QUALITY]: 2 },
-  };
 
   it.each<[coding: string, body: Buffer]>([
     ['gzip', gzipSync(ZEROS)],
     ['deflate', deflateSync(ZEROS)],
     ['gzip, gzip', gzipSync(gzipSync(ZEROS))],
-    ['br', brotliCompressSync(ZEROS, WINDOW)],
   ])('that would fill the memory is cut after 4 KiB: %s', async (coding, body) => {
     const { responseBody, truncated } = await shown(coding, body);
     expect([responseBody, truncated]).toEqual(['0'.repeat(4_096), true]);
-  });
-
-  it('in Brotli is decompressed only now and then, because it can fill 16 MB', async () => {
-    const bomb = brotliCompressSync(ZEROS, WINDOW);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => shown('br', bomb)));
-    const decompressed = answers.filter(({ responseBody }) => responseBody?.startsWith('000'));
-    expect(decompressed.length).toBeLessThan(answers.length);
-    for (const { status } of answers) expect(status).toBe(200);
   });
 });
 

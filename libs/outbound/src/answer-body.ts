@@ -1,12 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { TextDecoder } from 'node:util';
-import {
-  constants,
-  createBrotliDecompress,
-  createGunzip,
-  createInflate,
-  createInflateRaw,
-} from 'node:zlib';
+import { constants, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 
 /** How much of an answer's body is kept, before and after it is decompressed. */
 export const MAX_BODY_BYTES = 4_096;
@@ -15,20 +9,15 @@ const UTF_8 = new TextDecoder();
 const MAX_CODINGS = 3;
 /** A cut body is decompressed as far as it came, in steps of about what is kept. */
 const ZLIB = { finishFlush: constants.Z_SYNC_FLUSH, chunkSize: MAX_BODY_BYTES };
-const BROTLI = { finishFlush: constants.BROTLI_OPERATION_FLUSH, chunkSize: MAX_BODY_BYTES };
 
-/** What one ms of decompressing Brotli costs, and how much may be owed, in ms. */
-const BROTLI_PRICE = 10;
-const BROTLI_CREDIT_MS = 10_000;
-
+/** Not `br`: a few hundred bytes of it can take 16 MB and 50 ms before the first byte of the text. */
 const DECODERS: Record<string, (body: Buffer) => Decoder> = {
   gzip: () => createGunzip(ZLIB),
   'x-gzip': () => createGunzip(ZLIB),
   // Some servers send what RFC 9110, section 8.4.1.2, calls deflate, and some send it without its frame.
   deflate: (body) => (hasZlibFrame(body) ? createInflate(ZLIB) : createInflateRaw(ZLIB)),
-  br: () => createBrotliDecompress(BROTLI),
 };
-type Decoder = ReturnType<typeof createGunzip | typeof createBrotliDecompress>;
+type Decoder = ReturnType<typeof createGunzip>;
 
 /** The start of a body, and whether there was more. */
 interface Start {
@@ -64,7 +53,7 @@ export function codingsOf({ 'content-encoding': header }: IncomingHttpHeaders): 
 export async function decompressed(start: Start, codings: readonly string[]): Promise<Start> {
   let { body, truncated } = start;
   for (const coding of codings.toReversed()) {
-    const decoded = coding === 'br' ? await brotli.decode(body) : await startOf(coding, body);
+    const decoded = await startOf(coding, body);
     if (!decoded) return start;
     body = decoded.body;
     truncated ||= decoded.truncated;
@@ -93,27 +82,6 @@ async function startOf(coding: string, body: Buffer): Promise<Start | undefined>
   const kept = Buffer.concat(chunks, Math.min(size, MAX_BODY_BYTES));
   return { body: kept, truncated: isBroken || size > MAX_BODY_BYTES };
 }
-
-/**
- * Before its first byte, Brotli can fill a window of 16 MB, which takes 50 ms of a thread, from 200 bytes. So
- * it decompresses one body at a time, and in the long run at most a tenth of the time.
- */
-const brotli = {
-  /** When all decoding so far is paid for, as `performance.now()`. */
-  paidAt: 0,
-  isBusy: false,
-
-  async decode(body: Buffer): Promise<Start | undefined> {
-    const start = performance.now();
-    if (this.isBusy || this.paidAt > start + BROTLI_CREDIT_MS) return undefined;
-    this.isBusy = true;
-    const decoded = await startOf('br', body);
-    this.isBusy = false;
-    const price = BROTLI_PRICE * (performance.now() - start);
-    this.paidAt = Math.max(this.paidAt, start) + price;
-    return decoded;
-  },
-};
 
 /**
  * The text of a body: by its byte order mark, else in the charset that the header names, else in UTF-8.
