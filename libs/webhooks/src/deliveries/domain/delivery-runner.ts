@@ -31,7 +31,7 @@ const BODY_MS = 1_000;
 const SPARE_MS = 3_000;
 /**
  * How long a delivery keeps its place after its call failed on our own side, so that a host without resources makes
- * fewer calls, and when the delivery is due again after that, in ms.
+ * fewer calls, and how long after it was claimed it is due again, in ms.
  */
 const OWN_FAULT = { keepsPlaceMs: 1_000, dueInMs: 5_000 };
 
