@@ -22,7 +22,7 @@ export function printable(text: string): string {
   return text.replace(CONTROLS, escaped);
 }
 
-/** Like {@link printable}, also without line breaks: nobody else's text can look like a line of ours. */
+/** Like {@link printable}, also without line breaks, so that no foreign text can look like a line of the command. */
 export function inOneLine(text: string): string {
   return printable(text).replace(/[\n\t]/g, escaped);
 }

@@ -125,8 +125,8 @@ function requireKnownEncoding({ headers }: Request): void {
 }
 
 /**
- * Reads the body of a login. A compressed one is in memory as it was sent until it is whole, because whoever
- * sends it can stop, and each inflation under way takes 50 KB.
+ * Reads the body of a login. A compressed one stays in memory as it was sent until it is whole: its sender can stop
+ * at any byte, and each inflation under way takes 50 KB.
  */
 async function readLogin(request: Request): Promise<Buffer> {
   try {
