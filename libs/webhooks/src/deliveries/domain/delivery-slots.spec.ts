@@ -142,6 +142,19 @@ it('reserves slots for a quick subscription when others use up the share of its 
   expect(fill(slots, 'healthy', '1')).toHaveLength(4);
 });
 
+it('leaves slots for other accounts when all of the quick subscriptions of one hang at once', async () => {
+  const slots = new DeliverySlots(400, 50);
+  const quick = Array.from({ length: 200 }, (_, id) => `quick-${id}`);
+  for (const id of ['healthy', ...quick]) await call(slots, QUICK, 3, id);
+  const freeze = () => quick.flatMap((id) => fill(slots, id, 'freezing'));
+  const held = freeze();
+  expect(held).toHaveLength(312);
+  const healthy = fill(slots, 'healthy', 'other');
+  expect(healthy).toHaveLength(8);
+  for (const place of [...held, ...healthy]) place.end();
+  expect(freeze()).toHaveLength(312);
+});
+
 it('limits all slow subscriptions together to half of the slots', async () => {
   const slots = new DeliverySlots(400, 50);
   for (let id = 0; id < 300; id += 1) await call(slots, HANGING, 1, `slow-${id}`);

@@ -7,6 +7,8 @@ const ACCOUNT_SHARE = 2;
 const RESERVE = 1 / 8;
 /** How many places count as few. */
 const FEW = 4;
+/** Limit of an account's places beyond its share, as a multiple of the free slots: its quick calls may all hang at once. */
+const BEYOND_SHARE = 1 / 2;
 /** Limit for all slow subscriptions together, as a share of all slots. */
 const SLOW_SHARE = 1 / 2;
 /** Limit for the tests of one account, as a share of the free slots. */
@@ -89,7 +91,8 @@ export class Entry {
  * A delivery first acquires a {@link Place}. Its call then starts at once, or when an earlier call to the same
  * subscription ends. Four limits apply to places: the worker's slots, the subscription's cap, the
  * account's share (twice the free slots, as in a network switch's shared buffer), and half of all slots
- * for all slow subscriptions together. An eighth is always reserved for quick subscriptions with few places.
+ * for all slow subscriptions together. Beyond the last two, quick subscriptions always get a few places, and an
+ * eighth of all slots is reserved for these; an account gets fewer of them the fewer are free.
  */
 export class DeliverySlots {
   /** Called after each release of a place. */
@@ -98,6 +101,7 @@ export class DeliverySlots {
   private readonly others = new LRUCache<string, Subscription>({ max: REMEMBERED });
   private readonly active = new Map<string, Subscription>();
   private readonly byAccount = new Map<string, number>();
+  private readonly beyondByAccount = new Map<string, number>();
   private readonly testsByAccount = new Map<string, number>();
   private readonly entering: (() => void)[] = [];
   private readonly reserve: number;
@@ -130,13 +134,21 @@ export class DeliverySlots {
   acquire(wanted: PlaceFor, most = 1): Place[] {
     const { webhookId, accountId, tests } = wanted;
     const subscription = this.of(webhookId);
-    const places = tests
+    const shared = tests
       ? this.roomForTests(accountId)
-      : Math.min(subscription.isSlow ? 1 : most, this.roomFor(subscription, accountId));
+      : Math.max(0, this.sharedRoom(subscription, accountId));
+    const beyond = tests ? 0 : this.roomBeyond(subscription, accountId);
+    const places = Math.min(subscription.isSlow ? 1 : most, Math.max(shared, beyond));
     if (places <= 0) return [];
     this.add(subscription, wanted, places);
-    const free = (): void => this.release(subscription, wanted);
-    return Array.from({ length: places }, () => new Place(subscription, tests, free));
+    count(this.beyondByAccount, accountId, Math.max(0, places - shared));
+    return Array.from({ length: places }, (_, number) => {
+      const free = (): void => {
+        if (number >= shared) count(this.beyondByAccount, accountId, -1);
+        this.release(subscription, wanted);
+      };
+      return new Place(subscription, tests, free);
+    });
   }
 
   /** Prevents the start of deliveries leased up to now. */
@@ -163,18 +175,31 @@ export class DeliverySlots {
     return tests < Math.ceil(this.free * TEST_SHARE) ? 1 : 0;
   }
 
-  private roomFor(subscription: Subscription, accountId: string): number {
-    const { free } = this;
-    const slow = subscription.isSlow;
-    const ofAccount = this.byAccount.get(accountId) ?? 0;
-    const shared = Math.min(
-      free - this.reserve,
-      // As many as keep the account within its share of the slots that are free afterwards.
-      Math.ceil((free * ACCOUNT_SHARE - ofAccount) / (1 + ACCOUNT_SHARE)),
-      slow ? Math.ceil(this.slots * SLOW_SHARE) - this.takenBySlow() : Infinity,
+  private sharedRoom(subscription: Subscription, accountId: string): number {
+    const slow = subscription.isSlow
+      ? Math.ceil(this.slots * SLOW_SHARE) - this.takenBySlow()
+      : Infinity;
+    return Math.min(
+      subscription.most - subscription.places,
+      this.free - this.reserve,
+      this.roomIn(ACCOUNT_SHARE, this.byAccount.get(accountId)),
+      slow,
     );
-    const few = subscription.isQuick ? Math.min(FEW - subscription.places, free) : 0;
-    return Math.min(subscription.most - subscription.places, Math.max(shared, few));
+  }
+
+  private roomBeyond(subscription: Subscription, accountId: string): number {
+    if (!subscription.isQuick) return 0;
+    return Math.min(
+      subscription.most - subscription.places,
+      FEW - subscription.places,
+      this.free,
+      this.roomIn(BEYOND_SHARE, this.beyondByAccount.get(accountId)),
+    );
+  }
+
+  /** As many places as keep whoever holds `held` of them within its share of the slots that are free afterwards. */
+  private roomIn(share: number, held = 0): number {
+    return Math.ceil((this.free * share - held) / (1 + share));
   }
 
   private takenBySlow(): number {
