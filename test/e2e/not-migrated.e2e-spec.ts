@@ -139,7 +139,11 @@ it('logs its version, ports and stores at the start, but no password', async () 
   const started = await launch('api', { DATABASE_URL: database.url });
   await started.ready();
   const { password, host, pathname } = new URL(database.url);
-  const lines = started.log();
+  // It is ready as soon as it listens, and says afterwards that it has started.
+  const lines = await eventually(
+    () => started.log(),
+    (all) => all.some(({ msg }) => msg === 'started'),
+  );
   expect(lines.find(({ msg }) => msg === 'starting')).toMatchObject({
     process: 'api',
     version: expect.stringMatching(/^\d+\.\d+\.\d+/) as string,
