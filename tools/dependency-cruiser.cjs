@@ -164,7 +164,7 @@ module.exports = {
         pathNot: [
           '^apps/console/src/',
           '^libs/client/',
-          '(^|/)node_modules/(react|react-dom|@types/react|@types/react-dom|wouter|@tanstack/react-query|uplot)/',
+          '(^|/)node_modules/(react|react-dom|@types/react|@types/react-dom|wouter|@tanstack/react-query|uplot|lucide-react)/',
         ],
       },
     },

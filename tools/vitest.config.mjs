@@ -55,6 +55,14 @@ export default defineConfig({
           setupFiles: ['test/support/setup.ts'],
         },
       },
+      {
+        extends: true,
+        test: {
+          name: 'pictures',
+          include: ['test/pictures/*.spec.ts'],
+          setupFiles: ['test/support/setup.ts'],
+        },
+      },
     ],
     // Tests that start processes or tools are slow on a busy machine.
     testTimeout: 180_000,

@@ -84,12 +84,12 @@ it('is shown by its name with its id wherever it is mentioned', async () => {
   const name = `Support line (${id})`;
 
   const page = await installation.openAs(customer, 'events');
-  await page.getByText(`application ${name}`).click();
+  await page.getByRole('row').getByText('Support line').click();
   await page.locator('.facts').getByText(name).waitFor();
   await page.goto(`${installation.api.url}/console/deliveries/${delivery.id}`);
   await page.getByRole('link', { name }).waitFor();
   await page.getByRole('link', { name: `Billing (${webhook})` }).click();
-  await page.getByRole('link', { name: `application ${name}` }).waitFor();
+  await page.locator('.about').getByRole('link', { name }).waitFor();
   await page.goto(`${installation.api.url}/console/subscriptions`);
   await page.getByRole('row').getByText(`application ${name}`).waitFor();
 });
@@ -107,12 +107,12 @@ it('is found in the palette by its name or URL, like subscriptions', async () =>
     .toEqual([`Support line (${id}) Applications`, `Billing (${webhook}) Subscriptions`]);
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
-  await page.getByRole('heading', { name: 'Subscription', exact: true }).waitFor();
+  await page.getByRole('heading', { name: 'Billing' }).waitFor();
   await page.keyboard.press('Control+k');
   await page.keyboard.type('shop.example.com/voice');
   await options.getByText('Support line').waitFor();
   await page.keyboard.press('Enter');
-  await page.getByRole('heading', { name: 'Application', exact: true }).waitFor();
+  await page.getByRole('heading', { name: 'Support line' }).waitFor();
 });
 
 it('shows hostile names and addresses as texts', async () => {
@@ -126,6 +126,6 @@ it('shows hostile names and addresses as texts', async () => {
   await page.getByRole('link', { name: /onerror=/ }).click();
   await page.getByText('0 of 10 subscriptions.').waitFor();
   expect(page.url()).toContain(`/applications/${id}`);
-  expect(await page.title()).toBe('Application – Switchhook');
+  expect(await page.title()).toBe(`${script}${'x'.repeat(200)} – Applications – Switchhook`);
   expect(await overflowOf(page)).toBeLessThanOrEqual(0);
 });

@@ -2,7 +2,12 @@ import type { Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Schemas } from '#libs/client';
 import { eventually } from '#tools/eventually';
-import { ConsoleInstallation, type Customer, overflowOf } from '../support/console.js';
+import {
+  ConsoleInstallation,
+  type Customer,
+  openUserMenu,
+  overflowOf,
+} from '../support/console.js';
 
 let installation: ConsoleInstallation;
 let customer: Customer;
@@ -58,11 +63,11 @@ it('shows an attempt that ends while the page is being read', async () => {
     const response = await route.fetch();
     answer();
     // The stream tells all pages of it.
-    await other.locator('.badge', { hasText: 'succeeded' }).waitFor();
+    await other.locator('.pill', { hasText: 'delivered' }).waitFor();
     await route.fulfill({ response });
   };
   await page.route(`**/v1/deliveries/${id}`, readsFirst, { times: 1 });
-  await page.getByRole('row').filter({ hasText: 'pending' }).getByRole('link').click();
+  await page.getByRole('row').filter({ hasText: 'sending' }).getByRole('link').click();
   await page.getByText('Your server accepted this notification with 200').waitFor();
 });
 
@@ -87,11 +92,11 @@ it('cancels a delivery that waits', async () => {
   await installation.report(customer);
   const { id } = await installation.delivery(customer, 'pending');
   const page = await installation.openAs(customer, `deliveries/${id}`);
-  await page.getByRole('button', { name: 'Cancel delivery' }).click();
+  await page.getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('menuitem', { name: 'Cancel delivery' }).click();
   const dialog = page.getByRole('dialog', { name: 'Cancel this delivery?' });
   await dialog.getByRole('button', { name: 'Cancel delivery' }).click();
-  const verdict = page.getByRole('region', { name: 'What became of it' });
-  await verdict.getByText('cancelled', { exact: true }).waitFor();
+  await page.locator('.heading .pill', { hasText: 'cancelled' }).waitFor();
   await dialog.waitFor({ state: 'detached' });
   expect(await page.getByRole('button', { name: 'Redeliver' }).isDisabled()).toBe(false);
   const cancelled = await customer.client.get(`/v1/deliveries/${id}`);
@@ -157,7 +162,7 @@ it('says until when a delivery waits that is sent while the circuit is open', as
   );
   const page = await installation.openAs(customer, `deliveries/${id}`);
   const verdict = page.getByRole('region', { name: 'What became of it' });
-  await verdict.getByText('parked', { exact: true }).waitFor();
+  await page.locator('.heading .pill', { hasText: 'held' }).waitFor();
   // Its own next try is later than the end of the circuit.
   await verdict
     .getByText(/circuit is open\. The next try is in ([2-9]\d minutes|1 hour), at/)
@@ -185,7 +190,7 @@ it('says what the result of a test means for its subscription', async () => {
   const page = await test();
   await page.getByText('closed the circuit of its subscription, if it was open').waitFor();
   await page.getByRole('link', { name: 'Deliveries that are pending' }).click();
-  await page.getByRole('row').filter({ hasText: 'pending' }).getByRole('link').click();
+  await page.getByRole('row').filter({ hasText: 'retrying' }).getByRole('link').click();
   await page.getByText('It waits for its own next try: once your server works').waitFor();
 });
 
@@ -199,6 +204,7 @@ it('shows for how long an attempt that timed out waited for the answer', async (
     const bar = page.getByRole('row').filter({ hasText: name }).locator('.bar-of');
     return (await bar.boundingBox())!.width;
   };
+  await page.getByRole('tab', { name: 'Timing' }).click();
   await page
     .getByRole('row')
     .filter({ hasText: /^Waited for the answer/ })
@@ -212,7 +218,9 @@ it('shows times in the zone of its viewer, which it names, and in UTC on hover',
   const { id, createdAt } = await installation.delivery(customer, 'succeeded');
   const zone = { timezoneId: 'Asia/Tokyo' };
   const page = await installation.openAs(customer, `deliveries/${id}`, zone);
+  await openUserMenu(page);
   await page.getByText('Times are in GMT+9.').waitFor();
+  await page.keyboard.press('Escape');
   const time = page.locator('.facts time').first();
   expect(await time.getAttribute('title')).toBe(`${createdAt.replace('T', ' ').slice(0, -1)} UTC`);
   const hour = (Number(createdAt.slice(11, 13)) + 9) % 12 || 12;
@@ -230,7 +238,12 @@ it('shows the body exactly as it was signed, and copies the request as curl', as
 
   const permissions = ['clipboard-read', 'clipboard-write'];
   const page = await installation.openAs(customer, `deliveries/${id}`, { permissions });
-  expect(await page.locator('pre.body').innerText()).toBe(received.body);
+  await page.getByRole('tab', { name: 'Body' }).click();
+  const body = page.getByLabel('Signed body');
+  expect(await body.innerText()).toContain('\n  "payload": {\n    "big": 12345678901234567890,');
+  await page.getByRole('button', { name: 'As sent' }).click();
+  expect(await body.innerText()).toBe(received.body);
+  await page.getByRole('tab', { name: 'Request' }).click();
   await page.getByRole('button', { name: 'Copy as curl' }).click();
   await page.getByText('Copied.').waitFor();
   const curl = await page.evaluate<string>('navigator.clipboard.readText()');
@@ -253,8 +266,8 @@ it('shows hostile answers and addresses as texts', async () => {
   const { id } = await installation.delivery(customer, 'pending');
   const viewport = { width: 360, height: 700 };
   const page = await installation.openAs(customer, `deliveries/${id}`, { viewport });
-  await page.getByLabel('Response', { exact: true }).getByText('document.title="taken"').waitFor();
+  await page.getByLabel('Body of the answer').getByText('document.title="taken"').waitFor();
   await page.getByText('x-hostile: <b>bold</b>').waitFor();
-  expect(await page.title()).toBe('Delivery – Switchhook');
+  expect(await page.title()).toMatch(/^cdrCreated of .* – Deliveries – Switchhook$/);
   expect(await overflowOf(page)).toBeLessThanOrEqual(0);
 });

@@ -40,7 +40,7 @@ it('lists events, and in the address keeps whether nobody was told', async () =>
   await page.goBack();
   await page.getByText('That is all: 2 events.').waitFor();
   await page.getByRole('row').nth(2).getByRole('link').click();
-  await page.getByText('No subscription was told of this event.').waitFor();
+  await page.getByText('no subscription matched').waitFor();
 });
 
 it('says of each subscription why it was not told', async () => {
@@ -69,10 +69,10 @@ it('sends a missed event to a subscription that was created later', async () => 
   await page.getByRole('listitem').filter({ hasText: 'Messages' }).waitFor();
   expect(await send.count()).toBe(1);
   await send.click();
-  await page.getByText('One subscription is told of this event.').waitFor();
+  await page.locator('.heading .pill', { hasText: '1 delivery' }).waitFor();
   await page
     .getByRole('table', { name: 'Deliveries of this event' })
-    .getByText('succeeded')
+    .getByText('delivered')
     .waitFor();
 });
 
@@ -114,7 +114,7 @@ it('leads to a subscription for the application of the event, and then sends it'
 
   const again = await installation.openAs(customer, `events/${id}`);
   await again.getByRole('button', { name: 'Send it this event' }).click();
-  await again.getByText('One subscription is told of this event.').waitFor();
+  await again.locator('.heading .pill', { hasText: '1 delivery' }).waitFor();
   expect(await again.getByRole('link', { name }).count()).toBe(0);
 });
 
@@ -127,11 +127,14 @@ it('shows who was told, and the data exactly as it was reported', async () => {
   const { id } = await installation.delivery(customer, 'succeeded');
   const viewport = { width: 360, height: 700 };
   const page = await installation.openAs(customer, `events/${await newestEvent()}`, { viewport });
-  await page.getByText('One subscription is told of this event.').waitFor();
+  await page.locator('.heading .pill', { hasText: '1 delivery' }).waitFor();
   const table = page.getByRole('table', { name: 'Deliveries of this event' });
-  await table.getByText('succeeded').waitFor();
+  await table.getByText('delivered').waitFor();
   expect(await table.getByRole('link').getAttribute('href')).toBe(`/console/deliveries/${id}`);
-  expect(await page.locator('pre').textContent()).toBe(data);
-  expect(await page.title()).toBe('Event – Switchhook');
+  const shown = page.locator('pre');
+  expect(await shown.textContent()).toContain('{\n  "n": 98765432109876543210.50,\n  "n": 1e400,');
+  await page.getByRole('button', { name: 'As sent' }).click();
+  expect(await shown.textContent()).toBe(data);
+  expect(await page.title()).toBe('cdrCreated – Events – Switchhook');
   expect(await overflowOf(page)).toBeLessThanOrEqual(0);
 });

@@ -39,7 +39,7 @@ type Pages = [
 ][];
 
 const PAGES: Pages = [
-  ['the overview', () => 'overview', 'Failing now', openTables],
+  ['the overview', () => 'overview', 'Needs attention', openTables],
   ['deliveries', () => 'deliveries', 'cdrCreated · call'],
   ['deliveries without any', () => 'deliveries?state=parked', 'Nothing matches'],
   ['deliveries with a wrong filter', () => 'deliveries?since=x', 'must be'],
@@ -51,7 +51,29 @@ const PAGES: Pages = [
     'a subscription',
     () => `subscriptions/${delivery.webhookId}`,
     'The last attempt failed',
+    openMenu,
+  ],
+  [
+    "a subscription's settings",
+    () => `subscriptions/${delivery.webhookId}?tab=settings`,
+    'Target URL',
     unfoldMore,
+  ],
+  [
+    "a subscription's secret",
+    () => `subscriptions/${delivery.webhookId}?tab=secret`,
+    'Replace the secret',
+    replaceSecret,
+  ],
+  [
+    "a subscription's receiver",
+    () => `subscriptions/${delivery.webhookId}?tab=receiver`,
+    'Copy the program',
+  ],
+  [
+    'a delivery beside the list',
+    () => `deliveries?open=${delivery.id}`,
+    'Your server answered 500',
   ],
   [
     'a subscription that is missing',
@@ -64,7 +86,7 @@ const PAGES: Pages = [
   ['a new application', () => 'applications/new', 'Drives its calls', refuse],
   ['events', () => 'events', 'cdrCreated · call'],
   ['events that nobody was told of', () => 'events?unmatched=true', 'A subscription was told'],
-  ['an event', () => `events/${delivery.eventId}`, 'One subscription is told'],
+  ['an event', () => `events/${delivery.eventId}`, '1 delivery'],
   ['an event that is missing', () => 'events/1', 'There is no such event'],
   ['the audit', () => 'audit?resource=webhook&resourceId=1', 'That is the only one'],
   ['an unknown page', () => 'nowhere/at/all', 'There is no page'],
@@ -85,7 +107,7 @@ const PAGES_OF_OPERATORS: Pages = [
   ['locking an account', () => `accounts/${customer.id}`, 'last used', press('Lock')],
   ['an account that is missing', () => 'accounts/nobody', 'There is no such account'],
   ['an overview without an account', () => 'overview', 'Pick an account'],
-  ["an account's overview", () => `overview?accountId=${customer.id}`, 'Outcomes', openTables],
+  ["an account's overview", () => `overview?accountId=${customer.id}`, 'Answer time', openTables],
   ["an account's deliveries", () => `deliveries?accountId=${customer.id}`, 'cdrCreated · call'],
   ["another account's delivery", () => `deliveries/${delivery.id}`, '(read-only)'],
 ];
@@ -102,8 +124,17 @@ function press(name: string) {
   };
 }
 
+async function openMenu(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('menuitem', { name: 'Delete' }).waitFor();
+}
+
 async function unfoldMore(page: Page): Promise<void> {
   await page.getByText('More: headers').click();
+  await page.getByLabel('Payload').waitFor();
+}
+
+async function replaceSecret(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Replace the secret' }).click();
   await page.getByRole('dialog').waitFor();
 }
@@ -131,7 +162,7 @@ const ALL = [
 describe.each(ALL)('the page of $name', ({ path, ready, act, user }) => {
   it.each(['light', 'dark'] as const)('is accessible in the %s theme', async (colorScheme) => {
     const page = await installation.openAs(user(), path(), { colorScheme });
-    await page.getByText(ready).first().waitFor();
+    await page.getByText(ready).locator('visible=true').first().waitFor();
     await act?.(page);
     expect(await accessibilityFaultsOf(page)).toEqual([]);
   });
@@ -139,7 +170,7 @@ describe.each(ALL)('the page of $name', ({ path, ready, act, user }) => {
   it('needs no horizontal scrolling at 360 px', async () => {
     const viewport = { width: 360, height: 700 };
     const page = await installation.openAs(user(), path(), { viewport });
-    await page.getByText(ready).first().waitFor();
+    await page.getByText(ready).locator('visible=true').first().waitFor();
     await act?.(page);
     expect(await overflowOf(page)).toBeLessThanOrEqual(0);
   });

@@ -103,8 +103,8 @@ it('says what cannot be sent again, and why', async () => {
   const start = dialog.getByRole('button', { name: 'Redeliver', exact: true });
   await dialog.getByText('have not finished, so they cannot be sent again').waitFor();
   expect(await start.isDisabled()).toBe(true);
-  await dialog.getByRole('button', { name: 'Do nothing' }).click();
-  await page.getByLabel('State').selectOption('');
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByLabel('State', { exact: true }).selectOption('');
   await openDialog(page);
   await dialog.getByText('there is nothing to send again').waitFor();
   expect(await start.isDisabled()).toBe(true);

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ConsoleInstallation, logIn } from '../support/console.js';
+import { ConsoleInstallation, logIn, openUserMenu } from '../support/console.js';
 import { clientOf } from '../support/http.js';
 
 let installation: ConsoleInstallation;
@@ -39,7 +39,7 @@ describe('the login', () => {
     expect(page.url()).toBe(`${installation.api.url}/console/deliveries?state=parked`);
     expect(await page.title()).toBe('Deliveries – Switchhook');
     await page.getByText(customer.username).waitFor();
-    await page.getByText('account', { exact: true }).waitFor();
+    await page.getByText(`Account ${customer.id}`).waitFor();
   });
 });
 
@@ -47,6 +47,7 @@ describe('the session', () => {
   it('survives a reload, and ends with the logout', async () => {
     const page = await installation.openAs(await installation.aCustomer(), 'deliveries');
     await page.reload();
+    await openUserMenu(page);
     await page.getByRole('button', { name: 'Log out' }).click();
     await page.getByLabel('Username').waitFor();
     await page.reload();
@@ -70,6 +71,7 @@ describe('the session', () => {
 
   it('tells that it has not ended when the server does not answer the logout', async () => {
     const page = await installation.openAs(await installation.aCustomer(), 'deliveries');
+    await openUserMenu(page);
     const button = page.getByRole('button', { name: 'Log out' });
     await page.route('**/v1/session', (route) => route.abort(), { times: 1 });
     await button.click();
@@ -107,6 +109,7 @@ describe('the session', () => {
     await page.getByText(second.username).waitFor();
     await page.getByText('There are no deliveries yet.').waitFor();
     expect(await page.getByText('cdrCreated · call').count()).toBe(0);
+    await openUserMenu(other);
     await other.getByRole('button', { name: 'Log out' }).click();
     await page.getByLabel('Username').waitFor();
   });

@@ -31,12 +31,13 @@ describe('the list of subscriptions', () => {
     await page.getByRole('link', { name: /Billing/ }).waitFor();
     await page.getByText(`application Shop (${application})`).waitFor();
     await customer.client.post(`/v1/webhooks/${id}/pause`);
-    await page.locator('.badge', { hasText: 'paused' }).waitFor();
-    await page.getByLabel('Event').selectOption('smsdlr');
+    await page.locator('.pill', { hasText: 'paused' }).waitFor();
+    await page.getByLabel('Event', { exact: true }).selectOption('smsdlr');
     await expect.poll(() => page.getByRole('row').count(), { timeout: 10_000 }).toBe(2);
     expect(page.url()).toMatch(/subscriptions\?event=smsdlr$/);
-    await page.getByLabel('Application').fill('987654321');
-    await page.keyboard.press('Enter');
+    await page.getByLabel('Application', { exact: true }).selectOption({ label: 'Shop' });
+    await page.waitForURL(new RegExp(`applicationId=${application}`));
+    await page.goto(`${installation.api.url}/console/subscriptions?applicationId=987654321`);
     await page.getByText('There is no such application.').waitFor();
   });
 
@@ -76,7 +77,7 @@ describe('a new subscription', () => {
     await page.getByLabel('everything, later kinds too').uncheck();
     for (const kind of ['call', 'transcription']) await page.getByLabel(kind).uncheck();
     await page.getByRole('button', { name: 'Create' }).click();
-    await page.getByText('All is well').waitFor();
+    await page.locator('.heading .pill', { hasText: 'healthy' }).waitFor();
     const answer = await customer.client.get(`/v1/applications/${application}/webhooks`);
     expect(answer.text).toContain('"payload":{"n": 12345678901234567890}');
     expect(answer.json()).toMatchObject([
@@ -104,9 +105,10 @@ it('shows hostile names, addresses and payloads as texts', async () => {
   const viewport = { width: 360, height: 700 };
   const page = await installation.openAs(customer, 'subscriptions', { viewport });
   await page.getByRole('link', { name: /onerror=/ }).click();
-  await page.getByText('All is well').waitFor();
+  await page.locator('.heading .pill', { hasText: 'healthy' }).waitFor();
   expect(page.url()).toContain(`/subscriptions/${id}`);
+  await page.getByRole('link', { name: 'Settings' }).click();
   expect(await page.getByLabel('Payload').inputValue()).toContain(script.slice(0, 10));
-  expect(await page.title()).toBe('Subscription – Switchhook');
+  expect(await page.title()).toBe(`${script} – Subscriptions – Switchhook`);
   expect(await overflowOf(page)).toBeLessThanOrEqual(0);
 });

@@ -40,8 +40,8 @@ describe('the console', () => {
       expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
       expect(headers['cache-control']).toBe('no-cache');
       expect(headers['content-security-policy']).toBe(
-        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
-          "img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; " +
+        "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; " +
+          "connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; " +
           "require-trusted-types-for 'script'",
       );
       expect(headers['x-content-type-options']).toBe('nosniff');
@@ -123,6 +123,19 @@ describe('the built files', () => {
     const bytes = [...scripts].reduce((sum, name) => sum + gzipSync(textOf(name)).length, 0);
     expect(bytes).toBeGreaterThan(50_000);
     expect(bytes).toBeLessThanOrEqual(MOST_SCRIPT);
+  });
+
+  it('load at most 100 KB of fonts for a page in English, which are sent as they are', async () => {
+    const fonts = assets.filter((name) => /-latin-wght.*\.woff2$/.test(name));
+    expect(fonts.map((name) => name.split('-latin')[0]).sort()).toEqual([
+      'inter',
+      'jetbrains-mono',
+    ]);
+    const sizes = fonts.map((name) => readFileSync(`${BUILT}assets/${name}`).length);
+    expect(sizes.reduce((sum, size) => sum + size)).toBeLessThanOrEqual(100 * 1_024);
+    const { headers } = await get(`/console/assets/${fonts[0]}`, { 'accept-encoding': 'gzip' });
+    expect(headers).toMatchObject({ 'content-type': 'font/woff2' });
+    expect(headers['content-encoding']).toBeUndefined();
   });
 
   it('have no page for developers', () => {

@@ -147,6 +147,11 @@ export async function logIn(
   await page.getByRole('button', { name: 'Log in' }).click();
 }
 
+/** Opens what concerns the user and the browser. */
+export async function openUserMenu(page: Page): Promise<void> {
+  await page.locator('.who').getByRole('button').click();
+}
+
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 /** What axe finds wrong with a page, as lines. */

@@ -394,7 +394,7 @@ export interface paths {
         };
         /**
          * Show an account's statistics
-         * @description How the attempts of all its subscriptions went in a time range. They are about ten seconds old, and lack the last ten seconds of a worker that was killed.
+         * @description How the attempts of all its subscriptions went in a time range, and what waits now. The attempts are about ten seconds old, and lack the last ten seconds of a worker that was killed.
          */
         get: operations["deliveriesStatsOfAccount"];
         put?: never;
@@ -936,6 +936,68 @@ export interface components {
              * @example 2
              */
             deliveries: number;
+        };
+        AccountStatistics: {
+            /**
+             * Format: date-time
+             * @description From this time on.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description Until before this time.
+             * @example 2026-01-31T12:05:00.000Z
+             */
+            until: string;
+            /**
+             * @description How many attempts began in this time.
+             * @example 40
+             */
+            attempts: number;
+            /**
+             * @description How many attempts ended how: `2xx` to `5xx`, or the error of one without an answer.
+             * @example {
+             *       "2xx": 38,
+             *       "timeout": 2
+             *     }
+             */
+            outcomes: {
+                [key: string]: number;
+            };
+            /** @description Time until the headers of the target's answer, in ms, within a tenth; absent without answers. */
+            answerMs?: {
+                /**
+                 * @description In ms.
+                 * @example 84
+                 */
+                p50: number;
+                /**
+                 * @description In ms.
+                 * @example 310.5
+                 */
+                p95: number;
+                /**
+                 * @description In ms.
+                 * @example 402
+                 */
+                p99: number;
+            };
+            buckets: components["schemas"]["AttemptSummary"][];
+            /** @description The deliveries that are not finished. */
+            waiting: {
+                /**
+                 * @description How many there are; at most 100,000 are counted.
+                 * @example 1
+                 */
+                deliveries: number;
+                /**
+                 * Format: date-time
+                 * @description When the oldest of them was created.
+                 * @example 2026-01-31T12:00:00.000Z
+                 */
+                since?: string;
+            };
         };
         Address: {
             /**
@@ -1693,6 +1755,11 @@ export interface components {
              */
             applicationId?: string;
             /**
+             * @description The producer's key of the event, if it has one.
+             * @example cdr-8c1f3a
+             */
+            producerId?: string;
+            /**
              * @description As the subscription has it now; user information is shown as `***`.
              * @example https://hooks.example.com/switchhook
              */
@@ -1717,6 +1784,8 @@ export interface components {
              * @example 1
              */
             attempts: number;
+            /** @description How the last of them ended. */
+            lastAttempt?: components["schemas"]["LastAttempt"];
             /**
              * Format: date-time
              * @description When it is tried next, while it is pending, not paused, and no attempt is on its way.
@@ -1843,6 +1912,11 @@ export interface components {
              */
             applicationId?: string;
             /**
+             * @description The producer's key of the event, if it has one.
+             * @example cdr-8c1f3a
+             */
+            producerId?: string;
+            /**
              * @description As the subscription has it now; user information is shown as `***`.
              * @example https://hooks.example.com/switchhook
              */
@@ -1867,6 +1941,8 @@ export interface components {
              * @example 1
              */
             attempts: number;
+            /** @description How the last of them ended. */
+            lastAttempt?: components["schemas"]["LastAttempt"];
             /**
              * Format: date-time
              * @description When it is tried next, while it is pending, not paused, and no attempt is on its way.
@@ -2149,6 +2225,38 @@ export interface components {
              * @example name is required.
              */
             message: string;
+        };
+        LastAttempt: {
+            /**
+             * Format: date-time
+             * @description When it began.
+             * @example 2026-01-31T12:00:00.000Z
+             */
+            at: string;
+            /**
+             * @description Until the headers of the answer, or the failure, in ms.
+             * @example 123
+             */
+            durationMs: number;
+            /**
+             * @description The status of the target's answer, if there was one.
+             * @example 410
+             */
+            status?: number;
+            /**
+             * @description Why there was no answer.
+             *
+             *     - `dns`: the name has no address
+             *     - `refused`: the connection was refused
+             *     - `reset`: the connection broke
+             *     - `timeout`: there was no answer in time
+             *     - `tls`: the certificate or the handshake failed
+             *     - `blocked`: the address, or the port, is not one that may be called
+             *     - `protocol`: the answer was not valid HTTP
+             * @example timeout
+             * @enum {string}
+             */
+            error?: "dns" | "refused" | "reset" | "timeout" | "tls" | "blocked" | "protocol";
         };
         Liveness: {
             /**
@@ -4620,7 +4728,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AttemptHistory"];
+                    "application/json": components["schemas"]["AccountStatistics"];
                 };
             };
             400: components["responses"]["ValidationFailed"];

@@ -15,12 +15,15 @@ const FROM_ROOT = '"./';
 const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
+  '.woff2': 'font/woff2',
 };
 
 /** A file of the console, as it is sent. */
 export interface ConsoleFile {
   type: string;
   bytes: Buffer;
+  /** Whether its format is compressed already. */
+  isCompressed: boolean;
   /** Compressed on first use, once for all requests. */
   gzipped: () => Promise<Buffer>;
 }
@@ -64,6 +67,7 @@ function readAsset(name: string): ConsoleFile {
   return {
     type: TYPES[extname(name)] ?? 'application/octet-stream',
     bytes,
+    isCompressed: name.endsWith('.woff2'),
     gzipped: () => (gzipped ??= promisify(gzip)(bytes, { level: 9 })),
   };
 }

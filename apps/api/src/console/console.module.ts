@@ -12,7 +12,8 @@ import { CONFIG, type Config } from '#libs/runtime';
 import { ConsoleFiles } from './console-files.js';
 
 const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
+  "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; " +
+  "connect-src 'self'; " +
   "img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; " +
   "require-trusted-types-for 'script'";
 const HOME = '/console/';
@@ -84,8 +85,8 @@ async function answerAsset(
   if (!file) throw new NotFoundError('path');
   response.setHeader('Content-Type', file.type);
   response.setHeader('Cache-Control', FOR_EVER);
-  response.setHeader('Vary', 'Accept-Encoding');
-  if (request.acceptsEncodings('gzip') !== 'gzip') {
+  if (!file.isCompressed) response.setHeader('Vary', 'Accept-Encoding');
+  if (file.isCompressed || request.acceptsEncodings('gzip') !== 'gzip') {
     response.send(file.bytes);
     return;
   }

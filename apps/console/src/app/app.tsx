@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { Mark } from '../components/mark.js';
 import { Notice } from '../components/notice.js';
 import { sentenceOf } from './api.js';
 import { LoginPage } from './login.js';
@@ -12,11 +13,15 @@ export function App() {
   if (!error) return null;
   return (
     <main className="login">
-      <h1>Switchhook</h1>
-      <Notice tone="bad">{sentenceOf(error)}</Notice>
-      <button type="button" onClick={() => void refetch()}>
-        Try again
-      </button>
+      <div className="card">
+        <h1 className="brand">
+          <Mark /> Switchhook
+        </h1>
+        <Notice tone="bad">{sentenceOf(error)}</Notice>
+        <button type="button" className="primary" onClick={() => void refetch()}>
+          Try again
+        </button>
+      </div>
     </main>
   );
 }

@@ -1,3 +1,4 @@
+import { RefreshCw } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { type Filter, FilterBar } from '../components/filter-bar.js';
@@ -8,13 +9,19 @@ import { faultsOf, otherProblem, RefusedError } from './api.js';
 /** A list by the filters in the address, with what is wrong with them. */
 export function FilteredList<Row extends { id: string }>({
   filters,
+  search,
   empty,
+  beside,
   children,
   ...table
 }: PagedTableProps<Row> & {
   filters: readonly Filter[];
+  /** See {@link FilterBar}. */
+  search?: ReactNode;
   /** What stands in place of the list if there is nothing at all. If there is, absent: nothing matches. */
   empty: ReactNode;
+  /** What is open beside the list. */
+  beside?: ReactNode;
   /** What can be done with the list. */
   children?: ReactNode;
 }) {
@@ -23,20 +30,31 @@ export function FilteredList<Row extends { id: string }>({
   const names = filters.map(({ name }) => name);
   return (
     <>
-      <FilterBar filters={filters} errors={faultsOf(error)} />
-      <div className="tools">
-        <button type="button" onClick={() => void refetch()} disabled={isFetching}>
-          Refresh
-        </button>
+      <FilterBar filters={filters} errors={faultsOf(error)} search={search}>
         {children}
-      </div>
+        <button
+          type="button"
+          className="plain refresh"
+          aria-label="Refresh"
+          title="Refresh"
+          onClick={() => void refetch()}
+          disabled={isFetching}
+        >
+          <RefreshCw size={15} aria-hidden />
+        </button>
+      </FilterBar>
       {error && (
         <p className="problem" role="alert">
           {otherProblem(error, names) ?? 'See the filters above.'}{' '}
           {error instanceof RefusedError && <Link href={location}>Clear the filters</Link>}
         </p>
       )}
-      <PagedTable {...table} empty={empty || NO_MATCH} />
+      <div className={beside ? 'with-panel' : undefined}>
+        <div>
+          <PagedTable {...table} empty={empty || NO_MATCH} />
+        </div>
+        {beside}
+      </div>
     </>
   );
 }

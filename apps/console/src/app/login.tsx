@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { type SubmitEvent, useEffect } from 'react';
 import { Field } from '../components/field.js';
+import { Mark } from '../components/mark.js';
 import { Notice } from '../components/notice.js';
 import { useTitle } from '../components/page.js';
 import { durationText } from '../components/time-text.js';
@@ -29,25 +30,29 @@ export function LoginPage({ expired }: { expired: boolean }) {
   const isOther = error && !isWrong && Object.keys(faults).length === 0;
   return (
     <main className="login">
-      <h1>Switchhook</h1>
-      {expired && <Notice tone="waiting">Your session has ended. Log in to go on.</Notice>}
-      <form onSubmit={submit}>
-        <Field label="Username" error={faults['username']}>
-          <input name="username" autoComplete="username" autoFocus required spellCheck={false} />
-        </Field>
-        <Field
-          label="Password"
-          error={isWrong ? 'The username or the password is wrong.' : faults['password']}
-        >
-          <input name="password" type="password" autoComplete="current-password" required />
-        </Field>
-        <p className="problem" role="alert">
-          {isOther && loginSentence(error)}
-        </p>
-        <button type="submit" className="primary" disabled={login.isPending}>
-          Log in
-        </button>
-      </form>
+      <div className="card">
+        <h1 className="brand">
+          <Mark /> Switchhook
+        </h1>
+        {expired && <Notice tone="waiting">Your session has ended. Log in to go on.</Notice>}
+        <form onSubmit={submit}>
+          <Field label="Username" error={faults['username']}>
+            <input name="username" autoComplete="username" autoFocus required spellCheck={false} />
+          </Field>
+          <Field
+            label="Password"
+            error={isWrong ? 'The username or the password is wrong.' : faults['password']}
+          >
+            <input name="password" type="password" autoComplete="current-password" required />
+          </Field>
+          <p className="problem" role="alert">
+            {isOther && loginSentence(error)}
+          </p>
+          <button type="submit" className="primary" disabled={login.isPending}>
+            Log in
+          </button>
+        </form>
+      </div>
     </main>
   );
 }

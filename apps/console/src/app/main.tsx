@@ -1,3 +1,4 @@
+import '../styles/fonts.css';
 import '../styles/base.css';
 import '../styles/components.css';
 import { QueryClientProvider } from '@tanstack/react-query';
@@ -7,6 +8,7 @@ import { Router } from 'wouter';
 import { BASE_PATH } from './addresses.js';
 import { App } from './app.js';
 import { queryClient } from './query-client.js';
+import './theme.js';
 
 /** A shell this young names the newest files, so that another one would not help. */
 const YOUNG_MS = 10_000;

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import type { Filter } from '../components/filter-bar.js';
 import { namedApplicationsQuery, namedSubscriptionsQuery } from './names.queries.js';
 
 /** Applications and subscriptions for the palette, and the texts in which they are searched. */
@@ -21,6 +22,32 @@ export function useNamed() {
   ];
 }
 
+/** A filter by application, chosen by its name. */
+export function useApplicationFilter(): Filter {
+  const { data = [] } = useQuery(namedApplicationsQuery);
+  return namedFilter('applicationId', 'Application', data);
+}
+
+/** A filter by subscription, chosen by its name or, without one, its target. */
+export function useSubscriptionFilter(): Filter {
+  const { data = [] } = useQuery(namedSubscriptionsQuery);
+  const named = data.map(({ id, name, targetUrl }) => ({ id, name: name ?? targetUrl }));
+  return namedFilter('webhookId', 'Subscription', named);
+}
+
+function namedFilter(
+  name: string,
+  label: string,
+  among: readonly { id: string; name: string }[],
+): Filter {
+  const sorted = among.toSorted((one, other) => one.name.localeCompare(other.name));
+  return {
+    ...{ name, label, kind: 'choice' },
+    choices: sorted.map(({ id }) => id),
+    names: Object.fromEntries(sorted.map(({ id, name: called }) => [id, called])),
+  };
+}
+
 /** `Support line (5)`, or the id alone if the name is not known. */
 export function ApplicationName({ id }: { id: string }) {
   const { data } = useQuery(namedApplicationsQuery);
@@ -41,6 +68,18 @@ export function OfApplication({ id, none }: { id: string | undefined; none: stri
 export function SubscriptionName({ id }: { id: string }) {
   const { data } = useQuery(namedSubscriptionsQuery);
   return <Named id={id} among={data} />;
+}
+
+/** Its name, or the id if that is not known. */
+export function NameOfApplication({ id }: { id: string }) {
+  const { data = [] } = useQuery(namedApplicationsQuery);
+  return data.find((one) => one.id === id)?.name ?? id;
+}
+
+/** Its name alone. @param otherwise what stands there if it has none, or that is not known */
+export function NameOfSubscription({ id, otherwise }: { id: string; otherwise: string }) {
+  const { data = [] } = useQuery(namedSubscriptionsQuery);
+  return data.find((one) => one.id === id)?.name ?? otherwise;
 }
 
 function Named({

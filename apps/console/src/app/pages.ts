@@ -69,6 +69,17 @@ export const PAGES: readonly PageEntry[] = [
     Component: lazy(() => import('../pages/delivery/delivery-page.js')),
   },
   {
+    path: '/events',
+    name: 'Events',
+    byAccount: true,
+    Component: lazy(() => import('../pages/events/events-page.js')),
+  },
+  {
+    path: '/events/:id',
+    shows: 'events',
+    Component: lazy(() => import('../pages/event/event-page.js')),
+  },
+  {
     path: '/subscriptions',
     name: 'Subscriptions',
     ofOwn: true,
@@ -101,17 +112,6 @@ export const PAGES: readonly PageEntry[] = [
     path: '/applications/:id',
     shows: 'applications',
     Component: lazy(() => import('../pages/application/application-page.js')),
-  },
-  {
-    path: '/events',
-    name: 'Events',
-    byAccount: true,
-    Component: lazy(() => import('../pages/events/events-page.js')),
-  },
-  {
-    path: '/events/:id',
-    shows: 'events',
-    Component: lazy(() => import('../pages/event/event-page.js')),
   },
   {
     path: '/audit',

@@ -45,7 +45,9 @@ export function SettingsSection<Values extends Texts>({
   const { changedByOthers } = form;
   return (
     <section aria-labelledby="settings">
-      <h2 id="settings">Settings</h2>
+      <h2 id="settings" className="hidden">
+        Settings
+      </h2>
       <form ref={element} className="settings" onSubmit={submit} noValidate>
         {children({
           values: form.values,

@@ -1,29 +1,31 @@
-import { Suspense, useEffect } from 'react';
+import './shell.css';
+import { Menu, Search, X } from 'lucide-react';
+import { Suspense, useEffect, useState } from 'react';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
+import { Dialog } from '../components/dialog.js';
+import { Mark } from '../components/mark.js';
 import { Notice } from '../components/notice.js';
 import { Page } from '../components/page.js';
-import { zoneText } from '../components/time.js';
 import { Toasts } from '../components/toast.js';
 import { API_URL } from './addresses.js';
 import { AccountPicker } from './account-picker.js';
-import { useAccountShown } from './account.js';
 import { Boundary } from './boundary.js';
+import { useIsNarrow } from './media.js';
 import { openPalette, Palette, useCommands } from './palette.js';
 import { type PageEntry, pagesFor } from './pages.js';
 import { logOut, useUser } from './session.js';
+import { SideBar, StreamStatus } from './side-bar.js';
 import { useStore } from './store.js';
 import { openStream, streamState } from './stream.js';
-
-const ROLES = { account: 'account', platform: 'platform' } as const;
-const STREAM = { connecting: 'Connecting …', live: 'Live', interrupted: 'Interrupted' } as const;
+import { theme, THEMES } from './theme.js';
 
 /** What surrounds every page: navigation, palette, toasts. */
 export function Shell() {
-  const { username, role } = useUser();
+  const { role } = useUser();
   const pages = pagesFor(role);
   // What the palette and the navigation offer.
   const offered = pages.filter(({ ofOwn }) => !ofOwn || role === 'account');
-  const { accountId } = useAccountShown();
+  const isNarrow = useIsNarrow();
   const [location, navigate] = useLocation();
   useEffect(openStream, []);
   useCommands([
@@ -34,47 +36,23 @@ export function Shell() {
       action === undefined ? [] : [{ name: action, group: 'Actions', run: () => navigate(path) }],
     ),
     {
-      name: 'API description',
+      name: 'API reference',
       group: 'Pages',
       run: () => window.location.assign(`${API_URL}/docs`),
     },
+    ...THEMES.map((each) => ({
+      name: `Theme: ${each}`,
+      group: 'Actions',
+      run: () => theme.set(each),
+    })),
     { name: 'Log out', group: 'Actions', run: () => void logOut() },
   ]);
   return (
-    <>
+    <div className="shell">
       <a className="skip" href="#main">
         Skip to the content
       </a>
-      <header className="bar">
-        <nav aria-label="Pages">
-          {offered.map(
-            ({ path, name, byAccount }) =>
-              name !== undefined && (
-                <Link
-                  key={path}
-                  href={
-                    byAccount && accountId !== undefined
-                      ? `${path}?accountId=${encodeURIComponent(accountId)}`
-                      : path
-                  }
-                  aria-current={location === path ? 'page' : undefined}
-                >
-                  {name}
-                </Link>
-              ),
-          )}
-        </nav>
-        <StreamStatus />
-        <button type="button" onClick={openPalette} aria-keyshortcuts="Control+K Meta+K">
-          Find <kbd>Ctrl K</kbd>
-        </button>
-        <span className="who">
-          <bdi title={username}>{username}</bdi> <span className="role">{ROLES[role]}</span>
-        </span>
-        <button type="button" onClick={() => void logOut()}>
-          Log out
-        </button>
-      </header>
+      {isNarrow ? <TopBar pages={offered} /> : <SideBar pages={offered} />}
       <main id="main" tabIndex={-1}>
         <Boundary key={location}>
           <Suspense fallback={null}>
@@ -98,13 +76,44 @@ export function Shell() {
           </Suspense>
         </Boundary>
       </main>
-      <footer>
-        <a href={`${API_URL}/docs`}>API description</a>{' '}
-        <span className="quiet">Times are in {zoneText()}.</span>
-      </footer>
       <Palette pages={pages} />
+      <Interrupted />
       <Toasts />
-    </>
+    </div>
+  );
+}
+
+/** The mark and, behind buttons, all that the side bar has. */
+function TopBar({ pages }: { pages: readonly PageEntry[] }) {
+  const [location] = useLocation();
+  const [openAt, setOpenAt] = useState<string>();
+  return (
+    <header className="top-bar">
+      <button type="button" className="plain" aria-label="Menu" onClick={() => setOpenAt(location)}>
+        <Menu size={20} aria-hidden />
+      </button>
+      <Link href="/" className="brand">
+        <Mark /> Switchhook
+      </Link>
+      <StreamStatus />
+      <button type="button" className="plain" aria-label="Find" onClick={openPalette}>
+        <Search size={20} aria-hidden />
+      </button>
+      {/* Whatever leads to another page closes it. */}
+      {openAt === location && (
+        <Dialog label="Menu" className="drawer" onClose={() => setOpenAt(undefined)}>
+          <button
+            type="button"
+            className="plain close"
+            aria-label="Close the menu"
+            onClick={() => setOpenAt(undefined)}
+          >
+            <X size={20} aria-hidden />
+          </button>
+          <SideBar pages={pages} />
+        </Dialog>
+      )}
+    </header>
   );
 }
 
@@ -119,14 +128,13 @@ function Shown({ page, params }: { page: PageEntry; params: Record<string, strin
   );
 }
 
-function StreamStatus() {
-  const state = useStore(streamState);
+function Interrupted() {
+  const isInterrupted = useStore(streamState) === 'interrupted';
   return (
-    <span className={`stream ${state}`}>
-      <span role="status">{STREAM[state]}</span>
-      {state === 'interrupted' && (
+    <div className="interrupted" role="status">
+      {isInterrupted && (
         <Notice tone="waiting">Live updates are interrupted. They resume by themselves.</Notice>
       )}
-    </span>
+    </div>
   );
 }

@@ -7,7 +7,7 @@ export interface Span {
 /** One of the quantities that a chart shows, with a value for each of its time ranges. */
 export interface Series {
   name: string;
-  colour: 'accent' | 'bad' | 'waiting' | 'quiet';
+  colour: 'good' | 'bad' | 'warn' | 'accent';
   /** Null where there is nothing to show. */
   values: readonly (number | null)[];
 }
@@ -31,7 +31,7 @@ export function middlesOf(spans: readonly Span[]): number[] {
 }
 
 const DAY_MS = 86_400_000;
-const clock = { hour: '2-digit', minute: '2-digit' } as const;
+const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
 const inDay = new Intl.DateTimeFormat(undefined, clock);
 const inWeek = new Intl.DateTimeFormat(undefined, { weekday: 'short', ...clock });
 

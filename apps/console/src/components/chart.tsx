@@ -15,12 +15,15 @@ export function Chart({
   spans,
   series,
   textOf,
+  note,
 }: {
   label: string;
   kind: ChartKind;
   spans: readonly Span[];
   series: readonly Series[];
   textOf: (value: number) => string;
+  /** A sentence below it. */
+  note?: string | undefined;
 }) {
   const [pointed, setPointed] = useState<number>();
   const names = spanNames(spans);
@@ -55,7 +58,7 @@ export function Chart({
   return (
     <figure className="chart">
       <figcaption>
-        <span className="strong">{label}</span>
+        {label}
         <ul className="legend">
           {series.map(({ name, colour }) => (
             <li key={name} className={`of-${colour}`}>
@@ -78,6 +81,7 @@ export function Chart({
               ].join(' · ')}
           </p>
         </div>
+        {note !== undefined && <p className="quiet">{note}</p>}
         <details>
           <summary>{label} as a table</summary>
           {table}

@@ -1,19 +1,21 @@
-import { type FocusEvent, Fragment, type SubmitEvent, useRef } from 'react';
+import '../styles/filter-bar.css';
+import { ChevronDown, Search, X } from 'lucide-react';
+import { type ReactNode, type SubmitEvent, useId, useRef } from 'react';
 import { useSearchParams } from 'wouter';
 import { Field } from './field.js';
 import { localInputOf, timeOfInput } from './filter-values.js';
+import { localText } from './time.js';
 
 /** A filter of a list. Its value is in the address, under its name. */
 export interface Filter {
   name: string;
   label: string;
-  /** `time` is shown in the viewer's zone, and is UTC in the address. */
+  /** `text` is what is searched for, `time` is shown in the viewer's zone and is UTC in the address. */
   kind: 'choice' | 'text' | 'time';
-  /** What may be chosen; of a text, what is suggested. */
+  /** What may be chosen. */
   choices?: readonly string[];
   /** What choices are called, where their values say too little. */
   names?: Readonly<Record<string, string>>;
-  hint?: string;
 }
 
 /** The filters in the address, also those that no list has: the API says so. */
@@ -22,79 +24,137 @@ export function useFilters(): Record<string, string> {
   return Object.fromEntries([...search].filter(([, value]) => value !== ''));
 }
 
-/** The inputs of filters. A change is a step in the history, so that the back button takes it back. */
-export function FilterBar({
-  filters,
-  errors = {},
-}: {
-  filters: readonly Filter[];
-  /** What the API found wrong, by name. */
-  errors?: Record<string, string>;
-}) {
+/** Sets filters in the address, and takes away those without a value. A step in the history each time. */
+function useSetFilters(): (values: Readonly<Record<string, string>>) => void {
   const [search, setSearch] = useSearchParams();
-  const form = useRef<HTMLFormElement>(null);
-
-  function apply(event: SubmitEvent<HTMLFormElement>): void {
-    event.preventDefault();
-    const given = new FormData(event.currentTarget);
+  return (values) => {
     const next = new URLSearchParams(search);
-    for (const { name, kind } of filters) {
-      const text = (given.get(name) as string).trim();
-      const value = kind === 'time' ? timeOfInput(text) : text;
+    for (const [name, value] of Object.entries(values)) {
       if (value === '') next.delete(name);
       else next.set(name, value);
     }
     if (next.toString() !== search.toString()) setSearch(next);
-  }
+  };
+}
 
-  function clear(): void {
-    const next = new URLSearchParams(search);
-    for (const { name } of filters) next.delete(name);
-    setSearch(next);
-  }
-
-  const set = filters.filter(({ name }) => search.get(name));
-  const submit = () => form.current?.requestSubmit();
+/** Filters in one line: what is searched for, and a chip for each of the others. */
+export function FilterBar({
+  filters,
+  errors = {},
+  search,
+  children,
+}: {
+  filters: readonly Filter[];
+  /** What the API found wrong, by name. */
+  errors?: Record<string, string>;
+  /** A field that searches otherwise than by a filter of the kind `text`. */
+  search?: ReactNode;
+  /** What can be done with the list. */
+  children?: ReactNode;
+}) {
+  const values = useFilters();
+  const setFilters = useSetFilters();
+  const isSet = filters.some(({ name }) => values[name] !== undefined);
+  const times = filters.filter(({ kind }) => kind === 'time');
+  const wrong = filters.filter(({ name }) => errors[name] !== undefined);
   return (
-    <search>
-      {/* Open where there is room, or if one is set. */}
-      <details className="filters" open={set.length > 0 || window.innerWidth > 700}>
-        <summary>{set.length === 0 ? 'Filters' : `Filters (${set.length} set)`}</summary>
-        <form ref={form} onSubmit={apply} noValidate>
-          {filters.map((filter) => (
-            <Fragment key={`${filter.name}=${search.get(filter.name) ?? ''}`}>
-              <Field label={filter.label} hint={filter.hint} error={errors[filter.name]}>
-                {inputOf(filter, search.get(filter.name) ?? '', submit)}
-              </Field>
-              {filter.kind === 'text' && filter.choices && (
-                <datalist id={listOf(filter)}>
-                  {filter.choices.map((choice) => (
-                    <option key={choice} value={choice} />
-                  ))}
-                </datalist>
-              )}
-            </Fragment>
-          ))}
-          <div className="buttons">
-            <button type="submit">Apply</button>
-            <button type="button" onClick={clear} disabled={set.length === 0}>
+    <>
+      <div className="filter-bar">
+        <search>
+          {search}
+          {filters.map((filter) => {
+            const value = values[filter.name] ?? '';
+            const key = `${filter.name}=${value}`;
+            if (filter.kind === 'text') return <Text key={key} filter={filter} value={value} />;
+            if (filter.kind === 'choice') return <Choice key={key} filter={filter} value={value} />;
+            return null;
+          })}
+          {times.length > 0 && <Times filters={times} values={values} />}
+          {isSet && (
+            <button
+              type="button"
+              className="plain"
+              onClick={() => setFilters(Object.fromEntries(filters.map(({ name }) => [name, ''])))}
+            >
               Clear
             </button>
-          </div>
-        </form>
-      </details>
-    </search>
+          )}
+        </search>
+        <div className="at-end">{children}</div>
+      </div>
+      {wrong.map(({ name, label }) => (
+        <p key={name} className="problem" role="alert">
+          {label}: {errors[name]}
+        </p>
+      ))}
+    </>
   );
 }
 
-const listOf = ({ name }: Filter): string => `suggested-${name}`;
+/** A field in which one types what to find. */
+export function SearchField({
+  label,
+  value = '',
+  suggestions = [],
+  onSearch,
+}: {
+  label: string;
+  value?: string;
+  suggestions?: readonly string[];
+  onSearch: (text: string) => void;
+}) {
+  const list = useId();
+  function submit(event: SubmitEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    onSearch((new FormData(event.currentTarget).get('text') as string).trim());
+  }
+  return (
+    <form className="search-field" onSubmit={submit}>
+      <Search size={15} aria-hidden />
+      <input
+        name="text"
+        type="search"
+        aria-label={label}
+        placeholder={label}
+        defaultValue={value}
+        list={suggestions.length > 0 ? list : undefined}
+        autoComplete="off"
+        spellCheck={false}
+      />
+      {suggestions.length > 0 && (
+        <datalist id={list}>
+          {suggestions.map((one) => (
+            <option key={one} value={one} />
+          ))}
+        </datalist>
+      )}
+    </form>
+  );
+}
 
-function inputOf(filter: Filter, value: string, submit: () => void) {
-  const { name, kind, choices = [], names = {} } = filter;
-  if (kind === 'choice') {
-    const all = value === '' || choices.includes(value) ? choices : [...choices, value];
-    return (
-      <select name={name} defaultValue={value} onChange={submit}>
+function Text({ filter: { name, label }, value }: { filter: Filter; value: string }) {
+  const setFilters = useSetFilters();
+  return (
+    <SearchField label={label} value={value} onSearch={(text) => setFilters({ [name]: text })} />
+  );
+}
+
+/** A chip over which lies the browser's own list of choices. */
+function Choice({ filter, value }: { filter: Filter; value: string }) {
+  const { name, label, choices = [], names = {} } = filter;
+  const setFilters = useSetFilters();
+  const all = value === '' || choices.includes(value) ? choices : [...choices, value];
+  return (
+    <span className={value === '' ? 'chip' : 'chip set'}>
+      <span className="label" aria-hidden>
+        {label} {value !== '' && <bdi className="value">{names[value] ?? value}</bdi>}
+        {value === '' && <ChevronDown size={13} />}
+      </span>
+      <select
+        aria-label={label}
+        value={value}
+        onChange={({ target }) => setFilters({ [name]: target.value })}
+      >
         <option value="">All</option>
         {all.map((choice) => (
           <option key={choice} value={choice}>
@@ -102,23 +162,96 @@ function inputOf(filter: Filter, value: string, submit: () => void) {
           </option>
         ))}
       </select>
-    );
+      {value !== '' && (
+        <button
+          type="button"
+          aria-label={`Remove the filter ${label}`}
+          onClick={() => setFilters({ [name]: '' })}
+        >
+          <X size={13} aria-hidden />
+        </button>
+      )}
+    </span>
+  );
+}
+
+const HOUR_MS = 3_600_000;
+const AGO = { 'Last hour': HOUR_MS, 'Last 24 hours': 24 * HOUR_MS, 'Last 7 days': 168 * HOUR_MS };
+
+/** A chip that opens what limits the time. */
+function Times({
+  filters,
+  values,
+}: {
+  filters: readonly Filter[];
+  values: Readonly<Record<string, string>>;
+}) {
+  const id = useId();
+  const chip = useRef<HTMLButtonElement>(null);
+  const panel = useRef<HTMLDivElement>(null);
+  const setFilters = useSetFilters();
+  const set = filters.filter(({ name }) => values[name] !== undefined);
+
+  function place(): void {
+    if (!chip.current || !panel.current?.matches(':popover-open')) return;
+    const { left, bottom } = chip.current.getBoundingClientRect();
+    const most = document.documentElement.clientWidth - panel.current.offsetWidth - 8;
+    panel.current.style.top = `${bottom + 6}px`;
+    panel.current.style.left = `${Math.max(Math.min(left, most), 8)}px`;
   }
-  const shown = kind === 'time' ? localInputOf(value) : value;
-  const onBlur = ({ target }: FocusEvent<HTMLInputElement>) => target.value !== shown && submit();
-  if (kind === 'time') {
-    return (
-      <input name={name} type="datetime-local" step="1" defaultValue={shown} onBlur={onBlur} />
-    );
+
+  function apply(event: SubmitEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    const given = new FormData(event.currentTarget);
+    const times = filters.map(({ name }) => [name, timeOfInput(given.get(name) as string)]);
+    panel.current?.hidePopover();
+    setFilters(Object.fromEntries(times) as Record<string, string>);
   }
+
+  function since(ms: number): void {
+    panel.current?.hidePopover();
+    setFilters({ since: new Date(Date.now() - ms).toISOString(), until: '' });
+  }
+
+  const shown = (value: string) => (Number.isNaN(Date.parse(value)) ? value : localText(value));
+  const text = set.map(({ name, label }) => `${label.toLowerCase()} ${shown(values[name]!)}`);
   return (
-    <input
-      name={name}
-      defaultValue={shown}
-      list={choices.length > 0 ? listOf(filter) : undefined}
-      onBlur={onBlur}
-      autoComplete="off"
-      spellCheck={false}
-    />
+    <span className={set.length === 0 ? 'chip' : 'chip set'}>
+      <button ref={chip} type="button" className="label" popoverTarget={id}>
+        {set.length === 0 ? 'Any time' : <span className="value">{text.join(' ')}</span>}
+        {set.length === 0 && <ChevronDown size={13} aria-hidden />}
+      </button>
+      {set.length > 0 && (
+        <button
+          type="button"
+          aria-label="Remove the time"
+          onClick={() => setFilters(Object.fromEntries(filters.map(({ name }) => [name, ''])))}
+        >
+          <X size={13} aria-hidden />
+        </button>
+      )}
+      <div ref={panel} id={id} className="times" popover="auto" onToggle={place}>
+        <div className="ago">
+          {Object.entries(AGO).map(([name, ms]) => (
+            <button key={name} type="button" className="small" onClick={() => since(ms)}>
+              {name}
+            </button>
+          ))}
+        </div>
+        <form onSubmit={apply} noValidate>
+          {filters.map(({ name, label }) => (
+            <Field key={`${name}=${values[name] ?? ''}`} label={label}>
+              <input
+                name={name}
+                type="datetime-local"
+                step="1"
+                defaultValue={localInputOf(values[name] ?? '')}
+              />
+            </Field>
+          ))}
+          <button type="submit">Apply</button>
+        </form>
+      </div>
+    </span>
   );
 }

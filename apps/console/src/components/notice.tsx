@@ -9,8 +9,21 @@ export function Notice({ tone, children }: { tone: Tone; children: ReactNode }) 
 }
 
 /** A word for a state. */
-export function Badge({ tone, children }: { tone: Tone; children: ReactNode }) {
-  return <span className={`badge ${tone}`}>{children}</span>;
+export function Pill({
+  tone,
+  title,
+  children,
+}: {
+  tone: Tone;
+  /** More about it, on hover. */
+  title?: string;
+  children: ReactNode;
+}) {
+  return (
+    <span className={`pill ${tone}`} title={title}>
+      {children}
+    </span>
+  );
 }
 
 /** What stands in place of an empty list: why it is empty, and what to do next. */

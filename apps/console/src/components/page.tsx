@@ -11,20 +11,29 @@ export function useTitle(title: string): void {
 let hasShownPage = false;
 
 /**
- * What every page begins with. After a change of page its heading has the focus, so that a screen reader tells
- * where one is.
+ * What every page begins with: what it is about, its state, and what can be done. After a
+ * change of page its heading has the focus, so that a screen reader tells where one is.
  */
 export function Page({
   title,
+  tab = title,
+  crumb,
+  state,
   actions,
   children,
 }: {
   title: string;
-  /** Buttons beside the heading. */
+  /** What the browser's tab says, if the title alone does not tell this page from others. */
+  tab?: string;
+  /** The link to the list that this is of. */
+  crumb?: ReactNode;
+  /** A pill beside the title. */
+  state?: ReactNode;
+  /** Buttons on the right. */
   actions?: ReactNode;
   children: ReactNode;
 }) {
-  useTitle(title);
+  useTitle(tab);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     if (hasShownPage) heading.current?.focus();
@@ -33,10 +42,12 @@ export function Page({
   return (
     <>
       <div className="heading">
+        {crumb}
         <h1 ref={heading} tabIndex={-1}>
-          {title}
+          <bdi>{title}</bdi>
         </h1>
-        {actions}
+        {state}
+        {actions !== undefined && <div className="actions">{actions}</div>}
       </div>
       {children}
     </>

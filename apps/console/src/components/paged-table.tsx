@@ -9,6 +9,9 @@ export interface PagedTableProps<Row> {
   hrefOf: (row: Row) => string;
   columns: readonly Column<Row>[];
   selection?: Selection<Row> | undefined;
+  rowHeight?: number;
+  openRow?: string | undefined;
+  onOpen?: ((row: Row) => void) | undefined;
   /** What stands in its place if there is nothing. */
   empty: ReactNode;
 }

@@ -5,7 +5,7 @@ import uPlot from 'uplot';
 import { type ChartKind, middlesOf, type Series, type Span, stacked } from './chart-data.js';
 
 /** In CSS pixels, as in the style sheet. */
-const HEIGHT = 220;
+const HEIGHT = 180;
 const DASHES = [[], [6, 4], [2, 3]];
 const WHOLE_NUMBERS = Array.from({ length: 12 }, (_, power) =>
   [1, 2, 5].map((factor) => factor * 10 ** power),
@@ -50,7 +50,7 @@ export default function Plot({
       );
     }
     function lineOf({ colour }: Series, index: number): uPlot.Series {
-      const stroke = colourOf(element!, colour);
+      const stroke = colourOf(element!, colour === 'accent' ? colour : `${colour}-solid`);
       return kind === 'bars'
         ? { fill: stroke, width: 0, paths: bars, points: { show: false } }
         : { stroke, width: 2, dash: DASHES[index] ?? [], points: { size: 6, fill: stroke } };
@@ -84,7 +84,7 @@ function optionsOf(
   { wholeNumbers, text }: { wholeNumbers: boolean; text: (value: number) => string },
 ): Omit<uPlot.Options, 'series'> {
   const axis = {
-    stroke: colourOf(element, 'quiet'),
+    stroke: colourOf(element, 'faint'),
     grid: { stroke: colourOf(element, 'line'), width: 1 },
     ticks: { show: false },
   };
@@ -93,7 +93,7 @@ function optionsOf(
   return {
     width: element.clientWidth,
     height: HEIGHT,
-    padding: [12, 28, 0, 0],
+    padding: [12, 20, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: !wholeNumbers } },
     scales: {
@@ -101,10 +101,16 @@ function optionsOf(
       y: { range: (_, _min, max) => [0, max > 0 ? max * 1.1 : 1] },
     },
     axes: [
-      { ...axis, size: 32, space: 70, values: (_, times) => timeNames(times, end - start) },
       {
         ...axis,
-        size: 60,
+        grid: { show: false },
+        size: 28,
+        space: 70,
+        values: (_, times) => timeNames(times, end - start),
+      },
+      {
+        ...axis,
+        size: 52,
         values: (_, values) => values.map(text),
         ...(wholeNumbers && { incrs: WHOLE_NUMBERS }),
       },
@@ -112,7 +118,11 @@ function optionsOf(
   };
 }
 
-const inDay = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+const inDay = new Intl.DateTimeFormat(undefined, {
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+});
 const inWeek = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric' });
 
 function timeNames(times: readonly number[], seconds: number): string[] {

@@ -1,5 +1,6 @@
 import {
   type KeyboardEvent,
+  type MouseEvent,
   type ReactNode,
   type RefObject,
   useEffect,
@@ -7,13 +8,15 @@ import {
   useRef,
   useState,
 } from 'react';
-import { Link } from 'wouter';
+import { Link, useLocation } from 'wouter';
 
 /** A column of a table. The first one is the link to the row's page. */
 export interface Column<Row> {
   name: string;
   /** Of the grid, as `2fr` or `8rem`. */
   width: string;
+  /** Whether its cells end at the right. */
+  isNumber?: true;
   cell: (row: Row) => ReactNode;
 }
 
@@ -45,7 +48,7 @@ export function useSelection<Row>(
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** In CSS pixels, as in the style sheet: rows outside of the window are not rendered. */
+/** In CSS pixels: rows outside of the window are not rendered. */
 const ROW_HEIGHT = 60;
 const MARGIN_ROWS = 10;
 
@@ -60,6 +63,9 @@ export function Table<Row>({
   hrefOf,
   columns,
   selection,
+  rowHeight = ROW_HEIGHT,
+  openRow,
+  onOpen,
   onEnd,
 }: {
   label: string;
@@ -68,11 +74,18 @@ export function Table<Row>({
   hrefOf: (row: Row) => string;
   columns: readonly Column<Row>[];
   selection?: Selection<Row> | undefined;
+  /** In CSS pixels. */
+  rowHeight?: number | undefined;
+  /** The key of the row that is open beside the list. */
+  openRow?: string | undefined;
+  /** Opens a row beside the list, instead of its page. */
+  onOpen?: ((row: Row) => void) | undefined;
   onEnd?: () => void;
 }) {
   const body = useRef<HTMLDivElement>(null);
-  const [start, end] = useRange(body, rows.length);
+  const [start, end] = useRange(body, rows.length, rowHeight);
   const [active, setActive] = useState(0);
+  const [, navigate] = useLocation();
   const isNearEnd = end >= rows.length - 2 * MARGIN_ROWS;
   useEffect(() => {
     if (isNearEnd) onEnd?.();
@@ -80,14 +93,29 @@ export function Table<Row>({
 
   function onKeyDown(event: KeyboardEvent): void {
     const last = rows.length - 1;
-    const to = { ArrowDown: active + 1, ArrowUp: active - 1, Home: 0, End: last }[event.key];
+    const [next, before] = [active + 1, active - 1];
+    const keys = { ArrowDown: next, j: next, ArrowUp: before, k: before, Home: 0, End: last };
+    const to = (keys as Record<string, number>)[event.key];
     if (to === undefined || to < 0 || to > last) return;
     event.preventDefault();
     setActive(to);
     moveTo(body, to);
+    const row = rows[to];
+    if (openRow !== undefined && row !== undefined) onOpen?.(row);
   }
 
-  const template = [selection ? '2.5rem' : '', ...columns.map(({ width }) => width)].join(' ');
+  /** A click anywhere on a row opens it, unless something in it has a click of its own. */
+  function onClick(event: MouseEvent, row: Row): void {
+    const { target, ctrlKey, metaKey, shiftKey } = event;
+    if (ctrlKey || metaKey || shiftKey || !(target instanceof Element)) return;
+    if (target.closest('input, button')) return;
+    if (onOpen) {
+      event.preventDefault();
+      onOpen(row);
+    } else if (!target.closest('a')) navigate(hrefOf(row));
+  }
+
+  const template = [selection ? '16px' : '', ...columns.map(({ width }) => width)].join(' ');
   const indexes = Array.from({ length: Math.max(end - start, 0) }, (_, index) => start + index);
   // What has the focus stays, wherever the page is scrolled to.
   if (active < rows.length && (active < start || active >= end)) indexes.push(active);
@@ -100,8 +128,8 @@ export function Table<Row>({
               <SelectAll rows={rows} keyOf={keyOf} selection={selection} />
             </span>
           )}
-          {columns.map(({ name }) => (
-            <span key={name} role="columnheader">
+          {columns.map(({ name, isNumber }) => (
+            <span key={name} role="columnheader" className={isNumber ? 'number' : undefined}>
               {name}
             </span>
           ))}
@@ -111,7 +139,7 @@ export function Table<Row>({
         role="rowgroup"
         className="body"
         ref={body}
-        style={{ height: rows.length * ROW_HEIGHT }}
+        style={{ height: rows.length * rowHeight }}
         onKeyDown={onKeyDown}
       >
         {indexes.map((index) => {
@@ -124,8 +152,13 @@ export function Table<Row>({
               key={key}
               role="row"
               aria-rowindex={index + 2}
-              className={isSelected ? 'selected' : undefined}
-              style={{ gridTemplateColumns: template, top: index * ROW_HEIGHT }}
+              className={key === openRow ? 'open' : isSelected ? 'selected' : undefined}
+              style={{
+                gridTemplateColumns: template,
+                height: rowHeight,
+                top: index * rowHeight,
+              }}
+              onClick={(event) => onClick(event, row)}
             >
               {selection && (
                 <span role="cell">
@@ -138,8 +171,8 @@ export function Table<Row>({
                   />
                 </span>
               )}
-              {columns.map(({ name, cell }, at) => (
-                <span key={name} role="cell">
+              {columns.map(({ name, cell, isNumber }, at) => (
+                <span key={name} role="cell" className={isNumber ? 'number' : undefined}>
                   {at > 0 ? (
                     cell(row)
                   ) : (
@@ -201,15 +234,19 @@ function moveTo(body: RefObject<HTMLDivElement | null>, index: number): void {
 }
 
 /** The rows that are on the screen, and some around them. */
-function useRange(body: RefObject<HTMLDivElement | null>, count: number): [number, number] {
+function useRange(
+  body: RefObject<HTMLDivElement | null>,
+  count: number,
+  rowHeight: number,
+): [number, number] {
   const [range, setRange] = useState<[number, number]>([0, 40]);
   useLayoutEffect(() => {
     function measure(): void {
       if (!body.current) return;
       const top = -body.current.getBoundingClientRect().top;
       // In steps, so that a row more or less changes nothing.
-      const first = Math.floor(top / ROW_HEIGHT / MARGIN_ROWS) * MARGIN_ROWS - MARGIN_ROWS;
-      const shown = Math.ceil(window.innerHeight / ROW_HEIGHT) + 3 * MARGIN_ROWS;
+      const first = Math.floor(top / rowHeight / MARGIN_ROWS) * MARGIN_ROWS - MARGIN_ROWS;
+      const shown = Math.ceil(window.innerHeight / rowHeight) + 3 * MARGIN_ROWS;
       const from = Math.max(first, 0);
       const to = Math.max(first + shown, 0);
       setRange((before) => (before[0] === from && before[1] === to ? before : [from, to]));
@@ -221,6 +258,6 @@ function useRange(body: RefObject<HTMLDivElement | null>, count: number): [numbe
       window.removeEventListener('scroll', measure);
       window.removeEventListener('resize', measure);
     };
-  }, [body, count]);
+  }, [body, count, rowHeight]);
   return [Math.min(range[0], count), Math.min(range[1], count)];
 }

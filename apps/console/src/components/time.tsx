@@ -47,6 +47,29 @@ export function localText(at: string): string {
   return (isToday ? inZoneToday : inZone).format(time);
 }
 
+const clockTime = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' });
+const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
+
+/** The clock's time, as `14:02:31`; of another day, the day. The whole time is shown on hover. */
+export function ClockTime({ at }: { at: string }) {
+  const time = new Date(at);
+  const isToday = time.toDateString() === new Date().toDateString();
+  return (
+    <time className="mono" dateTime={at} title={`${localText(at)}; ${utcText(at)}`}>
+      {(isToday ? clockTime : day).format(time)}
+    </time>
+  );
+}
+
+/** The day alone, as `Dec 1`. */
+export function Day({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={`${localText(at)}; ${utcText(at)}`}>
+      {day.format(new Date(at))}
+    </time>
+  );
+}
+
 const named = new Intl.DateTimeFormat(undefined, { timeZoneName: 'short' });
 
 /** The viewer's zone at present: `GMT+1`. */

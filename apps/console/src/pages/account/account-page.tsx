@@ -7,7 +7,7 @@ import { sentenceOf } from '../../app/api.js';
 import { useCommands } from '../../app/palette.js';
 import { Unavailable } from '../../app/problem.js';
 import { Confirm } from '../../components/confirm.js';
-import { Badge } from '../../components/notice.js';
+import { Pill } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
 import { showToast } from '../../components/toast.js';
 import { LocalTime } from '../../components/time.js';
@@ -51,7 +51,14 @@ function Shown({ account }: { account: Account }) {
 
   return (
     <Page
-      title="Account"
+      title={username}
+      tab={`${username} – Accounts`}
+      crumb={
+        <Link href="/accounts" className="crumb">
+          Accounts
+        </Link>
+      }
+      state={<Pill tone={isActive ? 'good' : 'bad'}>{status}</Pill>}
       actions={
         <button type="button" disabled={changes.setStatus.isPending} onClick={change}>
           {label}
@@ -59,18 +66,10 @@ function Shown({ account }: { account: Account }) {
       }
     >
       <dl className="account-facts">
-        <dt>Username</dt>
-        <dd>
-          <bdi className="strong">{username}</bdi>
-        </dd>
         <dt>Id</dt>
         <dd>{id}</dd>
         <dt>Role</dt>
         <dd>{role}</dd>
-        <dt>State</dt>
-        <dd>
-          <Badge tone={isActive ? 'good' : 'bad'}>{status}</Badge>
-        </dd>
         <dt>Created</dt>
         <dd>
           <LocalTime at={joinDate} />

@@ -4,7 +4,7 @@ import { useCommands } from '../../app/palette.js';
 import { Confirm } from '../../components/confirm.js';
 import { PasswordOnce } from '../../components/password-once.js';
 import { LocalTime, RelativeTime, useNow } from '../../components/time.js';
-import { Badge } from '../../components/notice.js';
+import { Pill } from '../../components/notice.js';
 import type { Account, Credential, useAccountChanges } from './account.queries.js';
 import { NewCredential } from './new-credential.js';
 
@@ -95,8 +95,8 @@ function Expiry({ at }: { at: string | undefined }) {
   const isOver = useNow((now) => at !== undefined && Date.parse(at) <= now);
   if (at === undefined) return null;
   return (
-    <Badge tone={isOver ? 'bad' : 'waiting'}>
+    <Pill tone={isOver ? 'bad' : 'waiting'}>
       {isOver ? 'expired' : 'expires'} <RelativeTime at={at} />
-    </Badge>
+    </Pill>
   );
 }

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { useCommands } from '../../app/palette.js';
 import { Problem } from '../../app/problem.js';
-import { Badge } from '../../components/notice.js';
+import { Pill } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
 import { PagedTable } from '../../components/paged-table.js';
 import { PasswordOnce } from '../../components/password-once.js';
@@ -27,7 +27,7 @@ const COLUMNS: readonly Column<User>[] = [
     width: 'minmax(0, 1fr)',
     cell: ({ status, role }) => (
       <>
-        <Badge tone={status === 'active' ? 'good' : 'bad'}>{status}</Badge>
+        <Pill tone={status === 'active' ? 'good' : 'bad'}>{status}</Pill>
         {role === 'platform' && <span className="quiet"> platform</span>}
       </>
     ),

@@ -50,7 +50,13 @@ function Shown({ application, version }: { application: Application; version: st
   ]);
   return (
     <Page
-      title="Application"
+      title={application.name}
+      tab={`${application.name} – Applications`}
+      crumb={
+        <Link href="/applications" className="crumb">
+          Applications
+        </Link>
+      }
       actions={
         <button type="button" onClick={() => setIsDeleting(true)}>
           Delete
@@ -58,9 +64,9 @@ function Shown({ application, version }: { application: Application; version: st
       }
     >
       <p className="quiet">
-        <bdi className="strong">{application.name}</bdi> · id {id} · created{' '}
-        <LocalTime at={application.createdAt} /> · changed <LocalTime at={application.updatedAt} />{' '}
-        · <Link href={`/deliveries?applicationId=${id}`}>its deliveries</Link>
+        id {id} · created <LocalTime at={application.createdAt} /> · changed{' '}
+        <LocalTime at={application.updatedAt} /> ·{' '}
+        <Link href={`/deliveries?applicationId=${id}`}>its deliveries</Link>
       </p>
       <SettingsSection<ApplicationValues>
         what="this application"

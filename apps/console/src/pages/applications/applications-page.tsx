@@ -40,7 +40,14 @@ const COLUMNS: readonly Column<Application>[] = [
 export default function ApplicationsPage() {
   const list = useInfiniteQuery(applicationsQuery);
   return (
-    <Page title="Applications" actions={<Link href="/applications/new">New application</Link>}>
+    <Page
+      title="Applications"
+      actions={
+        <Link href="/applications/new" className="button primary">
+          New application
+        </Link>
+      }
+    >
       <Problem error={list.error} />
       <PagedTable
         list={list}

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { AnswerCode } from '../../components/answer-code.js';
 import { Chart } from '../../components/chart.js';
 import type { Series, Span } from '../../components/chart-data.js';
 import { Confirm } from '../../components/confirm.js';
@@ -7,18 +8,21 @@ import { CopyButton } from '../../components/copy-button.js';
 import { Dialog } from '../../components/dialog.js';
 import { Field } from '../../components/field.js';
 import { type Filter, FilterBar, useFilters } from '../../components/filter-bar.js';
-import { Badge, EmptyState, Notice, type Tone } from '../../components/notice.js';
+import { Figure, Figures } from '../../components/figure.js';
+import { JsonText } from '../../components/json-text.js';
+import { Menu } from '../../components/menu.js';
+import { EmptyState, Pill, Notice, type Tone } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
 import { PasswordOnce } from '../../components/password-once.js';
 import { type Column, Table } from '../../components/table.js';
+import { Tabs } from '../../components/tabs.js';
 import { LocalTime, RelativeTime } from '../../components/time.js';
-import { TimeLine } from '../../components/time-line.js';
 import { showToast } from '../../components/toast.js';
 
 const TONES: readonly Tone[] = ['good', 'bad', 'waiting', 'neutral'];
 const FILTERS: readonly Filter[] = [
   { name: 'colour', label: 'Colour', kind: 'choice', choices: ['red', 'green'] },
-  { name: 'word', label: 'Word', kind: 'text', hint: 'Any' },
+  { name: 'word', label: 'Word', kind: 'text' },
   { name: 'since', label: 'Since', kind: 'time' },
 ];
 const ROWS = Array.from({ length: 10_000 }, (_, index) => String(index + 1));
@@ -47,10 +51,10 @@ export default function ComponentsPage() {
   const filters = useFilters();
   return (
     <Page title="Components" actions={<CopyButton label="CopyButton" text="copied" />}>
-      <h2>Notice, Badge</h2>
+      <h2>Notice, Pill</h2>
       {TONES.map((tone) => (
         <Notice key={tone} tone={tone}>
-          A notice that is {tone}, with <Badge tone={tone}>a badge</Badge>
+          A notice that is {tone}, with <Pill tone={tone}>a badge</Pill>
         </Notice>
       ))}
       <h2>EmptyState</h2>
@@ -106,15 +110,28 @@ export default function ComponentsPage() {
         onKeep={() => undefined}
         onDiscard={() => undefined}
       />
-      <h2>TimeLine</h2>
-      <TimeLine
+      <h2>Figures, Figure</h2>
+      <Figures>
+        <Figure name="Delivered" note="all of them" colour="good" course={[1, 3, 2, 5]}>
+          1,295
+        </Figure>
+        <Figure name="Waiting">0</Figure>
+      </Figures>
+      <h2>Tabs, JsonText</h2>
+      <Tabs
         label="Example"
-        moments={TONES.map((tone) => ({
-          key: tone,
-          tone,
-          summary: tone,
-          content: <p>More about it</p>,
-        }))}
+        tabs={[
+          { name: 'Body', content: <JsonText label="Body" text='{"n":1e400,"list":[1,2]}' /> },
+          { name: 'Answer', content: <AnswerCode status={200} /> },
+        ]}
+      />
+      <h2>Menu</h2>
+      <Menu
+        label="Actions"
+        items={[
+          { name: 'Show a toast', run: () => showToast('A message') },
+          { name: 'Delete', run: () => showToast('Deleted', 'bad'), isDangerous: true },
+        ]}
       />
       <h2>Chart</h2>
       <Chart label="Bars" kind="bars" spans={SPANS} series={SERIES} textOf={String} />

@@ -1,40 +1,98 @@
-import { Badge } from '../../components/notice.js';
+import { NameOfSubscription } from '../../app/names.js';
+import { AnswerCode } from '../../components/answer-code.js';
 import type { Column } from '../../components/table.js';
-import { RelativeTime } from '../../components/time.js';
+import { durationText } from '../../components/time-text.js';
+import { ClockTime } from '../../components/time.js';
 import type { Delivery } from './deliveries.queries.js';
-import { TONES } from './states.js';
+import { StatePill } from './state-pill.js';
 
-/** The columns of the list of deliveries. */
-export const COLUMNS: readonly Column<Delivery>[] = [
-  {
-    name: 'Event',
-    width: 'minmax(0, 2fr)',
-    cell: ({ event, resource, test, targetUrl }) => (
-      <>
-        <span className="strong">
-          {event} · {resource}
-          {test && ' · test'}
-        </span>
-        <bdi className="target quiet">{targetUrl}</bdi>
-      </>
-    ),
-  },
-  {
-    name: 'State',
-    width: 'minmax(0, 1fr)',
-    cell: ({ state, attempts, createdAt, nextAttemptAt }) => (
-      <span className="state">
-        <Badge tone={TONES[state]}>{state}</Badge>
-        <span className="quiet">
-          <RelativeTime at={createdAt} /> · {attempts === 1 ? '1 attempt' : `${attempts} attempts`}
-          {state === 'pending' && nextAttemptAt !== undefined && (
-            <>
-              {' · next '}
-              <RelativeTime at={nextAttemptAt} />
-            </>
-          )}
-        </span>
+const TIME: Column<Delivery> = {
+  name: 'Time',
+  width: '76px',
+  cell: ({ createdAt }) => <ClockTime at={createdAt} />,
+};
+
+const STATE: Column<Delivery> = {
+  name: 'State',
+  width: '100px',
+  cell: (delivery) => <StatePill delivery={delivery} />,
+};
+
+const EVENT: Column<Delivery> = {
+  name: 'Event',
+  width: 'minmax(120px, 2fr)',
+  cell: ({ event, resource, test }) => (
+    <span className="line">
+      {event}{' '}
+      <span className="muted">
+        · {resource}
+        {test && ' · test'}
       </span>
-    ),
-  },
-];
+    </span>
+  ),
+};
+
+const SUBSCRIPTION: Column<Delivery> = {
+  name: 'Subscription',
+  width: 'minmax(0, 2fr)',
+  cell: ({ webhookId, targetUrl }) => (
+    <bdi className="line strong" title={targetUrl}>
+      <NameOfSubscription id={webhookId} otherwise={targetUrl} />
+    </bdi>
+  ),
+};
+
+const PRODUCER_ID: Column<Delivery> = {
+  name: "Producer's id",
+  width: 'minmax(0, 2fr)',
+  cell: ({ producerId }) => <bdi className="line mono">{producerId ?? '–'}</bdi>,
+};
+
+const ANSWER: Column<Delivery> = {
+  name: 'Answer',
+  width: '72px',
+  cell: ({ lastAttempt }) => (lastAttempt ? <AnswerCode {...lastAttempt} /> : '–'),
+};
+
+const TRIES: Column<Delivery> = {
+  name: 'Tries',
+  width: '36px',
+  isNumber: true,
+  cell: ({ attempts }) => <span className="muted">{attempts}</span>,
+};
+
+const TOOK: Column<Delivery> = {
+  name: 'Took',
+  width: '64px',
+  isNumber: true,
+  cell: ({ lastAttempt }) =>
+    lastAttempt ? <span className="mono">{durationText(lastAttempt.durationMs)}</span> : '–',
+};
+
+/** The columns of the list of deliveries: all, those beside an open delivery, and those on a phone. */
+export const COLUMNS = {
+  all: [TIME, STATE, EVENT, SUBSCRIPTION, PRODUCER_ID, ANSWER, TRIES, TOOK],
+  beside: [
+    { ...TIME, width: '64px' },
+    { ...STATE, width: '92px' },
+    { ...EVENT, width: 'minmax(0, 1fr)' },
+    { ...SUBSCRIPTION, width: 'minmax(0, 1fr)' },
+    { ...ANSWER, width: '64px' },
+  ],
+  phone: [
+    { ...TIME, width: '64px' },
+    { ...STATE, width: '88px' },
+    {
+      ...SUBSCRIPTION,
+      cell: (delivery) => (
+        <>
+          {SUBSCRIPTION.cell(delivery)}
+          <span className="line quiet">
+            {delivery.event} · {delivery.resource}
+          </span>
+        </>
+      ),
+    },
+    { ...ANSWER, width: '60px' },
+  ],
+} as const satisfies Record<string, readonly Column<Delivery>[]>;

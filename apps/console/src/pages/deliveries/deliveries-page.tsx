@@ -1,8 +1,10 @@
 import './deliveries.css';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Link } from 'wouter';
+import { Link, Redirect, useSearchParams } from 'wouter';
 import { useAccountShown } from '../../app/account.js';
 import { FilteredList } from '../../app/filtered-list.js';
+import { useIsNarrow } from '../../app/media.js';
+import { useApplicationFilter, useSubscriptionFilter } from '../../app/names.js';
 import { useCommands } from '../../app/palette.js';
 import { type Filter, useFilters } from '../../components/filter-bar.js';
 import { EmptyState } from '../../components/notice.js';
@@ -11,33 +13,57 @@ import { useSelection } from '../../components/table.js';
 import { EVENT_KINDS } from '../subscriptions/event-kinds.js';
 import { COLUMNS } from './columns.js';
 import { deliveriesQuery, type Delivery } from './deliveries.queries.js';
+import { DeliverySearch } from './search.js';
 import { useLiveDeliveries } from './live-deliveries.js';
-import { RedeliverMatching } from './redeliver-matching.js';
+import { Panel } from './panel.js';
+import { Redeliveries, RedeliverMatching } from './redeliver-matching.js';
 import { useSendNow } from './send-now.queries.js';
 import { canBeSent, TONES } from './states.js';
 
-const ERRORS = ['timeout', 'refused', 'dns', 'reset', 'tls', 'blocked', 'protocol'] as const;
+const RESULTS = {
+  failed: 'any failure',
+  '2xx': '2xx',
+  '3xx': '3xx',
+  '4xx': '4xx',
+  '5xx': '5xx',
+  ...Object.fromEntries(
+    ['timeout', 'refused', 'dns', 'reset', 'tls', 'blocked', 'protocol'].map((one) => [one, one]),
+  ),
+};
+const STATES: Record<keyof typeof TONES, string> = {
+  pending: 'sending or retrying',
+  parked: 'held or paused',
+  succeeded: 'delivered',
+  exhausted: 'failed',
+  cancelled: 'cancelled',
+};
 
 const FILTERS: readonly Filter[] = [
-  { name: 'state', label: 'State', kind: 'choice', choices: Object.keys(TONES) },
+  { name: 'state', label: 'State', kind: 'choice', choices: Object.keys(TONES), names: STATES },
   { name: 'event', label: 'Event', kind: 'choice', choices: Object.keys(EVENT_KINDS) },
   {
     name: 'status',
-    label: 'Last answer',
-    kind: 'text',
-    choices: ['failed', '2xx', '4xx', '5xx', ...ERRORS],
-    hint: 'failed, 404, timeout …',
+    label: 'Answer',
+    kind: 'choice',
+    choices: Object.keys(RESULTS),
+    names: RESULTS,
   },
-  { name: 'webhookId', label: 'Subscription', kind: 'text', hint: 'Its id' },
-  { name: 'applicationId', label: 'Application', kind: 'text', hint: 'Its id' },
+];
+const TIMES: readonly Filter[] = [
   { name: 'since', label: 'Since', kind: 'time' },
   { name: 'until', label: 'Until', kind: 'time' },
 ];
 
+/** The parameter of the address with the id of the delivery that is open beside the list. */
+const OPEN = 'open';
+
 /** The deliveries of all subscriptions. */
 export default function DeliveriesPage() {
   const { isOwn } = useAccountShown();
-  const filters = useFilters();
+  const { [OPEN]: openId, ...filters } = useFilters();
+  const ofSubscription = useSubscriptionFilter();
+  const ofApplication = useApplicationFilter();
+  const all = [...FILTERS, ofSubscription, ofApplication, ...TIMES];
   const selection = useSelection<Delivery>(filters, {
     allows: canBeSent,
     labelOf: ({ id }) => `Select delivery ${id}`,
@@ -45,6 +71,16 @@ export default function DeliveriesPage() {
   const list = useInfiniteQuery(deliveriesQuery(filters));
   const live = useLiveDeliveries(filters);
   const send = useSendNow();
+
+  const isNarrow = useIsNarrow();
+  const [search, setSearch] = useSearchParams();
+  function open(id: string | undefined): void {
+    const next = new URLSearchParams(search);
+    if (id === undefined) next.delete(OPEN);
+    else next.set(OPEN, id);
+    // Going through the rows is one step in the history.
+    setSearch(next, { replace: openId !== undefined && id !== undefined });
+  }
 
   const rows = list.data?.pages.flatMap((page) => page.rows) ?? [];
   const chosen = rows.filter(({ id }) => selection.keys.has(id));
@@ -57,27 +93,33 @@ export default function DeliveriesPage() {
       : [{ name: 'Send the selected now', group: 'Actions', run: sendChosen }],
   );
 
+  // On a phone there is no room beside the list.
+  if (isNarrow && openId !== undefined) return <Redirect to={`/deliveries/${openId}`} replace />;
   return (
-    <Page title="Deliveries">
+    <Page
+      title="Deliveries"
+      actions={isOwn && <RedeliverMatching filters={all} values={filters} />}
+    >
+      <Redeliveries />
       <FilteredList
-        filters={FILTERS}
+        filters={all}
+        search={<DeliverySearch />}
         list={list}
         label="Deliveries"
         hrefOf={({ id }) => `/deliveries/${id}`}
-        columns={COLUMNS}
-        selection={isOwn ? selection : undefined}
+        columns={isNarrow ? COLUMNS.phone : openId === undefined ? COLUMNS.all : COLUMNS.beside}
+        rowHeight={isNarrow ? 52 : 32}
+        openRow={openId}
+        onOpen={isNarrow ? undefined : ({ id }) => open(id)}
+        beside={openId !== undefined && <Panel id={openId} onClose={() => open(undefined)} />}
+        selection={isOwn && !isNarrow ? selection : undefined}
         empty={Object.keys(filters).length === 0 && <Nothing />}
       >
-        {isOwn && (
-          <button
-            type="button"
-            disabled={chosen.length === 0 || send.isPending}
-            onClick={sendChosen}
-          >
-            Send {chosen.length > 0 && chosen.length} selected now
+        {chosen.length > 0 && (
+          <button type="button" disabled={send.isPending} onClick={sendChosen}>
+            Send {chosen.length} selected now
           </button>
         )}
-        {isOwn && <RedeliverMatching filters={FILTERS} values={filters} />}
         <span className="arrivals" role="status">
           {live.held > 0 && (
             <button type="button" className="primary" onClick={live.show}>

@@ -29,11 +29,10 @@ interface Props {
   values: DeliveryFilters;
 }
 
-/** A button that sends all deliveries again that the filters select, and the progress of what it started. */
+/** A button that sends all deliveries again that the filters select. */
 export function RedeliverMatching(props: Props) {
-  const { userId, role } = useUser();
+  const { role } = useUser();
   const [isOpen, setIsOpen] = useState(false);
-  const started = useStartedReplays(userId);
   const open = () => setIsOpen(true);
   // The platform sends nothing in the name of an account.
   const isOffered = role === 'account';
@@ -41,7 +40,7 @@ export function RedeliverMatching(props: Props) {
   if (!isOffered) return null;
   return (
     <>
-      <button type="button" aria-haspopup="dialog" onClick={open}>
+      <button type="button" className="primary" aria-haspopup="dialog" onClick={open}>
         {TITLE} …
       </button>
       {isOpen && (
@@ -49,16 +48,23 @@ export function RedeliverMatching(props: Props) {
           <Content {...props} close={() => setIsOpen(false)} />
         </Dialog>
       )}
-      {started.length > 0 && (
-        <ul className="replays" aria-label="Redeliveries">
-          {started.map((id) => (
-            <li key={id}>
-              <ReplayProgress id={id} onDismiss={() => dismiss(id)} />
-            </li>
-          ))}
-        </ul>
-      )}
     </>
+  );
+}
+
+/** The progress of what was started here. */
+export function Redeliveries() {
+  const { userId } = useUser();
+  const started = useStartedReplays(userId);
+  if (started.length === 0) return null;
+  return (
+    <ul className="replays" aria-label="Redeliveries">
+      {started.map((id) => (
+        <li key={id}>
+          <ReplayProgress id={id} onDismiss={() => dismiss(id)} />
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -172,7 +178,7 @@ function Content({ filters, values, close }: Props & { close: () => void }) {
           Redeliver{!!count.data && canCount && ` ${deliveries}`}
         </button>
         <button type="button" onClick={close}>
-          Do nothing
+          Cancel
         </button>
       </div>
     </>

@@ -12,6 +12,26 @@ export const TONES: Record<DeliveryState, Tone> = {
   cancelled: 'neutral',
 };
 
+/** How a delivery stands, in a word. The API's own is `state`. */
+export function stateWord({
+  state,
+  attempts,
+  nextAttemptAt,
+}: Pick<Schemas['Delivery'], 'state' | 'attempts' | 'nextAttemptAt'>): string {
+  switch (state) {
+    case 'pending':
+      return attempts === 0 ? 'sending' : 'retrying';
+    case 'parked':
+      return nextAttemptAt === undefined ? 'paused' : 'held';
+    case 'succeeded':
+      return 'delivered';
+    case 'exhausted':
+      return 'failed';
+    case 'cancelled':
+      return 'cancelled';
+  }
+}
+
 /** Whether a delivery has ended. */
 export const isFinished = (state: DeliveryState): boolean =>
   state !== 'pending' && state !== 'parked';

@@ -1,81 +1,111 @@
+import { useState } from 'react';
+import { AnswerCode } from '../../components/answer-code.js';
 import { CopyButton } from '../../components/copy-button.js';
-import { Badge, EmptyState, type Tone } from '../../components/notice.js';
+import { JsonText } from '../../components/json-text.js';
+import { type Tab, Tabs } from '../../components/tabs.js';
 import { durationText } from '../../components/time-text.js';
-import { LocalTime } from '../../components/time.js';
-import { TimeLine } from '../../components/time-line.js';
+import { ClockTime } from '../../components/time.js';
 import { curlOf } from './curl.js';
 import type { Attempt } from './delivery.queries.js';
 import { partsOf } from './parts.js';
 
-/** The attempts of a delivery, newest first; the newest is unfolded. */
+/** The attempts of a delivery, newest first, and the parts of the chosen one. */
 export function Attempts({
   attempts,
   body,
+  bodyTab,
 }: {
   attempts: readonly Attempt[];
   body: string | undefined;
+  /** What was sent, the same at every attempt. */
+  bodyTab: Tab;
 }) {
-  if (attempts.length === 0) {
-    return <EmptyState title="There was no attempt yet. One appears here by itself." />;
-  }
-  const moments = attempts.toReversed().map((attempt, index) => ({
-    key: attempt.number,
-    tone: toneOf(attempt),
-    summary: (
-      <>
-        <span className="strong">Attempt {attempt.number}</span>{' '}
-        <Badge tone={toneOf(attempt)}>{attempt.status ?? attempt.error ?? 'no answer'}</Badge>{' '}
-        <span className="quiet">
-          <LocalTime at={attempt.at} />, {durationText(attempt.durationMs)}
-        </span>
-      </>
-    ),
-    content: <Details attempt={attempt} body={body} />,
-    isOpen: index === 0,
-  }));
-  return <TimeLine label="Attempts, newest first" moments={moments} />;
-}
-
-function toneOf({ status = 0 }: Attempt): Tone {
-  return status >= 200 && status < 300 ? 'good' : 'bad';
-}
-
-function Details({ attempt, body }: { attempt: Attempt; body: string | undefined }) {
-  const { request, responseHeaders, responseBody, address } = attempt;
+  const [chosen, setChosen] = useState<number>();
+  const newestFirst = attempts.toReversed();
+  const shown = attempts.find(({ number }) => number === chosen) ?? newestFirst[0];
   return (
-    <div className="attempt">
-      <Parts attempt={attempt} />
-      {address !== undefined && (
-        <p>
-          Called address: <code>{address}</code>
-        </p>
-      )}
-      {request && (
-        <>
-          <h3>Request</h3>
-          <pre tabIndex={0} aria-label="Request">
-            {request.method} {request.url}
-            {'\n'}
-            {Object.entries(request.headers).map(([name, value]) => `${name}: ${value}\n`)}
-          </pre>
-          {body !== undefined && <CopyButton label="Copy as curl" text={curlOf(request, body)} />}
-        </>
-      )}
-      <h3>Response</h3>
-      {attempt.status === undefined ? (
-        <p>There was none.</p>
+    <>
+      {newestFirst.length > 0 ? (
+        <ol className="attempts" aria-label="Attempts, newest first">
+          {newestFirst.map((attempt) => (
+            <li key={attempt.number}>
+              <button
+                type="button"
+                aria-pressed={attempt === shown}
+                onClick={() => setChosen(attempt.number)}
+              >
+                <span className={`dot ${isSuccess(attempt) ? 'good' : 'bad'}`} />
+                <span className="strong">Attempt {attempt.number}</span>
+                <AnswerCode {...attempt} />
+                <ClockTime at={attempt.at} />
+                <span className="mono took">{durationText(attempt.durationMs)}</span>
+              </button>
+            </li>
+          ))}
+        </ol>
       ) : (
-        <pre tabIndex={0} aria-label="Response">
-          {attempt.status}
-          {'\n'}
-          {headerLines(responseHeaders ?? {})}
-          {'\n'}
-          {responseBody}
-          {attempt.truncated && '\n… (the rest was not kept)'}
-        </pre>
+        <p className="muted">There was no attempt yet. One appears here by itself.</p>
       )}
-    </div>
+      <Tabs
+        label={shown ? `Attempt ${shown.number}` : 'What is sent'}
+        tabs={shown ? [...tabsOf(shown, body), bodyTab] : [bodyTab]}
+      />
+    </>
   );
+}
+
+function isSuccess({ status = 0 }: Attempt): boolean {
+  return status >= 200 && status < 300;
+}
+
+function tabsOf(attempt: Attempt, body: string | undefined): Tab[] {
+  const { request, status, responseHeaders, responseBody = '', truncated } = attempt;
+  const parts = partsOf(attempt);
+  return [
+    {
+      name: 'Answer',
+      content:
+        status === undefined ? (
+          <p>There was none.</p>
+        ) : (
+          <>
+            {responseBody === '' ? (
+              <p className="muted">Its body was empty.</p>
+            ) : (
+              <JsonText key={attempt.number} label="Body of the answer" text={responseBody} />
+            )}
+            {truncated && <p className="quiet">The rest of the body was not kept.</p>}
+            <pre tabIndex={0} aria-label="Head of the answer">
+              {status}
+              {'\n'}
+              {headerLines(responseHeaders ?? {})}
+            </pre>
+          </>
+        ),
+    },
+    ...(request
+      ? [
+          {
+            name: 'Request',
+            content: (
+              <>
+                {body !== undefined && (
+                  <div className="tools">
+                    <CopyButton label="Copy as curl" text={curlOf(request, body)} />
+                  </div>
+                )}
+                <pre tabIndex={0} aria-label="Head of the request">
+                  {request.method} {request.url}
+                  {'\n'}
+                  {headerLines(request.headers)}
+                </pre>
+              </>
+            ),
+          },
+        ]
+      : []),
+    ...(parts.length > 0 ? [{ name: 'Timing', content: <Timing attempt={attempt} /> }] : []),
+  ];
 }
 
 function headerLines(headers: Record<string, unknown>): string {
@@ -84,25 +114,30 @@ function headerLines(headers: Record<string, unknown>): string {
     .join('');
 }
 
-function Parts({ attempt }: { attempt: Attempt }) {
-  const parts = partsOf(attempt);
-  if (parts.length === 0) return null;
+function Timing({ attempt }: { attempt: Attempt }) {
   return (
-    <table className="phases">
-      <caption className="hidden">How long each part took</caption>
-      <tbody>
-        {parts.map(({ label, ms, share }) => (
-          <tr key={label}>
-            <th scope="row">{label}</th>
-            <td>{durationText(ms)}</td>
-            <td aria-hidden="true">
-              {share !== undefined && (
-                <div className="bar-of" style={{ width: `${share * 100}%` }} />
-              )}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <>
+      <table className="phases">
+        <caption className="hidden">How long each part took</caption>
+        <tbody>
+          {partsOf(attempt).map(({ label, ms, share }) => (
+            <tr key={label}>
+              <th scope="row">{label}</th>
+              <td>{durationText(ms)}</td>
+              <td aria-hidden="true">
+                {share !== undefined && (
+                  <div className="bar-of" style={{ width: `${share * 100}%` }} />
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {attempt.address !== undefined && (
+        <p className="muted">
+          Called address: <code>{attempt.address}</code>
+        </p>
+      )}
+    </>
   );
 }

@@ -1,56 +1,14 @@
-import './delivery.css';
-import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { Link } from 'wouter';
-import { useCommands } from '../../app/palette.js';
 import { Unavailable } from '../../app/problem.js';
-import { useUser } from '../../app/session.js';
-import { useStream } from '../../app/stream.js';
-import { Confirm } from '../../components/confirm.js';
-import { Badge, Notice } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
-import { LocalTime, RelativeTime } from '../../components/time.js';
-import { useSendNow } from '../deliveries/send-now.queries.js';
-import { canBeSent, isFinished, TONES } from '../deliveries/states.js';
-import { Attempts } from './attempts.js';
-import {
-  attemptsQuery,
-  type Delivery,
-  deliveryQuery,
-  eventQuery,
-  useCancel,
-  webhookQuery,
-} from './delivery.queries.js';
-import { Facts } from './facts.js';
-import { rawMembers } from './raw-json.js';
-import { SignedBody } from './signed-body-section.js';
-import { signedBody } from './signed-body.js';
-import { verdictOf } from './verdict.js';
+import { localText } from '../../components/time.js';
+import { StatePill } from '../deliveries/state-pill.js';
+import { DeliveryActions, DeliveryDetails, useDelivery, useOwner } from './delivery-details.js';
+import type { Delivery } from './delivery.queries.js';
 
-const AGAIN_MS = 5_000;
-
-/** One delivery: what became of it, its attempts, and what was sent. */
+/** One delivery, as a page. */
 export default function DeliveryPage({ params }: { params: Record<string, string> }) {
-  const id = params['id'] ?? '';
-  const client = useQueryClient();
-  const { role } = useUser();
-  const { data, error } = useQuery({
-    ...deliveryQuery(id),
-    // The stream tells of one's own account alone.
-    refetchInterval: ({ state }) =>
-      role === 'platform' && !isFinished(state.data?.state ?? 'succeeded') ? AGAIN_MS : false,
-  });
-  const readAgain = () => void client.invalidateQueries({ queryKey: deliveryQuery(id).queryKey });
-  useStream({
-    delivery: (changed) => changed.id === id && readAgain(),
-    attempt: ({ deliveryId }) => deliveryId === id && readAgain(),
-    webhook: (changed) => {
-      if (changed.id !== data?.webhookId) return;
-      void client.invalidateQueries({ queryKey: ['webhook', changed.id] });
-      // Deliveries that it cancels, parks or releases are not told one by one.
-      readAgain();
-    },
-  });
+  const { data, error } = useDelivery(params['id'] ?? '');
   if (data) return <Shown delivery={data} />;
   return (
     <Unavailable title="Delivery" error={error}>
@@ -61,155 +19,23 @@ export default function DeliveryPage({ params }: { params: Record<string, string
 }
 
 function Shown({ delivery }: { delivery: Delivery }) {
-  const { id, state, attemptLog, webhookId, eventId } = delivery;
-  const hasMore = delivery.attempts > attemptLog.length;
-  const [wantsAll, setWantsAll] = useState(false);
-  const all = useQuery({
-    ...attemptsQuery(id),
-    ...(!(wantsAll && hasMore) && { queryFn: skipToken }),
-  });
-  const event = useQuery(eventQuery(eventId));
-  const { role, userId } = useUser();
-  const accountId = event.data === undefined ? undefined : rawMembers(event.data).get('accountId');
-  const isOwn = role !== 'platform' || accountId === String(userId);
-  const { data: of } = useQuery({
-    ...webhookQuery(webhookId),
-    ...(!isOwn && { queryFn: skipToken }),
-  });
-
-  const attempts = all.data ?? attemptLog;
-  const body =
-    event.data !== undefined && (of || !isOwn)
-      ? signedBody({ id, isTest: delivery.test, event: event.data, webhook: of?.text })
-      : undefined;
-  const isDeleted = of !== undefined && of.text === undefined;
-  const missing = isOwn ? isDeleted && 'deleted' : accountId !== undefined && 'not yours';
-  const verdict = verdictOf(delivery, attemptLog, of?.webhook);
+  const { event, resource, createdAt } = delivery;
+  const { isOwn } = useOwner(delivery);
   return (
-    <Page title="Delivery" actions={isOwn && <Actions delivery={delivery} />}>
-      {role === 'platform' && (
-        <p>
-          Of{' '}
-          {accountId !== undefined && (
-            <Link href={`/accounts/${accountId}`}>account {accountId}</Link>
-          )}
-          {isOwn ? ' (yours)' : ' (read-only): you see what its owner reads.'}
-        </p>
-      )}
-      <section className="verdict" aria-label="What became of it">
-        <Notice tone={verdict.tone}>
-          <p>
-            <Badge tone={TONES[state]}>{state}</Badge> {verdict.sentence}
-          </p>
-          {verdict.next && (
-            <p>
-              {verdict.next.text}
-              {verdict.next.at !== undefined && (
-                <>
-                  {' '}
-                  <RelativeTime at={verdict.next.at} />, at <LocalTime at={verdict.next.at} />.
-                </>
-              )}
-            </p>
-          )}
-          {verdict.advice !== undefined && <p>{verdict.advice}</p>}
-          {state === 'parked' && (
-            <p>
-              <Link href={`/subscriptions/${webhookId}`}>Open its subscription</Link>
-            </p>
-          )}
-          {delivery.test && <TestResult delivery={delivery} />}
-        </Notice>
-      </section>
-      <Facts delivery={delivery} />
-      <section aria-labelledby="attempts">
-        <h2 id="attempts">Attempts</h2>
-        {hasMore && !wantsAll && (
-          <p>
-            These are the newest {attemptLog.length} of {delivery.attempts}.{' '}
-            <button type="button" onClick={() => setWantsAll(true)}>
-              Show all
-            </button>
-          </p>
-        )}
-        <Attempts attempts={attempts} body={body} />
-      </section>
-      <SignedBody
-        body={body}
-        error={event.error}
-        missing={missing}
-        isNewer={
-          attempts.length > 0 && (of?.webhook?.updatedAt ?? '') > (attempts.at(-1)?.at ?? '')
-        }
-      />
-    </Page>
-  );
-}
-
-/** What the result of a test means for its subscription. */
-function TestResult({ delivery: { state, reason, attempts, webhookId } }: { delivery: Delivery }) {
-  if (state === 'succeeded') {
-    return (
-      <p>
-        The success of this test closed the circuit of its subscription, if it was open. Other
-        deliveries keep their own next tries, but you can send them now:{' '}
-        <Link href={`/deliveries?webhookId=${webhookId}&state=pending`}>
-          Deliveries that are pending
+    <Page
+      title={`${event} · ${resource}`}
+      tab={`${event} of ${localText(createdAt)} – Deliveries`}
+      crumb={
+        <Link href="/deliveries" className="crumb">
+          Deliveries
         </Link>
-      </p>
-    );
-  }
-  // Redelivered, it counts like any other.
-  if (reason !== 'no_attempts_left' || attempts > 1) return null;
-  return <p>A test is tried once, and its failure does not count against its subscription.</p>;
-}
-
-/** A delivery is sent again when it has ended, or now while it waits; one that has not ended can be cancelled. */
-function Actions({ delivery }: { delivery: Delivery }) {
-  const { id, state } = delivery;
-  const isEnded = isFinished(state);
-  const [isAsked, setAsked] = useState(false);
-  const send = useSendNow();
-  const cancel = useCancel(id);
-  const canSend = canBeSent(delivery);
-  const sendIt = () => send.mutate([delivery]);
-  useCommands([
-    ...(canSend && !send.isPending
-      ? [
-          {
-            name: isEnded ? 'Redeliver this delivery' : 'Send this delivery now',
-            group: 'Actions',
-            run: sendIt,
-          },
-        ]
-      : []),
-    ...(isEnded
-      ? []
-      : [{ name: 'Cancel this delivery', group: 'Actions', run: () => setAsked(true) }]),
-  ]);
-  return (
-    <>
-      {!isEnded && (
-        <button type="button" onClick={() => setAsked(true)}>
-          Cancel delivery
-        </button>
-      )}
-      {canSend && (
-        <button type="button" disabled={send.isPending} onClick={sendIt}>
-          {isEnded ? 'Redeliver' : 'Send now'}
-        </button>
-      )}
-      {isAsked && !isEnded && (
-        <Confirm
-          label="Cancel this delivery?"
-          action="Cancel delivery"
-          isBusy={cancel.isPending}
-          onConfirm={() => cancel.mutate(undefined, { onSettled: () => setAsked(false) })}
-          onClose={() => setAsked(false)}
-        >
-          <p>It is not tried again. An attempt that is on its way ends first.</p>
-        </Confirm>
-      )}
-    </>
+      }
+      state={<StatePill delivery={delivery} />}
+      actions={isOwn && <DeliveryActions delivery={delivery} />}
+    >
+      <div className="delivery-page">
+        <DeliveryDetails delivery={delivery} />
+      </div>
+    </Page>
   );
 }

@@ -5,27 +5,33 @@ import type { Delivery } from './delivery.queries.js';
 
 /** What a delivery is about. */
 export function Facts({ delivery }: { delivery: Delivery }) {
-  const { id, event, resource, eventId, webhookId, applicationId, targetUrl } = delivery;
+  const { id, eventId, webhookId, applicationId, targetUrl, producerId } = delivery;
   return (
     <dl className="facts">
-      <dt>Event</dt>
-      <dd>
-        {event} · {resource}
-        {delivery.test && ' · test'}{' '}
-        <Link href={`/events/${eventId}`}>
-          <code>{eventId}</code>
-        </Link>
-      </dd>
-      <dt>Target</dt>
-      <dd>
-        <bdi>{targetUrl}</bdi>
-      </dd>
       <dt>Subscription</dt>
       <dd>
-        <Link href={`/subscriptions/${webhookId}`}>
+        <Link href={`/subscriptions/${webhookId}`} className="strong">
           <SubscriptionName id={webhookId} />
         </Link>{' '}
         <Link href={`/deliveries?webhookId=${webhookId}`}>All its deliveries</Link>
+      </dd>
+      <dt>Target</dt>
+      <dd>
+        <bdi className="mono">{targetUrl}</bdi>
+      </dd>
+      {producerId !== undefined && (
+        <>
+          <dt>Producer’s id</dt>
+          <dd>
+            <bdi className="mono">{producerId}</bdi>
+          </dd>
+        </>
+      )}
+      <dt>Event</dt>
+      <dd>
+        <Link href={`/events/${eventId}`}>
+          <code>{eventId}</code>
+        </Link>
       </dd>
       {applicationId !== undefined && (
         <>

@@ -1,5 +1,5 @@
 import { Problem } from '../../app/problem.js';
-import { CopyButton } from '../../components/copy-button.js';
+import { JsonText } from '../../components/json-text.js';
 
 const MISSING = {
   deleted: 'The subscription was deleted',
@@ -21,8 +21,7 @@ export function SignedBody({
   isNewer: boolean;
 }) {
   return (
-    <section aria-labelledby="body">
-      <h2 id="body">Signed body</h2>
+    <>
       <Problem error={error} />
       {missing && (
         <p>
@@ -36,14 +35,7 @@ export function SignedBody({
           payload, earlier attempts had the old ones.
         </p>
       )}
-      {body !== undefined && (
-        <>
-          <pre className="body" tabIndex={0} aria-label="Signed body">
-            {body}
-          </pre>
-          <CopyButton label="Copy the body" text={body} />
-        </>
-      )}
-    </section>
+      {body !== undefined && <JsonText label="Signed body" text={body} />}
+    </>
   );
 }

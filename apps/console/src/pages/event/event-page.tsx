@@ -7,8 +7,8 @@ import { ApplicationName } from '../../app/names.js';
 import { Unavailable } from '../../app/problem.js';
 import { useUser } from '../../app/session.js';
 import { useStream } from '../../app/stream.js';
-import { CopyButton } from '../../components/copy-button.js';
-import { Notice } from '../../components/notice.js';
+import { JsonText } from '../../components/json-text.js';
+import { Pill } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
 import { PagedTable } from '../../components/paged-table.js';
 import { Table } from '../../components/table.js';
@@ -40,7 +40,7 @@ export default function EventPage({ params }: { params: Record<string, string> }
 }
 
 function Shown({ report, data }: { report: Report; data: string }) {
-  const { deliveries } = report;
+  const { event, resource, producerId, deliveries } = report;
   const hasMore = deliveries.length >= SHOWN;
   // Those of other accounts are not to be had.
   const isOwn = useUser().userId === report.accountId;
@@ -51,36 +51,42 @@ function Shown({ report, data }: { report: Report; data: string }) {
   useLiveSubscriptions();
   const isComplete = !isOwn || subscriptions.data !== undefined || subscriptions.isError;
   return (
-    <Page title="Event">
-      <Notice tone={deliveries.length === 0 ? 'waiting' : 'neutral'}>
-        <p>
-          {hasMore
-            ? `At least ${SHOWN} subscriptions were told of this event.`
-            : summaryOf(deliveries.length)}
-        </p>
-      </Notice>
-      <Facts report={report} />
-      {deliveries.length > 0 && (
-        <section aria-labelledby="deliveries">
-          <h2 id="deliveries">Deliveries</h2>
-          {hasMore ? (
-            <AllDeliveries id={report.id} />
-          ) : (
-            <Table {...DELIVERIES} rows={deliveries} keyOf={keyOf} />
-          )}
+    <Page
+      title={`${event} · ${resource}`}
+      tab={`${event}${producerId === undefined ? '' : ` ${producerId}`} – Events`}
+      crumb={
+        <Link href="/events" className="crumb">
+          Events
+        </Link>
+      }
+      state={
+        <Pill tone={deliveries.length === 0 ? 'waiting' : 'neutral'}>
+          {hasMore ? `${SHOWN} or more deliveries` : summaryOf(deliveries.length)}
+        </Pill>
+      }
+    >
+      <div className="event">
+        <section className="card event-data" aria-labelledby="data">
+          <Facts report={report} />
+          <h2 id="data">Data</h2>
+          <JsonText label="Data" text={data} />
         </section>
-      )}
-      {isComplete && (
-        <WhyNotSection report={report} subscriptions={subscriptions.data ?? []} isOwn={isOwn} />
-      )}
-      <section aria-labelledby="data">
-        <h2 id="data">Data</h2>
-        <p className="quiet">As it was reported.</p>
-        <pre tabIndex={0} aria-label="Data">
-          {data}
-        </pre>
-        <CopyButton label="Copy the data" text={data} />
-      </section>
+        <div className="told">
+          {deliveries.length > 0 && (
+            <section aria-labelledby="deliveries">
+              <h2 id="deliveries">Sent to</h2>
+              {hasMore ? (
+                <AllDeliveries id={report.id} />
+              ) : (
+                <Table {...DELIVERIES} rows={deliveries} keyOf={keyOf} />
+              )}
+            </section>
+          )}
+          {isComplete && (
+            <WhyNotSection report={report} subscriptions={subscriptions.data ?? []} isOwn={isOwn} />
+          )}
+        </div>
+      </div>
     </Page>
   );
 }
@@ -89,7 +95,12 @@ type Delivery = Report['deliveries'][number];
 const keyOf = ({ id }: Delivery): string => id;
 const hrefOf = ({ id }: Delivery): string => `/deliveries/${id}`;
 
-const DELIVERIES = { label: 'Deliveries of this event', hrefOf, columns: COLUMNS };
+const DELIVERIES = {
+  label: 'Deliveries of this event',
+  hrefOf,
+  columns: COLUMNS.phone,
+  rowHeight: 41,
+};
 
 function AllDeliveries({ id }: { id: string }) {
   const list = useInfiniteQuery(eventDeliveriesQuery(id));
@@ -97,22 +108,15 @@ function AllDeliveries({ id }: { id: string }) {
 }
 
 function summaryOf(told: number): string {
-  if (told === 0) return 'No subscription was told of this event.';
-  return told === 1
-    ? 'One subscription is told of this event.'
-    : `${told} subscriptions are told of this event.`;
+  if (told === 0) return 'no subscription matched';
+  return told === 1 ? '1 delivery' : `${told} deliveries`;
 }
 
 function Facts({ report }: { report: Report }) {
-  const { id, event, resource, accountId, applicationId, producerId, occurredAt, createdAt } =
-    report;
+  const { id, accountId, applicationId, producerId, occurredAt, createdAt } = report;
   const isForeign = useUser().userId !== accountId;
   return (
     <dl className="facts">
-      <dt>Event</dt>
-      <dd>
-        {event} · {resource}
-      </dd>
       {isForeign && (
         <>
           <dt>Account</dt>
@@ -132,9 +136,9 @@ function Facts({ report }: { report: Report }) {
       </dd>
       {producerId !== undefined && (
         <>
-          <dt>Producer&apos;s key</dt>
+          <dt>Producer’s id</dt>
           <dd>
-            <bdi>{producerId}</bdi>
+            <bdi className="mono">{producerId}</bdi>
           </dd>
         </>
       )}

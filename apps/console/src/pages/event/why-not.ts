@@ -36,8 +36,9 @@ const ORDER: readonly WhyNot['reason'][] = [
  */
 export function whyNotOf(event: EventHead, subscriptions: readonly Subscription[]): WhyNot[] {
   const byId = new Map(subscriptions.map((one) => [one.id, one]));
-  const answered = event.unmatched.map(({ webhookId, reason }) => {
+  const answered = event.unmatched.map(({ webhookId, reason: said }) => {
     const subscription = byId.get(webhookId);
+    const reason = decidingReason(event, said, subscription);
     return { webhookId, subscription, reason, ...EXPLAIN[reason](event, subscription) };
   });
   const elsewhere = subscriptions
@@ -50,6 +51,17 @@ export function whyNotOf(event: EventHead, subscriptions: readonly Subscription[
     }));
   const placeOf = ({ reason }: WhyNot): number => ORDER.indexOf(reason);
   return [...answered, ...elsewhere].sort((one, other) => placeOf(one) - placeOf(other));
+}
+
+/** What a later subscription is for decides: it would not have been told either, had it been there. */
+function decidingReason(
+  { event, resource }: EventHead,
+  said: ApiReason,
+  subscription: Subscription | undefined,
+): ApiReason {
+  if (said !== 'created_later' || !subscription) return said;
+  if (subscription.event !== event) return 'other_event';
+  return isAbout(subscription, resource) ? said : 'other_resource';
 }
 
 /** Whether an event that a subscription was not told of can be sent to it now. */
@@ -67,9 +79,12 @@ function isElsewhere({ applicationId }: EventKind, subscription: Subscription): 
 }
 
 function isForSuch({ event, resource }: EventKind, subscription: Subscription): boolean {
+  return subscription.enabled && subscription.event === event && isAbout(subscription, resource);
+}
+
+function isAbout(subscription: Subscription, resource: string): boolean {
   const resources = subscription.resource.split(',');
-  const isAbout = resources.includes('all') || resources.includes(resource);
-  return subscription.enabled && subscription.event === event && isAbout;
+  return resources.includes('all') || resources.includes(resource);
 }
 
 type Explanation = Pick<WhyNot, 'sentence' | 'at' | 'advice'>;

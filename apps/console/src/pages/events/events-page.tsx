@@ -2,17 +2,19 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { useAccountShown } from '../../app/account.js';
 import { FilteredList } from '../../app/filtered-list.js';
-import { OfApplication } from '../../app/names.js';
+import { useIsNarrow } from '../../app/media.js';
+import { NameOfApplication, useApplicationFilter } from '../../app/names.js';
 import { type Filter, useFilters } from '../../components/filter-bar.js';
 import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
 import { type Column, useSelection } from '../../components/table.js';
-import { LocalTime, RelativeTime } from '../../components/time.js';
+import { ClockTime } from '../../components/time.js';
 import { type Event, eventsQuery } from './events.queries.js';
 import { EVENT_KINDS } from '../subscriptions/event-kinds.js';
 import { SendEvents } from './send-events.js';
 
 const FILTERS: readonly Filter[] = [
+  { name: 'producerId', label: 'Producer’s id', kind: 'text' },
   { name: 'event', label: 'Event', kind: 'choice', choices: Object.keys(EVENT_KINDS) },
   { name: 'resource', label: 'About', kind: 'choice', choices: ['call', 'sms', 'transcription'] },
   {
@@ -22,52 +24,52 @@ const FILTERS: readonly Filter[] = [
     choices: ['true', 'false'],
     names: { true: 'nobody', false: 'a subscription' },
   },
-  { name: 'applicationId', label: 'Application', kind: 'text', hint: 'Its id' },
-  { name: 'producerId', label: "Producer's key", kind: 'text' },
   { name: 'since', label: 'Since', kind: 'time' },
   { name: 'until', label: 'Until', kind: 'time' },
 ];
 
-const COLUMNS: readonly Column<Event>[] = [
-  {
-    name: 'Event',
-    width: 'minmax(0, 2fr)',
-    cell: ({ event, resource, applicationId, producerId }) => (
-      <>
-        <span className="strong">
-          {event} · {resource}
-        </span>
-        <span className="line quiet">
-          <OfApplication id={applicationId} none="no application" />
-          {producerId !== undefined && (
-            <>
-              {' · '}
-              <bdi>{producerId}</bdi>
-            </>
-          )}
-        </span>
-      </>
-    ),
-  },
-  {
-    name: 'Accepted',
-    width: 'minmax(0, 1fr)',
-    cell: ({ createdAt }) => (
-      <>
-        <RelativeTime at={createdAt} />
-        <span className="line quiet">
-          <LocalTime at={createdAt} />
-        </span>
-      </>
-    ),
-  },
-];
+const TIME: Column<Event> = {
+  name: 'Time',
+  width: '76px',
+  cell: ({ createdAt }) => <ClockTime at={createdAt} />,
+};
+
+const EVENT: Column<Event> = {
+  name: 'Event',
+  width: 'minmax(120px, 2fr)',
+  cell: ({ event, resource }) => (
+    <span className="line">
+      {event} <span className="muted">· {resource}</span>
+    </span>
+  ),
+};
+
+const PRODUCER_ID: Column<Event> = {
+  name: 'Producer’s id',
+  width: 'minmax(0, 2fr)',
+  cell: ({ producerId }) => <bdi className="line mono">{producerId ?? '–'}</bdi>,
+};
+
+const APPLICATION: Column<Event> = {
+  name: 'Application',
+  width: 'minmax(0, 2fr)',
+  cell: ({ applicationId }) => (
+    <bdi className="line">
+      {applicationId === undefined ? '–' : <NameOfApplication id={applicationId} />}
+    </bdi>
+  ),
+};
+
+const COLUMNS = [TIME, EVENT, PRODUCER_ID, APPLICATION];
+const COLUMNS_OF_PHONE = [TIME, EVENT, PRODUCER_ID];
 
 /** What happened, whether or not a subscription was told. */
 export default function EventsPage() {
   const { isOwn } = useAccountShown();
   const filters = useFilters();
+  const isNarrow = useIsNarrow();
   const list = useInfiniteQuery(eventsQuery(filters));
+  const ofApplication = useApplicationFilter();
   const selection = useSelection<Event>(filters, {
     allows: () => true,
     labelOf: ({ id }) => `Select event ${id}`,
@@ -77,11 +79,12 @@ export default function EventsPage() {
   return (
     <Page title="Events">
       <FilteredList
-        filters={FILTERS}
+        filters={[...FILTERS, ofApplication]}
         list={list}
         label="Events"
         hrefOf={({ id }) => `/events/${id}`}
-        columns={COLUMNS}
+        columns={isNarrow ? COLUMNS_OF_PHONE : COLUMNS}
+        rowHeight={isNarrow ? 44 : 32}
         selection={isOwn ? selection : undefined}
         empty={emptyOf(filters)}
       >

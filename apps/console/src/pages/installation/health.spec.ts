@@ -69,6 +69,13 @@ it.each([
   expect(findings).toContainEqual(expect.objectContaining({ tone, text }));
 });
 
+it('does not call an installation broken while a failing target may be why a delivery is late', () => {
+  expect(worstOf({ oldestDueS: 61, failing: [aTarget] })).toEqual([
+    'waiting',
+    'The oldest due delivery has waited 1 minute.',
+  ]);
+});
+
 describe('processes', () => {
   const dead = { ...aWorker, isAlive: false };
 

@@ -53,18 +53,25 @@ export function healthOf(overview: Overview, now: number): Health {
   return { tone, summary: SUMMARIES[tone], findings };
 }
 
-function backlogFinding({ oldestDueS }: Overview): Finding {
+function backlogFinding({ oldestDueS, failing }: Overview): Finding {
   if (oldestDueS === undefined) return { tone: 'good', text: 'No delivery is overdue.' };
   const waited = `The oldest due delivery has waited ${durationText(oldestDueS * 1_000)}.`;
   if (oldestDueS <= SLOW_S) return { tone: 'good', text: `No delivery is late. ${waited}` };
   if (oldestDueS <= LATE_S) {
     return { tone: 'waiting', text: waited, advice: 'If this grows, add workers.' };
   }
-  return {
-    tone: 'bad',
-    text: `Deliveries are late. ${waited}`,
-    advice: 'Add workers, unless PostgreSQL or Redis is the limit.',
-  };
+  // A target that fails or is slow holds back its own deliveries, and no others.
+  return failing.length > 0
+    ? {
+        tone: 'waiting',
+        text: waited,
+        advice: 'It may be of a failing target. If no target below explains it, add workers.',
+      }
+    : {
+        tone: 'bad',
+        text: `Deliveries are late. ${waited}`,
+        advice: 'Add workers, unless PostgreSQL or Redis is the limit.',
+      };
 }
 
 const isAlive = (process: { isAlive: boolean }): boolean => process.isAlive;

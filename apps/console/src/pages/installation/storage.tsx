@@ -13,7 +13,7 @@ export function Storage({ overview }: { overview: Overview }) {
     0,
   );
   return (
-    <section aria-labelledby="storage">
+    <section className="card storage" aria-labelledby="storage">
       <h2 id="storage">Storage</h2>
       <p>
         Data is kept for {days} days.

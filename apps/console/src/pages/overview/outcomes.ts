@@ -1,5 +1,7 @@
 import type { Series } from '../../components/chart-data.js';
-import type { History } from './statistics.queries.js';
+import type { Schemas } from '../../app/api.js';
+
+type History = Schemas['AttemptHistory'];
 
 type Outcomes = History['outcomes'];
 
@@ -51,7 +53,7 @@ export function chartsOf({ buckets }: Pick<History, 'buckets'>): {
   const outcomes: Series[] = [
     {
       name: 'Succeeded',
-      colour: 'accent',
+      colour: 'good',
       values: buckets.map((bucket) => succeeded(bucket.outcomes)),
     },
     {
@@ -62,18 +64,18 @@ export function chartsOf({ buckets }: Pick<History, 'buckets'>): {
   ];
   const answers: Series[] = [
     {
-      name: 'Half within',
+      name: 'p50',
       colour: 'accent',
       values: buckets.map(({ answerMs }) => answerMs?.p50 ?? null),
     },
     {
-      name: '95% within',
-      colour: 'waiting',
+      name: 'p95',
+      colour: 'warn',
       values: buckets.map(({ answerMs }) => answerMs?.p95 ?? null),
     },
     {
-      name: '99% within',
-      colour: 'quiet',
+      name: 'p99',
+      colour: 'bad',
       values: buckets.map(({ answerMs }) => answerMs?.p99 ?? null),
     },
   ];

@@ -6,9 +6,9 @@ import { namedApplicationsQuery } from '../../app/names.queries.js';
 import { Problem } from '../../app/problem.js';
 import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
-import { FailingSection } from './failing-section.js';
+import { Attention } from './attention.js';
 import { missedQuery, MissedSection } from './missed-section.js';
-import { StatisticsSection, useRange } from './statistics.js';
+import { RangePicker, Statistics, useRange } from './statistics.js';
 import { statisticsQuery } from './statistics.queries.js';
 import { allSubscriptionsQuery, useLiveSubscriptions } from './subscriptions.queries.js';
 import { WaitingNote, waitingQuery } from './waiting-note.js';
@@ -17,7 +17,7 @@ import { WaitingNote, waitingQuery } from './waiting-note.js';
 export default function OverviewPage() {
   const { accountId, isOwn } = useAccountShown();
   return (
-    <Page title="Overview">
+    <Page title="Overview" actions={(isOwn || accountId !== undefined) && <RangePicker />}>
       {isOwn && <OwnOverview />}
       {!isOwn && accountId !== undefined && <AccountStatistics accountId={accountId} />}
       {!isOwn && accountId === undefined && (
@@ -29,7 +29,7 @@ export default function OverviewPage() {
 
 function AccountStatistics({ accountId }: { accountId: string }) {
   const { data, error } = useQuery(statisticsQuery(useRange(), accountId));
-  return <StatisticsSection history={data} error={error} />;
+  return <Statistics history={data} error={error} />;
 }
 
 function OwnOverview() {
@@ -53,10 +53,10 @@ function OwnOverview() {
         !missed.isPending &&
         !waiting.isPending && (
           <>
-            <FailingSection subscriptions={subscriptions.data} />
+            <Statistics history={statistics.data} />
+            <Attention subscriptions={subscriptions.data} />
             <WaitingNote waiting={waiting.data} />
             {subscriptions.data.length > 0 && <MissedSection missed={missed.data} />}
-            <StatisticsSection history={statistics.data} />
           </>
         )}
     </>
@@ -67,7 +67,7 @@ function OwnOverview() {
 function FirstSteps() {
   const { data: applications } = useQuery(namedApplicationsQuery);
   return (
-    <EmptyState title="Nobody is told of anything yet.">
+    <EmptyState title="There are no subscriptions yet">
       <p>
         A subscription says which events are posted to which address.{' '}
         <Link href="/subscriptions/new">Create a subscription</Link> for the whole account, and send

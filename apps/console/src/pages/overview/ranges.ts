@@ -3,9 +3,10 @@ const HOUR_MS = 60 * MINUTE_MS;
 
 /** A time range until now, and the width of its time buckets. */
 const RANGES = {
-  hour: { name: 'Hour', lengthMs: HOUR_MS, bucketMs: 5 * MINUTE_MS },
-  day: { name: 'Day', lengthMs: 24 * HOUR_MS, bucketMs: 30 * MINUTE_MS },
-  week: { name: 'Week', lengthMs: 7 * 24 * HOUR_MS, bucketMs: 3 * HOUR_MS },
+  hour: { name: '1 h', lengthMs: HOUR_MS, bucketMs: 5 * MINUTE_MS },
+  day: { name: '24 h', lengthMs: 24 * HOUR_MS, bucketMs: 30 * MINUTE_MS },
+  week: { name: '7 d', lengthMs: 7 * 24 * HOUR_MS, bucketMs: 3 * HOUR_MS },
+  month: { name: '30 d', lengthMs: 30 * 24 * HOUR_MS, bucketMs: 12 * HOUR_MS },
 } as const;
 
 export type Range = keyof typeof RANGES;
@@ -18,6 +19,12 @@ export const RANGE_NAMES = Object.entries(RANGES).map(([range, { name }]) => ({
 /** The range that an address has; the last hour if it has none, or another. */
 export function rangeOf(text: string | null): Range {
   return RANGE_NAMES.find(({ range }) => range === text)?.range ?? 'hour';
+}
+
+/** As long a time before it. */
+export function timeBefore(range: Range, since: string): { since: string; until: string } {
+  const start = new Date(Date.parse(since) - RANGES[range].lengthMs);
+  return { since: start.toISOString(), until: since };
 }
 
 /** What the API is asked for: buckets that begin at full hours or parts of them, so that they stay the same. */

@@ -1,8 +1,18 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { answerOf, api, type Schemas } from '../../app/api.js';
-import { bucketsOf, type Range } from './ranges.js';
+import { failuresOf } from './outcomes.js';
+import { bucketsOf, type Range, timeBefore } from './ranges.js';
 
-export type History = Schemas['AttemptHistory'];
+export type History = Schemas['AttemptHistory'] & {
+  /** How many attempts failed in as long a time before. */
+  failedBefore: number;
+};
+
+/** What waits for a subscription. */
+export type Waiting = Schemas['DeliveryStatistics']['waiting'];
+
+const failedOf = ({ outcomes }: Pick<Schemas['AttemptHistory'], 'outcomes'>): number =>
+  failuresOf(outcomes).reduce((sum, { count }) => sum + count, 0);
 
 /** What workers count is ten seconds old. */
 const READ_AGAIN_MS = 15_000;
@@ -13,12 +23,17 @@ export const statisticsQuery = (range: Range, accountId?: string) =>
     queryKey: ['statistics', range, { accountId }],
     refetchInterval: READ_AGAIN_MS,
     placeholderData: keepPreviousData,
-    queryFn: ({ signal }) => {
-      const query = {
-        ...bucketsOf(range, Date.now()),
-        ...(accountId !== undefined && { accountId }),
+    queryFn: async ({ signal }): Promise<History & { waiting: Waiting }> => {
+      const read = (query: { since: string; until?: string; buckets: number }) => {
+        const of = { ...query, ...(accountId !== undefined && { accountId }) };
+        return answerOf(api.GET('/v1/stats', { params: { query: of }, signal }));
       };
-      return answerOf(api.GET('/v1/stats', { params: { query }, signal }));
+      const asked = bucketsOf(range, Date.now());
+      const [history, before] = await Promise.all([
+        read(asked),
+        read({ ...timeBefore(range, asked.since), buckets: 1 }),
+      ]);
+      return { ...history, failedBefore: failedOf(before) };
     },
   });
 
@@ -28,9 +43,14 @@ export const subscriptionStatisticsQuery = (id: string, range: Range) =>
     queryKey: ['statistics', range, id],
     refetchInterval: READ_AGAIN_MS,
     placeholderData: keepPreviousData,
-    queryFn: async ({ signal }): Promise<History | undefined> => {
-      const params = { path: { id }, query: bucketsOf(range, Date.now()) };
-      const { history } = await answerOf(api.GET('/v1/webhooks/{id}/stats', { params, signal }));
-      return history;
+    queryFn: async ({ signal }): Promise<(History & { waiting: Waiting }) | undefined> => {
+      const read = (query: { since: string; until?: string; buckets: number }) =>
+        answerOf(api.GET('/v1/webhooks/{id}/stats', { params: { path: { id }, query }, signal }));
+      const asked = bucketsOf(range, Date.now());
+      const [{ history, waiting }, { history: before }] = await Promise.all([
+        read(asked),
+        read({ ...timeBefore(range, asked.since), buckets: 1 }),
+      ]);
+      return history && { ...history, waiting, failedBefore: before ? failedOf(before) : 0 };
     },
   });

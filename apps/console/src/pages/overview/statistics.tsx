@@ -1,13 +1,14 @@
 import './overview.css';
-import { type ReactNode, useMemo } from 'react';
+import { useMemo } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { Problem } from '../../app/problem.js';
 import { Chart } from '../../components/chart.js';
+import { Figure, Figures } from '../../components/figure.js';
 import { durationText } from '../../components/time-text.js';
 import { LocalTime } from '../../components/time.js';
 import { chartsOf, failuresOf, successText } from './outcomes.js';
 import { type Range, RANGE_NAMES, rangeOf } from './ranges.js';
-import type { History } from './statistics.queries.js';
+import type { History, Waiting } from './statistics.queries.js';
 
 /** The time range in the address. */
 export function useRange(): Range {
@@ -16,12 +17,12 @@ export function useRange(): Range {
 }
 
 /** Switches the time range. */
-function RangePicker() {
+export function RangePicker() {
   const [location] = useLocation();
   const [search] = useSearchParams();
   const current = rangeOf(search.get('range'));
   return (
-    <nav className="ranges" aria-label="Time range">
+    <nav className="segments" aria-label="Time range">
       {RANGE_NAMES.map(({ range, name }) => {
         const next = new URLSearchParams(search);
         next.set('range', range);
@@ -41,78 +42,109 @@ function RangePicker() {
 
 const countText = (count: number): string => count.toLocaleString('en');
 
-/** How the attempts of a time range went. */
-export function StatisticsSection({
+/** How the attempts of a time range went: figures, and charts. */
+export function Statistics({
   history,
   error,
 }: {
-  history: History | undefined;
+  history: (History & { waiting: Waiting }) | undefined;
   error?: Error | null;
 }) {
   return (
-    <section aria-labelledby="statistics">
-      <div className="tools">
-        <h2 id="statistics">Attempts</h2>
-        <RangePicker />
-      </div>
-      {history && <Statistics history={history} />}
-      <Problem error={error} />
-    </section>
-  );
-}
-
-/** Numbers, and charts. */
-function Statistics({ history }: { history: History }) {
-  const { since, attempts, outcomes, answerMs, buckets } = history;
-  const charts = useMemo(() => chartsOf({ buckets }), [buckets]);
-  const failures = failuresOf(outcomes);
-  return (
     <>
-      <p className="quiet">
-        Since <LocalTime at={since} />
-      </p>
-      <dl className="figures">
-        <Figure name="Attempts">{countText(attempts)}</Figure>
-        <Figure name="Succeeded">{successText(history) ?? '–'}</Figure>
-        <Figure name="Half answered within">{timeText(answerMs?.p50)}</Figure>
-        <Figure name="95% answered within">{timeText(answerMs?.p95)}</Figure>
-        <Figure name="99% answered within">{timeText(answerMs?.p99)}</Figure>
-      </dl>
-      <p>
-        {attempts === 0
-          ? 'There were no attempts in this time.'
-          : failures.length === 0
-            ? 'All attempts succeeded.'
-            : `Of all attempts, ${listOf(failures.map(({ count, text }) => `${countText(count)} ${text}`))}.`}
-      </p>
-      <Chart
-        label="Outcomes"
-        kind="bars"
-        spans={buckets}
-        series={charts.outcomes}
-        textOf={countText}
-      />
-      <Chart
-        label="Answer times"
-        kind="lines"
-        spans={buckets}
-        series={charts.answers}
-        textOf={durationText}
-      />
+      <Problem error={error} />
+      {history && <Shown history={history} />}
     </>
   );
 }
 
-function Figure({ name, children }: { name: string; children: ReactNode }) {
+function Shown({ history }: { history: History & { waiting: Waiting } }) {
+  const { attempts, outcomes, answerMs, buckets, failedBefore, waiting } = history;
+  const charts = useMemo(() => chartsOf({ buckets }), [buckets]);
+  const [succeeded, failed] = charts.outcomes.map(({ values }) => values);
+  const [, p95] = charts.answers.map(({ values }) => values);
+  const failures = failuresOf(outcomes);
+  const failedCount = failures.reduce((sum, { count }) => sum + count, 0);
   return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
+    <>
+      <Figures>
+        <Figure
+          name="Delivered"
+          colour="good"
+          course={succeeded}
+          note={attempts === 0 ? 'no attempts in this time' : `${successText(history)} of attempts`}
+        >
+          {countText(attempts - failedCount)}
+        </Figure>
+        <Figure
+          name="Failed attempts"
+          colour="bad"
+          course={failed}
+          note={changeText(failedCount, failedBefore)}
+        >
+          {countText(failedCount)}
+        </Figure>
+        <Figure
+          name="Waiting"
+          note={
+            waiting.since === undefined ? (
+              'nothing waits'
+            ) : (
+              <>
+                the oldest since <LocalTime at={waiting.since} />
+              </>
+            )
+          }
+        >
+          {countText(waiting.deliveries)}
+        </Figure>
+        <Figure
+          name="Answer time, p95"
+          course={p95}
+          note={
+            answerMs
+              ? `p50 ${durationText(answerMs.p50)} · p99 ${durationText(answerMs.p99)}`
+              : 'no answers in this time'
+          }
+        >
+          {answerMs ? durationText(answerMs.p95) : '–'}
+        </Figure>
+      </Figures>
+      <div className="charts">
+        <div className="card">
+          <Chart
+            label="Attempts"
+            kind="bars"
+            spans={buckets}
+            series={charts.outcomes}
+            textOf={countText}
+            note={attempts > 0 ? outcomesText(failures) : undefined}
+          />
+        </div>
+        <div className="card">
+          <Chart
+            label="Answer time"
+            kind="lines"
+            spans={buckets}
+            series={charts.answers}
+            textOf={durationText}
+          />
+        </div>
+      </div>
+    </>
   );
 }
 
-const timeText = (ms: number | undefined): string => (ms === undefined ? '–' : durationText(ms));
+function changeText(count: number, before: number): string {
+  if (count === before) return count === 0 ? 'none before, either' : 'as many as before';
+  const change = count - before;
+  return `${change > 0 ? '+' : '−'}${countText(Math.abs(change))} to the time before`;
+}
 
 const conjunction = new Intl.ListFormat('en');
-const listOf = (texts: readonly string[]): string => conjunction.format(texts);
+
+function outcomesText(failures: ReturnType<typeof failuresOf>): string {
+  if (failures.length === 0) return 'All attempts succeeded.';
+  const texts = failures.map(({ count, text }) => `${countText(count)} ${text}`);
+  return `Of all attempts, ${conjunction.format(texts)}.`;
+}

@@ -26,8 +26,8 @@ function When({ text, at }: Moment) {
   );
 }
 
-/** Why a subscription fails: its newest delivery that failed. It is read again after the health has changed. */
-export function LastFailure({ webhookId }: { webhookId: string }) {
+/** The newest delivery of a subscription that failed. It is read again after the health has changed. */
+export function useLastFailure(webhookId: string) {
   const client = useQueryClient();
   const { data } = useQuery(lastFailureQuery(webhookId));
   const isOutdated = useRef(true);
@@ -42,6 +42,12 @@ export function LastFailure({ webhookId }: { webhookId: string }) {
       void client.invalidateQueries({ queryKey: lastFailureQuery(webhookId).queryKey });
     },
   });
+  return data;
+}
+
+/** Why a subscription fails. */
+export function LastFailure({ webhookId }: { webhookId: string }) {
+  const data = useLastFailure(webhookId);
   return (
     data && (
       <p>

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import { useStream } from '../../app/stream.js';
-import { Badge, Notice } from '../../components/notice.js';
+import { Notice } from '../../components/notice.js';
 import { useNow } from '../../components/time.js';
 import { LastFailure, Moments } from './condition-text.js';
 import { heldUntilQuery, lastRetryQuery, type Subscription } from './subscription.queries.js';
@@ -33,20 +33,17 @@ export function HealthSection({ subscription }: { subscription: Subscription }) 
   const conditions = useConditions(subscription, heldUntil ?? undefined);
   return (
     <section className="conditions" aria-label="Health">
-      {conditions.map((condition) => (
-        <Notice key={condition.word} tone={condition.tone}>
-          <p>
-            <Badge tone={condition.tone}>{condition.word}</Badge> {condition.sentence}
-          </p>
-          <Moments of={condition} />
-          {condition.tone === 'bad' && <LastFailure webhookId={id} />}
-          {condition.advice !== undefined && <p>{condition.advice}</p>}
-          {condition.tone === 'good' && <Waiting webhookId={id} />}
-        </Notice>
-      ))}
-      <p>
-        <Link href={`/deliveries?webhookId=${id}`}>All its deliveries</Link>
-      </p>
+      {conditions
+        .filter(({ tone }) => tone !== 'good')
+        .map((condition) => (
+          <Notice key={condition.word} tone={condition.tone}>
+            <p className="strong">{condition.sentence}</p>
+            <Moments of={condition} />
+            {condition.tone === 'bad' && <LastFailure webhookId={id} />}
+            {condition.advice !== undefined && <p>{condition.advice}</p>}
+          </Notice>
+        ))}
+      {conditions[0].tone === 'good' && <Waiting webhookId={id} />}
     </section>
   );
 }
@@ -57,12 +54,14 @@ function Waiting({ webhookId }: { webhookId: string }) {
   const isAhead = useNow((now) => Date.parse(at ?? '') > now);
   return (
     isAhead && (
-      <p>
-        Deliveries that failed before keep their own next tries.{' '}
-        <Link href={`/deliveries?webhookId=${webhookId}&state=pending`}>
-          See those that wait, or send them now
-        </Link>
-      </p>
+      <Notice tone="waiting">
+        <p>
+          Deliveries that failed before keep their own next tries.{' '}
+          <Link href={`/deliveries?webhookId=${webhookId}&state=pending`}>
+            See those that wait, or send them now
+          </Link>
+        </p>
+      </Notice>
     )
   );
 }

@@ -154,7 +154,7 @@ function failing(health: Health): Condition {
 
 const WORKING: Condition = {
   tone: 'good',
-  word: 'on',
+  word: 'healthy',
   sentence: 'All is well: the last attempt succeeded, or there was none yet.',
   next: { text: 'Notifications are sent as events come in.' },
 };

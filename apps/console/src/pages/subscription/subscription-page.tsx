@@ -2,7 +2,7 @@ import './subscription.css';
 import { useQuery } from '@tanstack/react-query';
 import { idOf } from '#libs/client';
 import { useState } from 'react';
-import { Link, useLocation } from 'wouter';
+import { Link, useLocation, useSearchParams } from 'wouter';
 import { useHistoryState } from 'wouter/use-browser-location';
 import { sentenceOf } from '../../app/api.js';
 import { ApplicationName } from '../../app/names.js';
@@ -10,12 +10,15 @@ import { useCommands } from '../../app/palette.js';
 import { Unavailable } from '../../app/problem.js';
 import { SettingsSection } from '../../app/settings-section.js';
 import { Confirm } from '../../components/confirm.js';
+import { Menu } from '../../components/menu.js';
+import { Pill } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
 import { LocalTime } from '../../components/time.js';
 import { showToast } from '../../components/toast.js';
 import { SubscriptionStatistics } from '../overview/subscription-statistics.js';
 import { SubscriptionFields } from './fields.js';
 import { HealthSection } from './health-section.js';
+import { LatestDeliveries } from './latest-deliveries.js';
 import { MissedBefore } from './missed-before.js';
 import { ReceiverSection } from './receiver-section.js';
 import { SecretSection } from './secret-section.js';
@@ -28,6 +31,7 @@ import {
   useTest,
   useUpdateSubscription,
 } from './subscription.queries.js';
+import { useConditions } from './use-conditions.js';
 import { faultsIn, FORM_LABELS, type SubscriptionValues, subscriptionValues } from './values.js';
 
 /** One subscription: its health, settings and secret, a receiver for it, and its attempts. */
@@ -42,53 +46,106 @@ export default function SubscriptionPage({ params }: { params: Record<string, st
   );
 }
 
+const TABS = {
+  activity: 'Activity',
+  settings: 'Settings',
+  secret: 'Signing secret',
+  receiver: 'Receiver code',
+};
+type TabName = keyof typeof TABS;
+
+const isTab = (name: string | null): name is TabName => Object.hasOwn(TABS, name ?? '');
+
 function ShownPage({ shown }: { shown: Shown }) {
   const { webhook } = shown;
   const isNew = useHistoryState<{ isNew?: true } | null>()?.isNew;
-  const update = useUpdateSubscription(webhook.id);
-  const { applicationId } = webhook;
+  const [search] = useSearchParams();
+  const named = search.get('tab');
+  const tab = isTab(named) ? named : 'activity';
+  const [{ tone, word }] = useConditions(webhook);
+  const { id, applicationId, event, resource, targetUrl } = webhook;
+  const title = webhook.name ?? targetUrl;
   return (
-    <Page title="Subscription" actions={<Actions shown={shown} />}>
-      <p className="quiet">
-        {webhook.name !== undefined && (
-          <>
-            <bdi className="strong">{webhook.name}</bdi> ·{' '}
-          </>
-        )}
-        id {webhook.id} ·{' '}
+    <Page
+      title={title}
+      tab={`${title} – Subscriptions`}
+      crumb={
+        <Link href="/subscriptions" className="crumb">
+          Subscriptions
+        </Link>
+      }
+      state={<Pill tone={tone}>{word}</Pill>}
+      actions={<Actions shown={shown} />}
+    >
+      <p className="about">
+        <bdi className="mono">{targetUrl}</bdi>
+        <span>
+          {event} · {resource}
+        </span>
         {applicationId === undefined ? (
-          'for the whole account'
+          <span>whole account</span>
         ) : (
-          <>
-            for{' '}
-            <Link href={`/applications/${applicationId}`}>
-              application <ApplicationName id={applicationId} />
-            </Link>
-          </>
-        )}{' '}
-        · created <LocalTime at={webhook.createdAt} /> · changed{' '}
-        <LocalTime at={webhook.updatedAt} />
+          <Link href={`/applications/${applicationId}`}>
+            <ApplicationName id={applicationId} />
+          </Link>
+        )}
+        <span>
+          since <LocalTime at={webhook.createdAt} />
+        </span>
+        <span>id {id}</span>
       </p>
       {isNew && <MissedBefore subscription={webhook} />}
       <HealthSection subscription={webhook} />
-      <SettingsSection<SubscriptionValues>
-        what="this subscription"
-        labels={FORM_LABELS}
-        now={{ values: subscriptionValues(webhook, shown.text), version: shown.version }}
-        update={update}
-        check={faultsIn}
-      >
-        {(fields) => <SubscriptionFields {...fields} />}
-      </SettingsSection>
-      {/* Another kind of key is another secret. */}
-      <SecretSection
-        key={webhook.publicKey === undefined ? 'hmac' : 'ed25519'}
-        subscription={webhook}
-      />
-      <ReceiverSection signature={webhook.signature ?? 'hmac-sha256'} />
-      <SubscriptionStatistics webhookId={webhook.id} />
+      <nav className="tabs" aria-label="Parts of the subscription">
+        {Object.entries(TABS).map(([name, text]) => (
+          <Link
+            key={name}
+            href={name === 'activity' ? `/subscriptions/${id}` : `/subscriptions/${id}?tab=${name}`}
+            aria-current={name === tab ? 'page' : undefined}
+          >
+            {text}
+          </Link>
+        ))}
+      </nav>
+      <Part tab={tab} shown={shown} />
     </Page>
   );
+}
+
+function Part({ tab, shown }: { tab: TabName; shown: Shown }) {
+  const { webhook } = shown;
+  const update = useUpdateSubscription(webhook.id);
+  switch (tab) {
+    case 'activity':
+      return (
+        <>
+          <SubscriptionStatistics webhookId={webhook.id} />
+          <LatestDeliveries webhookId={webhook.id} />
+        </>
+      );
+    case 'settings':
+      return (
+        <SettingsSection<SubscriptionValues>
+          what="this subscription"
+          labels={FORM_LABELS}
+          now={{ values: subscriptionValues(webhook, shown.text), version: shown.version }}
+          update={update}
+          check={faultsIn}
+        >
+          {(fields) => <SubscriptionFields {...fields} />}
+        </SettingsSection>
+      );
+    case 'secret':
+      // Another kind of key is another secret.
+      return (
+        <SecretSection
+          key={webhook.publicKey === undefined ? 'hmac' : 'ed25519'}
+          subscription={webhook}
+        />
+      );
+    case 'receiver':
+      return <ReceiverSection signature={webhook.signature ?? 'hmac-sha256'} />;
+  }
 }
 
 /** What can be done with the whole subscription: buttons, and actions in the palette. */
@@ -104,29 +161,33 @@ function Actions({ shown: { webhook, version } }: { shown: Shown }) {
     test.mutate(undefined, { onSuccess: (made) => navigate(`/deliveries/${idOf(made)}`) });
   const switchOn = () =>
     power.mutate(true, { onError: (error) => showToast(sentenceOf(error), 'bad') });
-  const actions = enabled
-    ? [
-        { name: 'Send a test', run: sendTest, isBusy: test.isPending },
-        paused
-          ? { name: 'Resume', run: () => pause.mutate(false), isBusy: pause.isPending }
-          : { name: 'Pause', run: () => pause.mutate(true), isBusy: pause.isPending },
-        { name: 'Switch off', run: () => setAsked('off'), isBusy: power.isPending },
-      ]
-    : [{ name: 'Switch on', run: switchOn, isBusy: power.isPending }];
-  const all = [...actions, { name: 'Delete', run: () => setAsked('delete'), isBusy: false }];
+  const main = enabled
+    ? { name: 'Send test', run: sendTest, isDisabled: test.isPending }
+    : { name: 'Switch on', run: switchOn, isDisabled: power.isPending };
+  const second = paused
+    ? { name: 'Resume', run: () => pause.mutate(false), isDisabled: pause.isPending }
+    : { name: 'Pause', run: () => pause.mutate(true), isDisabled: pause.isPending };
+  const rare = [
+    ...(enabled ? [{ name: 'Switch off', run: () => setAsked('off') }] : []),
+    { name: 'Delete', run: () => setAsked('delete'), isDangerous: true },
+  ];
   useCommands(
-    all.map(({ name, run }) => {
-      const to = name === 'Send a test' ? ' to' : '';
+    [main, ...(enabled ? [second] : []), ...rare].map(({ name, run }) => {
+      const to = name === 'Send test' ? ' to' : '';
       return { name: `${name}${to} this subscription`, group: 'Actions', run };
     }),
   );
   return (
     <>
-      {all.map(({ name, run, isBusy }) => (
-        <button key={name} type="button" disabled={isBusy} onClick={run}>
-          {name}
+      {enabled && (
+        <button type="button" disabled={second.isDisabled} onClick={second.run}>
+          {second.name}
         </button>
-      ))}
+      )}
+      <Menu label="More actions" items={rare} />
+      <button type="button" className="primary" disabled={main.isDisabled} onClick={main.run}>
+        {main.name}
+      </button>
       {asked === 'off' && (
         <Confirm
           label="Switch this subscription off?"

@@ -70,6 +70,19 @@ export const lastFailureQuery = (id: string) =>
     },
   });
 
+/** How many deliveries of a subscription wait. */
+export const waitingQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['webhook', id, 'waiting'],
+    refetchInterval: WAITING_AGAIN_MS,
+    queryFn: async ({ signal }) => {
+      const params = { path: { id } };
+      return (await answerOf(api.GET('/v1/webhooks/{id}/stats', { params, signal }))).waiting;
+    },
+  });
+
+const WAITING_AGAIN_MS = 15_000;
+
 const DAY_MS = 24 * 3_600_000;
 
 /** When keys of this subscription were replaced within the last day, newest first. */

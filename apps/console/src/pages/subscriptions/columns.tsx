@@ -1,47 +1,53 @@
 import { OfApplication } from '../../app/names.js';
-import { Badge } from '../../components/notice.js';
+import { Pill } from '../../components/notice.js';
 import type { Column } from '../../components/table.js';
 import { useConditions } from '../subscription/use-conditions.js';
 import type { Subscription } from './subscriptions.queries.js';
 
-/** The columns of lists of subscriptions. */
+const NAME: Column<Subscription> = {
+  name: 'Subscription',
+  width: 'minmax(0, 3fr)',
+  cell: ({ name, targetUrl }) => <bdi className="line strong">{name ?? targetUrl}</bdi>,
+};
+
+const STATE: Column<Subscription> = {
+  name: 'State',
+  width: '116px',
+  cell: (subscription) => <StatePill subscription={subscription} />,
+};
+
+/** The columns of lists of subscriptions: all, and those on a phone. */
 export const COLUMNS: readonly Column<Subscription>[] = [
+  NAME,
+  STATE,
   {
-    name: 'Subscription',
+    name: 'Event',
     width: 'minmax(0, 2fr)',
-    cell: ({ name, targetUrl, event, resource }) => (
-      <>
-        <bdi className="line strong">{name ?? targetUrl}</bdi>
-        <span className="line quiet">
-          {event} · {resource}
-          {name !== undefined && (
-            <>
-              {' '}
-              · <bdi>{targetUrl}</bdi>
-            </>
-          )}
-        </span>
-      </>
+    cell: ({ event, resource }) => (
+      <span className="line">
+        {event} <span className="muted">· {resource}</span>
+      </span>
     ),
   },
   {
-    name: 'State',
-    width: 'minmax(0, 1fr)',
-    cell: (subscription) => (
-      <>
-        <span className="line">
-          <StateBadge subscription={subscription} />
-        </span>
-        <span className="line quiet">
-          <OfApplication id={subscription.applicationId} none="whole account" />
-        </span>
-      </>
+    name: 'Target',
+    width: 'minmax(0, 4fr)',
+    cell: ({ targetUrl }) => <bdi className="line mono">{targetUrl}</bdi>,
+  },
+  {
+    name: 'Of',
+    width: 'minmax(0, 2fr)',
+    cell: ({ applicationId }) => (
+      <span className="line muted">
+        <OfApplication id={applicationId} none="whole account" />
+      </span>
     ),
   },
 ];
+export const COLUMNS_OF_PHONE = [NAME, STATE];
 
 /** The most important thing about a subscription, in a word. */
-function StateBadge({ subscription }: { subscription: Subscription }) {
+function StatePill({ subscription }: { subscription: Subscription }) {
   const [{ tone, word }] = useConditions(subscription);
-  return <Badge tone={tone}>{word}</Badge>;
+  return <Pill tone={tone}>{word}</Pill>;
 }

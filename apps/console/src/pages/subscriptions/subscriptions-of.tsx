@@ -1,10 +1,11 @@
 import './subscriptions.css';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
+import { useIsNarrow } from '../../app/media.js';
 import { Problem } from '../../app/problem.js';
 import { EmptyState } from '../../components/notice.js';
 import { Table } from '../../components/table.js';
-import { COLUMNS } from './columns.js';
+import { COLUMNS, COLUMNS_OF_PHONE } from './columns.js';
 import { isFull, roomText } from './limits.js';
 import { useLiveSubscriptions } from './live-subscriptions.js';
 import { type Subscription, subscriptionsAt } from './subscriptions.queries.js';
@@ -12,6 +13,7 @@ import { type Subscription, subscriptionsAt } from './subscriptions.queries.js';
 /** The subscriptions of an application, and how many more it may have. */
 export function SubscriptionsOf({ applicationId }: { applicationId: string }) {
   const { data, error } = useQuery(subscriptionsAt(applicationId));
+  const isNarrow = useIsNarrow();
   useLiveSubscriptions();
   return (
     <section aria-labelledby="subscriptions">
@@ -26,7 +28,14 @@ export function SubscriptionsOf({ applicationId }: { applicationId: string }) {
         </p>
       )}
       {data && data.length > 0 && (
-        <Table label="Subscriptions" rows={data} keyOf={keyOf} hrefOf={hrefOf} columns={COLUMNS} />
+        <Table
+          label="Subscriptions"
+          rows={data}
+          keyOf={keyOf}
+          hrefOf={hrefOf}
+          columns={isNarrow ? COLUMNS_OF_PHONE : COLUMNS}
+          rowHeight={41}
+        />
       )}
       {data?.length === 0 && (
         <EmptyState title="This application has no subscriptions of its own.">

@@ -2,10 +2,12 @@ import './subscriptions.css';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { FilteredList } from '../../app/filtered-list.js';
+import { useIsNarrow } from '../../app/media.js';
+import { useApplicationFilter } from '../../app/names.js';
 import { type Filter, useFilters } from '../../components/filter-bar.js';
 import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
-import { COLUMNS } from './columns.js';
+import { COLUMNS, COLUMNS_OF_PHONE } from './columns.js';
 import { EVENT_KINDS, RESOURCES } from './event-kinds.js';
 import { roomText } from './limits.js';
 import { useLiveSubscriptions } from './live-subscriptions.js';
@@ -14,24 +16,38 @@ import { subscriptionsAt, subscriptionsQuery } from './subscriptions.queries.js'
 const FILTERS: readonly Filter[] = [
   { name: 'event', label: 'Event', kind: 'choice', choices: Object.keys(EVENT_KINDS) },
   { name: 'resource', label: 'Resource', kind: 'choice', choices: [...RESOURCES, 'all'] },
-  { name: 'enabled', label: 'Switched on', kind: 'choice', choices: ['true', 'false'] },
-  { name: 'applicationId', label: 'Application', kind: 'text', hint: 'Its id' },
+  {
+    name: 'enabled',
+    label: 'Switched on',
+    kind: 'choice',
+    choices: ['true', 'false'],
+    names: { true: 'on', false: 'off' },
+  },
 ];
 
 /** The subscriptions of the account and of its applications. */
 export default function SubscriptionsPage() {
   const filters = useFilters();
+  const ofApplication = useApplicationFilter();
   const list = useInfiniteQuery(subscriptionsQuery(filters));
   const ofAccount = useQuery(subscriptionsAt(''));
   useLiveSubscriptions();
   return (
-    <Page title="Subscriptions" actions={<Link href="/subscriptions/new">New subscription</Link>}>
+    <Page
+      title="Subscriptions"
+      actions={
+        <Link href="/subscriptions/new" className="button primary">
+          New subscription
+        </Link>
+      }
+    >
       <FilteredList
-        filters={FILTERS}
+        filters={[...FILTERS, ofApplication]}
         list={list}
         label="Subscriptions"
         hrefOf={({ id }) => `/subscriptions/${id}`}
-        columns={COLUMNS}
+        columns={useIsNarrow() ? COLUMNS_OF_PHONE : COLUMNS}
+        rowHeight={41}
         empty={Object.keys(filters).length === 0 && <Nothing />}
       >
         <span className="quiet">

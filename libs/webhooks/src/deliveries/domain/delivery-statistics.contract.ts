@@ -4,8 +4,8 @@ import type { DeliveryStatisticsStore } from './delivery-statistics.js';
 /** Statistics under test. */
 export interface StatisticsUnderTest {
   store: () => DeliveryStatisticsStore;
-  /** @returns the id of a new subscription */
-  aSubscription: () => Promise<string>;
+  /** A new subscription. @param ofAccount by default a new account */
+  aSubscription: (ofAccount?: string) => Promise<{ accountId: string; webhookId: string }>;
   /** Stores a finished delivery with one attempt. */
   attempted: (webhookId: string, status: number) => Promise<void>;
   /** Stores a pending delivery. @returns when it was created */
@@ -19,11 +19,12 @@ export function deliveryStatisticsContract(underTest: StatisticsUnderTest): void
 
   it('are empty for a new subscription', async () => {
     const none = { attempts: 0, outcomes: {}, waiting: { deliveries: 0 } };
-    expect(await of(await aSubscription())).toEqual(none);
+    expect(await of((await aSubscription()).webhookId)).toEqual(none);
   });
 
   it("count a subscription's attempts and its waiting deliveries", async () => {
-    const [webhook, other] = [await aSubscription(), await aSubscription()];
+    const { webhookId: webhook } = await aSubscription();
+    const { webhookId: other } = await aSubscription();
     for (const status of [200, 204, 500, 404]) await attempted(webhook, status);
     const since = await pending(webhook);
     await pending(webhook);
@@ -34,5 +35,14 @@ export function deliveryStatisticsContract(underTest: StatisticsUnderTest): void
       successRate: 0.5,
       waiting: { deliveries: 2, since },
     });
+  });
+
+  it('count what waits for all subscriptions of an account', async () => {
+    const { accountId, webhookId } = await aSubscription();
+    expect(await store().waitingOf(accountId)).toEqual({ deliveries: 0 });
+    const since = await pending(webhookId);
+    await pending((await aSubscription(accountId)).webhookId);
+    await pending((await aSubscription()).webhookId);
+    expect(await store().waitingOf(accountId)).toEqual({ deliveries: 2, since });
   });
 }

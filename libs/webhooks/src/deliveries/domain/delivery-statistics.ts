@@ -21,8 +21,13 @@ export interface DeliveryStatistics {
   successRate?: number;
   /** Time until the answer's headers, in ms; absent without answers. */
   answerMs?: { p50: number; p95: number };
-  /** Pending deliveries, and when the oldest was created. */
-  waiting: { deliveries: number; since?: Date };
+  waiting: Waiting;
+}
+
+/** Pending deliveries, and when the oldest was created. */
+export interface Waiting {
+  deliveries: number;
+  since?: Date;
 }
 
 /** The parts of an attempt that statistics use. */
@@ -60,6 +65,8 @@ function percentile(sorted: readonly number[], share: number): number {
 /** Reads the data for statistics. */
 export abstract class DeliveryStatisticsStore {
   abstract of(webhook: Pick<Webhook, 'id' | 'createdAt'>): Promise<DeliveryStatistics>;
+  /** What waits for all subscriptions of an account. */
+  abstract waitingOf(accountId: string): Promise<Waiting>;
 }
 
 /** Shows customers how the attempts of their subscriptions went. */
@@ -87,8 +94,12 @@ export class DeliveryStatisticsService {
   }
 
   /** Of all subscriptions of the account. @throws ValidationError */
-  ofAccount(accountId: string, range: HistoryRange): Promise<AttemptHistory> {
-    return this.historyOf(accountId, undefined, range);
+  async ofAccount(
+    accountId: string,
+    range: HistoryRange,
+  ): Promise<AttemptHistory & { waiting: Waiting }> {
+    const history = await this.historyOf(accountId, undefined, range);
+    return { ...history, waiting: await this.store.waitingOf(accountId) };
   }
 
   private async historyOf(

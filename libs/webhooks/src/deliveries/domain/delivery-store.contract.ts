@@ -73,6 +73,9 @@ export function deliveryStoreContract(underTest: DeliveriesUnderTest): void {
     expect(await listed({ status: 'failed' })).toEqual([failed]);
     expect(await listed({ status: '2xx' })).toEqual([succeeded]);
     expect(await listed({ status: 'timeout' })).toEqual([]);
+    const { rows } = await store().list({ accountId }, { limit: 10 });
+    expect(rows.map(({ lastAttempt }) => lastAttempt?.status)).toEqual([undefined, 204, 503]);
+    expect((await store().find(failed, accountId))?.lastAttempt?.status).toBe(503);
     const everybody = await store().list({}, { limit: 2 });
     expect(everybody.rows.map(({ webhookId: of }) => of)).toEqual([other.webhookId, webhookId]);
   });

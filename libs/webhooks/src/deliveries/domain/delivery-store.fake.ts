@@ -46,12 +46,21 @@ export class FakeDeliveryStore extends DeliveryStore {
           (since === undefined || delivery.createdAt >= since) &&
           (until === undefined || delivery.createdAt < until),
       );
-    return Promise.resolve({ rows: rows.slice(0, limit) });
+    return Promise.resolve({ rows: rows.slice(0, limit).map((one) => this.shown(one)) });
   }
 
   override find(id: string, accountId: string | undefined): Promise<Delivery | undefined> {
     const isShown = (one: Delivery) => (accountId ?? this.accountOf(one)) === this.accountOf(one);
-    return Promise.resolve(this.all.find((one) => one.id === id && isShown(one)));
+    const found = this.all.find((one) => one.id === id && isShown(one));
+    return Promise.resolve(found && this.shown(found));
+  }
+
+  private shown(delivery: Delivery): Delivery {
+    const last = this.attempts.get(delivery.id)?.at(-1);
+    if (!last) return delivery;
+    const { at, durationMs, status, error } = last;
+    const outcome = { ...(status !== undefined && { status }), ...(error && { error }) };
+    return { ...delivery, lastAttempt: { at, durationMs, ...outcome } };
   }
 
   private accountOf({ webhookId }: Delivery): string | undefined {

@@ -25,12 +25,15 @@ export interface Delivery {
   event: EventKind;
   resource: EventResource;
   applicationId?: string;
+  /** The producer's key of the event. */
+  producerId?: string;
   /** The subscription's present target. */
   targetUrl: string;
   state: DeliveryState;
   reason?: DeliveryReason;
   /** How many attempts are recorded. */
   attempts: number;
+  lastAttempt?: LastAttempt;
   nextAttemptAt?: Date;
   createdAt: Date;
   completedAt?: Date;
@@ -89,6 +92,9 @@ export interface Attempt {
   /** Whether the body was longer than what is kept. */
   truncated: boolean;
 }
+
+/** How the last attempt of a delivery ended. */
+export type LastAttempt = Pick<Attempt, 'at' | 'durationMs' | 'status' | 'error'>;
 
 /** A delivery in a queue job, with the number of its lease. */
 export interface DeliveryJob {

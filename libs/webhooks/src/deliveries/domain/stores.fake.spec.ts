@@ -75,7 +75,11 @@ describe('fake statistics', () => {
   const store = new FakeDeliveryStatisticsStore();
   deliveryStatisticsContract({
     store: () => store,
-    aSubscription: () => Promise.resolve(anId()),
+    aSubscription: (accountId = anId()) => {
+      const webhookId = anId();
+      store.accounts.set(webhookId, accountId);
+      return Promise.resolve({ accountId, webhookId });
+    },
     attempted: (webhookId, status) => {
       const before = store.attempts.get(webhookId) ?? [];
       store.attempts.set(webhookId, [...before, { status, durationMs: 1 }]);

@@ -16,7 +16,7 @@ import { EVENT_KINDS } from '../../subscriptions/domain/event-kinds.js';
 import { DeliveriesController } from './deliveries.controller.js';
 import { AttemptView, DeliveryView, DeliveryWithAttemptsSchema } from './delivery.view.js';
 import { NOTIFICATION_LOOP } from './starts-sending.js';
-import { HISTORY_RANGE, HistorySchema, StatisticsSchema } from './statistics.schema.js';
+import { AccountStatisticsSchema, HISTORY_RANGE, StatisticsSchema } from './statistics.schema.js';
 
 export const SUBSCRIPTION_INACTIVE = describeError(
   new SubscriptionInactiveError(),
@@ -101,8 +101,8 @@ export const deliveriesRoutes = describeRoutes(DeliveriesController, {
     statsOfAccount: {
       summary: "Show an account's statistics",
       about:
-        'How the attempts of all its subscriptions went in a time range. They are about ten seconds ' +
-        'old, and lack the last ten seconds of a worker that was killed.',
+        'How the attempts of all its subscriptions went in a time range, and what waits now. The ' +
+        'attempts are about ten seconds old, and lack the last ten seconds of a worker that was killed.',
       query: {
         ...HISTORY_RANGE,
         accountId: {
@@ -110,7 +110,7 @@ export const deliveriesRoutes = describeRoutes(DeliveriesController, {
           schema: schema.text('', '83346'),
         },
       },
-      answer: HistorySchema,
+      answer: AccountStatisticsSchema,
     },
     show: {
       summary: 'Show a delivery',

@@ -50,6 +50,15 @@ export const DeliveryStateSchema = schema.named(
 /** Most attempts that are shown with their delivery. */
 export const LOGGED = 100;
 
+const OUTCOME = {
+  at: schema.time('When it began.'),
+  durationMs: schema.integer('Until the headers of the answer, or the failure, in ms.', 123),
+  status: optional(schema.integer("The status of the target's answer, if there was one.", 410)),
+  error: optional(schema.meanings('Why there was no answer.', ATTEMPT_ERRORS, 'timeout')),
+};
+
+const LastAttemptSchema = schema.named('LastAttempt', schema.object(OUTCOME));
+
 /** A delivery in the form that answers contain. */
 export const DeliveryView = viewOf<Delivery>()('Delivery', {
   id: schema.uuid("Its id, and the notification's `webhook-id`."),
@@ -64,6 +73,9 @@ export const DeliveryView = viewOf<Delivery>()('Delivery', {
   applicationId: optional(
     schema.numericId('The application of the event, if it has one.', '5080983'),
   ),
+  producerId: optional(
+    schema.text("The producer's key of the event, if it has one.", 'cdr-8c1f3a'),
+  ),
   targetUrl: schema.text(
     'As the subscription has it now; user information is shown as `***`.',
     'https://hooks.example.com/switchhook',
@@ -71,6 +83,9 @@ export const DeliveryView = viewOf<Delivery>()('Delivery', {
   state: DeliveryStateSchema,
   reason: optional(schema.meanings('Why it ended without success.', REASONS, 'gone')),
   attempts: schema.integer('How many attempts are recorded.', 1),
+  lastAttempt: optional(
+    schema.use(LastAttemptSchema, { description: 'How the last of them ended.' }),
+  ),
   nextAttemptAt: optional(
     schema.time(
       'When it is tried next, while it is pending, not paused, and no attempt is on its way.',
@@ -116,8 +131,8 @@ const PhasesSchema = schema.named(
 /** An attempt in the form that answers contain. */
 export const AttemptView = viewOf<Attempt>()('Attempt', {
   number: schema.integer('The first attempt is 1.', 1),
-  at: schema.time('When it began.'),
-  durationMs: schema.integer('Until the headers of the answer, or the failure, in ms.', 123),
+  at: OUTCOME.at,
+  durationMs: OUTCOME.durationMs,
   request: optional(
     schema.use(RequestSchema, {
       description: 'What was sent. Its body is made of the event, `GET /v1/events/{eventId}`.',
@@ -129,8 +144,8 @@ export const AttemptView = viewOf<Attempt>()('Attempt', {
         'How long each part took that took place, in ms. A connection that was kept open is not opened again.',
     }),
   ),
-  status: optional(schema.integer("The status of the target's answer, if there was one.", 410)),
-  error: optional(schema.meanings('Why there was no answer.', ATTEMPT_ERRORS, 'timeout')),
+  status: OUTCOME.status,
+  error: OUTCOME.error,
   address: optional(
     schema.text(
       'The address that was called; not one that is not public, where a name led to it.',

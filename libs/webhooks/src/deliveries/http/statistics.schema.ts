@@ -23,12 +23,29 @@ const SUMMARY = {
   }),
 };
 
+const BUCKETS = schema.arrayOf(schema.named('AttemptSummary', schema.object(SUMMARY)));
+
 /** The domain's `AttemptHistory` as it is shown. */
-export const HistorySchema = schema.named(
+const HistorySchema = schema.named(
   'AttemptHistory',
+  schema.object({ ...SUMMARY, buckets: BUCKETS }),
+);
+
+const WAITING: schema.Schema = {
+  ...schema.object({
+    deliveries: schema.integer('How many there are; at most 100,000 are counted.', 1),
+    since: optional(schema.time('When the oldest of them was created.')),
+  }),
+  description: 'The deliveries that are not finished.',
+};
+
+/** How an account's attempts went, and what waits. */
+export const AccountStatisticsSchema = schema.named(
+  'AccountStatistics',
   schema.object({
     ...SUMMARY,
-    buckets: schema.arrayOf(schema.named('AttemptSummary', schema.object(SUMMARY))),
+    buckets: BUCKETS,
+    waiting: WAITING,
   }),
 );
 
@@ -66,13 +83,7 @@ export const StatisticsSchema = schema.named(
       ...schema.object({ p50: milliseconds(84), p95: milliseconds(310.5) }),
       description: "Time until the headers of the target's answer, in ms; absent without answers.",
     }),
-    waiting: {
-      ...schema.object({
-        deliveries: schema.integer('How many there are; at most 100,000 are counted.', 1),
-        since: optional(schema.time('When the oldest of them was created.')),
-      }),
-      description: 'The deliveries that are not finished.',
-    },
+    waiting: WAITING,
     history: optional(HistorySchema),
   }),
 );

@@ -5,11 +5,13 @@ import {
   type DeliveryStatistics,
   DeliveryStatisticsStore,
   outcomesOf,
+  type Waiting,
 } from '../domain/delivery-statistics.js';
 import type { Webhook } from '../../subscriptions/domain/webhook.js';
 import {
   type AttemptOutcomeRow,
   countWaiting,
+  countWaitingOfAccount,
   DAYS_OF_ATTEMPTS,
   DAYS_OF_DELIVERIES,
   findAttempted,
@@ -66,22 +68,37 @@ export class PostgresDeliveryStatisticsStore extends DeliveryStatisticsStore {
     return rows.slice(0, NEWEST).map(withoutNulls<AttemptOutcome>);
   }
 
-  private async waiting(
-    webhook: Pick<Webhook, 'id' | 'createdAt'>,
-  ): Promise<DeliveryStatistics['waiting']> {
-    let [deliveries, since] = [0, undefined as Date | undefined];
-    for await (const span of this.spansOf(webhook)) {
-      const values = { webhookId: webhook.id, limit: MOST_WAITING - deliveries };
-      const [row] = await this.transactions.query(countWaiting(span), values);
-      deliveries += row?.deliveries ?? 0;
-      since = row?.since ?? since;
-      if (deliveries >= MOST_WAITING) break;
-    }
-    return { deliveries, ...(since && { since }) };
+  waitingOf(accountId: string): Promise<Waiting> {
+    const { query } = this.transactions;
+    const spans = newestFirst(query, 'deliveries', DAYS_OF_DELIVERIES, daysListed({}));
+    return waitingIn(spans, (span, limit) =>
+      query(countWaitingOfAccount(span), { accountId, limit }),
+    );
+  }
+
+  private waiting(webhook: Pick<Webhook, 'id' | 'createdAt'>): Promise<Waiting> {
+    return waitingIn(this.spansOf(webhook), (span, limit) =>
+      this.transactions.query(countWaiting(span), { webhookId: webhook.id, limit }),
+    );
   }
 
   private spansOf(webhook: Pick<Webhook, 'id' | 'createdAt'>): AsyncGenerator<Span> {
     const range = { ...daysListed({}), first: firstDayOf(webhook.createdAt) };
     return newestFirst(this.transactions.query, 'deliveries', DAYS_OF_DELIVERIES, range);
   }
+}
+
+/** Counts span by span, at most {@link MOST_WAITING}. */
+async function waitingIn(
+  spans: AsyncIterable<Span>,
+  count: (span: Span, limit: number) => Promise<{ deliveries: number; since: Date | null }[]>,
+): Promise<Waiting> {
+  let [deliveries, since] = [0, undefined as Date | undefined];
+  for await (const span of spans) {
+    const [row] = await count(span, MOST_WAITING - deliveries);
+    deliveries += row?.deliveries ?? 0;
+    since = row?.since ?? since;
+    if (deliveries >= MOST_WAITING) break;
+  }
+  return { deliveries, ...(since && { since }) };
 }

@@ -122,7 +122,7 @@ describe('replays in PostgreSQL', () =>
 describe('statistics in PostgreSQL', () =>
   deliveryStatisticsContract({
     store: () => statistics,
-    aSubscription: async () => (await anAccountWithSubscription()).webhookId,
+    aSubscription: anAccountWithSubscription,
     attempted: async (webhookId, status) =>
       attempted(await aDelivery(webhookId, 'succeeded'), [status]),
     pending: async (webhookId) => {

@@ -1,6 +1,6 @@
 import { LOOKED_AT, type LookedAt } from '#libs/kernel';
 import { type RowOf, statement, withoutNulls } from '#libs/runtime';
-import type { Delivery, DeliveryState } from '../domain/delivery.js';
+import type { AttemptError, Delivery, DeliveryState, LastAttempt } from '../domain/delivery.js';
 import { shownTargetUrl } from '../../subscriptions/domain/target-url.js';
 import { hasResult } from './last-result.statements.js';
 import { ownedRows } from './owned-rows.js';
@@ -34,15 +34,38 @@ const END = `CASE WHEN d.state = 'pending' AND (${IS_OUTDATED}) THEN ${OFF_REASO
 /** Whether a worker or the queue has leased the delivery, so that no other may send it. */
 export const IS_LEASED = `coalesce(d.claimed_until > now(), false)`;
 
+/** Bounds of ids: those of a delivery do not prune the partitions of other tables. */
+interface Bounds {
+  /** Of the event's id `e.id`. */
+  ofEvent: string;
+  /** Of the attempts' `delivery_id`. */
+  ofAttempts: string;
+}
+
+/** A delivery as {@link shown} selects it. */
+export type DeliveryRow = RowOf<Omit<Delivery, 'lastAttempt'>> & {
+  lastAt: Date | null;
+  lastDurationMs: number | null;
+  lastStatus: number | null;
+  lastError: AttemptError | null;
+};
+
+/** Bounds for the deliveries of a span. */
+export const boundsOfSpan = (span: Span): Bounds => ({
+  ofEvent: within('e.id', span),
+  ofAttempts: within('delivery_id', span),
+});
+
 /**
- * @param ofEvent bounds of the event's id `e.id`; the delivery's bounds do not prune event partitions
  * @param from the source of deliveries
  * @param columns further columns of `from` to select
  */
-export function shown(ofEvent: string, from = 'deliveries', columns = ''): string {
+export function shown({ ofEvent, ofAttempts }: Bounds, from = 'deliveries', columns = ''): string {
   return `
   SELECT ${columns} d.id, d.event_id AS "eventId", d.webhook_id AS "webhookId", d.event, e.resource,
-    e.application_id AS "applicationId", w.target_url AS "targetUrl", ${SHOWN_STATE} AS state, d.attempts,
+    e.application_id AS "applicationId", e.producer_id AS "producerId", w.target_url AS "targetUrl",
+    ${SHOWN_STATE} AS state, d.attempts, last.at AS "lastAt", last.duration_ms AS "lastDurationMs",
+    last.status AS "lastStatus", last.error AS "lastError",
     CASE WHEN d.state <> 'pending' OR ${IS_OUTDATED} OR ${IS_LEASED} THEN NULL
       WHEN d.immediate THEN d.next_attempt_at
       WHEN NOT w.paused THEN greatest(d.next_attempt_at, w.hold_until, w.open_until)
@@ -50,7 +73,11 @@ export function shown(ofEvent: string, from = 'deliveries', columns = ''): strin
     d.created_at AS "createdAt", ${END}, coalesce(e.test, false) AS test
   FROM ${from} d
   ${WITH_SUBSCRIPTION}
-  LEFT JOIN events e ON e.id = d.event_id AND ${ofEvent}`;
+  LEFT JOIN events e ON e.id = d.event_id AND ${ofEvent}
+  LEFT JOIN LATERAL (
+    SELECT at, duration_ms, status, error FROM attempts
+    WHERE delivery_id = d.id AND ${ofAttempts} ORDER BY take DESC LIMIT 1
+  ) last ON true`;
 }
 
 // Statements that find a delivery by its id are not prepared, so that PostgreSQL plans for that id and opens
@@ -68,9 +95,12 @@ export interface MadeTogether {
  */
 export const DELIVERIES_OF_EVENT = statement<
   MadeTogether & { eventId: string; after: string | undefined; limit: number },
-  RowOf<Delivery> & LookedAt
+  DeliveryRow & LookedAt
 >(`${shown(
-  'e.id = @eventId',
+  {
+    ofEvent: 'e.id = @eventId',
+    ofAttempts: 'delivery_id BETWEEN @least::uuid AND @greatest::uuid',
+  },
   `(
     SELECT * FROM (
       SELECT *, row_number() OVER (ORDER BY id DESC)::integer AS place, event_id = @eventId AS matches
@@ -104,8 +134,8 @@ FROM unnest(@webhookIds::bigint[]) AS w(id) CROSS JOIN LATERAL (${deliveryTo('w.
 
 export const FIND_DELIVERY = statement<
   MadeTogether & { id: string; accountId: string | undefined },
-  RowOf<Delivery>
->(`${shown('e.id BETWEEN @least::uuid AND @greatest::uuid')}
+  DeliveryRow
+>(`${shown({ ofEvent: 'e.id BETWEEN @least::uuid AND @greatest::uuid', ofAttempts: 'delivery_id = @id' })}
   WHERE d.id = @id AND (@accountId::bigint IS NULL OR d.account_id = @accountId)`);
 
 /** Rows that an index has in the order of the list, so that each one read counts. */
@@ -128,7 +158,7 @@ const SORTED: Partial<Record<DeliveryState, string[]>> = {
 };
 
 /** How many days {@link listDeliveries} may cover. */
-export const DAYS_LISTED = daysAtOnce('deliveries', 'events', 'attempts');
+export const DAYS_LISTED = daysAtOnce('deliveries', 'events', 'attempts', 'attempts');
 
 /** Whether few enough rows have to be sorted for a page; undefined if no sorting is needed. */
 export function areFew(state: DeliveryState, span: Span) {
@@ -185,8 +215,8 @@ export function listDeliveries(
     IS_OWN,
     ...(stored === undefined ? [] : [stored]),
   ];
-  return statement<DeliveriesPage, RowOf<Delivery> & LookedAt>(`${shown(
-    within('e.id', span),
+  return statement<DeliveriesPage, DeliveryRow & LookedAt>(`${shown(
+    boundsOfSpan(span),
     `(
     SELECT * FROM (
       SELECT d.*, row_number() OVER (ORDER BY ${order})::integer AS place,
@@ -219,6 +249,18 @@ export function isDeliveryState(text: string): text is DeliveryState {
   return Object.hasOwn(STORED_AS, text);
 }
 
-export function deliveryOf(row: RowOf<Delivery>): Delivery {
-  return { ...withoutNulls<Delivery>(row), targetUrl: shownTargetUrl(row.targetUrl) };
+export function deliveryOf(row: DeliveryRow): Delivery {
+  const { lastAt, lastDurationMs, lastStatus, lastError, ...others } = row;
+  return {
+    ...withoutNulls<Omit<Delivery, 'lastAttempt'>>(others),
+    targetUrl: shownTargetUrl(row.targetUrl),
+    ...(lastAt && {
+      lastAttempt: withoutNulls<LastAttempt>({
+        at: lastAt,
+        durationMs: lastDurationMs!,
+        status: lastStatus,
+        error: lastError,
+      }),
+    }),
+  };
 }

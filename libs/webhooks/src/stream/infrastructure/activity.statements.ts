@@ -1,9 +1,12 @@
-import { type RowOf, statement } from '#libs/runtime';
-import type { Delivery } from '../../deliveries/domain/delivery.js';
+import { statement } from '#libs/runtime';
 import { ATTEMPT_COLUMNS } from '../../deliveries/infrastructure/delivery.statements.js';
 import type { AttemptRow } from '../../deliveries/infrastructure/sent-text.js';
 import { daysAtOnce, type Span, within } from '../../deliveries/infrastructure/partition-walk.js';
-import { shown } from '../../deliveries/infrastructure/shown-delivery.statements.js';
+import {
+  boundsOfSpan,
+  type DeliveryRow,
+  shown,
+} from '../../deliveries/infrastructure/shown-delivery.statements.js';
 
 /** How many days {@link findDeliveries} and {@link findAttempts} may cover. */
 export const DAYS_FOUND = daysAtOnce('deliveries', 'events', 'attempts');
@@ -20,8 +23,8 @@ interface Wanted {
 
 /** Deliveries by their ids, and those of events. Not prepared, so that only the partitions of the span open. */
 export function findDeliveries(span: Span) {
-  return statement<Wanted, RowOf<Delivery>>(`${shown(
-    within('e.id', span),
+  return statement<Wanted, DeliveryRow>(`${shown(
+    boundsOfSpan(span),
     `(
     SELECT * FROM deliveries d
     WHERE d.id = ANY (@ids::uuid[]) AND ${within('d.id', span)} AND d.account_id = @accountId

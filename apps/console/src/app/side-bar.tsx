@@ -1,0 +1,143 @@
+import './side-bar.css';
+import {
+  AppWindow,
+  Braces,
+  ChevronsUpDown,
+  Gauge,
+  LayoutDashboard,
+  type LucideIcon,
+  Puzzle,
+  ScrollText,
+  Search,
+  Send,
+  Users,
+  Webhook,
+  Zap,
+} from 'lucide-react';
+import { Link, useLocation } from 'wouter';
+import { Mark } from '../components/mark.js';
+import { zoneText } from '../components/time.js';
+import { useAccountShown } from './account.js';
+import { API_URL } from './addresses.js';
+import { openPalette } from './palette.js';
+import type { PageEntry } from './pages.js';
+import { logOut, useUser } from './session.js';
+import { useStore } from './store.js';
+import { streamState } from './stream.js';
+import { THEMES, theme } from './theme.js';
+
+const ICONS: Readonly<Record<string, LucideIcon>> = {
+  '/installation': Gauge,
+  '/overview': LayoutDashboard,
+  '/accounts': Users,
+  '/deliveries': Send,
+  '/events': Zap,
+  '/subscriptions': Webhook,
+  '/applications': AppWindow,
+  '/audit': ScrollText,
+};
+
+const STREAM = { connecting: 'Connecting', live: 'Live', interrupted: 'Interrupted' } as const;
+
+/** The mark, what finds everything, the pages, and who is logged in. */
+export function SideBar({ pages }: { pages: readonly PageEntry[] }) {
+  return (
+    <section className="side" aria-label="Navigation">
+      <Link href="/" className="brand">
+        <Mark /> Switchhook
+      </Link>
+      <button
+        type="button"
+        className="find"
+        onClick={openPalette}
+        aria-keyshortcuts="Control+K Meta+K"
+      >
+        <Search size={16} aria-hidden /> Find <kbd aria-hidden>Ctrl K</kbd>
+      </button>
+      <nav aria-label="Pages">
+        {pages.map((page) => page.name !== undefined && <PageLink key={page.path} page={page} />)}
+      </nav>
+      <nav aria-labelledby="developers">
+        <p id="developers">Developers</p>
+        <a href={`${API_URL}/docs`}>
+          <Braces size={16} aria-hidden /> API reference
+        </a>
+      </nav>
+      <UserMenu />
+    </section>
+  );
+}
+
+function PageLink({ page: { path, name, byAccount } }: { page: PageEntry }) {
+  const [location] = useLocation();
+  const { accountId } = useAccountShown();
+  const Icon = ICONS[path] ?? Puzzle;
+  const isOpen = location === path || location.startsWith(`${path}/`);
+  const query =
+    byAccount && accountId !== undefined ? `?accountId=${encodeURIComponent(accountId)}` : '';
+  return (
+    <Link
+      href={path + query}
+      className={isOpen ? 'open' : undefined}
+      aria-current={location === path ? 'page' : undefined}
+    >
+      <Icon size={16} aria-hidden /> {name}
+    </Link>
+  );
+}
+
+/** Who is logged in, whether the page is live, and what concerns the browser. */
+function UserMenu() {
+  const { username, userId, role } = useUser();
+  const chosen = useStore(theme);
+  return (
+    <>
+      <div className="user-menu" id="user-menu" popover="auto" aria-label="Your account">
+        <fieldset>
+          <legend>Theme</legend>
+          <div className="segments">
+            {THEMES.map((each) => (
+              <button
+                key={each}
+                type="button"
+                aria-pressed={each === chosen}
+                onClick={() => theme.set(each)}
+              >
+                {each[0]!.toUpperCase() + each.slice(1)}
+              </button>
+            ))}
+          </div>
+        </fieldset>
+        <p className="quiet">Times are in {zoneText()}.</p>
+        <button type="button" onClick={() => void logOut()}>
+          Log out
+        </button>
+      </div>
+      <div className="who">
+        <button type="button" popoverTarget="user-menu">
+          <span className="initial" aria-hidden>
+            {Array.from(username)[0]?.toUpperCase()}
+          </span>
+          <span className="name">
+            <bdi title={username}>{username}</bdi>
+            <span className="role">
+              {role === 'platform' ? 'Operator' : `Account ${String(userId)}`}
+            </span>
+          </span>
+          <ChevronsUpDown size={14} aria-hidden />
+        </button>
+        <StreamStatus />
+      </div>
+    </>
+  );
+}
+
+/** Whether what is shown follows what happens. */
+export function StreamStatus() {
+  const state = useStore(streamState);
+  return (
+    <span className={`stream ${state}`} role="status">
+      {STREAM[state]}
+    </span>
+  );
+}

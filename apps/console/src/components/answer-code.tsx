@@ -1,0 +1,13 @@
+import type { Schemas } from '../app/api.js';
+import type { Tone } from './notice.js';
+
+/** How an attempt ended: the status of the answer, or the error of one without an answer. */
+export function AnswerCode({ status, error }: Pick<Schemas['Attempt'], 'status' | 'error'>) {
+  return <span className={`code ${toneOf(status)}`}>{status ?? error ?? '–'}</span>;
+}
+
+function toneOf(status: number | undefined): Tone {
+  if (status === undefined || status >= 500) return 'bad';
+  if (status >= 200 && status < 300) return 'good';
+  return status === 410 ? 'neutral' : status === 429 ? 'waiting' : 'bad';
+}

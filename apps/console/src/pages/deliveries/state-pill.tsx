@@ -1,0 +1,17 @@
+import type { Schemas } from '../../app/api.js';
+import { Pill } from '../../components/notice.js';
+import { stateWord, TONES } from './states.js';
+
+/** How a delivery stands; on hover, as the API says it. */
+export function StatePill({
+  delivery,
+}: {
+  delivery: Pick<Schemas['Delivery'], 'state' | 'attempts' | 'nextAttemptAt'>;
+}) {
+  const { state } = delivery;
+  return (
+    <Pill tone={TONES[state]} title={`state: ${state}`}>
+      {stateWord(delivery)}
+    </Pill>
+  );
+}

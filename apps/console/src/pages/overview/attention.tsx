@@ -1,0 +1,126 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import { AnswerCode } from '../../components/answer-code.js';
+import { Pill } from '../../components/notice.js';
+import { ClockTime, Day, RelativeTime } from '../../components/time.js';
+import { showToast } from '../../components/toast.js';
+import { useLastFailure } from '../subscription/condition-text.js';
+import { useTest, waitingQuery } from '../subscription/subscription.queries.js';
+import { useConditions } from '../subscription/use-conditions.js';
+import { failingOf, isBad } from './failing.js';
+import type { Subscription } from './subscriptions.queries.js';
+
+/** Of so many it is read why they fail, and what waits. */
+const MOST_READ = 25;
+
+/** The subscriptions that fail, or that the service switched off: one line each, with the next step. */
+export function Attention({ subscriptions }: { subscriptions: readonly Subscription[] }) {
+  const failing = failingOf(subscriptions);
+  return (
+    <section className="card attention" aria-labelledby="attention">
+      <header>
+        <h2 id="attention">Needs attention</h2>
+        <span role="status">
+          {failing.length > 0 ? (
+            <Pill tone="bad">
+              {failing.length === 1 ? '1 subscription' : `${failing.length} subscriptions`}
+            </Pill>
+          ) : (
+            <Pill tone="good">{wellText(subscriptions.length)}</Pill>
+          )}
+        </span>
+      </header>
+      {failing.length > 0 && (
+        <div className="scrolling">
+          <table className="lines">
+            <thead>
+              <tr>
+                <th scope="col">Subscription</th>
+                <th scope="col">Problem</th>
+                <th scope="col" className="number">
+                  Waiting
+                </th>
+                <th scope="col">Next try</th>
+                <th scope="col">Switched off</th>
+                <th scope="col">
+                  <span className="hidden">What to do</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {failing.map((subscription, index) => (
+                <Line
+                  key={subscription.id}
+                  subscription={subscription}
+                  isRead={index < MOST_READ}
+                />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function wellText(count: number): string {
+  if (count === 0) return 'no subscriptions';
+  return count === 1 ? 'your subscription is well' : `all ${count} subscriptions are well`;
+}
+
+function Line({ subscription, isRead }: { subscription: Subscription; isRead: boolean }) {
+  const { id, name, targetUrl, enabled } = subscription;
+  const condition = useConditions(subscription).find(isBad);
+  const test = useTest(id);
+  const sendTest = () => test.mutate(undefined, { onSuccess: () => showToast('A test is sent.') });
+  return (
+    <tr>
+      <td>
+        <span className={`dot ${enabled ? 'bad' : 'neutral'}`} />
+        <Link href={`/subscriptions/${id}`} className="strong">
+          <bdi>{name ?? targetUrl}</bdi>
+        </Link>{' '}
+        {name !== undefined && <bdi className="url">{targetUrl}</bdi>}
+      </td>
+      <td>
+        {isRead && <LastAnswer webhookId={id} />} {!enabled && condition?.word}{' '}
+        {condition?.since?.at !== undefined && (
+          <>
+            since <ClockTime at={condition.since.at} />
+          </>
+        )}
+      </td>
+      <td className="number">{isRead ? <Waiting webhookId={id} /> : '–'}</td>
+      <td>{condition?.next.at === undefined ? '–' : <RelativeTime at={condition.next.at} />}</td>
+      <td>{condition?.warning?.at === undefined ? '–' : <Day at={condition.warning.at} />}</td>
+      <td className="number">
+        {enabled && (
+          <button type="button" className="small" disabled={test.isPending} onClick={sendTest}>
+            Send test
+          </button>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function LastAnswer({ webhookId }: { webhookId: string }) {
+  const last = useLastFailure(webhookId);
+  return (
+    last && (
+      <Link href={`/deliveries/${last.deliveryId}`} title="The newest delivery that failed">
+        <AnswerCode {...last.attempt} />
+      </Link>
+    )
+  );
+}
+
+function Waiting({ webhookId }: { webhookId: string }) {
+  const { data } = useQuery(waitingQuery(webhookId));
+  if (!data) return null;
+  return data.deliveries === 0 ? (
+    '0'
+  ) : (
+    <Link href={`/deliveries?webhookId=${webhookId}`}>{data.deliveries.toLocaleString('en')}</Link>
+  );
+}

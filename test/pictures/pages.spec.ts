@@ -1,0 +1,146 @@
+import { copyFile, mkdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { createUser } from '../support/accounts.js';
+import { startBrowser } from '../support/browser.js';
+import { logIn } from '../support/console.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { apiInProcess, type Running } from '../support/in-process.js';
+import { realisticInstallation } from './realistic.js';
+
+/** `npm run console:pictures` takes a picture of every page: in `dist/pictures`, and those of the documentation. */
+
+const DOCS = fileURLToPath(new URL('../../docs/pictures/', import.meta.url));
+const IN_DOCS = ['overview', 'deliveries-open', 'event', 'subscription', 'failing', 'installation'];
+
+const DIR =
+  process.env['PICTURES_DIR'] ?? fileURLToPath(new URL('../../dist/pictures/', import.meta.url));
+
+const SIZES = [
+  { width: 1440, height: 900 },
+  { width: 1280, height: 720 },
+  { width: 390, height: 844 },
+] as const;
+
+let database: TestDatabase;
+let api: Running;
+let browser: Browser;
+let account: string;
+let ids: { failing: string; delivery: string; event: string; webhook: string; application: string };
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  account = await realisticInstallation(database);
+  await createUser(database, 'switch', 'platform');
+  await database.query(
+    `INSERT INTO processes (id, kind, version, in_flight, started_at, seen_at) VALUES
+       ('worker-1:7:a1b2c3', 'worker', '1.1.0', 40, now() - interval '2 days', now() + interval '1 hour'),
+       ('worker-2:7:b2c3d4', 'worker', '1.1.0', 31, now() - interval '2 days', now() + interval '1 hour'),
+       ('api-2:7:c3d4e5', 'api', '1.1.0', 9, now() - interval '2 days', now() + interval '1 hour')`,
+  );
+  api = await apiInProcess({ DATABASE_URL: database.url });
+  browser = await startBrowser();
+  const idOf = async (table: string, condition: string) =>
+    (await database.query<{ id: string }>(`SELECT id FROM ${table} WHERE ${condition} LIMIT 1`))[0]!
+      .id;
+  const failing = `webhook_id = (SELECT id FROM webhooks WHERE name = 'Data warehouse') AND attempts = 4`;
+  ids = {
+    delivery: await idOf('deliveries', failing),
+    event: await idOf('events', `id = (SELECT event_id FROM deliveries WHERE ${failing} LIMIT 1)`),
+    webhook: await idOf('webhooks', `name LIKE 'CRM%'`),
+    failing: await idOf('webhooks', `name = 'Data warehouse'`),
+    application: await idOf('applications', `name = 'Shop'`),
+  };
+  await mkdir(DIR, { recursive: true });
+});
+afterAll(async () => {
+  await browser.close();
+  await api.stop();
+  await database.drop();
+});
+
+type Shot = [
+  name: string,
+  path: () => string,
+  ready: string,
+  act?: (page: Page) => Promise<unknown>,
+];
+
+const CUSTOMER: Shot[] = [
+  [
+    'overview',
+    () => 'overview',
+    'Needs attention',
+    (page) => page.locator('.plot canvas').nth(1).waitFor(),
+  ],
+  ['deliveries', () => 'deliveries', 'delivered'],
+  ['deliveries-open', () => `deliveries?open=${ids.delivery}`, 'webhook-id'],
+  ['delivery', () => `deliveries/${ids.delivery}`, 'webhook-id'],
+  ['events', () => 'events', 'cdrCreated · call'],
+  ['event', () => `events/${ids.event}`, 'callId'],
+  ['subscriptions', () => 'subscriptions', 'Billing'],
+  [
+    'subscription',
+    () => `subscriptions/${ids.webhook}`,
+    'Latest deliveries',
+    (page) => page.locator('.plot canvas').nth(1).waitFor(),
+  ],
+  ['failing', () => `subscriptions/${ids.failing}`, 'Latest deliveries'],
+  ['subscription-settings', () => `subscriptions/${ids.webhook}?tab=settings`, 'Target URL'],
+  ['subscription-secret', () => `subscriptions/${ids.webhook}?tab=secret`, 'Replace the secret'],
+  ['subscription-receiver', () => `subscriptions/${ids.webhook}?tab=receiver`, 'Copy the program'],
+  ['new-subscription', () => 'subscriptions/new', 'Target URL'],
+  ['applications', () => 'applications', 'Support line'],
+  ['application', () => `applications/${ids.application}`, 'Voice URL'],
+  ['audit', () => 'audit', 'Logged in to the console'],
+  ['palette', () => 'applications', 'Support line', (page) => page.keyboard.press('Control+k')],
+];
+
+const OPERATOR: Shot[] = [
+  ['installation', () => 'installation', 'Failing targets'],
+  ['accounts', () => 'accounts', 'initech'],
+  ['account', () => `accounts/${account}`, 'last used'],
+];
+
+describe.each(['light', 'dark'] as const)('in the %s theme', (colorScheme) => {
+  describe.each(SIZES)('at $width × $height', (viewport) => {
+    let contexts: BrowserContext[] = [];
+    afterAll(async () => {
+      for (const context of contexts) await context.close();
+      contexts = [];
+    });
+
+    async function pageOf(username: string): Promise<Page> {
+      const context = await browser.newContext({ viewport, colorScheme, locale: 'en-US' });
+      contexts.push(context);
+      const page = await context.newPage();
+      page.setDefaultTimeout(20_000);
+      await page.goto(`${api.url}/console/`);
+      const name = `login-${colorScheme}-${viewport.width}`;
+      await page.getByLabel('Username').waitFor();
+      await page.screenshot({ path: `${DIR}/${name}.png`, animations: 'disabled' });
+      await logIn(page, { username, password: `${username}-secret` });
+      await page.locator('#main h1').waitFor();
+      return page;
+    }
+
+    it.each([
+      ['acme', CUSTOMER],
+      ['switch', OPERATOR],
+    ] as const)('of %s', async (username, shots) => {
+      const page = await pageOf(username);
+      for (const [name, pathOf, ready, act] of shots) {
+        await page.goto(`${api.url}/console/${pathOf()}`);
+        await page.getByText(ready).locator('visible=true').first().waitFor();
+        await act?.(page);
+        await page.waitForLoadState('networkidle').catch(() => undefined);
+        await page.evaluate('document.fonts.ready.then(() => undefined)');
+        const path = `${DIR}/${name}-${colorScheme}-${viewport.width}.png`;
+        await page.screenshot({ path, animations: 'disabled' });
+        const isInDocs = colorScheme === 'light' && viewport.width === 1280;
+        if (isInDocs && IN_DOCS.includes(name)) await copyFile(path, `${DOCS}${name}.png`);
+      }
+    });
+  });
+});
