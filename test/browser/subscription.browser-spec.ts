@@ -131,12 +131,22 @@ describe('the health of a subscription', () => {
     expect(page.url()).toMatch(new RegExp(`deliveries\\?webhookId=${webhook}$`));
   });
 
-  it('says why the service switched it off', async () => {
+  it('says why the service switched it off, and makes up for it in one step', async () => {
+    installation.receiver.answering = (_, response) => response.writeHead(500).end();
+    await installation.report(customer);
+    const { id } = await installation.delivery(customer, 'pending');
     installation.receiver.answering = (_, response) => response.writeHead(410).end();
     const page = await installation.openAs(customer, `subscriptions/${webhook}`);
     await installation.report(customer);
     await page.getByText('Your server answered 410 Gone').waitFor();
-    await page.getByRole('button', { name: 'Switch on' }).waitFor();
+    await page.getByRole('button', { name: 'Switch on', exact: true }).waitFor();
+    installation.receiver.answering = (_, response) => response.end();
+    const step = 'Switch on, and redeliver what was cancelled';
+    await page.getByRole('button', { name: step }).click();
+    await page.getByText('what was cancelled is sent again').waitFor();
+    await isHealthy(page);
+    const sent = async () => (await customer.client.get(`/v1/deliveries/${id}`)).json();
+    await expect.poll(sent, { timeout: 20_000 }).toMatchObject({ state: 'succeeded' });
   });
 });
 

@@ -1,6 +1,12 @@
 import { Component, type ReactNode } from 'react';
 import { Page } from '../components/page.js';
+import { showToast } from '../components/toast.js';
 import { sentenceOf } from './api.js';
+import { reloadIfUp } from './reload.js';
+
+async function tryAgain(): Promise<void> {
+  if (!(await reloadIfUp())) showToast('The server still does not answer.', 'bad');
+}
 
 interface Props {
   children: ReactNode;
@@ -24,8 +30,8 @@ export class Boundary extends Component<Props, { error: unknown }> {
     return (
       <Page title="This page does not work">
         <p className="problem">{sentenceOf(error)}</p>
-        <button type="button" onClick={() => window.location.reload()}>
-          Reload
+        <button type="button" className="primary" onClick={() => void tryAgain()}>
+          Try again
         </button>
       </Page>
     );

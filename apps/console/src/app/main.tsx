@@ -8,16 +8,15 @@ import { Router } from 'wouter';
 import { BASE_PATH } from './addresses.js';
 import { App } from './app.js';
 import { queryClient } from './query-client.js';
+import { reloadIfUp } from './reload.js';
 import './theme.js';
 
 /** A shell this young names the newest files, so that another one would not help. */
 const YOUNG_MS = 10_000;
 
 // After an upgrade, the files of the page that is open are gone. The new shell names the new ones.
-window.addEventListener('vite:preloadError', (event) => {
-  if (performance.now() < YOUNG_MS) return;
-  event.preventDefault();
-  location.reload();
+window.addEventListener('vite:preloadError', () => {
+  if (performance.now() > YOUNG_MS) void reloadIfUp();
 });
 
 const root = document.getElementById('console');

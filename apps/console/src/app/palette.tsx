@@ -79,6 +79,14 @@ function OpenPalette({ pages }: { pages: readonly PageOfResource[] }) {
     run: () => navigate(path),
   }));
   found.unshift(...byId);
+  const wanted = text.trim();
+  if (found.length === 0 && /^\S{3,}$/.test(wanted)) {
+    found.push({
+      name: `Events with the producer’s id ${wanted}`,
+      group: 'Events',
+      run: () => navigate(`/events?producerId=${encodeURIComponent(wanted)}`),
+    });
+  }
 
   function run(command: Command | undefined): void {
     if (!command) return;

@@ -6,6 +6,7 @@ import { Dialog } from '../components/dialog.js';
 import { Mark } from '../components/mark.js';
 import { Notice } from '../components/notice.js';
 import { Page } from '../components/page.js';
+import { SkeletonPage } from '../components/skeleton.js';
 import { Toasts } from '../components/toast.js';
 import { API_URL } from './addresses.js';
 import { AccountPicker } from './account-picker.js';
@@ -55,7 +56,7 @@ export function Shell() {
       {isNarrow ? <TopBar pages={offered} /> : <SideBar pages={offered} />}
       <main id="main" tabIndex={-1}>
         <Boundary key={location}>
-          <Suspense fallback={null}>
+          <Suspense fallback={<SkeletonPage />}>
             <Switch>
               <Route path="/">
                 <Redirect to={pages[0]?.path ?? '/'} replace />

@@ -14,16 +14,18 @@ import {
   Webhook,
   Zap,
 } from 'lucide-react';
+import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useLocation } from 'wouter';
 import { Mark } from '../components/mark.js';
 import { zoneText } from '../components/time.js';
 import { useAccountShown } from './account.js';
 import { API_URL } from './addresses.js';
+import { namedSubscriptionsQuery } from './names.queries.js';
 import { openPalette } from './palette.js';
 import type { PageEntry } from './pages.js';
 import { logOut, useUser } from './session.js';
 import { useStore } from './store.js';
-import { streamState } from './stream.js';
+import { streamState, useStream } from './stream.js';
 import { THEMES, theme } from './theme.js';
 
 const ICONS: Readonly<Record<string, LucideIcon>> = {
@@ -41,6 +43,7 @@ const STREAM = { connecting: 'Connecting', live: 'Live', interrupted: 'Interrupt
 
 /** The mark, what finds everything, the pages, and who is logged in. */
 export function SideBar({ pages }: { pages: readonly PageEntry[] }) {
+  const sick = useSick();
   return (
     <section className="side" aria-label="Navigation">
       <Link href="/" className="brand">
@@ -55,7 +58,16 @@ export function SideBar({ pages }: { pages: readonly PageEntry[] }) {
         <Search size={16} aria-hidden /> Find <kbd aria-hidden>Ctrl K</kbd>
       </button>
       <nav aria-label="Pages">
-        {pages.map((page) => page.name !== undefined && <PageLink key={page.path} page={page} />)}
+        {pages.map(
+          (page) =>
+            page.name !== undefined && (
+              <PageLink
+                key={page.path}
+                page={page}
+                count={page.path === '/subscriptions' ? sick : 0}
+              />
+            ),
+        )}
       </nav>
       <nav aria-labelledby="developers">
         <p id="developers">Developers</p>
@@ -68,7 +80,14 @@ export function SideBar({ pages }: { pages: readonly PageEntry[] }) {
   );
 }
 
-function PageLink({ page: { path, name, byAccount } }: { page: PageEntry }) {
+function PageLink({
+  page: { path, name, byAccount },
+  count,
+}: {
+  page: PageEntry;
+  /** Of what needs attention there. */
+  count: number;
+}) {
   const [location] = useLocation();
   const { accountId } = useAccountShown();
   const Icon = ICONS[path] ?? Puzzle;
@@ -80,10 +99,34 @@ function PageLink({ page: { path, name, byAccount } }: { page: PageEntry }) {
       href={path + query}
       className={isOpen ? 'open' : undefined}
       aria-current={location === path ? 'page' : undefined}
+      aria-description={count > 0 ? `${count} need attention` : undefined}
     >
       <Icon size={16} aria-hidden /> {name}
+      {count > 0 && (
+        <span className="count" aria-hidden>
+          {count}
+        </span>
+      )}
     </Link>
   );
+}
+
+/** How many subscriptions fail, or were switched off by the service; of the account's first 500. */
+function useSick(): number {
+  const { role } = useUser();
+  const client = useQueryClient();
+  const { data = [] } = useQuery({
+    ...namedSubscriptionsQuery,
+    ...(role === 'platform' && { queryFn: skipToken }),
+  });
+  useStream({
+    webhook: () => {
+      void client.invalidateQueries({ queryKey: namedSubscriptionsQuery.queryKey });
+    },
+  });
+  return data.filter(({ enabled, health, disabledReason }) =>
+    enabled ? health?.state === 'failing' || health?.state === 'open' : disabledReason,
+  ).length;
 }
 
 /** Who is logged in, whether the page is live, and what concerns the browser. */

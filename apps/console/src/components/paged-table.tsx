@@ -1,5 +1,6 @@
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
 import { type ReactNode, useCallback, useEffect } from 'react';
+import { SkeletonRows } from './skeleton.js';
 import { type Column, type Selection, Table } from './table.js';
 
 export interface PagedTableProps<Row> {
@@ -34,9 +35,10 @@ export function PagedTable<Row extends { id: string | number }>({
   }, [isEmpty, loadMore]);
   return (
     <>
+      {isEmpty && list.isPending && <SkeletonRows rowHeight={table.rowHeight ?? 60} />}
       {!isEmpty && <Table {...table} rows={rows} keyOf={keyOf} onEnd={loadMore} />}
       {list.data && isEmpty && !hasNextPage && empty}
-      <p className="quiet" role="status">
+      <p className="quiet end" role="status">
         {endOf(rows.length, table.label.toLowerCase(), hasNextPage, isFetching)}
       </p>
     </>

@@ -5,7 +5,12 @@ import { useStream } from '../../app/stream.js';
 import { Notice } from '../../components/notice.js';
 import { useNow } from '../../components/time.js';
 import { LastFailure, Moments } from './condition-text.js';
-import { heldUntilQuery, lastRetryQuery, type Subscription } from './subscription.queries.js';
+import {
+  heldUntilQuery,
+  lastRetryQuery,
+  type Subscription,
+  useSwitchOnAgain,
+} from './subscription.queries.js';
 import { useConditions } from './use-conditions.js';
 
 /** Many deliveries at once are one question. */
@@ -41,10 +46,29 @@ export function HealthSection({ subscription }: { subscription: Subscription }) 
             <Moments of={condition} />
             {condition.tone === 'bad' && <LastFailure webhookId={id} />}
             {condition.advice !== undefined && <p>{condition.advice}</p>}
+            {subscription.disabledReason !== undefined && <SwitchOnAgain of={subscription} />}
           </Notice>
         ))}
       {conditions[0].tone === 'good' && <Waiting webhookId={id} />}
     </section>
+  );
+}
+
+/** The one step after the service has switched a subscription off, and the server is repaired. */
+function SwitchOnAgain({ of: { id, disabledAt } }: { of: Subscription }) {
+  const again = useSwitchOnAgain(id);
+  if (disabledAt === undefined) return null;
+  return (
+    <p className="step">
+      <button
+        type="button"
+        className="primary"
+        disabled={again.isPending}
+        onClick={() => again.mutate(disabledAt)}
+      >
+        Switch on, and redeliver what was cancelled
+      </button>
+    </p>
   );
 }
 

@@ -1,6 +1,9 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { idOf } from '#libs/client';
 import { answerOf, api, rawAnswerOf, type Schemas, sentenceOf } from '../../app/api.js';
+import { useUser } from '../../app/session.js';
 import { showToast } from '../../components/toast.js';
+import { remember } from '../deliveries/started-replays.js';
 import { bodyOf, type SubscriptionValues } from './values.js';
 
 export type Subscription = Schemas['Webhook'];
@@ -176,6 +179,28 @@ export function useSwitch(id: string, version: string) {
     mutationFn: (enabled: boolean) => put(id, version, JSON.stringify({ enabled })),
     onSuccess: (_version, enabled) =>
       showToast(enabled ? 'The subscription is on.' : 'The subscription is off.'),
+    onSettled: useReadAgain(id),
+  });
+}
+
+/** What was cancelled when the subscription was switched off is at most so old: retries take days. */
+const CANCELLED_MS = 7 * DAY_MS;
+
+/** Switches on what the service switched off at a time, and sends again what was cancelled then. */
+export function useSwitchOnAgain(id: string) {
+  const { userId } = useUser();
+  return useMutation({
+    mutationFn: async (disabledAt: string) => {
+      await put(id, '*', JSON.stringify({ enabled: true }));
+      const since = new Date(Date.parse(disabledAt) - CANCELLED_MS).toISOString();
+      const body = { since, states: ['cancelled' as const] };
+      return answerOf(api.POST('/v1/webhooks/{id}/replay', { params: { path: { id } }, body }));
+    },
+    onSuccess: (made) => {
+      remember({ userId, id: idOf(made as Schemas['Address']) });
+      showToast('The subscription is on, and what was cancelled is sent again.');
+    },
+    onError: (error) => showToast(sentenceOf(error), 'bad'),
     onSettled: useReadAgain(id),
   });
 }
