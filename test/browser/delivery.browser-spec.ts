@@ -223,7 +223,7 @@ it('shows times in the zone of its viewer, which it names, and in UTC on hover',
   await page.keyboard.press('Escape');
   const time = page.locator('.facts time').first();
   expect(await time.getAttribute('title')).toBe(`${createdAt.replace('T', ' ').slice(0, -1)} UTC`);
-  const hour = (Number(createdAt.slice(11, 13)) + 9) % 12 || 12;
+  const hour = String((Number(createdAt.slice(11, 13)) + 9) % 24).padStart(2, '0');
   expect(await time.innerText()).toMatch(new RegExp(`(^|, )${hour}:`));
 });
 

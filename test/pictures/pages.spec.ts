@@ -35,9 +35,9 @@ beforeAll(async () => {
   await createUser(database, 'switch', 'platform');
   await database.query(
     `INSERT INTO processes (id, kind, version, in_flight, started_at, seen_at) VALUES
-       ('worker-1:7:a1b2c3', 'worker', '1.1.0', 40, now() - interval '2 days', now() + interval '1 hour'),
-       ('worker-2:7:b2c3d4', 'worker', '1.1.0', 31, now() - interval '2 days', now() + interval '1 hour'),
-       ('api-2:7:c3d4e5', 'api', '1.1.0', 9, now() - interval '2 days', now() + interval '1 hour')`,
+       ('worker-1:7:a1b2c3', 'worker', '1.1.0', 40, now() - interval '2 days', now()),
+       ('worker-2:7:b2c3d4', 'worker', '1.1.0', 31, now() - interval '2 days', now()),
+       ('api-2:7:c3d4e5', 'api', '1.1.0', 9, now() - interval '2 days', now())`,
   );
   api = await apiInProcess({ DATABASE_URL: database.url });
   browser = await startBrowser();
@@ -131,6 +131,7 @@ describe.each(['light', 'dark'] as const)('in the %s theme', (colorScheme) => {
     ] as const)('of %s', async (username, shots) => {
       const page = await pageOf(username);
       for (const [name, pathOf, ready, act] of shots) {
+        await database.query('UPDATE processes SET seen_at = now()');
         await page.goto(`${api.url}/console/${pathOf()}`);
         await page.getByText(ready).locator('visible=true').first().waitFor();
         await act?.(page);

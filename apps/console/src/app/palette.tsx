@@ -113,7 +113,7 @@ function OpenPalette({ pages }: { pages: readonly PageOfResource[] }) {
         aria-expanded="true"
         aria-controls={id}
         aria-activedescendant={found[active] && `${id}-${active}`}
-        placeholder="Find a page, an action, or anything by its name or id"
+        placeholder="Find a page, an action, a name or an id"
         autoFocus
         value={text}
         onKeyDown={onKeyDown}

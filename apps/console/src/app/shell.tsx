@@ -132,7 +132,7 @@ function Shown({ page, params }: { page: PageEntry; params: Record<string, strin
 function Interrupted() {
   const isInterrupted = useStore(streamState) === 'interrupted';
   return (
-    <div className="interrupted" role="status">
+    <div className="interrupted-note" role="status">
       {isInterrupted && (
         <Notice tone="waiting">Live updates are interrupted. They resume by themselves.</Notice>
       )}

@@ -2,6 +2,7 @@ import './language.js';
 import 'uplot/dist/uPlot.min.css';
 import { useEffect, useEffectEvent, useRef } from 'react';
 import uPlot from 'uplot';
+import { theme } from '../app/theme.js';
 import { type ChartKind, middlesOf, type Series, type Span, stacked } from './chart-data.js';
 
 /** In CSS pixels, as in the style sheet. */
@@ -64,10 +65,12 @@ export default function Plot({
       plot.setSize({ width: element.clientWidth, height: HEIGHT }),
     );
     observer.observe(element);
-    const theme = window.matchMedia('(prefers-color-scheme: dark)');
-    theme.addEventListener('change', drawAgain);
+    const ofSystem = window.matchMedia('(prefers-color-scheme: dark)');
+    ofSystem.addEventListener('change', drawAgain);
+    const unfollow = theme.follow(drawAgain);
     return () => {
-      theme.removeEventListener('change', drawAgain);
+      ofSystem.removeEventListener('change', drawAgain);
+      unfollow();
       observer.disconnect();
       plot.destroy();
       point(undefined);
@@ -85,6 +88,7 @@ function optionsOf(
 ): Omit<uPlot.Options, 'series'> {
   const axis = {
     stroke: colourOf(element, 'faint'),
+    font: '11px Inter, sans-serif',
     grid: { stroke: colourOf(element, 'line'), width: 1 },
     ticks: { show: false },
   };

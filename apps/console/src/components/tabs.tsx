@@ -6,11 +6,20 @@ export interface Tab {
 }
 
 /** Contents of which one is shown. Arrow keys move between the tabs. */
-export function Tabs({ label, tabs }: { label: string; tabs: readonly Tab[] }) {
-  const [chosen, setChosen] = useState(0);
+export function Tabs({
+  label,
+  tabs,
+  first = 0,
+}: {
+  label: string;
+  tabs: readonly Tab[];
+  /** Which one is shown until another is chosen. */
+  first?: number;
+}) {
+  const [chosen, setChosen] = useState<number>();
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
-  const at = Math.min(chosen, tabs.length - 1);
+  const at = Math.min(chosen ?? first, tabs.length - 1);
 
   function onKeyDown(event: KeyboardEvent): void {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];

@@ -3,27 +3,27 @@ import { relativeText, utcText } from './time-text.js';
 
 /** One clock for all times on the page. It stands still while no time is shown. */
 const tickers = new Set<() => void>();
-let clock: number | undefined;
+let timer: number | undefined;
 let now = Date.now();
 
 function follow(tick: () => void): () => void {
   tickers.add(tick);
-  clock ??= window.setInterval(() => {
+  timer ??= window.setInterval(() => {
     now = Date.now();
     for (const each of tickers) each();
   }, 1_000);
   return () => {
     tickers.delete(tick);
     if (tickers.size > 0) return;
-    window.clearInterval(clock);
-    clock = undefined;
+    window.clearInterval(timer);
+    timer = undefined;
   };
 }
 
 /** A value of the present time, in ms; the component is rendered again when it changes. */
 export function useNow<Value>(valueOf: (now: number) => Value): Value {
   return useSyncExternalStore(follow, () =>
-    valueOf(clock === undefined ? (now = Date.now()) : now),
+    valueOf(timer === undefined ? (now = Date.now()) : now),
   );
 }
 
@@ -37,17 +37,20 @@ export function RelativeTime({ at }: { at: string }) {
   );
 }
 
-const inZone = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
-const inZoneToday = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+const inZone = new Intl.DateTimeFormat(undefined, {
+  dateStyle: 'medium',
+  timeStyle: 'medium',
+  hourCycle: 'h23',
+});
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' });
 
 /** A time in the viewer's zone, without the date if that is today. */
 export function localText(at: string): string {
   const time = new Date(at);
   const isToday = time.toDateString() === new Date().toDateString();
-  return (isToday ? inZoneToday : inZone).format(time);
+  return (isToday ? clock : inZone).format(time);
 }
 
-const clockTime = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' });
 const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
 
 /** The clock's time, as `14:02:31`; of another day, the day. The whole time is shown on hover. */
@@ -56,7 +59,7 @@ export function ClockTime({ at }: { at: string }) {
   const isToday = time.toDateString() === new Date().toDateString();
   return (
     <time className="mono" dateTime={at} title={`${localText(at)}; ${utcText(at)}`}>
-      {(isToday ? clockTime : day).format(time)}
+      {(isToday ? clock : day).format(time)}
     </time>
   );
 }

@@ -43,7 +43,7 @@ const SUBSCRIPTION: Column<Delivery> = {
 };
 
 const PRODUCER_ID: Column<Delivery> = {
-  name: "Producer's id",
+  name: 'Producer’s id',
   width: 'minmax(0, 2fr)',
   cell: ({ producerId }) => <bdi className="line mono">{producerId ?? '–'}</bdi>,
 };

@@ -145,7 +145,7 @@ function Content({ filters, values, close }: Props & { close: () => void }) {
           />
         </Field>
       )}
-      <p className="count" role="status">
+      <p className="match-count" role="status">
         {isUnfinished
           ? 'Deliveries that are pending or parked have not finished, so they cannot be sent again. To send them now, select them in the list.'
           : count.isLoading

@@ -23,6 +23,7 @@ export function Attempts({
   const [chosen, setChosen] = useState<number>();
   const newestFirst = attempts.toReversed();
   const shown = attempts.find(({ number }) => number === chosen) ?? newestFirst[0];
+  const tabs = shown ? [...tabsOf(shown, body), bodyTab] : [bodyTab];
   return (
     <>
       {newestFirst.length > 0 ? (
@@ -48,7 +49,9 @@ export function Attempts({
       )}
       <Tabs
         label={shown ? `Attempt ${shown.number}` : 'What is sent'}
-        tabs={shown ? [...tabsOf(shown, body), bodyTab] : [bodyTab]}
+        tabs={tabs}
+        // Without an answer, there is nothing to see of it.
+        first={shown?.status === undefined ? tabs.indexOf(bodyTab) : 0}
       />
     </>
   );

@@ -12,7 +12,10 @@ export interface Finding {
   advice?: string;
 }
 
-/** The installation in one sentence, and everything about it, the worst first. */
+/**
+ * The installation in a few words, and everything about it, the worst first. Targets that fail are their customers', and
+ * no part of it.
+ */
 export interface Health {
   tone: Finding['tone'];
   summary: string;
@@ -25,14 +28,12 @@ const SLOW_S = 10;
 /** Workers remove old data every five minutes. */
 const OVERDUE_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-/** How many failing subscriptions the API answers at most. */
-const MOST_FAILING = 20;
 
 const SEVERITY = { bad: 0, waiting: 1, good: 2 } as const;
 const SUMMARIES = {
-  bad: 'Something is broken or late.',
-  waiting: 'Notifications go out. There is something to watch.',
-  good: 'Everything works.',
+  bad: 'something is broken or late',
+  waiting: 'works, with something to watch',
+  good: 'all systems work',
 } as const;
 
 /** Says what is healthy and what is not. @param now in ms */
@@ -45,7 +46,6 @@ export function healthOf(overview: Overview, now: number): Health {
     storageFinding(overview, now),
     claimsFinding(overview),
     versionsFinding(overview),
-    targetsFinding(overview),
   ]
     .filter((finding) => finding !== undefined)
     .sort((one, other) => SEVERITY[one.tone] - SEVERITY[other.tone]);
@@ -148,11 +148,4 @@ function versionsFinding({ workers, apis }: Overview): Finding | undefined {
   if (versions.length < 2) return undefined;
   const text = `The versions ${versions.join(', ')} run at the same time.`;
   return { tone: 'waiting', text, advice: 'During an upgrade, this is right.' };
-}
-
-function targetsFinding({ failing }: Overview): Finding {
-  if (failing.length === 0) return { tone: 'good', text: 'No target fails.' };
-  const count = failing.length >= MOST_FAILING ? `${MOST_FAILING} or more` : `${failing.length}`;
-  const text = `${failing.length === 1 ? 'The target of 1 subscription fails' : `The targets of ${count} subscriptions fail`}.`;
-  return { tone: 'waiting', text, advice: 'See the list below.' };
 }

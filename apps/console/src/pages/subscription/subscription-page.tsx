@@ -13,7 +13,7 @@ import { Confirm } from '../../components/confirm.js';
 import { Menu } from '../../components/menu.js';
 import { Pill } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
-import { LocalTime } from '../../components/time.js';
+import { Day } from '../../components/time.js';
 import { showToast } from '../../components/toast.js';
 import { SubscriptionStatistics } from '../overview/subscription-statistics.js';
 import { SubscriptionFields } from './fields.js';
@@ -90,7 +90,7 @@ function ShownPage({ shown }: { shown: Shown }) {
           </Link>
         )}
         <span>
-          since <LocalTime at={webhook.createdAt} />
+          since <Day at={webhook.createdAt} />
         </span>
         <span>id {id}</span>
       </p>
