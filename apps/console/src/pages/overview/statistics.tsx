@@ -3,6 +3,7 @@ import { useMemo } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { Problem } from '../../app/problem.js';
 import { Chart } from '../../components/chart.js';
+import type { Series } from '../../components/chart-data.js';
 import { Figure, Figures } from '../../components/figure.js';
 import { durationText } from '../../components/time-text.js';
 import { LocalTime } from '../../components/time.js';
@@ -61,8 +62,10 @@ export function Statistics({
 function Shown({ history }: { history: History & { waiting: Waiting } }) {
   const { attempts, outcomes, answerMs, buckets, failedBefore, waiting } = history;
   const charts = useMemo(() => chartsOf({ buckets }), [buckets]);
-  const [succeeded, failed] = charts.outcomes.map(({ values }) => values);
-  const [, p95] = charts.answers.map(({ values }) => values);
+  // The last bucket has only begun.
+  const courseOf = ({ values }: Series) => values.slice(0, -1);
+  const [succeeded, failed] = charts.outcomes.map(courseOf);
+  const [, p95] = charts.answers.map(courseOf);
   const failures = failuresOf(outcomes);
   const failedCount = failures.reduce((sum, { count }) => sum + count, 0);
   return (

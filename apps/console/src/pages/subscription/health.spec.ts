@@ -15,7 +15,7 @@ const words = (known: Known, heldUntil?: string, now = NOW) =>
 describe('a subscription that is on', () => {
   it('is well', () => {
     const [only, ...others] = conditionsOf(ok, undefined, NOW);
-    expect([only.tone, only.word, others]).toEqual(['good', 'on', []]);
+    expect([only.tone, only.word, others]).toEqual(['good', 'healthy', []]);
   });
 
   it('is failing, and goes on', () => {
