@@ -109,7 +109,9 @@ it('is found in the palette by its name or URL, like subscriptions', async () =>
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Billing' }).waitFor();
   await page.keyboard.press('Control+k');
-  await page.keyboard.type('shop.example.com/voice');
+  await page.keyboard.type('cdr-4711');
+  await options.getByText('Events with the producer’s id cdr-4711').waitFor();
+  await page.getByRole('combobox').fill('shop.example.com/voice');
   await options.getByText('Support line').waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Support line' }).waitFor();

@@ -57,9 +57,13 @@ describe('the list of deliveries', () => {
 
   it('finds deliveries by an answer, a name, an id or a producer’s id', async () => {
     const webhook = await installation.aSubscription(customer, { name: 'Billing' });
-    await installation.report(customer);
+    const event = { id: 'cdr-4711', event: 'cdrCreated', resource: 'call', data: {} };
+    const body = { ...event, accountId: customer.id };
+    expect((await installation.platform.post('/v1/events', body)).status).toBe(202);
     const { id } = await installation.delivery(customer, 'succeeded');
     const page = await installation.openAs(customer, 'deliveries');
+    await page.getByRole('row').getByText('cdr-4711').waitFor();
+    await page.getByRole('row').getByText('200', { exact: true }).waitFor();
     const search = page.getByRole('search').getByRole('combobox', { name: /^Id, producer/ });
     const searchFor = async (text: string, expected: RegExp) => {
       await search.fill(text);

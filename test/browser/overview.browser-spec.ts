@@ -96,6 +96,8 @@ it('shows by itself what begins to fail, since when, and when it works again', a
   installation.receiver.answering = (_, response) => response.writeHead(500).end();
   await installation.report(customer);
   await failing.getByText('1 subscription', { exact: true }).waitFor();
+  const count = page.locator('.side .count');
+  await expect.poll(() => count.allInnerTexts()).toEqual(['1']);
   await failing.getByText(/since \d\d:\d\d:\d\d/).waitFor();
   await failing.getByText('500', { exact: true }).waitFor();
   const { id } = await installation.delivery(customer, 'pending');
@@ -117,6 +119,7 @@ it('shows by itself what begins to fail, since when, and when it works again', a
   installation.receiver.answering = (_, response) => response.end();
   await customer.client.post(`/v1/webhooks/${webhook}/test`, {});
   await failing.getByText('your subscription is well').waitFor();
+  await expect.poll(() => count.count()).toBe(0);
   await page.getByText('2 deliveries wait for another try.').waitFor();
   await page.getByRole('link', { name: 'See them, or send them now' }).click();
   await page.getByLabel('Select all shown').check();

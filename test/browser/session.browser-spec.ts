@@ -43,6 +43,19 @@ describe('the login', () => {
   });
 });
 
+it('keeps the theme that was chosen', async () => {
+  const page = await installation.openAs(await installation.aCustomer(), 'deliveries');
+  const background = () =>
+    page.evaluate<string>('getComputedStyle(document.body.parentElement).backgroundColor');
+  const light = await background();
+  await openUserMenu(page);
+  await page.getByRole('button', { name: 'Dark' }).click();
+  expect(await background()).not.toBe(light);
+  await page.reload();
+  await page.locator('#main h1').waitFor();
+  expect(await background()).not.toBe(light);
+});
+
 describe('the session', () => {
   it('survives a reload, and ends with the logout', async () => {
     const page = await installation.openAs(await installation.aCustomer(), 'deliveries');
