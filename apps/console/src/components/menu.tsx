@@ -5,7 +5,6 @@ import { type KeyboardEvent, useId, useRef } from 'react';
 export interface MenuItem {
   name: string;
   run: () => void;
-  isDisabled?: boolean;
   /** Whether it destroys something. */
   isDangerous?: boolean;
 }
@@ -49,13 +48,12 @@ export function Menu({ label, items }: { label: string; items: readonly MenuItem
         onToggle={place}
         onKeyDown={onKeyDown}
       >
-        {items.map(({ name, run, isDisabled, isDangerous }) => (
+        {items.map(({ name, run, isDangerous }) => (
           <button
             key={name}
             type="button"
             role="menuitem"
             className={isDangerous ? 'dangerous' : undefined}
-            disabled={isDisabled}
             onClick={() => {
               menu.current?.hidePopover();
               run();
@@ -70,5 +68,5 @@ export function Menu({ label, items }: { label: string; items: readonly MenuItem
 }
 
 const itemsOf = (menu: HTMLElement) => [
-  ...menu.querySelectorAll<HTMLButtonElement>('[role=menuitem]:enabled'),
+  ...menu.querySelectorAll<HTMLButtonElement>('[role=menuitem]'),
 ];

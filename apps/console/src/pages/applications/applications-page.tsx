@@ -1,4 +1,3 @@
-import '../subscriptions/subscriptions.css';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { Problem } from '../../app/problem.js';

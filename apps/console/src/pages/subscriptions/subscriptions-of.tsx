@@ -1,4 +1,3 @@
-import './subscriptions.css';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { useIsNarrow } from '../../app/media.js';

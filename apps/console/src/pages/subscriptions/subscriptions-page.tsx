@@ -1,4 +1,3 @@
-import './subscriptions.css';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { FilteredList } from '../../app/filtered-list.js';
