@@ -394,7 +394,7 @@ export interface paths {
         };
         /**
          * Show an account's statistics
-         * @description How the attempts of all its subscriptions went in a time range, and what waits now. The attempts are about ten seconds old, and lack the last ten seconds of a worker that was killed.
+         * @description Outcomes of the attempts of all its subscriptions in a time range, and the backlog. The attempts are about ten seconds old, and lack the last ten seconds of a worker that was killed.
          */
         get: operations["deliveriesStatsOfAccount"];
         put?: never;

@@ -10,7 +10,7 @@ import { useConditions } from '../subscription/use-conditions.js';
 import { failingOf, isBad } from './failing.js';
 import type { Subscription } from './subscriptions.queries.js';
 
-/** Of so many it is read why they fail, and what waits. */
+/** For at most this many, the cause of the failure and the number of waiting deliveries are read. */
 const MOST_READ = 25;
 
 /** The subscriptions that fail, or that the service switched off: one line each, with the next step. */

@@ -197,7 +197,7 @@ export class DeliverySlots {
     );
   }
 
-  /** As many places as keep whoever holds `held` of them within its share of the slots that are free afterwards. */
+  /** How many more places a holder of `held` may take: its share is a multiple of the slots that are then still free. */
   private roomIn(share: number, held = 0): number {
     return Math.ceil((this.free * share - held) / (1 + share));
   }

@@ -37,7 +37,7 @@ export function deliveryStatisticsContract(underTest: StatisticsUnderTest): void
     });
   });
 
-  it('count what waits for all subscriptions of an account', async () => {
+  it('count the waiting deliveries of all subscriptions of an account', async () => {
     const { accountId, webhookId } = await aSubscription();
     expect(await store().waitingOf(accountId)).toEqual({ deliveries: 0 });
     const since = await pending(webhookId);

@@ -65,7 +65,7 @@ function percentile(sorted: readonly number[], share: number): number {
 /** Reads the data for statistics. */
 export abstract class DeliveryStatisticsStore {
   abstract of(webhook: Pick<Webhook, 'id' | 'createdAt'>): Promise<DeliveryStatistics>;
-  /** What waits for all subscriptions of an account. */
+  /** The waiting deliveries of all subscriptions of an account. */
   abstract waitingOf(accountId: string): Promise<Waiting>;
 }
 

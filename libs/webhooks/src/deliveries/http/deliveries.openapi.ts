@@ -101,7 +101,7 @@ export const deliveriesRoutes = describeRoutes(DeliveriesController, {
     statsOfAccount: {
       summary: "Show an account's statistics",
       about:
-        'How the attempts of all its subscriptions went in a time range, and what waits now. The ' +
+        'Outcomes of the attempts of all its subscriptions in a time range, and the backlog. The ' +
         'attempts are about ten seconds old, and lack the last ten seconds of a worker that was killed.',
       query: {
         ...HISTORY_RANGE,

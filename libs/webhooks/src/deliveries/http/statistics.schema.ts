@@ -39,7 +39,7 @@ const WAITING: schema.Schema = {
   description: 'The deliveries that are not finished.',
 };
 
-/** How an account's attempts went, and what waits. */
+/** The outcomes of an account's attempts, and its backlog. */
 export const AccountStatisticsSchema = schema.named(
   'AccountStatistics',
   schema.object({
