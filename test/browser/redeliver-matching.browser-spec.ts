@@ -70,6 +70,17 @@ it('counts what the filters select, sends it again once, and shows how far that 
   expect(await progress.count()).toBe(0);
 });
 
+it('says how many it leaves out because their subscription is off', async () => {
+  const webhook = await aSubscriptionWithFailures(1);
+  const page = await installation.openAs(customer, 'deliveries');
+  await customer.client.put(`/v1/webhooks/${webhook}`, { enabled: false });
+  const dialog = await openDialog(page);
+  await dialog.getByText('There is nothing to send again. 1 delivery more would match').waitFor();
+  await dialog.getByRole('link', { name: 'switch them on first' }).click();
+  await page.getByRole('heading', { name: 'Subscriptions' }).waitFor();
+  expect(await dialog.count()).toBe(0);
+});
+
 it('goes on when the dialog is closed and the page is reloaded, until it is cancelled', async () => {
   const webhook = await aSubscriptionWithFailures(1);
   await customer.client.post(`/v1/webhooks/${webhook}/pause`);
@@ -106,7 +117,7 @@ it('says what cannot be sent again, and why', async () => {
   await dialog.getByRole('button', { name: 'Cancel' }).click();
   await page.getByLabel('State', { exact: true }).selectOption('');
   await openDialog(page);
-  await dialog.getByText('there is nothing to send again').waitFor();
+  await dialog.getByText('There is nothing to send again.').waitFor();
   expect(await start.isDisabled()).toBe(true);
   await dialog.getByLabel('Made since').fill('');
   await dialog.getByText('Say since when.').waitFor();

@@ -274,7 +274,7 @@ it("acts for the caller's own account, also for the role platform", async () => 
   for (const role of ['account', 'platform'] as const) {
     const { client } = await aCustomer(role);
     const dry = await client.post(PATH, { ...SINCE, dryRun: true });
-    expect([dry.status, dry.json()]).toEqual([200, { deliveries: 0 }]);
+    expect([dry.status, dry.json()]).toEqual([200, { deliveries: 0, leftOut: 0 }]);
     expect((await client.post(PATH, SINCE)).status).toBe(202);
     const faulty = await client.post(PATH, { ...SINCE, webhookId: webhook, applicationId });
     const faults = faulty.json<{ errors: { field: string; code: string }[] }>().errors;
@@ -286,6 +286,16 @@ it("acts for the caller's own account, also for the role platform", async () => 
     expect((await client.post(`${path}/cancel`)).status).toBe(404);
   }
   await ended(path);
+});
+
+it('counts what it leaves out because the subscription is off', async () => {
+  const webhook = await subscribe();
+  await past(webhook, { count: 3 });
+  const dry = async () => (await customer.post(PATH, { ...SINCE, dryRun: true })).json();
+  expect(await dry()).toEqual({ deliveries: 3, leftOut: 0 });
+  await customer.put(`/v1/webhooks/${webhook}`, { enabled: false });
+  expect(await dry()).toEqual({ deliveries: 0, leftOut: 3 });
+  expect((await ended(await redeliver())).total).toBe(0);
 });
 
 it('selects deliveries of a deleted application too', async () => {

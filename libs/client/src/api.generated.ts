@@ -2639,6 +2639,11 @@ export interface components {
              * @example 312
              */
             deliveries: number;
+            /**
+             * @description How many others are selected, but left out because their subscriptions are off.
+             * @example 12
+             */
+            leftOut: number;
         };
         /** @description `null` stands for a member that is not given. */
         ReplayRequest: {

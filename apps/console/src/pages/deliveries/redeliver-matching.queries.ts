@@ -10,7 +10,7 @@ type Body = Schemas['RedeliverRequest'];
 
 const POLL_MS = 2_000;
 
-/** How many deliveries would be sent again. */
+/** How many deliveries would be sent again, and how many would be left out. */
 export const countQuery = (selected: Selected) =>
   queryOptions({
     queryKey: ['redeliver', 'count', selected],
@@ -18,7 +18,7 @@ export const countQuery = (selected: Selected) =>
     queryFn: async ({ signal }) => {
       const body = { ...(selected as Body), dryRun: true };
       const answer = await answerOf(api.POST('/v1/deliveries/redeliver', { body, signal }));
-      return (answer as Schemas['ReplayCount']).deliveries;
+      return answer as Schemas['ReplayCount'];
     },
   });
 

@@ -1,6 +1,7 @@
 import './redeliver-matching.css';
 import { skipToken, useMutation, useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
+import { Link } from 'wouter';
 import { faultsOf } from '../../app/api.js';
 import { useCommands } from '../../app/palette.js';
 import { useUser } from '../../app/session.js';
@@ -105,7 +106,7 @@ function Content({ filters, values, close }: Props & { close: () => void }) {
   const error = start.error ?? count.error;
   const faults = faultsOf(error);
   const labelOf = (name: string) => filters.find((one) => one.name === name)?.label ?? name;
-  const deliveries = count.data === 1 ? '1 delivery' : `${count.data} deliveries`;
+  const deliveries = deliveriesText(count.data?.deliveries ?? 0);
   return (
     <>
       <h2 className="title">{TITLE}</h2>
@@ -150,9 +151,18 @@ function Content({ filters, values, close }: Props & { close: () => void }) {
           ? 'Deliveries that are pending or parked have not finished, so they cannot be sent again. To send them now, select them in the list.'
           : count.isLoading
             ? 'Counting …'
-            : count.data === 0
-              ? 'No delivery matches, so there is nothing to send again.'
-              : count.data !== undefined && `${deliveries} would be sent again.`}
+            : count.data &&
+              (count.data.deliveries === 0
+                ? 'There is nothing to send again.'
+                : `${deliveries} would be sent again.`)}
+        {canCount && !!count.data?.leftOut && (
+          <>
+            {' '}
+            {deliveriesText(count.data.leftOut)} more would match, but{' '}
+            {count.data.leftOut === 1 ? 'its subscription is' : 'their subscriptions are'} off:{' '}
+            <Link href="/subscriptions?enabled=false">switch them on first</Link>.
+          </>
+        )}
       </p>
       {error && (
         <div className="problem" role="alert">
@@ -165,17 +175,17 @@ function Content({ filters, values, close }: Props & { close: () => void }) {
         </div>
       )}
       <p className="quiet">
-        Tests, and deliveries of subscriptions that are off or deleted, are left out. Each delivery
-        keeps its id, so your server may get an id that it has handled before.
+        Tests are left out. Each delivery keeps its id, so your server may get an id that it has
+        handled before.
       </p>
       <div className="tools">
         <button
           type="button"
           className="primary"
-          disabled={!canCount || !count.data || start.isPending}
+          disabled={!canCount || !count.data?.deliveries || start.isPending}
           onClick={() => start.mutate()}
         >
-          Redeliver{!!count.data && canCount && ` ${deliveries}`}
+          Redeliver{!!count.data?.deliveries && canCount && ` ${deliveries}`}
         </button>
         <button type="button" onClick={close}>
           Cancel
@@ -184,6 +194,9 @@ function Content({ filters, values, close }: Props & { close: () => void }) {
     </>
   );
 }
+
+const deliveriesText = (count: number): string =>
+  count === 1 ? '1 delivery' : `${count.toLocaleString('en')} deliveries`;
 
 function Value({ text, isTime }: { text: string; isTime: boolean }) {
   return isTime && !Number.isNaN(Date.parse(text)) ? <LocalTime at={text} /> : <bdi>{text}</bdi>;

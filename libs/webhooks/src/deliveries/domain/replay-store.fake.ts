@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { MAX_RUNNING, type Replay, type ReplayableState, type ReplayFilter } from './replay.js';
+import {
+  MAX_RUNNING,
+  type Replay,
+  type ReplayableState,
+  type ReplayCount,
+  type ReplayFilter,
+} from './replay.js';
 import { hasResult } from './delivery-store.fake.js';
 import { ReplayStore } from './replay-store.js';
 
@@ -25,12 +31,11 @@ export class FakeReplayStore extends ReplayStore {
   readonly applications = new Map<string, string>();
   readonly all: (Replay & { accountId: string })[] = [];
 
-  override count(accountId: string, filter: ReplayFilter): Promise<number> {
+  override count(accountId: string, filter: ReplayFilter): Promise<ReplayCount> {
     const { since, until = new Date(), states, webhookId, event, applicationId, status } = filter;
     const found = this.deliveries.filter(
       (one) =>
         this.owners.get(one.webhookId) === accountId &&
-        !this.off.has(one.webhookId) &&
         (webhookId ?? one.webhookId) === one.webhookId &&
         states.includes(one.state) &&
         one.createdAt >= since &&
@@ -39,7 +44,8 @@ export class FakeReplayStore extends ReplayStore {
         (applicationId ?? one.applicationId) === one.applicationId &&
         (status === undefined || hasResult(one, status)),
     );
-    return Promise.resolve(found.length);
+    const leftOut = found.filter(({ webhookId: id }) => this.off.has(id)).length;
+    return Promise.resolve({ deliveries: found.length - leftOut, leftOut });
   }
 
   override async start(accountId: string, filter: ReplayFilter): Promise<string | undefined> {
@@ -47,7 +53,7 @@ export class FakeReplayStore extends ReplayStore {
     const running = this.of({ accountId, webhookId }).filter(({ state }) => state === 'running');
     const isOff = webhookId !== undefined && this.off.has(webhookId);
     if (isOff || running.length >= MAX_RUNNING) return undefined;
-    const total = await this.count(accountId, filter);
+    const { deliveries: total } = await this.count(accountId, filter);
     const id = randomUUID();
     this.all.push({
       ...{ id, accountId, until: new Date(), ...filter },

@@ -1,15 +1,14 @@
-import type { Replay, ReplayFilter } from './replay.js';
+import type { Replay, ReplayCount, ReplayFilter } from './replay.js';
 
 /** Stores replays. Workers carry them out. */
 export abstract class ReplayStore {
   /**
-   * How many deliveries the filter selects: of subscriptions that are on, without tests. Concurrency is shared
-   * fairly by account.
+   * How many deliveries the filter selects, without tests. Concurrency is shared fairly by account.
    */
-  abstract count(accountId: string, filter: ReplayFilter): Promise<number>;
+  abstract count(accountId: string, filter: ReplayFilter): Promise<ReplayCount>;
 
   /**
-   * Starts a replay, and counts like {@link count}.
+   * Starts a replay of what {@link count} counts as `deliveries`.
    * @returns its id; undefined if the subscription is off or deleted, or if too many replays of it are
    * running; without a subscription, if too many such replays of the account are running
    */

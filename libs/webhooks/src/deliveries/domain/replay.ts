@@ -19,6 +19,13 @@ export interface ReplayFilter {
   status?: string;
 }
 
+/** What a replay would send. */
+export interface ReplayCount {
+  deliveries: number;
+  /** What the filter selects, too, but of subscriptions that are off. */
+  leftOut: number;
+}
+
 export type ReplayState = 'running' | 'completed' | 'cancelled';
 
 /** Sends the finished deliveries of a time range again. */

@@ -31,7 +31,7 @@ const recorded = () => fakes.audit.entries.filter(({ action }) => action.startsW
 describe('a new replay', () => {
   it('runs with the deliveries that were counted, and is recorded', async () => {
     store.deliveries.push({ webhookId, state: 'exhausted', createdAt: new Date() });
-    expect(await replays.count(ACCOUNT, { webhookId, ...range })).toBe(1);
+    expect((await replays.count(ACCOUNT, { webhookId, ...range })).deliveries).toBe(1);
     const id = await start();
     expect(await replays.show(ACCOUNT, id)).toMatchObject({ state: 'running', total: 1 });
     expect(recorded()).toEqual([{ action: 'replay.create', resourceId: id, accountId: ACCOUNT }]);
@@ -79,7 +79,7 @@ describe('a new replay of an account', () => {
     for (const of of [webhookId, other]) {
       store.deliveries.push({ webhookId: of, state: 'exhausted', createdAt: new Date() });
     }
-    expect(await replays.countSelected(ACCOUNT, range)).toBe(2);
+    expect((await replays.countSelected(ACCOUNT, range)).deliveries).toBe(2);
     const id = await all();
     expect(await replays.show(ACCOUNT, id)).toMatchObject({ state: 'running', total: 2 });
     expect(recorded()).toEqual([{ action: 'replay.create', resourceId: id, accountId: ACCOUNT }]);
@@ -97,7 +97,7 @@ describe('a new replay of an account', () => {
         (error as ValidationError).faults.map(({ field, code }) => `${field} ${code}`),
       ).toEqual(['webhookId unknown_reference', 'applicationId unknown_reference']);
     }
-    expect(await replays.countSelected('2', { ...range, applicationId: '7' })).toBe(0);
+    expect((await replays.countSelected('2', { ...range, applicationId: '7' })).deliveries).toBe(0);
     expect(store.all).toEqual([]);
   });
 

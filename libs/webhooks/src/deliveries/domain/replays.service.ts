@@ -11,6 +11,7 @@ import {
 import { SubscriptionInactiveError } from './deliveries.service.js';
 import {
   type Replay,
+  type ReplayCount,
   ReplayFinishedError,
   type ReplayFilter,
   ReplayLimitError,
@@ -33,7 +34,7 @@ export class ReplaysService {
    * How many deliveries a replay would send.
    * @throws NotFoundError, SubscriptionInactiveError
    */
-  async count(accountId: string, filter: ReplayFilter): Promise<number> {
+  async count(accountId: string, filter: ReplayFilter): Promise<ReplayCount> {
     await this.requireActive(accountId, filter);
     return this.store.count(accountId, filter);
   }
@@ -68,7 +69,7 @@ export class ReplaysService {
    * Like {@link count}, if a body names the subscription.
    * @throws ValidationError for an unknown subscription or application
    */
-  async countSelected(accountId: string, filter: ReplayFilter): Promise<number> {
+  async countSelected(accountId: string, filter: ReplayFilter): Promise<ReplayCount> {
     await this.requireKnown(accountId, filter);
     return this.count(accountId, filter);
   }

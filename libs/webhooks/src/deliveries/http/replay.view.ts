@@ -17,7 +17,13 @@ export const ReplayableStateSchema = schema.named(
 /** How many deliveries a replay would send. */
 export const ReplayCountSchema = schema.named(
   'ReplayCount',
-  schema.object({ deliveries: schema.integer('How many would be sent again.', 312) }),
+  schema.object({
+    deliveries: schema.integer('How many would be sent again.', 312),
+    leftOut: schema.integer(
+      'How many others are selected, but left out because their subscriptions are off.',
+      12,
+    ),
+  }),
 );
 
 /** A replay in the form that answers contain. */

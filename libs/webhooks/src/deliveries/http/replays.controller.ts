@@ -30,7 +30,7 @@ export class ReplaysController {
     if (body.dryRun === true) {
       response.status(200);
       const count = () => this.replays.count(userId, filter);
-      return { deliveries: await readInTurn(request, count) };
+      return readInTurn(request, count);
     }
     return once(async () => href('replays', await this.replays.start(userId, filter)));
   }
@@ -50,7 +50,7 @@ export class ReplaysController {
     if (body.dryRun === true) {
       response.status(200);
       const count = () => this.replays.countSelected(userId, filter);
-      return { deliveries: await readInTurn(request, count) };
+      return readInTurn(request, count);
     }
     return once(async () => href('replays', await this.replays.startSelected(userId, filter)));
   }

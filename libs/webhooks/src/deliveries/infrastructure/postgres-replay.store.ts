@@ -1,20 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { BusyError, FairSemaphore, LOOKED_AT } from '#libs/kernel';
 import { TypeOrmTransactions, withoutNulls } from '#libs/runtime';
-import type { Replay, ReplayFilter } from '../domain/replay.js';
+import type { Replay, ReplayCount, ReplayFilter } from '../domain/replay.js';
 import { ReplayStore } from '../domain/replay-store.js';
 import { dayAt, newestFirst, type Span } from './partition-walk.js';
 import {
-  ACTIVE_SUBSCRIPTIONS,
-  type ActiveSubscription,
   BOUNDS_OF_RANGE,
   CANCEL_REPLAY,
+  type CountedSubscription,
   EARLIER_REPLAY,
   EARLIER_REPLAY_OF_ACCOUNT,
   FIND_REPLAY,
   OWNS_APPLICATION,
   START_REPLAY,
   START_REPLAY_OF_ACCOUNT,
+  SUBSCRIPTIONS,
   SUBSCRIPTIONS_AT_ONCE,
 } from './replay.statements.js';
 import { countReplayable, DAYS_FOUND, type ReplayableValues } from './replayable.statements.js';
@@ -23,13 +23,12 @@ import { countReplayable, DAYS_FOUND, type ReplayableValues } from './replayable
 const COUNTS = { atOnce: 2, atOnceOfOne: 1, waitMs: 2_000 };
 
 /** What a replay would send, if it were requested now. */
-interface Counted {
+interface Counted extends ReplayCount {
   until: Date;
   /** Where the range begins, as an id. */
   after: string;
-  /** Those of which it would send any. */
-  subscriptions: ActiveSubscription[];
-  deliveries: number;
+  /** The subscriptions with deliveries to send. */
+  subscriptions: CountedSubscription[];
 }
 
 /** Replays in PostgreSQL. */
@@ -44,12 +43,14 @@ export class PostgresReplayStore extends ReplayStore {
     super();
   }
 
-  async count(accountId: string, filter: ReplayFilter): Promise<number> {
-    return (await this.counted(accountId, filter)).deliveries;
+  async count(accountId: string, filter: ReplayFilter): Promise<ReplayCount> {
+    const { deliveries, leftOut } = await this.counted(accountId, filter, { enabledOnly: false });
+    return { deliveries, leftOut };
   }
 
   async start(accountId: string, filter: ReplayFilter): Promise<string | undefined> {
-    const { until, after, subscriptions, deliveries } = await this.counted(accountId, filter);
+    const counted = await this.counted(accountId, filter, { enabledOnly: true });
+    const { until, after, subscriptions, deliveries } = counted;
     const { webhookId, since, ...asked } = valuesOf(filter);
     // A worker of the previous version may continue this one: it has nothing that such a worker does not know.
     const isSimple =
@@ -72,16 +73,24 @@ export class PostgresReplayStore extends ReplayStore {
   }
 
   private async generationOf(accountId: string, webhookId: string): Promise<number | undefined> {
-    const values = { accountId, webhookId, after: '-1' };
-    const [active] = await this.transactions.query(ACTIVE_SUBSCRIPTIONS, values);
+    const values = { accountId, webhookId, after: '-1', enabledOnly: true };
+    const [active] = await this.transactions.query(SUBSCRIPTIONS, values);
     return active?.generation;
   }
 
-  private counted(accountId: string, filter: ReplayFilter): Promise<Counted> {
-    return this.counts.run(() => this.countAll(accountId, filter), accountId);
+  private counted(
+    accountId: string,
+    filter: ReplayFilter,
+    of: { enabledOnly: boolean },
+  ): Promise<Counted> {
+    return this.counts.run(() => this.countAll(accountId, filter, of), accountId);
   }
 
-  private async countAll(accountId: string, filter: ReplayFilter): Promise<Counted> {
+  private async countAll(
+    accountId: string,
+    filter: ReplayFilter,
+    { enabledOnly }: { enabledOnly: boolean },
+  ): Promise<Counted> {
     const { peek } = this.transactions;
     const { webhookId, since, until: asked, ...conditions } = valuesOf(filter);
     const [bounds] = await this.transactions.query(BOUNDS_OF_RANGE, { since, until: asked });
@@ -89,31 +98,35 @@ export class PostgresReplayStore extends ReplayStore {
     const { until, after } = bounds;
     const days = { first: dayAt(filter.since), last: dayAt(until) };
     const values = { ...conditions, until: until.toISOString() };
-    const subscriptions: ActiveSubscription[] = [];
-    let deliveries = 0;
+    const subscriptions: CountedSubscription[] = [];
+    let [deliveries, leftOut] = [0, 0];
     for (
-      let page: ActiveSubscription[] | undefined;
+      let page: CountedSubscription[] | undefined;
       !page || page.length === SUBSCRIPTIONS_AT_ONCE;
     ) {
       const last = page?.at(-1)?.id ?? '-1';
-      page = await peek(ACTIVE_SUBSCRIPTIONS, { accountId, webhookId, after: last });
+      page = await peek(SUBSCRIPTIONS, { accountId, webhookId, after: last, enabledOnly });
       const counts = new Map<string, number>();
       for await (const span of newestFirst(peek, 'deliveries', DAYS_FOUND, days)) {
         await this.countIn(span, page, { ...values, after }, counts);
       }
       for (const subscription of page) {
         const count = counts.get(subscription.id) ?? 0;
-        if (count > 0) subscriptions.push(subscription);
-        deliveries += count;
+        if (!subscription.enabled) {
+          leftOut += count;
+        } else if (count > 0) {
+          subscriptions.push(subscription);
+          deliveries += count;
+        }
       }
     }
-    return { until, after, subscriptions, deliveries };
+    return { until, after, subscriptions, deliveries, leftOut };
   }
 
   /** Adds the deliveries of some days, with statements that read at most {@link LOOKED_AT} rows each. */
   private async countIn(
     span: Span,
-    subscriptions: readonly ActiveSubscription[],
+    subscriptions: readonly CountedSubscription[],
     { after, ...values }: ReplayableValues & { after: string },
     counts: Map<string, number>,
   ): Promise<void> {

@@ -10,21 +10,22 @@ export const BOUNDS_OF_RANGE = statement<
      least_uuid(@since::timestamptz) AS after`,
 );
 
-/** How many subscriptions {@link ACTIVE_SUBSCRIPTIONS} finds at once. */
+/** How many subscriptions {@link SUBSCRIPTIONS} finds at once. */
 export const SUBSCRIPTIONS_AT_ONCE = 100;
 
-export interface ActiveSubscription {
+export interface CountedSubscription {
   id: string;
   generation: number;
+  enabled: boolean;
 }
 
-/** An account's subscriptions that are on, by id; of these, one or the ones after an id. */
-export const ACTIVE_SUBSCRIPTIONS = statement<
-  { accountId: string; webhookId: string | undefined; after: string },
-  ActiveSubscription
+/** An account's subscriptions, by id; of these, one or the ones after an id. */
+export const SUBSCRIPTIONS = statement<
+  { accountId: string; webhookId: string | undefined; after: string; enabledOnly: boolean },
+  CountedSubscription
 >(
-  `SELECT id, generation FROM webhooks
-   WHERE account_id = @accountId AND enabled AND deleted_at IS NULL
+  `SELECT id, generation, enabled FROM webhooks
+   WHERE account_id = @accountId AND (enabled OR NOT @enabledOnly) AND deleted_at IS NULL
      AND (@webhookId::bigint IS NULL OR id = @webhookId) AND id > @after
    ORDER BY id LIMIT ${SUBSCRIPTIONS_AT_ONCE}`,
 );
