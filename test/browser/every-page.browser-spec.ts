@@ -5,6 +5,7 @@ import {
   accessibilityFaultsOf,
   ConsoleInstallation,
   type Customer,
+  layoutShiftOf,
   logIn,
   overflowOf,
 } from '../support/console.js';
@@ -151,7 +152,7 @@ async function openPalette(page: Page): Promise<void> {
 
 async function openRedelivery(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Redeliver all that match' }).click();
-  await page.getByText('there is nothing to send again').waitFor();
+  await page.getByText('There is nothing to send again.').waitFor();
 }
 
 const ALL = [
@@ -160,12 +161,16 @@ const ALL = [
 ].map(({ page: [name, path, ready, act], user }) => ({ name, path, ready, act, user }));
 
 describe.each(ALL)('the page of $name', ({ path, ready, act, user }) => {
-  it.each(['light', 'dark'] as const)('is accessible in the %s theme', async (colorScheme) => {
-    const page = await installation.openAs(user(), path(), { colorScheme });
-    await page.getByText(ready).locator('visible=true').first().waitFor();
-    await act?.(page);
-    expect(await accessibilityFaultsOf(page)).toEqual([]);
-  });
+  it.each(['light', 'dark'] as const)(
+    'is accessible in the %s theme, and nothing moves',
+    async (colorScheme) => {
+      const page = await installation.openAs(user(), path(), { colorScheme });
+      await page.getByText(ready).locator('visible=true').first().waitFor();
+      await act?.(page);
+      expect(await accessibilityFaultsOf(page)).toEqual([]);
+      expect(await layoutShiftOf(page)).toBeLessThanOrEqual(0.02);
+    },
+  );
 
   it('needs no horizontal scrolling at 360 px', async () => {
     const viewport = { width: 360, height: 700 };
@@ -173,6 +178,7 @@ describe.each(ALL)('the page of $name', ({ path, ready, act, user }) => {
     await page.getByText(ready).locator('visible=true').first().waitFor();
     await act?.(page);
     expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+    expect(await layoutShiftOf(page)).toBeLessThanOrEqual(0.02);
   });
 });
 

@@ -166,6 +166,19 @@ export async function accessibilityFaultsOf(page: Page): Promise<string[]> {
   });
 }
 
+/** How much of what is shown has moved by itself: the sum of its layout shift scores. */
+export function layoutShiftOf(page: Page): Promise<number> {
+  return page.evaluate(`new Promise((resolve) => {
+    const observer = new PerformanceObserver((list) => {
+      const shifts = list.getEntries().filter(({ hadRecentInput }) => !hadRecentInput);
+      resolve(shifts.reduce((sum, { value }) => sum + value, 0));
+    });
+    observer.observe({ type: 'layout-shift', buffered: true });
+    // It is not called when there is none.
+    setTimeout(() => resolve(0), 200);
+  })`);
+}
+
 /** By how many CSS pixels a page is wider than its window. */
 export function overflowOf(page: Page): Promise<number> {
   return page.evaluate('document.documentElement.scrollWidth - window.innerWidth');

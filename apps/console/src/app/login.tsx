@@ -6,12 +6,15 @@ import { Notice } from '../components/notice.js';
 import { useTitle } from '../components/page.js';
 import { durationText } from '../components/time-text.js';
 import { faultsOf, sentenceOf } from './api.js';
+import { loadOverview } from './pages.js';
 import { forgetData, logIn, LoginError } from './session.js';
 
 /** Shown at every address while nobody is logged in, so that the login leads back to where one was. */
 export function LoginPage({ expired }: { expired: boolean }) {
   useTitle('Log in');
   useEffect(forgetData, []);
+  // It is loaded while the credentials are typed.
+  useEffect(() => void loadOverview().catch(() => undefined), []);
   const login = useMutation({
     mutationFn: ({ username, password }: { username: string; password: string }) =>
       logIn(username, password),

@@ -1,4 +1,4 @@
-import { type ComponentType, lazy } from 'react';
+import { type ComponentProps, type ComponentType, createElement, lazy, useState } from 'react';
 import type { Resource } from './resource-ids.js';
 import type { Session } from './session-state.js';
 
@@ -19,6 +19,24 @@ export interface PageEntry {
   /** Whether it is of one's own account alone: the platform, which looks at those of others, is not led there. */
   ofOwn?: true;
   Component: ComponentType<{ params: Record<string, string> }>;
+}
+
+type Component = PageEntry['Component'];
+
+let Overview: Component | undefined;
+
+/** Loads what most users see first. */
+export async function loadOverview(): Promise<{ default: Component }> {
+  Overview = (await import('../pages/overview/overview-page.js')).default;
+  return { default: Overview };
+}
+
+const LazyOverview = lazy(loadOverview);
+
+/** React shows a skeleton for 300 ms when it has to wait for a file, even if the file is there. */
+function OverviewPage(props: ComponentProps<Component>) {
+  const [Page] = useState(() => Overview ?? LazyOverview);
+  return createElement(Page, props);
 }
 
 const developmentPages: PageEntry[] = import.meta.env.DEV
@@ -43,7 +61,7 @@ export const PAGES: readonly PageEntry[] = [
     path: '/overview',
     name: 'Overview',
     byAccount: true,
-    Component: lazy(() => import('../pages/overview/overview-page.js')),
+    Component: OverviewPage,
   },
   {
     path: '/accounts',

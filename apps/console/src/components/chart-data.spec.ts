@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { middlesOf, type Series, spanNames, stacked } from './chart-data.js';
+import { loneOf, middlesOf, type Series, spanNames, stacked, roundTop } from './chart-data.js';
 
 const aSeries = (...values: (number | null)[]): Series => ({ name: '', colour: 'bad', values });
 
@@ -22,4 +22,22 @@ it('names the day of a time range only where there are many hours', () => {
   });
   expect(spanNames([spanAt(12)])[0]).toMatch(/^12:00\D* – 12:05/);
   expect(spanNames([spanAt(1), spanAt(12)])[1]).toMatch(/^Sat\D+12:00\D* – 12:05/);
+});
+
+it.each([
+  [0, 1],
+  [1, 1],
+  [2, 2],
+  [3, 4],
+  [11, 12],
+  [70, 80],
+  [565, 600],
+  [1_010, 1_200],
+  [99_999, 100_000],
+])('ends the axis of %d at %d, whose half is whole', (value, top) => {
+  expect(roundTop(value)).toBe(top);
+});
+
+it('shows values without neighbours as points', () => {
+  expect(loneOf([1, null, 2, 3, null, 4])).toEqual([0, 5]);
 });

@@ -25,6 +25,24 @@ export function stacked(series: readonly Series[]): number[][] {
   return tops;
 }
 
+/** The least round number that is not below a value; its half is whole, unless it is 1. */
+export function roundTop(value: number): number {
+  if (value <= 1) return 1;
+  const power = 10 ** Math.floor(Math.log10(value));
+  const step = [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10].find(
+    (each) => each * power >= value && (each * power) % 2 === 0,
+  );
+  return Math.round((step ?? 2) * power);
+}
+
+/** The indexes of values without a neighbour. */
+export function loneOf(values: ArrayLike<number | null | undefined>): number[] {
+  const isThere = (index: number) => values[index] !== null && values[index] !== undefined;
+  return Array.from(values, (_, index) => index).filter(
+    (index) => isThere(index) && !isThere(index - 1) && !isThere(index + 1),
+  );
+}
+
 /** The middle of each time range, in seconds. */
 export function middlesOf(spans: readonly Span[]): number[] {
   return spans.map(({ since, until }) => (Date.parse(since) + Date.parse(until)) / 2_000);

@@ -1,13 +1,13 @@
 import '../styles/chart.css';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { Boundary } from '../app/boundary.js';
 import { type ChartKind, type Series, type Span, spanNames } from './chart-data.js';
 
 const Plot = lazy(() => import('./plot.js'));
 
 /**
- * A chart over time, and its numbers as a table; the table alone if the chart cannot be drawn. A series must keep
- * its identity while nothing changes, or the chart is drawn again.
+ * A chart over time until now, and its numbers as a table; the table alone if the chart cannot be drawn. A series
+ * must keep its identity while nothing changes, or the chart is drawn again.
  */
 export function Chart({
   label,
@@ -16,14 +16,17 @@ export function Chart({
   series,
   textOf,
   note,
+  tools,
 }: {
   label: string;
   kind: ChartKind;
   spans: readonly Span[];
   series: readonly Series[];
   textOf: (value: number) => string;
-  /** A sentence below it. */
-  note?: string | undefined;
+  /** Below it, on the right. */
+  note?: ReactNode;
+  /** In its head, on the right. */
+  tools?: ReactNode;
 }) {
   const [pointed, setPointed] = useState<number>();
   const names = spanNames(spans);
@@ -60,12 +63,14 @@ export function Chart({
       <figcaption>
         {label}
         <ul className="legend">
-          {series.map(({ name, colour }) => (
+          {pointed !== undefined && <li className="span">{names[pointed]}</li>}
+          {series.map(({ name, colour, values }) => (
             <li key={name} className={`of-${colour}`}>
-              {name}
+              {name} {pointed !== undefined && <b>{valueText(values[pointed])}</b>}
             </li>
           ))}
         </ul>
+        {tools}
       </figcaption>
       <Boundary fallback={table}>
         {/* The table says the same. */}
@@ -73,19 +78,14 @@ export function Chart({
           <Suspense fallback={<div className="plot" />}>
             <Plot kind={kind} spans={spans} series={series} textOf={textOf} onPoint={setPointed} />
           </Suspense>
-          <p className="readout quiet">
-            {pointed !== undefined &&
-              [
-                names[pointed],
-                ...series.map(({ name, values }) => `${name} ${valueText(values[pointed])}`),
-              ].join(' · ')}
-          </p>
         </div>
-        {note !== undefined && <p className="quiet">{note}</p>}
-        <details>
-          <summary>{label} as a table</summary>
-          {table}
-        </details>
+        <div className="below">
+          <details>
+            <summary>{label} as a table</summary>
+            {table}
+          </details>
+          <div className="quiet">{note}</div>
+        </div>
       </Boundary>
     </figure>
   );

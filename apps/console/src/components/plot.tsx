@@ -3,14 +3,19 @@ import 'uplot/dist/uPlot.min.css';
 import { useEffect, useEffectEvent, useRef } from 'react';
 import uPlot from 'uplot';
 import { theme } from '../app/theme.js';
-import { type ChartKind, middlesOf, type Series, type Span, stacked } from './chart-data.js';
+import {
+  type ChartKind,
+  loneOf,
+  middlesOf,
+  roundTop,
+  type Series,
+  type Span,
+  stacked,
+} from './chart-data.js';
 
 /** In CSS pixels, as in the style sheet. */
 const HEIGHT = 180;
 const DASHES = [[], [6, 4], [2, 3]];
-const WHOLE_NUMBERS = Array.from({ length: 12 }, (_, power) =>
-  [1, 2, 5].map((factor) => factor * 10 ** power),
-).flat();
 
 /** The canvas of a chart, in a file of its own with uPlot, which is loaded when a chart is shown. */
 export default function Plot({
@@ -36,13 +41,17 @@ export default function Plot({
     let plot = draw();
 
     function draw(): uPlot {
-      const values = kind === 'bars' ? stacked(series) : series.map((one) => [...one.values]);
+      const values =
+        kind === 'bars'
+          ? stacked(series)
+          : // Its time has not ended.
+            series.map((one) => [...one.values.slice(0, -1), null]);
       const lines = series.map((one, index) => lineOf(one, index));
       // The tallest bars are behind the others.
       if (kind === 'bars') [values, lines].forEach((each) => each.reverse());
       return new uPlot(
         {
-          ...optionsOf(element!, spans, { wholeNumbers: kind === 'bars', text }),
+          ...optionsOf(element!, spans, { kind, text }),
           series: [{}, ...lines],
           hooks: { setCursor: [({ cursor }) => point(cursor.idx ?? undefined)] },
         },
@@ -52,9 +61,23 @@ export default function Plot({
     }
     function lineOf({ colour }: Series, index: number): uPlot.Series {
       const stroke = colourOf(element!, colour === 'accent' ? colour : `${colour}-solid`);
-      return kind === 'bars'
-        ? { fill: stroke, width: 0, paths: bars, points: { show: false } }
-        : { stroke, width: 2, dash: DASHES[index] ?? [], points: { size: 6, fill: stroke } };
+      if (kind === 'bars') {
+        const paler = `color-mix(in srgb, ${stroke} 45%, ${colourOf(element!, 'surface')})`;
+        const paths = bars({ colour: stroke, ofLast: paler });
+        return { fill: stroke, width: 0, paths, points: { show: false } };
+      }
+      return {
+        stroke,
+        width: 1.5,
+        dash: DASHES[index] ?? [],
+        points: {
+          show: true,
+          size: 5,
+          fill: stroke,
+          // A line needs two values.
+          filter: (shown, of) => loneOf(shown.data[of] ?? []),
+        },
+      };
     }
     function drawAgain(): void {
       plot.destroy();
@@ -79,12 +102,25 @@ export default function Plot({
   return <div className="plot" ref={place} />;
 }
 
-const bars = uPlot.paths.bars!({ size: [0.85, Infinity] });
+/** The last bar has another colour, because its time has not ended. */
+const bars = ({ colour, ofLast }: { colour: string; ofLast: string }) =>
+  uPlot.paths.bars!({
+    size: [0.85, 64],
+    radius: [0.06, 0],
+    disp: {
+      fill: {
+        // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- a const enum: Color has no name at run time
+        unit: 3,
+        values: ({ data: [times] }) =>
+          Array.from(times, (_, index) => (index === times.length - 1 ? ofLast : colour)),
+      },
+    },
+  });
 
 function optionsOf(
   element: HTMLElement,
   spans: readonly Span[],
-  { wholeNumbers, text }: { wholeNumbers: boolean; text: (value: number) => string },
+  { kind, text }: { kind: ChartKind; text: (value: number) => string },
 ): Omit<uPlot.Options, 'series'> {
   const axis = {
     stroke: colourOf(element, 'faint'),
@@ -97,26 +133,26 @@ function optionsOf(
   return {
     width: element.clientWidth,
     height: HEIGHT,
-    padding: [12, 20, 0, 0],
+    padding: [8, 12, 0, 0],
     legend: { show: false },
-    cursor: { y: false, drag: { x: false, y: false }, points: { show: !wholeNumbers } },
+    cursor: { y: false, drag: { x: false, y: false }, points: { show: kind === 'lines' } },
     scales: {
       x: { range: [start, end] },
-      y: { range: (_, _min, max) => [0, max > 0 ? max * 1.1 : 1] },
+      y: { range: (_, _min, max) => [0, roundTop(max)] },
     },
     axes: [
       {
         ...axis,
         grid: { show: false },
-        size: 28,
+        size: 26,
         space: 70,
         values: (_, times) => timeNames(times, end - start),
       },
       {
         ...axis,
-        size: 52,
-        values: (_, values) => values.map(text),
-        ...(wholeNumbers && { incrs: WHOLE_NUMBERS }),
+        size: 48,
+        splits: (_plot, _axis, _min, top) => (top > 1 ? [0, top / 2, top] : [0, top]),
+        values: (_, values) => values.map((value) => (value === 0 ? '0' : text(value))),
       },
     ],
   };

@@ -20,10 +20,12 @@ import {
 import { ReplayProgress } from './replay-progress.js';
 import { dismiss, remember, useStartedReplays } from './started-replays.js';
 
-const TITLE = 'Redeliver all that match';
 const DAY_MS = 86_400_000;
 
 interface Props {
+  /** What the button says, and the title of the dialog. */
+  label?: string;
+  look?: 'primary' | 'small';
   /** All filters of the list, for their labels. */
   filters: readonly Filter[];
   /** Those that are set. */
@@ -31,22 +33,26 @@ interface Props {
 }
 
 /** A button that sends all deliveries again that the filters select. */
-export function RedeliverMatching(props: Props) {
+export function RedeliverMatching({
+  label = 'Redeliver all that match',
+  look = 'primary',
+  ...selected
+}: Props) {
   const { role } = useUser();
   const [isOpen, setIsOpen] = useState(false);
   const open = () => setIsOpen(true);
   // The platform sends nothing in the name of an account.
   const isOffered = role === 'account';
-  useCommands(isOffered ? [{ name: TITLE, group: 'Actions', run: open }] : []);
+  useCommands(isOffered ? [{ name: label, group: 'Actions', run: open }] : []);
   if (!isOffered) return null;
   return (
     <>
-      <button type="button" className="primary" aria-haspopup="dialog" onClick={open}>
-        {TITLE} …
+      <button type="button" className={look} aria-haspopup="dialog" onClick={open}>
+        {label} …
       </button>
       {isOpen && (
-        <Dialog label={TITLE} onClose={() => setIsOpen(false)}>
-          <Content {...props} close={() => setIsOpen(false)} />
+        <Dialog label={label} onClose={() => setIsOpen(false)}>
+          <Content {...selected} label={label} close={() => setIsOpen(false)} />
         </Dialog>
       )}
     </>
@@ -70,7 +76,7 @@ export function Redeliveries() {
 }
 
 /** First what would be sent again, then how far that came. */
-function Content({ filters, values, close }: Props & { close: () => void }) {
+function Content({ label, filters, values, close }: Omit<Props, 'look'> & { close: () => void }) {
   const { userId } = useUser();
   const [sinceInput, setSinceInput] = useState(() =>
     localInputOf(new Date(Date.now() - DAY_MS).toISOString()),
@@ -89,7 +95,7 @@ function Content({ filters, values, close }: Props & { close: () => void }) {
   if (start.data !== undefined) {
     return (
       <>
-        <h2 className="title">{TITLE}</h2>
+        <h2 className="title">{label}</h2>
         <ReplayProgress id={start.data} />
         <p className="quiet">
           It goes on when you close this, and its progress stays on this page.
@@ -109,7 +115,7 @@ function Content({ filters, values, close }: Props & { close: () => void }) {
   const deliveries = deliveriesText(count.data?.deliveries ?? 0);
   return (
     <>
-      <h2 className="title">{TITLE}</h2>
+      <h2 className="title">{label}</h2>
       <dl className="replay-filters">
         {!values['state'] && (
           <div>
@@ -118,10 +124,10 @@ function Content({ filters, values, close }: Props & { close: () => void }) {
           </div>
         )}
         {filters.map(
-          ({ name, label, kind }) =>
+          ({ name, label: filter, kind }) =>
             values[name] !== undefined && (
               <div key={name}>
-                <dt>{label}</dt>
+                <dt>{filter}</dt>
                 <dd>
                   <Value text={values[name]} isTime={kind === 'time'} />
                 </dd>

@@ -5,7 +5,8 @@ import { Pill } from '../../components/notice.js';
 import { ClockTime, Day, RelativeTime } from '../../components/time.js';
 import { showToast } from '../../components/toast.js';
 import { useLastFailure } from '../subscription/condition-text.js';
-import { useTest, waitingQuery } from '../subscription/subscription.queries.js';
+import { RedeliverMatching } from '../deliveries/redeliver-matching.js';
+import { useSwitchOnAgain, useTest, waitingQuery } from '../subscription/subscription.queries.js';
 import { useConditions } from '../subscription/use-conditions.js';
 import { failingOf, isBad } from './failing.js';
 import type { Subscription } from './subscriptions.queries.js';
@@ -29,6 +30,16 @@ export function Attention({ subscriptions }: { subscriptions: readonly Subscript
             <Pill tone="good">{wellText(subscriptions.length)}</Pill>
           )}
         </span>
+        {failing.length > 0 && (
+          <div className="actions">
+            <RedeliverMatching
+              label="Redeliver what failed"
+              look="small"
+              filters={[]}
+              values={{}}
+            />
+          </div>
+        )}
       </header>
       {failing.length > 0 && (
         <div className="scrolling">
@@ -69,10 +80,8 @@ function wellText(count: number): string {
 }
 
 function Line({ subscription, isRead }: { subscription: Subscription; isRead: boolean }) {
-  const { id, name, targetUrl, enabled } = subscription;
+  const { id, name, targetUrl, enabled, disabledAt } = subscription;
   const condition = useConditions(subscription).find(isBad);
-  const test = useTest(id);
-  const sendTest = () => test.mutate(undefined, { onSuccess: () => showToast('A test is sent.') });
   return (
     <tr>
       <td>
@@ -94,13 +103,38 @@ function Line({ subscription, isRead }: { subscription: Subscription; isRead: bo
       <td>{condition?.next.at === undefined ? '–' : <RelativeTime at={condition.next.at} />}</td>
       <td>{condition?.warning?.at === undefined ? '–' : <Day at={condition.warning.at} />}</td>
       <td className="number">
-        {enabled && (
-          <button type="button" className="small" disabled={test.isPending} onClick={sendTest}>
-            Send test
-          </button>
+        {enabled ? (
+          <SendTest id={id} />
+        ) : (
+          disabledAt !== undefined && <SwitchOn id={id} disabledAt={disabledAt} />
         )}
       </td>
     </tr>
+  );
+}
+
+function SendTest({ id }: { id: string }) {
+  const { mutate, isPending } = useTest(id);
+  const send = () => mutate(undefined, { onSuccess: () => showToast('A test is sent.') });
+  return (
+    <button type="button" className="small" disabled={isPending} onClick={send}>
+      Send test
+    </button>
+  );
+}
+
+function SwitchOn({ id, disabledAt }: { id: string; disabledAt: string }) {
+  const { mutate, isPending } = useSwitchOnAgain(id);
+  return (
+    <button
+      type="button"
+      className="small"
+      title="Switches the subscription on, and redelivers what was cancelled"
+      disabled={isPending}
+      onClick={() => mutate(disabledAt)}
+    >
+      Switch on
+    </button>
   );
 }
 

@@ -1,15 +1,16 @@
 import './overview.css';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from 'wouter';
 import { useAccountShown } from '../../app/account.js';
-import { namedApplicationsQuery } from '../../app/names.queries.js';
 import { Problem } from '../../app/problem.js';
 import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
+import { Redeliveries } from '../deliveries/redeliver-matching.js';
 import { Attention } from './attention.js';
+import { FirstSteps } from './first-steps.js';
 import { missedQuery, MissedSection } from './missed-section.js';
-import { RangePicker, Statistics, useRange } from './statistics.js';
-import { statisticsQuery } from './statistics.queries.js';
+import { SendTestEvent } from './send-test-event.js';
+import { Statistics, useRange } from './statistics.js';
+import { hasDeliveriesQuery, statisticsQuery } from './statistics.queries.js';
 import { allSubscriptionsQuery, useLiveSubscriptions } from './subscriptions.queries.js';
 import { WaitingNote, waitingQuery } from './waiting-note.js';
 
@@ -17,7 +18,7 @@ import { WaitingNote, waitingQuery } from './waiting-note.js';
 export default function OverviewPage() {
   const { accountId, isOwn } = useAccountShown();
   return (
-    <Page title="Overview" actions={(isOwn || accountId !== undefined) && <RangePicker />}>
+    <Page title="Overview" actions={isOwn && <SendTestEvent />}>
       {isOwn && <OwnOverview />}
       {!isOwn && accountId !== undefined && <AccountStatistics accountId={accountId} />}
       {!isOwn && accountId === undefined && (
@@ -34,57 +35,38 @@ function AccountStatistics({ accountId }: { accountId: string }) {
 
 function OwnOverview() {
   const range = useRange();
-  const subscriptions = useQuery(allSubscriptionsQuery);
   const statistics = useQuery(statisticsQuery(range));
+  const hasDeliveries = useQuery(hasDeliveriesQuery);
+  const subscriptions = useQuery(allSubscriptionsQuery);
   const waiting = useQuery(waitingQuery);
   const missed = useQuery(missedQuery(range));
   useLiveSubscriptions();
 
-  const error = subscriptions.error ?? statistics.error;
-  const isNew = subscriptions.data?.length === 0 && statistics.data?.attempts === 0;
+  const error = [statistics, hasDeliveries, subscriptions].find((query) => query.error)?.error;
+  if (error) return <Problem error={error} />;
+  // What comes later is below, so that nothing moves.
+  if (!statistics.data || hasDeliveries.data === undefined) return <Skeleton />;
   return (
     <>
-      <Problem error={error} />
-      {isNew && <FirstSteps />}
-      {/* Together, so that nothing moves. */}
-      {!isNew &&
-        subscriptions.data &&
-        statistics.data &&
-        !missed.isPending &&
-        !waiting.isPending && (
-          <>
-            <Statistics history={statistics.data} />
-            <Attention subscriptions={subscriptions.data} />
-            <WaitingNote waiting={waiting.data} />
-            {subscriptions.data.length > 0 && <MissedSection missed={missed.data} />}
-          </>
-        )}
+      <Redeliveries />
+      {!hasDeliveries.data && <FirstSteps />}
+      <Statistics history={statistics.data} />
+      {subscriptions.data && !waiting.isPending && (
+        <>
+          <Attention subscriptions={subscriptions.data} />
+          <WaitingNote waiting={waiting.data} />
+          {subscriptions.data.length > 0 && <MissedSection missed={missed.data} />}
+        </>
+      )}
     </>
   );
 }
 
-/** What a new account does. */
-function FirstSteps() {
-  const { data: applications } = useQuery(namedApplicationsQuery);
+function Skeleton() {
   return (
-    <EmptyState title="There are no subscriptions yet">
-      <p>
-        A subscription says which events are posted to which address.{' '}
-        <Link href="/subscriptions/new">Create a subscription</Link> for the whole account, and send
-        a test.
-      </p>
-      {applications?.length === 0 && (
-        <p>
-          To have subscriptions for some of your calls and messages only,{' '}
-          <Link href="/applications/new">create an application</Link> first.
-        </p>
-      )}
-      {applications && applications.length > 0 && (
-        <p>
-          To be told of one application only, open it in{' '}
-          <Link href="/applications">your applications</Link>, and create the subscription there.
-        </p>
-      )}
-    </EmptyState>
+    <div className="skeleton-figures" aria-hidden>
+      <div className="card" />
+      <div className="card" />
+    </div>
   );
 }

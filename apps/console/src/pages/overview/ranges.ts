@@ -3,10 +3,20 @@ const HOUR_MS = 60 * MINUTE_MS;
 
 /** A time range until now, and the width of its time buckets. */
 const RANGES = {
-  hour: { name: '1 h', lengthMs: HOUR_MS, bucketMs: 5 * MINUTE_MS },
-  day: { name: '24 h', lengthMs: 24 * HOUR_MS, bucketMs: 30 * MINUTE_MS },
-  week: { name: '7 d', lengthMs: 7 * 24 * HOUR_MS, bucketMs: 3 * HOUR_MS },
-  month: { name: '30 d', lengthMs: 30 * 24 * HOUR_MS, bucketMs: 12 * HOUR_MS },
+  hour: { name: '1 h', before: 'the hour before', lengthMs: HOUR_MS, bucketMs: 5 * MINUTE_MS },
+  day: { name: '24 h', before: 'the day before', lengthMs: 24 * HOUR_MS, bucketMs: 30 * MINUTE_MS },
+  week: {
+    name: '7 d',
+    before: 'the week before',
+    lengthMs: 7 * 24 * HOUR_MS,
+    bucketMs: 3 * HOUR_MS,
+  },
+  month: {
+    name: '30 d',
+    before: 'the 30 days before',
+    lengthMs: 30 * 24 * HOUR_MS,
+    bucketMs: 12 * HOUR_MS,
+  },
 } as const;
 
 export type Range = keyof typeof RANGES;
@@ -20,6 +30,9 @@ export const RANGE_NAMES = Object.entries(RANGES).map(([range, { name }]) => ({
 export function rangeOf(text: string | null): Range {
   return RANGE_NAMES.find(({ range }) => range === text)?.range ?? 'hour';
 }
+
+/** What as long a time before it is called. */
+export const nameBefore = (range: Range): string => RANGES[range].before;
 
 /** As long a time before it. */
 export function timeBefore(range: Range, since: string): { since: string; until: string } {

@@ -54,3 +54,12 @@ export const subscriptionStatisticsQuery = (id: string, range: Range) =>
       return history && { ...history, waiting, failedBefore: before ? failedOf(before) : 0 };
     },
   });
+
+/** Whether the account has any delivery. */
+export const hasDeliveriesQuery = queryOptions({
+  queryKey: ['overview', 'has deliveries'],
+  queryFn: async ({ signal }) => {
+    const query = { limit: 1 };
+    return (await answerOf(api.GET('/v1/deliveries', { params: { query }, signal }))).length > 0;
+  },
+});

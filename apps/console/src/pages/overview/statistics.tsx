@@ -6,9 +6,9 @@ import { Chart } from '../../components/chart.js';
 import type { Series } from '../../components/chart-data.js';
 import { Figure, Figures } from '../../components/figure.js';
 import { durationText } from '../../components/time-text.js';
-import { LocalTime } from '../../components/time.js';
+import { RelativeTime } from '../../components/time.js';
 import { chartsOf, failuresOf, successText } from './outcomes.js';
-import { type Range, RANGE_NAMES, rangeOf } from './ranges.js';
+import { nameBefore, type Range, RANGE_NAMES, rangeOf } from './ranges.js';
 import type { History, Waiting } from './statistics.queries.js';
 
 /** The time range in the address. */
@@ -18,12 +18,12 @@ export function useRange(): Range {
 }
 
 /** Switches the time range. */
-export function RangePicker() {
+function RangePicker() {
   const [location] = useLocation();
   const [search] = useSearchParams();
   const current = rangeOf(search.get('range'));
   return (
-    <nav className="segments" aria-label="Time range">
+    <nav className="segments small" aria-label="Time range">
       {RANGE_NAMES.map(({ range, name }) => {
         const next = new URLSearchParams(search);
         next.set('range', range);
@@ -75,7 +75,18 @@ function Shown({ history }: { history: History & { waiting: Waiting } }) {
           name="Delivered"
           colour="good"
           course={succeeded}
-          note={attempts === 0 ? 'no attempts in this time' : `${successText(history)} of attempts`}
+          note={
+            attempts === 0 ? (
+              'no attempts in this time'
+            ) : (
+              <>
+                <span className={`toned ${failedCount * 100 <= attempts ? 'good' : 'bad'}`}>
+                  {successText(history)}
+                </span>{' '}
+                of attempts
+              </>
+            )
+          }
         >
           {countText(attempts - failedCount)}
         </Figure>
@@ -83,7 +94,7 @@ function Shown({ history }: { history: History & { waiting: Waiting } }) {
           name="Failed attempts"
           colour="bad"
           course={failed}
-          note={changeText(failedCount, failedBefore)}
+          note={<Change count={failedCount} before={failedBefore} />}
         >
           {countText(failedCount)}
         </Figure>
@@ -91,10 +102,10 @@ function Shown({ history }: { history: History & { waiting: Waiting } }) {
           name="Waiting"
           note={
             waiting.since === undefined ? (
-              'nothing waits'
+              'nothing is waiting'
             ) : (
               <>
-                the oldest since <LocalTime at={waiting.since} />
+                the oldest from <RelativeTime at={waiting.since} />
               </>
             )
           }
@@ -121,7 +132,8 @@ function Shown({ history }: { history: History & { waiting: Waiting } }) {
             spans={buckets}
             series={charts.outcomes}
             textOf={countText}
-            note={attempts > 0 ? outcomesText(failures) : undefined}
+            note={attempts > 0 && <Failures of={failures} />}
+            tools={<RangePicker />}
           />
         </div>
         <div className="card">
@@ -138,16 +150,32 @@ function Shown({ history }: { history: History & { waiting: Waiting } }) {
   );
 }
 
-function changeText(count: number, before: number): string {
-  if (count === before) return count === 0 ? 'none before, either' : 'as many as before';
+/** How many more or fewer failed than in as long a time before. */
+function Change({ count, before }: { count: number; before: number }) {
+  const name = nameBefore(useRange());
   const change = count - before;
-  return `${change > 0 ? '+' : '−'}${countText(Math.abs(change))} to the time before`;
+  if (change === 0) return count === 0 ? 'none' : `as many as in ${name}`;
+  return (
+    <>
+      <span className={`toned ${change > 0 ? 'bad' : 'good'}`}>
+        {change > 0 ? '+' : '−'}
+        {countText(Math.abs(change))}
+      </span>{' '}
+      to {name}
+    </>
+  );
 }
 
-const conjunction = new Intl.ListFormat('en');
-
-function outcomesText(failures: ReturnType<typeof failuresOf>): string {
-  if (failures.length === 0) return 'All attempts succeeded.';
-  const texts = failures.map(({ count, text }) => `${countText(count)} ${text}`);
-  return `Of all attempts, ${conjunction.format(texts)}.`;
+/** How many attempts failed, by how. */
+function Failures({ of }: { of: ReturnType<typeof failuresOf> }) {
+  if (of.length === 0) return 'All attempts succeeded.';
+  return (
+    <ul className="failures" aria-label="Failed attempts by outcome">
+      {of.map(({ outcome, text, count }) => (
+        <li key={outcome} title={`${countText(count)} attempts ${text}`}>
+          <span className="code bad">{outcome}</span> {countText(count)}
+        </li>
+      ))}
+    </ul>
+  );
 }

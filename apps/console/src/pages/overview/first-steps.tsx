@@ -1,0 +1,88 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Circle, CircleCheck } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { namedApplicationsQuery } from '../../app/names.queries.js';
+import { useStream } from '../../app/stream.js';
+import { SendTestEvent } from './send-test-event.js';
+import { hasDeliveriesQuery } from './statistics.queries.js';
+import { allSubscriptionsQuery } from './subscriptions.queries.js';
+
+/** What a new account does until its first delivery. */
+export function FirstSteps() {
+  const client = useQueryClient();
+  const { data: applications } = useQuery({ ...namedApplicationsQuery, staleTime: 0 });
+  const { data: subscriptions = [] } = useQuery(allSubscriptionsQuery);
+  const isSubscribed = subscriptions.length > 0;
+  useStream({
+    delivery: () => void client.invalidateQueries({ queryKey: hasDeliveriesQuery.queryKey }),
+  });
+  return (
+    <section className="card first-steps" aria-labelledby="first-steps">
+      <header>
+        <h2 id="first-steps">Three steps to your first notification</h2>
+      </header>
+      <ol>
+        <Step
+          name="Create an application"
+          isDone={!!applications && applications.length > 0}
+          action={
+            <Link href="/applications/new" className="button">
+              New application
+            </Link>
+          }
+        >
+          It says which URLs drive the calls and messages of your numbers. You can skip it: a
+          subscription may be for the whole account.
+        </Step>
+        <Step
+          name="Subscribe"
+          isDone={isSubscribed}
+          action={
+            <Link href="/subscriptions/new" className={`button ${isSubscribed ? '' : 'primary'}`}>
+              New subscription
+            </Link>
+          }
+        >
+          Choose which events are sent to which address of yours.
+        </Step>
+        <Step
+          name="Send a test event"
+          isDone={false}
+          action={<SendTestEvent {...(isSubscribed && { className: 'primary' })} />}
+        >
+          It is signed, delivered and retried like a real event.
+        </Step>
+      </ol>
+    </section>
+  );
+}
+
+function Step({
+  name,
+  isDone,
+  action,
+  children,
+}: {
+  name: string;
+  isDone: boolean;
+  action: ReactNode;
+  children: ReactNode;
+}) {
+  const Sign = isDone ? CircleCheck : Circle;
+  return (
+    <li>
+      <Sign
+        size={20}
+        className={isDone ? 'toned good' : 'muted'}
+        role="img"
+        aria-label={isDone ? 'Done' : 'Not done yet'}
+      />
+      <div>
+        <h3>{name}</h3>
+        <p className="muted">{children}</p>
+      </div>
+      {action}
+    </li>
+  );
+}
