@@ -1,10 +1,13 @@
 import './subscription.css';
 import { useQuery } from '@tanstack/react-query';
 import { idOf } from '#libs/client';
+import { Power, Send } from 'lucide-react';
 import { useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { useHistoryState } from 'wouter/use-browser-location';
 import { sentenceOf } from '../../app/api.js';
+import { useHasDraft } from '../../app/drafts.js';
+import { EDITED } from '../../app/editing.js';
 import { ApplicationName } from '../../app/names.js';
 import { useCommands } from '../../app/palette.js';
 import { Unavailable } from '../../app/problem.js';
@@ -64,6 +67,7 @@ function ShownPage({ shown }: { shown: Shown }) {
   const tab = isTab(named) ? named : 'activity';
   const [{ tone, word }] = useConditions(webhook);
   const { id, applicationId, event, resource, targetUrl } = webhook;
+  const isEdited = useHasDraft(EDITED);
   const title = webhook.name ?? targetUrl;
   return (
     <Page
@@ -80,7 +84,7 @@ function ShownPage({ shown }: { shown: Shown }) {
       <p className="about">
         <bdi className="mono">{targetUrl}</bdi>
         <span>
-          {event} · {resource}
+          {event} · {resource.replaceAll(',', ', ')}
         </span>
         {applicationId === undefined ? (
           <span>whole account</span>
@@ -104,6 +108,11 @@ function ShownPage({ shown }: { shown: Shown }) {
             aria-current={name === tab ? 'page' : undefined}
           >
             {text}
+            {name === 'settings' && isEdited && (
+              <span className="unsaved" title="Changes that are not saved">
+                <span className="hidden"> (not saved yet)</span>
+              </span>
+            )}
           </Link>
         ))}
       </nav>
@@ -162,8 +171,8 @@ function Actions({ shown: { webhook, version } }: { shown: Shown }) {
   const switchOn = () =>
     power.mutate(true, { onError: (error) => showToast(sentenceOf(error), 'bad') });
   const main = enabled
-    ? { name: 'Send test', run: sendTest, isDisabled: test.isPending }
-    : { name: 'Switch on', run: switchOn, isDisabled: power.isPending };
+    ? { name: 'Send test', Icon: Send, run: sendTest, isDisabled: test.isPending }
+    : { name: 'Switch on', Icon: Power, run: switchOn, isDisabled: power.isPending };
   const second = paused
     ? { name: 'Resume', run: () => pause.mutate(false), isDisabled: pause.isPending }
     : { name: 'Pause', run: () => pause.mutate(true), isDisabled: pause.isPending };
@@ -186,7 +195,7 @@ function Actions({ shown: { webhook, version } }: { shown: Shown }) {
       )}
       <Menu label="More actions" items={rare} />
       <button type="button" className="primary" disabled={main.isDisabled} onClick={main.run}>
-        {main.name}
+        <main.Icon size={15} aria-hidden /> {main.name}
       </button>
       {asked === 'off' && (
         <Confirm
@@ -198,7 +207,7 @@ function Actions({ shown: { webhook, version } }: { shown: Shown }) {
           onClose={() => setAsked(undefined)}
         >
           <p>
-            What waits to be sent is cancelled, and new events are not kept for it. To keep them,
+            Waiting notifications are cancelled, and new events are not kept for it. To keep them,
             pause it instead.
           </p>
         </Confirm>
@@ -222,7 +231,7 @@ function Deletion({ id, version, onClose }: { id: string; version: string; onClo
       onConfirm={() => remove.mutate(undefined, { onSuccess: () => navigate('/subscriptions') })}
       onClose={onClose}
     >
-      <p>What waits to be sent to it is cancelled. This cannot be undone.</p>
+      <p>Its waiting notifications are cancelled. This cannot be undone.</p>
     </Confirm>
   );
 }
