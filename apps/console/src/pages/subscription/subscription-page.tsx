@@ -159,7 +159,7 @@ function Part({ tab, shown }: { tab: TabName; shown: Shown }) {
 
 /** What can be done with the whole subscription: buttons, and actions in the palette. */
 function Actions({ shown: { webhook, version } }: { shown: Shown }) {
-  const { id, enabled, paused = false } = webhook;
+  const { id, enabled, paused = false, disabledReason } = webhook;
   const [asked, setAsked] = useState<'off' | 'delete'>();
   const [, navigate] = useLocation();
   const test = useTest(id);
@@ -194,7 +194,13 @@ function Actions({ shown: { webhook, version } }: { shown: Shown }) {
         </button>
       )}
       <Menu label="More actions" items={rare} />
-      <button type="button" className="primary" disabled={main.isDisabled} onClick={main.run}>
+      <button
+        type="button"
+        // If the service switched it off, the step to take is in the callout.
+        className={disabledReason === undefined ? 'primary' : undefined}
+        disabled={main.isDisabled}
+        onClick={main.run}
+      >
         <main.Icon size={15} aria-hidden /> {main.name}
       </button>
       {asked === 'off' && (
