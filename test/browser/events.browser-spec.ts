@@ -107,7 +107,7 @@ it('leads to a subscription for the application of the event, and then sends it'
   const name = `Create a subscription for application ${application}`;
   await page.getByRole('link', { name }).click();
   await page.getByLabel('Target URL').fill(installation.receiver.url);
-  expect(await page.getByLabel('For events of').inputValue()).toBe(application);
+  expect(await page.getByLabel('Application', { exact: true }).inputValue()).toBe(application);
   expect(await page.getByLabel('Event', { exact: true }).inputValue()).toBe('cdrRated');
   await page.getByRole('button', { name: 'Create' }).click();
   await page.getByText('The subscription is created.').waitFor();

@@ -51,7 +51,7 @@ const PAGES: Pages = [
   [
     'a subscription',
     () => `subscriptions/${delivery.webhookId}`,
-    'The last attempt failed',
+    'Every attempt since the last success has failed',
     openMenu,
   ],
   [
@@ -84,7 +84,7 @@ const PAGES: Pages = [
   ['a new subscription', () => 'subscriptions/new', '1 of 10 subscriptions.', refuse],
   ['applications', () => 'applications', 'Shop'],
   ['an application', () => `applications/${application}`, '0 of 10 subscriptions.'],
-  ['a new application', () => 'applications/new', 'Drives its calls', refuse],
+  ['a new application', () => 'applications/new', 'Controls its calls', refuse],
   ['events', () => 'events', 'cdrCreated · call'],
   ['events that nobody was told of', () => 'events?unmatched=true', 'A subscription was told'],
   ['an event', () => `events/${delivery.eventId}`, '1 delivery'],
@@ -131,7 +131,7 @@ async function openMenu(page: Page): Promise<void> {
 }
 
 async function unfoldMore(page: Page): Promise<void> {
-  await page.getByText('More: headers').click();
+  for (const fold of await page.locator('.folded > summary').all()) await fold.click();
   await page.getByLabel('Payload').waitFor();
 }
 

@@ -135,7 +135,7 @@ describe('after a subscription is created', () => {
   async function create(address: string, kinds: readonly string[] = []): Promise<Page> {
     const page = await installation.openAs(customer, `subscriptions/new?${address}`);
     await page.getByLabel('Target URL').fill(installation.receiver.url);
-    if (kinds.length > 0) await page.getByLabel('everything').uncheck();
+    if (kinds.length > 0) await page.getByLabel('all, including').uncheck();
     const others = ['call', 'sms', 'transcription'].filter((kind) => !kinds.includes(kind));
     if (kinds.length > 0)
       for (const kind of others) await page.getByLabel(kind, { exact: true }).uncheck();
@@ -151,7 +151,7 @@ describe('after a subscription is created', () => {
     await reportMessage();
     await installation.report(customer);
     const page = await create('event=smsdlr');
-    await page.getByText('2 earlier events were told to nobody').waitFor();
+    await page.getByText('2 earlier events reached no subscription').waitFor();
     expect(await accessibilityFaultsOf(page)).toEqual([]);
     await page.getByRole('link', { name: 'look at them and send them' }).click();
     await page.getByText('That is all: 2 events.').waitFor();
@@ -171,12 +171,12 @@ describe('after a subscription is created', () => {
     const events = Array<object>(21).fill({ ...event, applicationId });
     expect((await installation.platform.post('/v1/events/batch', { events })).status).toBe(202);
     const page = await create(`event=cdrCreated&applicationId=${applicationId}`);
-    await page.getByText('20 or more earlier events were told to nobody').waitFor();
+    await page.getByText('20 or more earlier events reached no subscription').waitFor();
     const link = page.getByRole('link', { name: 'look at them and send them' });
     expect(await link.getAttribute('href')).toContain(`applicationId=${applicationId}`);
 
     const ofOthers = await create('event=cdrCreated', ['sms', 'transcription']);
-    expect(await ofOthers.getByText('told to nobody').count()).toBe(0);
+    expect(await ofOthers.getByText('reached no subscription').count()).toBe(0);
   });
 });
 

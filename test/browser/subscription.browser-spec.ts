@@ -41,7 +41,7 @@ describe('what can be done with a subscription', () => {
     const health = page.getByRole('region', { name: 'Health' });
     await isHealthy(page);
     await run(page, 'pause');
-    await health.getByText('They are sent when you resume it').waitFor();
+    await health.getByText('sent oldest first when you resume it').waitFor();
     await run(page, 'resume');
     await isHealthy(page);
     await run(page, 'send test');
@@ -72,7 +72,7 @@ it('keeps what another editor has changed, unless told otherwise', async () => {
   await page.getByLabel('Name').fill('Mine');
   await customer.client.put(`/v1/webhooks/${webhook}`, { resource: 'sms' });
   await page
-    .getByText('Somebody else has changed this subscription since you began (About)')
+    .getByText('Somebody else has changed this subscription since you began (Resources)')
     .waitFor();
   const answer = page.waitForResponse((one) => one.request().method() === 'PUT');
   await page.getByRole('button', { name: 'Save' }).click();
@@ -85,7 +85,7 @@ it('keeps what another editor has changed, unless told otherwise', async () => {
   // A pause changes nothing that the form has.
   await page.getByLabel('Name').fill('Mine again');
   await page.getByRole('button', { name: 'Pause' }).click();
-  await page.getByText('They are sent when you resume it').waitFor();
+  await page.getByText('sent oldest first when you resume it').waitFor();
   await page.getByRole('button', { name: 'Save' }).click();
   await expect.poll(async () => (await stored()).name, { timeout: 10_000 }).toBe('Mine again');
   // Nothing is typed, so the form follows.
@@ -104,17 +104,20 @@ describe('the health of a subscription', () => {
     );
     const page = await installation.openAs(customer, `subscriptions/${webhook}`);
     const health = page.getByRole('region', { name: 'Health' });
-    await health.getByText('The last attempt failed').waitFor();
+    await health.getByText('Every attempt since the last success has failed').waitFor();
     await installation.report(customer);
-    await health.getByText('the circuit is open').waitFor();
-    await health.getByText(/works again, at the earliest in \d+ seconds, at/).waitFor();
-    await health.getByText(/Newest failed notification: your server answered 500 at/).waitFor();
-    await health.getByText(/this subscription is switched off in 4 days, at/).waitFor();
+    await health.getByText('notifications are held back until it works again').waitFor();
+    await health.getByText(/Next try in \d+ seconds, at/).waitFor();
+    await health.getByText('Last failure 500').waitFor();
+    await health.getByText(/Switched off on \w+ \d+ unless an attempt succeeds/).waitFor();
+    await page.locator('.heading .pill', { hasText: 'failing' }).waitFor();
     installation.receiver.answering = (_, response) => response.end();
-    await customer.client.post(`/v1/webhooks/${webhook}/test`);
+    await health.getByRole('button', { name: 'Send test' }).click();
+    await page.getByText('Your server accepted this notification').waitFor();
+    await page.goBack();
     await isHealthy(page);
-    await health.getByText('Deliveries that failed before keep their own next tries.').waitFor();
-    await health.getByRole('link', { name: 'See those that wait' }).click();
+    await health.getByText('Deliveries that failed before keep their own times').waitFor();
+    await health.getByRole('link', { name: 'See them, or send them now' }).click();
     await page.locator('.pill', { hasText: 'retrying' }).waitFor();
     expect(page.url()).toContain(`deliveries?webhookId=${webhook}&state=pending`);
   });
@@ -125,8 +128,8 @@ describe('the health of a subscription', () => {
     const page = await installation.openAs(customer, `subscriptions/${webhook}`);
     await installation.report(customer);
     const health = page.getByRole('region', { name: 'Health' });
-    await health.getByText(/Sending goes on in (1 hour|2 hours), at/).waitFor();
-    await page.getByRole('link', { name: 'All its deliveries' }).click();
+    await health.getByText(/Sending resumes in (1 hour|2 hours), at/).waitFor();
+    await page.getByRole('link', { name: 'All deliveries' }).click();
     await page.locator('[role=row] .pill', { hasText: 'held' }).waitFor();
     expect(page.url()).toMatch(new RegExp(`deliveries\\?webhookId=${webhook}$`));
   });
@@ -139,6 +142,7 @@ describe('the health of a subscription', () => {
     const page = await installation.openAs(customer, `subscriptions/${webhook}`);
     await installation.report(customer);
     await page.getByText('Your server answered 410 Gone').waitFor();
+    await page.locator('.heading .pill.neutral', { hasText: 'off' }).waitFor();
     await page.getByRole('button', { name: 'Switch on', exact: true }).waitFor();
     installation.receiver.answering = (_, response) => response.end();
     const step = 'Switch on, and redeliver what was cancelled';
@@ -156,7 +160,7 @@ describe('the secret of a subscription', () => {
     const page = await installation.openAs(customer, `subscriptions/${webhook}?tab=secret`, {
       permissions,
     });
-    const section = page.getByRole('region', { name: 'Secret' });
+    const section = page.getByRole('region', { name: 'Signing secret' });
     const keyNow = async () =>
       (await customer.client.get(`/v1/webhooks/${webhook}/secret`)).json<{ secret: string }>()
         .secret;
@@ -181,7 +185,7 @@ describe('the secret of a subscription', () => {
 
   it('is a public key with Ed25519', async () => {
     const page = await installation.openAs(customer, `subscriptions/${webhook}?tab=settings`);
-    await page.getByText('More: headers').click();
+    await page.locator('summary', { hasText: 'Signature' }).click();
     await page.getByLabel('Signature').selectOption('ed25519');
     await page.getByRole('button', { name: 'Save' }).click();
     const key = await publicKeyOf(page);
@@ -252,9 +256,8 @@ describe('the receiver of a subscription', () => {
   it('is there in five languages', async () => {
     const page = await installation.openAs(customer, `subscriptions/${webhook}?tab=receiver`);
     await start(page, { WEBHOOK_SECRET: 'whsec_AAAA' });
-    const languages = page.getByLabel('Language');
     for (const language of ['Node.js', 'Python', 'Go', 'Java', 'PHP']) {
-      await languages.selectOption(language);
+      await page.getByRole('tab', { name: language }).click();
       const text = await page.getByLabel(`A receiver in ${language}`).innerText();
       for (const header of ['webhook-id', 'webhook-timestamp', 'webhook-signature']) {
         expect(text).toContain(header);

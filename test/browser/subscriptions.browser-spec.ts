@@ -57,24 +57,29 @@ describe('a new subscription', () => {
     await page.keyboard.type('new subscription');
     await page.keyboard.press('Enter');
     await page.getByText('0 of 10 subscriptions.').waitFor();
-    await page.getByLabel('For events of').selectOption(application);
-    await page.getByText('More: headers').click();
+    await page.getByLabel('Application', { exact: true }).selectOption(application);
+    for (const fold of await page.locator('.folded > summary').all()) await fold.click();
     await page.getByLabel('Target URL').fill('ftp://files.example.com');
     await page.getByLabel('Headers').fill('X-Api-Key: f2c1\nHost: x');
     await page.getByLabel('Retries').fill('10, soon');
     await page.getByLabel('Payload').fill('{"n": ');
     await page.getByRole('button', { name: 'Create' }).click();
-    await page.getByText('payload must be valid JSON.').waitFor();
+    await page.getByText('Payload must be valid JSON.').waitFor();
+    await expect.poll(() => page.locator(':focus').getAttribute('aria-invalid')).toBe('true');
     await page.getByLabel('Payload').fill('{"n": 12345678901234567890}');
     await page.getByRole('button', { name: 'Create' }).click();
     for (const label of ['Target URL', 'Headers', 'Retries']) {
       const field = page.getByLabel(label, { exact: true });
       await expect.poll(() => field.getAttribute('aria-invalid'), { timeout: 10_000 }).toBe('true');
     }
+    await page.getByText(/^Target URL must be/).waitFor();
+    await page.getByText(/^Headers \(Host\) /).waitFor();
+    await page.getByText(/^Retries \(2\) /).waitFor();
     await page.getByLabel('Target URL').fill(installation.receiver.url);
     await page.getByLabel('Headers').fill('X-Api-Key: f2c1');
     await page.getByLabel('Retries').fill('10, 60');
-    await page.getByLabel('everything, later kinds too').uncheck();
+    await page.getByText('2 retries over 1 minute').waitFor();
+    await page.getByLabel('all, including future ones').uncheck();
     for (const kind of ['call', 'transcription']) await page.getByLabel(kind).uncheck();
     await page.getByRole('button', { name: 'Create' }).click();
     await page.locator('.heading .pill', { hasText: 'healthy' }).waitFor();
@@ -85,13 +90,29 @@ describe('a new subscription', () => {
     ]);
   });
 
+  it('keeps its button in view on a phone, and summarizes what is folded', async () => {
+    const viewport = { width: 390, height: 700 };
+    const page = await installation.openAs(customer, 'subscriptions/new', { viewport });
+    const button = page.getByRole('button', { name: 'Create' });
+    const end = async () => {
+      const { y, height } = (await button.boundingBox())!;
+      return y + height;
+    };
+    await page.getByText('0 of 10 subscriptions.').waitFor();
+    expect(await end()).toBeLessThanOrEqual(viewport.height);
+    await page.locator('summary', { hasText: 'Headers' }).click();
+    await page.getByLabel('Headers').fill('X-A: 1\nX-B: 2');
+    await page.locator('summary').getByText('2 headers').waitFor();
+    expect(await end()).toBeLessThanOrEqual(viewport.height);
+  });
+
   it('is refused room before the limit is hit', async () => {
     const application = await anApplication();
     for (let n = 0; n < 10; n += 1) await installation.aSubscription(customer);
     const page = await installation.openAs(customer, 'subscriptions/new');
     await page.getByText('10 of 10 subscriptions: that is the limit.').waitFor();
     expect(await page.getByRole('button', { name: 'Create' }).isDisabled()).toBe(true);
-    await page.getByLabel('For events of').selectOption(application);
+    await page.getByLabel('Application', { exact: true }).selectOption(application);
     await page.getByText('0 of 10 subscriptions.').waitFor();
     expect(await page.getByRole('button', { name: 'Create' }).isEnabled()).toBe(true);
   });

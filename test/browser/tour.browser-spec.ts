@@ -90,7 +90,7 @@ it('leads a customer from the login to a repaired receiver', async () => {
   await goTo(page, 'Subscriptions');
   await page.getByRole('link', { name: 'Billing' }).click();
   await healthOn(page)
-    .getByText(/works again, at the earliest in \d+/)
+    .getByText(/Next try in \d+/)
     .waitFor();
   await goTo(page, 'Overview');
   await page.locator('.plot canvas').nth(1).waitFor();
@@ -99,7 +99,7 @@ it('leads a customer from the login to a repaired receiver', async () => {
   answer(200, 'thanks');
   await goTo(page, 'Subscriptions');
   await page.getByRole('link', { name: 'Billing' }).click();
-  await page.getByRole('button', { name: 'Send test' }).click();
+  await healthOn(page).getByRole('button', { name: 'Send test' }).click();
   await verdict.getByText('Your server accepted this notification with 200').waitFor();
 
   // What failed is sent again.

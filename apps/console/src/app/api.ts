@@ -1,7 +1,7 @@
 import { type Answer, answerOf, createClient, RefusedError } from '#libs/client';
 import { API_URL } from './addresses.js';
 import { isAttended } from './attention.js';
-import { areAllShown } from './faults.js';
+import { areAllShown, inWords } from './faults.js';
 import { sessionEnded } from './session-state.js';
 
 export { answerOf, RefusedError };
@@ -41,10 +41,16 @@ export function sentenceOf(error: unknown): string {
   return 'Something went wrong in this page. Reload it.';
 }
 
-/** What is wrong with each field, by its name; empty if the error is not about fields. */
-export function faultsOf(error: unknown): Record<string, string> {
+/**
+ * What is wrong with each field, by its name; empty if the error is not about fields.
+ * @param labels what the inputs are called: see {@link inWords}
+ */
+export function faultsOf(
+  error: unknown,
+  labels: Readonly<Record<string, string>> = {},
+): Record<string, string> {
   const faults = error instanceof RefusedError ? (error.problem?.errors ?? []) : [];
-  return Object.fromEntries(faults.map(({ field, message }) => [field, message]));
+  return inWords(Object.fromEntries(faults.map(({ field, message }) => [field, message])), labels);
 }
 
 /** What is wrong with a form and cannot be said beside one of its inputs; undefined if all can. */

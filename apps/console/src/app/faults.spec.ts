@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { areAllShown, faultAt } from './faults.js';
+import { areAllShown, faultAt, inWords } from './faults.js';
 
 const FAULTS = {
   name: 'name is required.',
@@ -27,4 +27,29 @@ describe('the faults of a form', () => {
     expect(areAllShown({}, ['name'])).toBe(false);
     expect(areAllShown({ '': 'It is no object.' }, ['name'])).toBe(false);
   });
+});
+
+it('names fields as their labels do', () => {
+  const labels = {
+    name: 'Name',
+    headers: 'Headers',
+    'retry/schedule': 'Retries',
+    voiceUrl: 'Voice URL',
+  };
+  const faults = {
+    name: 'name is required.',
+    voiceUrl: 'voiceUrl or messagingUrl is required.',
+    '/headers/X~1name': '/headers/X~1name must not be empty.',
+    '/retry/schedule/1': '/retry/schedule/1 must be a whole number.',
+    targetUrl: 'targetUrl is required.',
+    event: 'The event is unknown to voiceUrl.',
+  };
+  expect(Object.values(inWords(faults, labels))).toEqual([
+    'Name is required.',
+    'Voice URL or messagingUrl is required.',
+    'Headers (X/name) must not be empty.',
+    'Retries (2) must be a whole number.',
+    'targetUrl is required.',
+    'The event is unknown to Voice URL.',
+  ]);
 });

@@ -1,11 +1,21 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'react';
+import { Confirm } from '../components/confirm.js';
 import { Dialog } from '../components/dialog.js';
 import { faultsOf, sentenceOf } from './api.js';
+import { useDraft } from './drafts.js';
+import type { Texts } from './editing.js';
+import { useFaultFocus } from './fault-focus.js';
 
-/** A dialog that makes something. */
+const textsOf = (form: HTMLFormElement): Texts => Object.fromEntries(new FormData(form)) as Texts;
+
+/**
+ * A dialog that makes something. It asks before it loses what was typed. If the page is left meanwhile, the draft
+ * named `label` is kept: open the dialog again with `useHasDraft`.
+ */
 export function FormDialog({
   label,
   action,
+  labels,
   made: { error, isPending },
   onSubmit,
   onClose,
@@ -14,40 +24,86 @@ export function FormDialog({
   label: string;
   /** What the button says. */
   action: string;
+  /** Of the inputs, by the API's names. */
+  labels: Readonly<Record<string, string>>;
   /** The request, and why the API refused it. */
   made: { error: Error | null; isPending: boolean };
-  /** Gets the text of an input by its name. */
-  onSubmit: (text: (name: string) => string) => void;
+  /** Gets the text of an input by its name, and what to call when it is done. */
+  onSubmit: (text: (name: string) => string, done: () => void) => void;
   onClose: () => void;
   /** The inputs. */
   children: (faults: Record<string, string>) => ReactNode;
 }) {
-  const faults = faultsOf(error);
+  const { draft, latest, keep } = useDraft<Texts>(label);
+  const [isAsked, setIsAsked] = useState(false);
+  const element = useFaultFocus(error);
+  const untouched = useRef<Texts>(undefined);
+  const faults = faultsOf(error, labels);
   const isOther = error && Object.keys(faults).length === 0;
+
+  const restore = useEffectEvent((form: HTMLFormElement) => {
+    untouched.current ??= textsOf(form);
+    for (const [name, text] of Object.entries(latest() ?? {})) {
+      (form.elements.namedItem(name) as HTMLInputElement).value = text;
+    }
+  });
+  useEffect(() => {
+    if (element.current) restore(element.current);
+  }, [element]);
+
+  function note(form: HTMLFormElement): void {
+    const texts = textsOf(form);
+    const isTyped = Object.entries(texts).some(
+      ([name, text]) => untouched.current?.[name] !== text,
+    );
+    keep(isTyped ? texts : undefined);
+  }
+
+  function leave(): void {
+    keep(undefined);
+    onClose();
+  }
+  const close = () => (draft ? setIsAsked(true) : onClose());
+
   return (
-    <Dialog label={label} onClose={onClose}>
-      <h2>{label}</h2>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          const form = new FormData(event.currentTarget);
-          onSubmit((name) => form.get(name) as string);
-        }}
-        noValidate
-      >
-        {children(faults)}
-        <p className="problem" role="alert">
-          {isOther && sentenceOf(error)}
-        </p>
-        <div className="tools">
-          <button type="submit" className="primary" disabled={isPending}>
-            {action}
-          </button>
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <>
+      <Dialog label={label} onClose={close}>
+        <h2>{label}</h2>
+        <form
+          ref={element}
+          onInput={({ currentTarget }) => note(currentTarget)}
+          onSubmit={(event) => {
+            event.preventDefault();
+            const texts = textsOf(event.currentTarget);
+            onSubmit((name) => texts[name] ?? '', leave);
+          }}
+          noValidate
+        >
+          {children(faults)}
+          <p className="problem" role="alert">
+            {isOther && sentenceOf(error)}
+          </p>
+          <div className="tools">
+            <button type="submit" className="primary" disabled={isPending}>
+              {action}
+            </button>
+            <button type="button" onClick={close}>
+              Cancel
+            </button>
+          </div>
+        </form>
+      </Dialog>
+      {isAsked && (
+        <Confirm
+          label="Leave without saving?"
+          action="Leave"
+          isBusy={false}
+          onConfirm={leave}
+          onClose={() => setIsAsked(false)}
+        >
+          <p>What you typed is lost.</p>
+        </Confirm>
+      )}
+    </>
   );
 }

@@ -1,6 +1,8 @@
 import type { UseMutationResult } from '@tanstack/react-query';
+import { Save } from 'lucide-react';
 import { type ReactNode, type SubmitEvent, useState } from 'react';
 import { Conflict } from '../components/conflict.js';
+import { FormFoot } from '../components/form.js';
 import { faultsOf, otherProblem } from './api.js';
 import { type Edited, type Texts, useEditing } from './editing.js';
 import { useFaultFocus } from './fault-focus.js';
@@ -36,10 +38,21 @@ export function SettingsSection<Values extends Texts>({
 
   function submit(event: SubmitEvent<HTMLFormElement>): void {
     event.preventDefault();
-    const found = check?.(form.values) ?? {};
+    const { values, base } = form;
+    const found = check?.(values) ?? {};
     setOwn(found);
     if (Object.keys(found).length > 0) return;
-    update.mutate({ values: form.values, base: form.base }, { onSuccess: form.saved });
+    // The promise is kept even if the form is left meanwhile; `update.error` tells of a refusal.
+    update.mutateAsync({ values, base }).then(
+      (version) => form.saved(values, version),
+      () => undefined,
+    );
+  }
+
+  function discard(): void {
+    form.discard();
+    setOwn({});
+    update.reset();
   }
 
   const { changedByOthers } = form;
@@ -51,30 +64,28 @@ export function SettingsSection<Values extends Texts>({
       <form ref={element} className="settings" onSubmit={submit} noValidate>
         {children({
           values: form.values,
-          faults: { ...faultsOf(update.error), ...own },
+          faults: { ...faultsOf(update.error, labels), ...own },
           onChange: form.change,
         })}
-        {changedByOthers && !update.isPending ? (
-          <Conflict
-            what={what}
-            fields={changedByOthers.map((name) => labels[name] ?? name)}
-            onKeep={() => {
-              form.rebase();
-              update.reset();
-            }}
-            onDiscard={() => {
-              form.discard();
-              update.reset();
-            }}
-          />
-        ) : (
-          <p className="problem" role="alert">
-            {form.isDirty && otherProblem(update.error, Object.keys(labels))}
-          </p>
-        )}
-        <button type="submit" className="primary" disabled={!form.isDirty || update.isPending}>
-          Save
-        </button>
+        <FormFoot
+          action="Save"
+          icon={<Save size={15} aria-hidden />}
+          isDisabled={!form.isDirty || update.isPending}
+          problem={form.isDirty && otherProblem(update.error, Object.keys(labels))}
+          onDiscard={form.isDirty ? discard : undefined}
+        >
+          {changedByOthers && !update.isPending && (
+            <Conflict
+              what={what}
+              fields={changedByOthers.map((name) => labels[name] ?? name)}
+              onKeep={() => {
+                form.rebase();
+                update.reset();
+              }}
+              onDiscard={discard}
+            />
+          )}
+        </FormFoot>
       </form>
     </section>
   );

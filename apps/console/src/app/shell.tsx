@@ -11,6 +11,7 @@ import { Toasts } from '../components/toast.js';
 import { API_URL } from './addresses.js';
 import { AccountPicker } from './account-picker.js';
 import { Boundary } from './boundary.js';
+import { forgetDraftsOfOthers } from './drafts.js';
 import { useIsNarrow } from './media.js';
 import { openPalette, Palette, useCommands } from './palette.js';
 import { type PageEntry, pagesFor } from './pages.js';
@@ -22,13 +23,14 @@ import { theme, THEMES } from './theme.js';
 
 /** What surrounds every page: navigation, palette, toasts. */
 export function Shell() {
-  const { role } = useUser();
+  const { role, userId } = useUser();
   const pages = pagesFor(role);
   // What the palette and the navigation offer.
   const offered = pages.filter(({ ofOwn }) => !ofOwn || role === 'account');
   const isNarrow = useIsNarrow();
   const [location, navigate] = useLocation();
   useEffect(openStream, []);
+  useEffect(() => forgetDraftsOfOthers(userId), [userId]);
   useCommands([
     ...offered.flatMap(({ path, name }) =>
       name === undefined ? [] : [{ name, group: 'Pages', run: () => navigate(path) }],

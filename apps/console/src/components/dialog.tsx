@@ -16,9 +16,12 @@ export function Dialog({
   children: ReactNode;
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
+  // The browser closes it without asking when Escape is pressed twice, but it may be shown on.
+  useEffect(() => {
+    if (!dialog.current?.open) dialog.current?.showModal();
+  });
   useEffect(() => {
     const element = dialog.current;
-    element?.showModal();
     return () => element?.close();
   }, []);
   return (
@@ -26,7 +29,9 @@ export function Dialog({
       ref={dialog}
       aria-label={label}
       className={className}
-      onClose={onClose}
+      onClose={() => {
+        if (!dialog.current?.open) onClose();
+      }}
       onCancel={(event) => {
         event.preventDefault();
         onClose();

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { sentenceOf } from '../../app/api.js';
+import { useHasDraft } from '../../app/drafts.js';
 import { useCommands } from '../../app/palette.js';
 import { Confirm } from '../../components/confirm.js';
 import { PasswordOnce } from '../../components/password-once.js';
@@ -16,7 +17,7 @@ export function Credentials({
   account: Account;
   changes: ReturnType<typeof useAccountChanges>;
 }) {
-  const [isNew, setIsNew] = useState(false);
+  const [isNew, setIsNew] = useState(useHasDraft('New credential'));
   const [leaving, setLeaving] = useState<Credential>();
   function open(): void {
     add.reset();

@@ -3,30 +3,39 @@ import { Field } from '../../components/field.js';
 import { timeOfInput } from '../../components/filter-values.js';
 import type { useAccountChanges } from './account.queries.js';
 
+const LABELS = { password: 'Password', expiresAt: 'Expires' };
+
 /** The form for a new credential. */
 export function NewCredential({
   add,
   onClose,
 }: Pick<ReturnType<typeof useAccountChanges>, 'add'> & { onClose: () => void }) {
-  function submit(text: (name: string) => string): void {
+  function submit(text: (name: string) => string, done: () => void): void {
     const password = text('password');
     const expiresAt = timeOfInput(text('expiresAt'));
     const fields = { ...(password !== '' && { password }), ...(expiresAt !== '' && { expiresAt }) };
-    add.mutate(fields, { onSuccess: onClose });
+    add.mutate(fields, { onSuccess: done });
   }
   return (
-    <FormDialog label="New credential" action="Add" made={add} onSubmit={submit} onClose={onClose}>
+    <FormDialog
+      label="New credential"
+      action="Add"
+      labels={LABELS}
+      made={add}
+      onSubmit={submit}
+      onClose={onClose}
+    >
       {(faults) => (
         <>
           <Field
-            label="Password"
+            label={LABELS.password}
             hint="8 to 200 characters. Leave it empty to have one generated."
             error={faults['password']}
           >
             <input name="password" type="password" autoComplete="new-password" autoFocus />
           </Field>
           <Field
-            label="Expires"
+            label={LABELS.expiresAt}
             hint="In your time zone. Leave it empty if it never does."
             error={faults['expiresAt']}
           >

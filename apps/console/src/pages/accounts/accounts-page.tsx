@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
+import { useHasDraft } from '../../app/drafts.js';
 import { useCommands } from '../../app/palette.js';
 import { Problem } from '../../app/problem.js';
 import { Pill } from '../../components/notice.js';
@@ -47,7 +48,7 @@ const COLUMNS: readonly Column<User>[] = [
 export default function AccountsPage() {
   const list = useInfiniteQuery(usersQuery);
   const create = useCreateUser();
-  const [isNew, setIsNew] = useState(false);
+  const [isNew, setIsNew] = useState(useHasDraft('New account'));
 
   function open(): void {
     create.reset();

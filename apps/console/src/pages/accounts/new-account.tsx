@@ -2,6 +2,8 @@ import { FormDialog } from '../../app/form-dialog.js';
 import { Field } from '../../components/field.js';
 import type { Role, useCreateUser } from './accounts.queries.js';
 
+const LABELS = { username: 'Username', role: 'Role', password: 'Password' };
+
 /** The form for a new user. */
 export function NewAccount({
   create,
@@ -10,19 +12,20 @@ export function NewAccount({
   create: ReturnType<typeof useCreateUser>;
   onClose: () => void;
 }) {
-  function submit(text: (name: string) => string): void {
+  function submit(text: (name: string) => string, done: () => void): void {
     const password = text('password');
     const user = {
       username: text('username').trim(),
       role: text('role') as Role,
       ...(password !== '' && { password }),
     };
-    create.mutate(user, { onSuccess: onClose });
+    create.mutate(user, { onSuccess: done });
   }
   return (
     <FormDialog
       label="New account"
       action="Create"
+      labels={LABELS}
       made={create}
       onSubmit={submit}
       onClose={onClose}
@@ -30,14 +33,14 @@ export function NewAccount({
       {(faults) => (
         <>
           <Field
-            label="Username"
+            label={LABELS.username}
             hint="A letter, and up to 63 more letters, digits or . _ @ -"
             error={faults['username']}
           >
             <input name="username" autoFocus autoComplete="off" spellCheck={false} />
           </Field>
           <Field
-            label="Role"
+            label={LABELS.role}
             hint="The platform reports events, and manages accounts."
             error={faults['role']}
           >
@@ -47,7 +50,7 @@ export function NewAccount({
             </select>
           </Field>
           <Field
-            label="Password"
+            label={LABELS.password}
             hint="8 to 200 characters. Leave it empty to have one generated."
             error={faults['password']}
           >

@@ -1,5 +1,6 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { answerOf, api, type Schemas } from '../../app/api.js';
+import { forgetDraftsAt } from '../../app/drafts.js';
 import { showToast } from '../../components/toast.js';
 import { type ApplicationValues, changesOf } from './application-values.js';
 
@@ -73,6 +74,7 @@ export function useDeleteApplication(id: string, version: string) {
     },
     onSuccess: async () => {
       showToast('The application is deleted.');
+      forgetDraftsAt(`/applications/${id}`);
       // It is shown until the page is left.
       for (const key of ['application', 'applications', 'webhook', 'webhooks']) {
         await client.invalidateQueries({ queryKey: [key], refetchType: 'none' });

@@ -1,9 +1,11 @@
-import '../subscription/subscription.css';
+import { Plus } from 'lucide-react';
 import { idOf } from '#libs/client';
-import { type SubmitEvent, useState } from 'react';
+import type { SubmitEvent } from 'react';
 import { useLocation } from 'wouter';
 import { faultsOf, otherProblem } from '../../app/api.js';
+import { useEditing } from '../../app/editing.js';
 import { useFaultFocus } from '../../app/fault-focus.js';
+import { FormFoot } from '../../components/form.js';
 import { Page } from '../../components/page.js';
 import { ApplicationFields } from './application-fields.js';
 import { APPLICATION_LABELS, NEW_APPLICATION } from './application-values.js';
@@ -11,7 +13,7 @@ import { useCreateApplication } from './application.queries.js';
 
 /** Makes an application. */
 export default function NewApplicationPage() {
-  const [values, setValues] = useState(NEW_APPLICATION);
+  const form = useEditing({ values: NEW_APPLICATION, version: '' });
   const [, navigate] = useLocation();
   const create = useCreateApplication();
 
@@ -19,25 +21,34 @@ export default function NewApplicationPage() {
 
   function submit(event: SubmitEvent<HTMLFormElement>): void {
     event.preventDefault();
-    create.mutate(values, {
-      onSuccess: (made) => navigate(`/applications/${idOf(made)}`),
+    create.mutate(form.values, {
+      onSuccess: (made) => {
+        form.discard();
+        navigate(`/applications/${idOf(made)}`);
+      },
     });
+  }
+
+  function discard(): void {
+    form.discard();
+    create.reset();
   }
 
   return (
     <Page title="New application">
       <form ref={element} className="settings" onSubmit={submit} noValidate>
         <ApplicationFields
-          values={values}
-          faults={faultsOf(create.error)}
-          onChange={(some) => setValues({ ...values, ...some })}
+          values={form.values}
+          faults={faultsOf(create.error, APPLICATION_LABELS)}
+          onChange={form.change}
         />
-        <p className="problem" role="alert">
-          {otherProblem(create.error, Object.keys(APPLICATION_LABELS))}
-        </p>
-        <button type="submit" className="primary" disabled={create.isPending}>
-          Create
-        </button>
+        <FormFoot
+          action="Create"
+          icon={<Plus size={15} aria-hidden />}
+          isDisabled={create.isPending}
+          problem={otherProblem(create.error, Object.keys(APPLICATION_LABELS))}
+          onDiscard={form.isDirty ? discard : undefined}
+        />
       </form>
     </Page>
   );

@@ -9,6 +9,7 @@ import { Dialog } from '../../components/dialog.js';
 import { Field } from '../../components/field.js';
 import { type Filter, FilterBar, useFilters } from '../../components/filter-bar.js';
 import { Figure, Figures } from '../../components/figure.js';
+import { Folded, FormFoot, FormGroup } from '../../components/form.js';
 import { JsonText } from '../../components/json-text.js';
 import { Menu } from '../../components/menu.js';
 import { EmptyState, Pill, Notice, type Tone } from '../../components/notice.js';
@@ -69,6 +70,23 @@ export default function ComponentsPage() {
       <Field label="Name" hint="1 to 255 characters" error="Must not be empty.">
         <input />
       </Field>
+      <h2>FormGroup, Folded, FormFoot</h2>
+      <form className="settings">
+        <FormGroup title="How">
+          <Folded title="Headers" summary="2 headers" isWrong={false}>
+            <Field label="Headers">
+              <textarea />
+            </Field>
+          </Folded>
+        </FormGroup>
+        <FormFoot
+          action="Save"
+          icon={undefined}
+          isDisabled={false}
+          problem={undefined}
+          onDiscard={() => showToast('Discarded')}
+        />
+      </form>
       <h2>FilterBar, useFilters</h2>
       <FilterBar filters={FILTERS} />
       <p>

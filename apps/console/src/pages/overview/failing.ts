@@ -1,7 +1,7 @@
 import { type Condition, conditionsOf } from '../subscription/health.js';
 import type { Subscription } from './subscriptions.queries.js';
 
-export const isBad = ({ tone }: Condition): boolean => tone === 'bad';
+export const isBad = ({ needsAttention }: Condition): boolean => needsAttention;
 
 /** The subscriptions that are failing, or that the service switched off; those that fail the longest first. */
 export function failingOf(subscriptions: readonly Subscription[]): Subscription[] {

@@ -2,25 +2,40 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { Link } from 'wouter';
 import { useStream } from '../../app/stream.js';
-import { LocalTime, RelativeTime } from '../../components/time.js';
-import { outcomeOf } from '../delivery/verdict.js';
-import type { Condition, Moment } from './health.js';
+import { AnswerCode } from '../../components/answer-code.js';
+import { Day, LocalTime, RelativeTime } from '../../components/time.js';
+import type { Condition } from './health.js';
 import { lastFailureQuery } from './subscription.queries.js';
 
-/** Since when something is true of a subscription, what happens next, and what happens if nothing changes. */
-export function Moments({ of: { since, next, warning } }: { of: Condition }) {
-  return [since, next, warning].map((moment) => moment && <When key={moment.text} {...moment} />);
-}
-
-function When({ text, at }: Moment) {
+/** In one line: since when something is true of a subscription, why, what happens next, and what if nothing changes. */
+export function Moments({
+  of: { since, next, warning, needsAttention },
+  webhookId,
+}: {
+  of: Condition;
+  webhookId: string;
+}) {
   return (
-    <p>
-      {text}
-      {at !== undefined && (
-        <>
-          {' '}
-          <RelativeTime at={at} />, at <LocalTime at={at} />.
-        </>
+    <p className="moments">
+      {since?.at !== undefined && (
+        <span>
+          {since.text} <RelativeTime at={since.at} />
+        </span>
+      )}
+      {needsAttention && <LastFailure webhookId={webhookId} />}
+      <span>
+        {next.text}
+        {next.at !== undefined && (
+          <>
+            {' '}
+            <RelativeTime at={next.at} />, at <LocalTime at={next.at} />
+          </>
+        )}
+      </span>
+      {warning?.at !== undefined && (
+        <span>
+          {warning.text} <Day at={warning.at} /> unless an attempt succeeds
+        </span>
       )}
     </p>
   );
@@ -46,15 +61,16 @@ export function useLastFailure(webhookId: string) {
 }
 
 /** Why a subscription fails. */
-export function LastFailure({ webhookId }: { webhookId: string }) {
+function LastFailure({ webhookId }: { webhookId: string }) {
   const data = useLastFailure(webhookId);
   return (
     data && (
-      <p>
-        Newest failed notification: your server {outcomeOf(data.attempt)} at{' '}
-        <LocalTime at={data.attempt.at} />.{' '}
-        <Link href={`/deliveries/${data.deliveryId}`}>See the delivery</Link>
-      </p>
+      <span>
+        Last failure{' '}
+        <Link href={`/deliveries/${data.deliveryId}`}>
+          <AnswerCode {...data.attempt} />
+        </Link>
+      </span>
     )
   );
 }

@@ -1,10 +1,14 @@
-import { useState } from 'react';
+import type { ReactNode } from 'react';
 import { faultAt } from '../../app/faults.js';
 import { Field } from '../../components/field.js';
+import { Folded, FormGroup } from '../../components/form.js';
 import { EVENT_KINDS } from '../subscriptions/event-kinds.js';
 import { ResourceChoices } from './resource-choices.js';
 import {
-  NEW_SUBSCRIPTION,
+  headersText,
+  payloadText,
+  retriesText,
+  SIGNATURES,
   SUBSCRIPTION_LABELS as LABELS,
   type SubscriptionValues,
 } from './values.js';
@@ -14,109 +18,117 @@ export function SubscriptionFields({
   values,
   faults,
   onChange,
+  application,
 }: {
   values: SubscriptionValues;
   faults: Record<string, string>;
   onChange: (some: Partial<SubscriptionValues>) => void;
+  /** The choice of the application, where there is one. */
+  application?: ReactNode;
 }) {
   const faultOf = (name: string) => faultAt(faults, name);
+  const isWrong = (...names: string[]) => names.some((name) => faultOf(name) !== undefined);
   const textOf = (name: keyof SubscriptionValues) => ({
     value: values[name],
     autoComplete: 'off',
     spellCheck: false,
     onChange: ({ target }: { target: { value: string } }) => onChange({ [name]: target.value }),
   });
-  const isWrong = FOLDED.some((name) => faultOf(name) !== undefined);
-  const [isOpen, setIsOpen] = useState(isMoreSet(values));
   return (
     <>
-      <Field
-        label={LABELS.name}
-        hint="For people; it goes into the notifications, too."
-        error={faultOf('name')}
-      >
-        <input {...textOf('name')} />
-      </Field>
-      <Field label={LABELS.event} error={faultOf('event')}>
-        <select {...textOf('event')}>
-          {Object.entries(EVENT_KINDS).map(([kind, meaning]) => (
-            <option key={kind} value={kind}>
-              {kind}: {meaning}
-            </option>
-          ))}
-        </select>
-      </Field>
-      <ResourceChoices
-        label={LABELS.resource}
-        value={values.resource}
-        error={faultOf('resource')}
-        onChange={(resource) => onChange({ resource })}
-      />
-      <Field
-        label={LABELS.targetUrl}
-        hint="Where notifications are posted to. A user and a password in it are sent as Basic, and shown as ***."
-        error={faultOf('targetUrl')}
-      >
-        <input {...textOf('targetUrl')} inputMode="url" placeholder="https://" />
-      </Field>
-      <details
-        open={isOpen || isWrong}
-        onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}
-      >
-        <summary>More: headers, payload, retries, signature</summary>
-        <Field
-          label={LABELS.headers}
-          hint="Sent with every notification: one on each line, such as X-Api-Key: f2c1a0b9. A value that is shown as *** stays as it is."
-          error={faultOf('headers')}
-        >
-          <textarea {...textOf('headers')} />
-        </Field>
-        <Field
-          label={LABELS.payload}
-          hint='A JSON object that goes into the notifications as it stands here, such as {"order": 4711}.'
-          error={faultOf('payload')}
-        >
-          <textarea {...textOf('payload')} />
-        </Field>
-        <Field
-          label={LABELS.schedule}
-          hint="Seconds before each retry, such as 10, 60, 600. Empty: the usual schedule. none: a single attempt."
-          error={faultOf('retry/schedule') ?? faults['retry']}
-        >
-          <input {...textOf('schedule')} />
-        </Field>
-        <Field
-          label={LABELS.timeoutMs}
-          hint="How long your answer may take, in ms. Empty: the usual time."
-          error={faultOf('retry/timeoutMs')}
-        >
-          <input {...textOf('timeoutMs')} inputMode="numeric" />
-        </Field>
-        <Field
-          label={LABELS.signature}
-          hint="With hmac-sha256, your server knows the secret. With ed25519, it only needs a public key. After a change, the old key signs beside the new one for 24 hours."
-          error={faultOf('signature')}
-        >
-          <select {...textOf('signature')}>
-            <option>hmac-sha256</option>
-            <option>ed25519</option>
+      <FormGroup title="What">
+        {application}
+        <Field label={LABELS.event} error={faultOf('event')}>
+          <select {...textOf('event')}>
+            {Object.entries(EVENT_KINDS).map(([kind, meaning]) => (
+              <option key={kind} value={kind}>
+                {kind}: {meaning}
+              </option>
+            ))}
           </select>
         </Field>
-      </details>
+        <ResourceChoices
+          label={LABELS.resource}
+          value={values.resource}
+          error={faultOf('resource')}
+          onChange={(resource) => onChange({ resource })}
+        />
+      </FormGroup>
+      <FormGroup title="Where">
+        <Field
+          label={LABELS.targetUrl}
+          hint="Your server’s address. A user name and password in it are sent as Basic authentication, and shown as ***."
+          error={faultOf('targetUrl')}
+        >
+          <input {...textOf('targetUrl')} inputMode="url" placeholder="https://" />
+        </Field>
+        <Field
+          label={LABELS.name}
+          hint="Optional. It also appears in the notifications."
+          error={faultOf('name')}
+        >
+          <input {...textOf('name')} />
+        </Field>
+      </FormGroup>
+      <FormGroup title="How">
+        <Folded
+          title={LABELS.signature}
+          summary={SIGNATURES[values.signature] ?? values.signature}
+          isWrong={isWrong('signature')}
+        >
+          <Field
+            label={LABELS.signature}
+            hint="With HMAC-SHA256, your server knows the secret. With Ed25519, it needs only a public key. After a change, the old key also signs for 24 hours."
+            error={faultOf('signature')}
+          >
+            <select {...textOf('signature')}>
+              {Object.entries(SIGNATURES).map(([signature, name]) => (
+                <option key={signature} value={signature}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </Field>
+        </Folded>
+        <Folded title={LABELS.headers} summary={headersText(values)} isWrong={isWrong('headers')}>
+          <Field
+            label={LABELS.headers}
+            hint="Sent with every notification, one on each line, for example X-Api-Key: f2c1a0b9. A value shown as *** is kept."
+            error={faultOf('headers')}
+          >
+            <textarea {...textOf('headers')} />
+          </Field>
+        </Folded>
+        <Folded
+          title="Retries and timeout"
+          summary={retriesText(values)}
+          isWrong={isWrong('retry')}
+        >
+          <Field
+            label={LABELS.schedule}
+            hint="The seconds before each retry, for example 10, 60, 600. Leave it empty for the default schedule, or write none for a single attempt."
+            error={faultOf('retry/schedule') ?? faults['retry']}
+          >
+            <input {...textOf('schedule')} />
+          </Field>
+          <Field
+            label={LABELS.timeoutMs}
+            hint="How many milliseconds your server has to answer. Leave it empty for the default."
+            error={faultOf('retry/timeoutMs')}
+          >
+            <input {...textOf('timeoutMs')} inputMode="numeric" />
+          </Field>
+        </Folded>
+        <Folded title={LABELS.payload} summary={payloadText(values)} isWrong={isWrong('payload')}>
+          <Field
+            label={LABELS.payload}
+            hint='A JSON object that goes into every notification exactly as you write it, for example {"order": 4711}.'
+            error={faultOf('payload')}
+          >
+            <textarea {...textOf('payload')} />
+          </Field>
+        </Folded>
+      </FormGroup>
     </>
   );
-}
-
-/** What is folded away at first, as the API names it. */
-const FOLDED = ['headers', 'payload', 'retry', 'signature'];
-
-function isMoreSet({
-  headers,
-  payload,
-  schedule,
-  timeoutMs,
-  signature,
-}: SubscriptionValues): boolean {
-  const isSet = [headers, payload, schedule, timeoutMs].some((text) => text !== '');
-  return isSet || signature !== NEW_SUBSCRIPTION.signature;
 }

@@ -1,15 +1,19 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Power, Send } from 'lucide-react';
+import { idOf } from '#libs/client';
 import { useEffect, useRef } from 'react';
-import { Link } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import { useStream } from '../../app/stream.js';
 import { Notice } from '../../components/notice.js';
 import { useNow } from '../../components/time.js';
-import { LastFailure, Moments } from './condition-text.js';
+import { Moments } from './condition-text.js';
+import type { Condition } from './health.js';
 import {
   heldUntilQuery,
   lastRetryQuery,
   type Subscription,
   useSwitchOnAgain,
+  useTest,
 } from './subscription.queries.js';
 import { useConditions } from './use-conditions.js';
 
@@ -36,39 +40,55 @@ export function HealthSection({ subscription }: { subscription: Subscription }) 
     },
   });
   const conditions = useConditions(subscription, heldUntil ?? undefined);
+  const isQuiet = ({ tone }: Condition) => tone === 'good';
   return (
     <section className="conditions" aria-label="Health">
       {conditions
-        .filter(({ tone }) => tone !== 'good')
+        .filter((condition) => !isQuiet(condition))
         .map((condition) => (
-          <Notice key={condition.word} tone={condition.tone}>
-            <p className="strong">{condition.sentence}</p>
-            <Moments of={condition} />
-            {condition.tone === 'bad' && <LastFailure webhookId={id} />}
-            {condition.advice !== undefined && <p>{condition.advice}</p>}
-            {subscription.disabledReason !== undefined && <SwitchOnAgain of={subscription} />}
+          <Notice key={condition.sentence} tone={condition.needsAttention ? 'bad' : condition.tone}>
+            <div className="callout">
+              <div>
+                <p className="strong">{condition.sentence}</p>
+                <Moments of={condition} webhookId={id} />
+              </div>
+              {condition.needsAttention && <Step of={subscription} />}
+            </div>
           </Notice>
         ))}
-      {conditions[0].tone === 'good' && <Waiting webhookId={id} />}
+      {isQuiet(conditions[0]) && <Waiting webhookId={id} />}
     </section>
   );
 }
 
-/** The one step after the service has switched a subscription off, and the server is repaired. */
-function SwitchOnAgain({ of: { id, disabledAt } }: { of: Subscription }) {
+/** The one step once the server works again. */
+function Step({ of: { id, enabled, disabledAt } }: { of: Subscription }) {
   const again = useSwitchOnAgain(id);
-  if (disabledAt === undefined) return null;
-  return (
-    <p className="step">
+  const test = useTest(id);
+  const [, navigate] = useLocation();
+  if (enabled) {
+    return (
       <button
         type="button"
-        className="primary"
-        disabled={again.isPending}
-        onClick={() => again.mutate(disabledAt)}
+        disabled={test.isPending}
+        onClick={() =>
+          test.mutate(undefined, { onSuccess: (made) => navigate(`/deliveries/${idOf(made)}`) })
+        }
       >
-        Switch on, and redeliver what was cancelled
+        <Send size={15} aria-hidden /> Send test
       </button>
-    </p>
+    );
+  }
+  if (disabledAt === undefined) return null;
+  return (
+    <button
+      type="button"
+      className="primary"
+      disabled={again.isPending}
+      onClick={() => again.mutate(disabledAt)}
+    >
+      <Power size={15} aria-hidden /> Switch on, and redeliver what was cancelled
+    </button>
   );
 }
 
@@ -80,9 +100,9 @@ function Waiting({ webhookId }: { webhookId: string }) {
     isAhead && (
       <Notice tone="waiting">
         <p>
-          Deliveries that failed before keep their own next tries.{' '}
+          Deliveries that failed before keep their own times for the next try.{' '}
           <Link href={`/deliveries?webhookId=${webhookId}&state=pending`}>
-            See those that wait, or send them now
+            See them, or send them now
           </Link>
         </p>
       </Notice>

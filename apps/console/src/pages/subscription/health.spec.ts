@@ -41,25 +41,25 @@ describe('an open circuit', () => {
   it('says when it is tried again, and when it is switched off', () => {
     const [only] = conditionsOf({ enabled: true, health: open }, undefined, NOW);
     expect(only).toMatchObject({
-      word: 'circuit open',
+      word: 'failing',
+      needsAttention: true,
       since: { at: SINCE },
       next: { at: LATER },
       warning: { at: DISABLES },
-      advice: expect.stringMatching(/send a test/) as string,
     });
   });
 
   it('waits for the next notification when its time is over', () => {
     const [only] = conditionsOf({ enabled: true, health: open }, undefined, Date.parse(LATER));
-    expect(only.next).toEqual({
-      text: 'The next due notification finds out whether your server works again.',
-    });
+    expect(only.next).toEqual({ text: 'Next try with the next notification' });
   });
 
   it('does not end with a pause, and sends nothing before that ends', () => {
     const paused = { enabled: true, paused: true, health: open };
-    expect(words(paused)).toEqual(['paused', 'circuit open']);
-    expect(conditionsOf(paused, undefined, NOW)[1]?.next.text).toMatch(/^Once it is resumed, /);
+    expect(words(paused)).toEqual(['paused', 'failing']);
+    expect(conditionsOf(paused, undefined, NOW)[1]?.next).toEqual({
+      text: 'Next try after you resume it',
+    });
   });
 });
 
@@ -75,7 +75,7 @@ describe('a hold', () => {
 
   it('is not told where a pause or an open circuit may be why', () => {
     expect(words({ ...ok, paused: true }, LATER)).toEqual(['paused']);
-    expect(words({ enabled: true, health: open }, LATER)).toEqual(['circuit open']);
+    expect(words({ enabled: true, health: open }, LATER)).toEqual(['failing']);
   });
 });
 
@@ -90,16 +90,17 @@ describe('a subscription that is off', () => {
       NOW,
     );
     expect(only).toMatchObject({
-      tone: 'bad',
-      word: 'switched off',
+      tone: 'neutral',
+      word: 'off',
+      needsAttention: true,
       sentence: expect.stringMatching(why) as string,
       since: { at: SINCE },
-      advice: expect.stringMatching(/switch the subscription on/) as string,
     });
   });
 
   it('was switched off by the customer; a pause does not matter', () => {
     const [only, ...others] = conditionsOf({ enabled: false, paused: true }, LATER, NOW);
-    expect([only.word, only.since, others]).toEqual(['off', undefined, []]);
+    expect([only.word, only.needsAttention, others]).toEqual(['off', false, []]);
+    expect(only.since).toBeUndefined();
   });
 });

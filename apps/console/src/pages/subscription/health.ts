@@ -15,56 +15,49 @@ export interface Moment {
 
 /** One thing that is true of a subscription, in plain words. */
 export interface Condition {
+  /** Of the word. */
   tone: Tone;
   /** In a word, for lists. */
   word: string;
+  /** Whether it fails, or the service has switched it off. */
+  needsAttention: boolean;
   sentence: string;
   /** Since when. */
   since?: Moment;
   /** What happens next, and when. */
   next: Moment;
-  /** What happens if nothing changes. */
+  /** What happens then if nothing changes. */
   warning?: Moment;
-  /** What the customer can do. */
-  advice?: string;
 }
 
 export type Conditions = readonly [Condition, ...Condition[]];
 
-const OFF_NEXT = { text: 'Nothing is sent, and new events are not kept for it.' };
-const ON_AGAIN =
-  'switch the subscription on, and redeliver what was cancelled. Its health starts anew.';
+const OFF = {
+  tone: 'neutral',
+  word: 'off',
+  next: { text: 'Nothing is sent, and new events are not kept for it.' },
+} as const;
 
-const OFF: Record<NonNullable<Known['disabledReason']> | 'customer', Omit<Condition, 'since'>> = {
+const OFF_FOR: Record<NonNullable<Known['disabledReason']> | 'customer', Condition> = {
   gone: {
-    tone: 'bad',
-    word: 'switched off',
-    sentence: 'Your server answered 410 Gone, so the service switched this subscription off.',
-    next: OFF_NEXT,
-    advice: `Once your server takes notifications again, ${ON_AGAIN}`,
+    ...OFF,
+    needsAttention: true,
+    sentence: 'Your server answered 410 Gone, so this subscription was switched off.',
   },
   failing: {
-    tone: 'bad',
-    word: 'switched off',
-    sentence:
-      'Every attempt had failed for five days, so the service switched this subscription off.',
-    next: OFF_NEXT,
-    advice: `Once your server works again, ${ON_AGAIN}`,
+    ...OFF,
+    needsAttention: true,
+    sentence: 'Every attempt failed for five days, so this subscription was switched off.',
   },
-  customer: {
-    tone: 'neutral',
-    word: 'off',
-    sentence: 'This subscription is off.',
-    next: OFF_NEXT,
-    advice: 'Switch it on when you want notifications again. To keep events meanwhile, pause it.',
-  },
+  customer: { ...OFF, needsAttention: false, sentence: 'This subscription is off.' },
 };
 
 const PAUSED: Condition = {
   tone: 'waiting',
   word: 'paused',
-  sentence: 'This subscription is paused. New notifications are kept.',
-  next: { text: 'They are sent when you resume it, oldest first. A test is sent all the same.' },
+  needsAttention: false,
+  sentence: 'This subscription is paused.',
+  next: { text: 'New notifications are kept, and sent oldest first when you resume it.' },
 };
 
 /**
@@ -79,8 +72,9 @@ export function conditionsOf(
   now: number,
 ): Conditions {
   if (!enabled) {
-    const since = disabledAt === undefined ? {} : { since: { text: 'Since', at: disabledAt } };
-    return [{ ...OFF[disabledReason ?? 'customer'], ...since }];
+    const since =
+      disabledAt === undefined ? {} : { since: { text: 'Switched off', at: disabledAt } };
+    return [{ ...OFF_FOR[disabledReason ?? 'customer'], ...since }];
   }
   const isOpen = health?.state === 'open';
   const isWaiting = isOpen && isAhead(health.until, now);
@@ -100,41 +94,35 @@ const isAhead = (time: string | undefined, now: number): time is string =>
 type Health = NonNullable<Known['health']>;
 
 const since = ({ since: at }: Health) =>
-  at === undefined ? {} : { since: { text: 'The first of them failed', at } };
+  at === undefined ? {} : { since: { text: 'First failure', at } };
 
 function openCircuit(health: Health, isWaiting: boolean, paused = false): Condition {
   const { until, disablesAt } = health;
   return {
     tone: 'bad',
-    word: 'circuit open',
-    sentence:
-      'At least ten attempts in a row have failed, so notifications are held back (the circuit is open). ' +
-      'Nothing is lost, and what is held back uses up no attempts.',
+    word: 'failing',
+    needsAttention: true,
+    sentence: 'Your server keeps failing, so notifications are held back until it works again.',
     ...since(health),
-    next: {
-      text:
-        `${paused ? 'Once it is resumed, the' : 'The'} next due notification finds out ` +
-        `whether your server works again${isWaiting ? ', at the earliest' : '.'}`,
-      ...(isWaiting && until !== undefined && { at: until }),
-    },
-    ...(disablesAt !== undefined && {
-      warning: {
-        text: 'If every attempt goes on failing, this subscription is switched off',
-        at: disablesAt,
-      },
-    }),
-    advice: 'Once your server works, send a test: its success closes the circuit at once.',
+    next: nextTry(isWaiting ? until : undefined, paused),
+    ...(disablesAt !== undefined && { warning: { text: 'Switched off on', at: disablesAt } }),
   };
+}
+
+function nextTry(at: string | undefined, paused: boolean): Moment {
+  if (paused) return { text: 'Next try after you resume it' };
+  return at === undefined
+    ? { text: 'Next try with the next notification' }
+    : { text: 'Next try', at };
 }
 
 function held(until: string): Condition {
   return {
     tone: 'waiting',
     word: 'on hold',
-    sentence:
-      'Your server asked for a break (429 or 503 with Retry-After), so notifications are held back.',
-    next: { text: 'Sending goes on', at: until },
-    advice: 'There is nothing to do. A test is sent all the same.',
+    needsAttention: false,
+    sentence: 'Your server asked for a break, with a 429 or 503 and Retry-After.',
+    next: { text: 'Sending resumes', at: until },
   };
 }
 
@@ -142,19 +130,17 @@ function failing(health: Health): Condition {
   return {
     tone: 'bad',
     word: 'failing',
-    sentence: 'The last attempt failed, and so did every one since the last success.',
+    needsAttention: true,
+    sentence: 'Every attempt since the last success has failed.',
     ...since(health),
-    next: {
-      text:
-        'Each notification is tried again on its schedule. After ten failures in a row, over at least ' +
-        '30 seconds, notifications are held back, and your server is tried from time to time.',
-    },
+    next: { text: 'Each notification is retried on its schedule' },
   };
 }
 
 const WORKING: Condition = {
   tone: 'good',
   word: 'healthy',
-  sentence: 'All is well: the last attempt succeeded, or there was none yet.',
+  needsAttention: false,
+  sentence: 'The last attempt succeeded, or there was none yet.',
   next: { text: 'Notifications are sent as events come in.' },
 };

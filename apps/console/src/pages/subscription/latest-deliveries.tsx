@@ -35,12 +35,12 @@ export function LatestDeliveries({ webhookId }: { webhookId: string }) {
         <h2 id="latest">Latest deliveries</h2>
         <span className="actions">
           <Link href={`/deliveries?webhookId=${webhookId}`} className="onward">
-            All its deliveries <ArrowRight size={14} aria-hidden />
+            All deliveries <ArrowRight size={14} aria-hidden />
           </Link>
         </span>
       </header>
       {data?.length === 0 && (
-        <p className="muted none">There was none yet. Send a test, and it appears here.</p>
+        <p className="muted none">None yet. Send a test, and it appears here.</p>
       )}
       {data && data.length > 0 && (
         <div className="scrolling">

@@ -9,7 +9,7 @@ const LIMIT = 20;
 /** The API sends no older ones to a new subscription. */
 const OLDEST_MS = 30 * 86_400_000;
 
-/** Says if a new subscription can be sent events that nobody was told of. */
+/** Says if a new subscription can be sent earlier events that reached no subscription. */
 export function MissedBefore({ subscription }: { subscription: Subscription }) {
   const { id, event, resource, applicationId, createdAt } = subscription;
   const isOfOne = resource !== 'all' && !resource.includes(',');
@@ -29,8 +29,8 @@ export function MissedBefore({ subscription }: { subscription: Subscription }) {
   return (
     <Notice tone="waiting">
       <p>
-        {missedText(count, data.isMore, 'earlier event')} {isOne ? 'was' : 'were'} told to nobody:{' '}
-        <Link href={data.path}>look at {isOne ? 'it and send it' : 'them and send them'}</Link>.
+        {missedText(count, data.isMore, 'earlier event')} reached no subscription.{' '}
+        <Link href={data.path}>Look at {isOne ? 'it and send it' : 'them and send them'}</Link>
       </p>
     </Notice>
   );

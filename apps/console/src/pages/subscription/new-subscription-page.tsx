@@ -1,11 +1,15 @@
 import './subscription.css';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Plus } from 'lucide-react';
 import { idOf } from '#libs/client';
 import { type SubmitEvent, useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import { faultsOf, otherProblem } from '../../app/api.js';
+import { useEditing } from '../../app/editing.js';
 import { useFaultFocus } from '../../app/fault-focus.js';
 import { Field } from '../../components/field.js';
+import { FormFoot } from '../../components/form.js';
+import { Notice } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
 import { applicationsQuery } from '../applications/applications.queries.js';
 import { EVENT_KINDS } from '../subscriptions/event-kinds.js';
@@ -13,16 +17,16 @@ import { isFull, roomText } from '../subscriptions/limits.js';
 import { subscriptionsAt } from '../subscriptions/subscriptions.queries.js';
 import { SubscriptionFields } from './fields.js';
 import { useCreateSubscription } from './subscription.queries.js';
-import { faultsIn, FORM_LABELS, NEW_SUBSCRIPTION } from './values.js';
+import { faultsIn, FORM_LABELS, NEW_SUBSCRIPTION, type SubscriptionValues } from './values.js';
 
 /** Makes a subscription of the account, or of one of its applications: links may say which, and to what event. */
 export default function NewSubscriptionPage() {
   const [search, setSearch] = useSearchParams();
   const applicationId = search.get('applicationId') ?? '';
   const event = search.get('event') ?? '';
-  const [values, setValues] = useState({
-    ...NEW_SUBSCRIPTION,
-    ...(Object.hasOwn(EVENT_KINDS, event) && { event }),
+  const form = useEditing<SubscriptionValues>({
+    values: { ...NEW_SUBSCRIPTION, ...(Object.hasOwn(EVENT_KINDS, event) && { event }) },
+    version: '',
   });
   const [, navigate] = useLocation();
   const create = useCreateSubscription();
@@ -34,13 +38,17 @@ export default function NewSubscriptionPage() {
 
   function submit(event: SubmitEvent<HTMLFormElement>): void {
     event.preventDefault();
+    const { values } = form;
     const found = faultsIn(values);
     setOwn(found);
     if (Object.keys(found).length > 0) return;
     create.mutate(
       { values, applicationId },
       {
-        onSuccess: (made) => navigate(`/subscriptions/${idOf(made)}`, { state: { isNew: true } }),
+        onSuccess: (made) => {
+          form.discard();
+          navigate(`/subscriptions/${idOf(made)}`, { state: { isNew: true } });
+        },
       },
     );
   }
@@ -49,30 +57,45 @@ export default function NewSubscriptionPage() {
     setSearch(id === '' ? {} : { applicationId: id }, { replace: true });
   }
 
+  function discard(): void {
+    form.discard();
+    setOwn({});
+    create.reset();
+  }
+
   const room = present && roomText(present.length);
   return (
     <Page title="New subscription">
       <form ref={element} className="settings" onSubmit={submit} noValidate>
-        <Level
-          applicationId={applicationId}
-          hint={hasNoRoom ? undefined : (room ?? '…')}
-          error={hasNoRoom ? room : undefined}
-          onChange={choose}
-        />
+        <div role="status">
+          {hasNoRoom && (
+            <div className="no-room">
+              <Notice tone="waiting">{room}</Notice>
+            </div>
+          )}
+        </div>
         <SubscriptionFields
-          values={values}
-          faults={{ ...faultsOf(create.error), ...own }}
-          onChange={(some) => setValues({ ...values, ...some })}
+          values={form.values}
+          faults={{ ...faultsOf(create.error, FORM_LABELS), ...own }}
+          onChange={form.change}
+          application={
+            <Level
+              applicationId={applicationId}
+              hint={hasNoRoom ? 'There is no room here.' : (room ?? '…')}
+              onChange={choose}
+            />
+          }
         />
         <p className="quiet">
-          It gets a secret of its own, by which your server verifies its notifications.
+          It gets its own secret, with which your server verifies the notifications.
         </p>
-        <p className="problem" role="alert">
-          {otherProblem(create.error, Object.keys(FORM_LABELS))}
-        </p>
-        <button type="submit" className="primary" disabled={hasNoRoom || create.isPending}>
-          Create
-        </button>
+        <FormFoot
+          action="Create"
+          icon={<Plus size={15} aria-hidden />}
+          isDisabled={hasNoRoom || create.isPending}
+          problem={otherProblem(create.error, Object.keys(FORM_LABELS))}
+          onDiscard={form.isDirty ? discard : undefined}
+        />
       </form>
     </Page>
   );
@@ -82,21 +105,19 @@ export default function NewSubscriptionPage() {
 function Level({
   applicationId,
   hint,
-  error,
   onChange,
 }: {
   applicationId: string;
-  hint: string | undefined;
-  error: string | undefined;
+  hint: string;
   onChange: (applicationId: string) => void;
 }) {
   const { data } = useInfiniteQuery(applicationsQuery);
   const applications = data?.pages.flatMap(({ rows }) => rows) ?? [];
   const isListed = applicationId === '' || applications.some(({ id }) => id === applicationId);
   return (
-    <Field label="For events of" hint={hint} error={error}>
+    <Field label="Application" hint={hint}>
       <select value={applicationId} onChange={({ target }) => onChange(target.value)}>
-        <option value="">the whole account</option>
+        <option value="">All: the whole account</option>
         {!isListed && <option value={applicationId}>application {applicationId}</option>}
         {applications.map(({ id, name }) => (
           <option key={id} value={id}>

@@ -22,16 +22,17 @@ export function ResourceChoices({
     onChange((chosen.includes(kind) ? others : [...others, kind]).join(','));
   }
   return (
-    <fieldset aria-describedby={error === undefined ? undefined : id}>
+    <fieldset className="choices-field" aria-describedby={error === undefined ? undefined : id}>
       <legend>{label}</legend>
       <div className="choices">
         <label>
           <input
             type="checkbox"
             checked={isAll}
+            aria-invalid={error !== undefined || undefined}
             onChange={() => onChange(isAll ? RESOURCES.join(',') : 'all')}
           />
-          everything, later kinds too
+          all, including future ones
         </label>
         {RESOURCES.map((kind) => (
           <label key={kind}>

@@ -1,8 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
+import { Eye, EyeOff, RefreshCw } from 'lucide-react';
 import { useState } from 'react';
 import { sentenceOf } from '../../app/api.js';
 import { Confirm } from '../../components/confirm.js';
 import { CopyButton } from '../../components/copy-button.js';
+import { Notice } from '../../components/notice.js';
 import { LocalTime, useNow } from '../../components/time.js';
 import { showToast } from '../../components/toast.js';
 import { countdownText, overlapOf } from './overlap.js';
@@ -37,28 +39,33 @@ export function SecretSection({ subscription }: { subscription: Subscription }) 
   // After a change of the signature, a secret that was revealed is an old one.
   const key = publicKey ?? secret;
   return (
-    <section aria-labelledby="secret">
-      <h2 id="secret">{publicKey === undefined ? 'Secret' : 'Public key'}</h2>
-      <p className="key">
-        <code>{key ?? 'whsec_••••••••••••••••'}</code>
-      </p>
-      <div className="tools">
-        {publicKey === undefined && secret === undefined && (
-          <button type="button" onClick={() => void reveal()}>
-            Reveal
+    <section className="card secret" aria-labelledby="secret">
+      <header>
+        <h2 id="secret">{publicKey === undefined ? 'Signing secret' : 'Public key'}</h2>
+      </header>
+      <div className="inside">
+        <p>Your server verifies the signature of each notification with this {what}.</p>
+        <p className="key">
+          <code>{key ?? 'whsec_••••••••••••••••'}</code>
+        </p>
+        <div className="tools">
+          {publicKey === undefined && secret === undefined && (
+            <button type="button" onClick={() => void reveal()}>
+              <Eye size={15} aria-hidden /> Reveal
+            </button>
+          )}
+          {publicKey === undefined && secret !== undefined && (
+            <button type="button" onClick={() => setSecret(undefined)}>
+              <EyeOff size={15} aria-hidden /> Hide
+            </button>
+          )}
+          {key !== undefined && <CopyButton label={`Copy the ${what}`} text={key} />}
+          <button type="button" onClick={() => setIsRotating(true)}>
+            <RefreshCw size={15} aria-hidden /> Replace the {what}
           </button>
-        )}
-        {publicKey === undefined && secret !== undefined && (
-          <button type="button" onClick={() => setSecret(undefined)}>
-            Hide
-          </button>
-        )}
-        {key !== undefined && <CopyButton label={`Copy the ${what}`} text={key} />}
-        <button type="button" onClick={() => setIsRotating(true)}>
-          Replace the {what}
-        </button>
+        </div>
+        <OldKeys id={id} what={what} />
       </div>
-      <OldKeys id={id} what={what} />
       {isRotating && (
         <Confirm
           label={`Replace the ${what}?`}
@@ -69,8 +76,8 @@ export function SecretSection({ subscription }: { subscription: Subscription }) 
           onClose={() => setIsRotating(false)}
         >
           <p>
-            For 24 hours, every notification is signed with the old {what} as well as with the new
-            one. Give your server the new one within that time, and it refuses nothing.
+            For 24 hours, every notification is signed with both the old and the new {what}. Give
+            your server the new one within that time.
           </p>
         </Confirm>
       )}
@@ -86,18 +93,20 @@ function OldKeys({ id, what }: { id: string; what: string }) {
     return overlap && countdownText(overlap.until - now);
   });
   const overlap = overlapOf(replacedAt, Date.now());
-  if (!overlap || left === undefined) return <p className="overlap" />;
+  if (!overlap || left === undefined) return null;
   return (
-    <p className="overlap">
-      {overlap.count === 1
-        ? `The old ${what} also signs`
-        : `${overlap.count} old ones also sign, the last of them`}{' '}
-      for{' '}
-      <span className="countdown" role="timer">
-        {left}
-      </span>
-      , until <LocalTime at={new Date(overlap.until).toISOString()} />. Until then, your server may
-      verify with either.
-    </p>
+    <Notice tone="waiting">
+      <p>
+        {overlap.count === 1
+          ? `The old ${what} also signs`
+          : `${overlap.count} old ones also sign, the last of them`}{' '}
+        for{' '}
+        <span className="countdown" role="timer">
+          {left}
+        </span>
+        , until <LocalTime at={new Date(overlap.until).toISOString()} />. Until then, your server
+        may verify with either.
+      </p>
+    </Notice>
   );
 }

@@ -1,10 +1,13 @@
 import './subscription.css';
 import { useQuery } from '@tanstack/react-query';
 import { idOf } from '#libs/client';
+import { Power, Send } from 'lucide-react';
 import { useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { useHistoryState } from 'wouter/use-browser-location';
 import { sentenceOf } from '../../app/api.js';
+import { useHasDraft } from '../../app/drafts.js';
+import { EDITED } from '../../app/editing.js';
 import { ApplicationName } from '../../app/names.js';
 import { useCommands } from '../../app/palette.js';
 import { Unavailable } from '../../app/problem.js';
@@ -64,6 +67,7 @@ function ShownPage({ shown }: { shown: Shown }) {
   const tab = isTab(named) ? named : 'activity';
   const [{ tone, word }] = useConditions(webhook);
   const { id, applicationId, event, resource, targetUrl } = webhook;
+  const isEdited = useHasDraft(EDITED);
   const title = webhook.name ?? targetUrl;
   return (
     <Page
@@ -80,7 +84,7 @@ function ShownPage({ shown }: { shown: Shown }) {
       <p className="about">
         <bdi className="mono">{targetUrl}</bdi>
         <span>
-          {event} · {resource}
+          {event} · {resource.replaceAll(',', ', ')}
         </span>
         {applicationId === undefined ? (
           <span>whole account</span>
@@ -104,6 +108,11 @@ function ShownPage({ shown }: { shown: Shown }) {
             aria-current={name === tab ? 'page' : undefined}
           >
             {text}
+            {name === 'settings' && isEdited && (
+              <span className="unsaved" title="Changes that are not saved">
+                <span className="hidden"> (not saved yet)</span>
+              </span>
+            )}
           </Link>
         ))}
       </nav>
@@ -150,7 +159,7 @@ function Part({ tab, shown }: { tab: TabName; shown: Shown }) {
 
 /** What can be done with the whole subscription: buttons, and actions in the palette. */
 function Actions({ shown: { webhook, version } }: { shown: Shown }) {
-  const { id, enabled, paused = false } = webhook;
+  const { id, enabled, paused = false, disabledReason } = webhook;
   const [asked, setAsked] = useState<'off' | 'delete'>();
   const [, navigate] = useLocation();
   const test = useTest(id);
@@ -162,8 +171,8 @@ function Actions({ shown: { webhook, version } }: { shown: Shown }) {
   const switchOn = () =>
     power.mutate(true, { onError: (error) => showToast(sentenceOf(error), 'bad') });
   const main = enabled
-    ? { name: 'Send test', run: sendTest, isDisabled: test.isPending }
-    : { name: 'Switch on', run: switchOn, isDisabled: power.isPending };
+    ? { name: 'Send test', Icon: Send, run: sendTest, isDisabled: test.isPending }
+    : { name: 'Switch on', Icon: Power, run: switchOn, isDisabled: power.isPending };
   const second = paused
     ? { name: 'Resume', run: () => pause.mutate(false), isDisabled: pause.isPending }
     : { name: 'Pause', run: () => pause.mutate(true), isDisabled: pause.isPending };
@@ -185,8 +194,14 @@ function Actions({ shown: { webhook, version } }: { shown: Shown }) {
         </button>
       )}
       <Menu label="More actions" items={rare} />
-      <button type="button" className="primary" disabled={main.isDisabled} onClick={main.run}>
-        {main.name}
+      <button
+        type="button"
+        // If the service switched it off, the step to take is in the callout.
+        className={disabledReason === undefined ? 'primary' : undefined}
+        disabled={main.isDisabled}
+        onClick={main.run}
+      >
+        <main.Icon size={15} aria-hidden /> {main.name}
       </button>
       {asked === 'off' && (
         <Confirm
@@ -198,7 +213,7 @@ function Actions({ shown: { webhook, version } }: { shown: Shown }) {
           onClose={() => setAsked(undefined)}
         >
           <p>
-            What waits to be sent is cancelled, and new events are not kept for it. To keep them,
+            Waiting notifications are cancelled, and new events are not kept for it. To keep them,
             pause it instead.
           </p>
         </Confirm>
@@ -222,7 +237,7 @@ function Deletion({ id, version, onClose }: { id: string; version: string; onClo
       onConfirm={() => remove.mutate(undefined, { onSuccess: () => navigate('/subscriptions') })}
       onClose={onClose}
     >
-      <p>What waits to be sent to it is cancelled. This cannot be undone.</p>
+      <p>Its waiting notifications are cancelled. This cannot be undone.</p>
     </Confirm>
   );
 }

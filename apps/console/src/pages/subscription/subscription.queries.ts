@@ -1,6 +1,7 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { idOf } from '#libs/client';
 import { answerOf, api, rawAnswerOf, type Schemas, sentenceOf } from '../../app/api.js';
+import { forgetDraftsAt } from '../../app/drafts.js';
 import { useUser } from '../../app/session.js';
 import { showToast } from '../../components/toast.js';
 import { remember } from '../deliveries/started-replays.js';
@@ -216,7 +217,7 @@ export function usePause(id: string) {
       );
     },
     onSuccess: (_answer, paused) =>
-      showToast(paused ? 'The subscription is paused.' : 'The subscription goes on.'),
+      showToast(paused ? 'The subscription is paused.' : 'The subscription is resumed.'),
     onError: (error) => showToast(sentenceOf(error), 'bad'),
     onSettled: useReadAgain(id),
   });
@@ -239,6 +240,7 @@ export function useDeleteSubscription(id: string, version: string) {
     },
     onSuccess: async () => {
       showToast('The subscription is deleted.');
+      forgetDraftsAt(`/subscriptions/${id}`);
       // It is shown until the page is left.
       await client.invalidateQueries({ queryKey: ['webhook', id], refetchType: 'none' });
       await client.invalidateQueries({ queryKey: ['webhooks'] });

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { bodyOf, faultsIn, NEW_SUBSCRIPTION, subscriptionValues } from './values.js';
+import {
+  bodyOf,
+  faultsIn,
+  headersText,
+  NEW_SUBSCRIPTION,
+  payloadText,
+  retriesText,
+  subscriptionValues,
+} from './values.js';
 
 const TARGET = 'https://hooks.example.com/switchhook';
 const STORED = { ...NEW_SUBSCRIPTION, name: 'Billing', targetUrl: TARGET };
@@ -51,11 +59,35 @@ describe('the form of a subscription', () => {
 
   it('refuses what could not be said in JSON', () => {
     expect(faultsIn({ ...STORED, payload: '{"a":1},"enabled":false' })).toEqual({
-      payload: 'payload must be valid JSON.',
+      payload: 'Payload must be valid JSON.',
     });
     expect(faultsIn({ ...STORED, headers: 'X-A: 1\nX-A: 2' })).toEqual({
-      headers: 'X-A is there twice.',
+      headers: 'X-A is given twice.',
     });
     expect(faultsIn({ ...STORED, payload: '{}', headers: 'X-A: 1' })).toEqual({});
+  });
+});
+
+describe('the summary of what is folded', () => {
+  it('counts headers and the fields of the payload', () => {
+    expect(['', 'X-A: 1', 'X-A: 1\n\nX-B: 2'].map((headers) => headersText({ headers }))).toEqual([
+      'none',
+      '1 header',
+      '2 headers',
+    ]);
+    expect(
+      ['', '{"a":1}', '{"a":{"b":1},"c":2}', '{'].map((payload) => payloadText({ payload })),
+    ).toEqual(['none', '1 field', '2 fields', 'not valid JSON']);
+  });
+
+  it.each([
+    ['', '', 'default'],
+    ['', '5000', 'default schedule, timeout 5 s'],
+    ['none', '', 'a single attempt'],
+    ['10', '', '1 retry over 10 s'],
+    ['10, 60, 600', '500', '3 retries over 11 minutes, timeout 500 ms'],
+    ['10, soon', 'long', '2 retries'],
+  ])('says of retries %j and timeout %j: %s', (schedule, timeoutMs, text) => {
+    expect(retriesText({ schedule, timeoutMs })).toBe(text);
   });
 });

@@ -1,4 +1,5 @@
 import type { Schemas } from '../../app/api.js';
+import { durationText } from '../../components/time-text.js';
 import { rawMembers } from '../delivery/raw-json.js';
 
 /** What the form of a subscription holds. */
@@ -7,7 +8,7 @@ export type SubscriptionValues = Record<keyof typeof SUBSCRIPTION_LABELS, string
 export const SUBSCRIPTION_LABELS = {
   name: 'Name',
   event: 'Event',
-  resource: 'About',
+  resource: 'Resources',
   targetUrl: 'Target URL',
   headers: 'Headers',
   payload: 'Payload',
@@ -17,7 +18,17 @@ export const SUBSCRIPTION_LABELS = {
 } as const;
 
 /** Of the fields of the API that the form has. */
-export const FORM_LABELS = { ...SUBSCRIPTION_LABELS, retry: 'Retries' };
+export const FORM_LABELS = {
+  ...SUBSCRIPTION_LABELS,
+  retry: 'Retries',
+  'retry/schedule': 'Retries',
+  'retry/timeoutMs': 'Timeout',
+};
+
+export const SIGNATURES: Readonly<Record<string, string>> = {
+  'hmac-sha256': 'HMAC-SHA256',
+  ed25519: 'Ed25519',
+};
 
 export const NEW_SUBSCRIPTION: SubscriptionValues = {
   name: '',
@@ -57,8 +68,8 @@ export function faultsIn({ payload, headers }: SubscriptionValues): Record<strin
   const names = headerEntries(headers).map(([name]) => name);
   const repeated = names.find((name, index) => names.indexOf(name) < index);
   return {
-    ...(payload.trim() !== '' && !isJson(payload) && { payload: 'payload must be valid JSON.' }),
-    ...(repeated !== undefined && { headers: `${repeated} is there twice.` }),
+    ...(payload.trim() !== '' && !isJson(payload) && { payload: 'Payload must be valid JSON.' }),
+    ...(repeated !== undefined && { headers: `${repeated} is given twice.` }),
   };
 }
 
@@ -97,7 +108,35 @@ function isJson(text: string): boolean {
   }
 }
 
-/** `X-Api-Key: f2c1a0b9` on each line. What is no header goes to the API all the same, which says so. */
+const countText = (count: number, what: string): string =>
+  count === 1 ? `1 ${what}` : `${count} ${what}s`;
+
+/** `2 headers` */
+export function headersText({ headers }: Pick<SubscriptionValues, 'headers'>): string {
+  const { length } = headerEntries(headers);
+  return length === 0 ? 'none' : countText(length, 'header');
+}
+
+/** `3 fields` */
+export function payloadText({ payload }: Pick<SubscriptionValues, 'payload'>): string {
+  if (payload.trim() === '') return 'none';
+  return isJson(payload) ? countText(rawMembers(payload).size, 'field') : 'not valid JSON';
+}
+
+/** `3 retries over 11 minutes, timeout 5 s` */
+export function retriesText(values: Pick<SubscriptionValues, 'schedule' | 'timeoutMs'>): string {
+  const { schedule, timeoutMs } = retryOf(values) ?? {};
+  const ms = Number(timeoutMs);
+  const timeout = timeoutMs !== undefined && ms >= 0 ? `, timeout ${durationText(ms)}` : '';
+  if (schedule === undefined) return timeout === '' ? 'default' : `default schedule${timeout}`;
+  if (schedule.length === 0) return `a single attempt${timeout}`;
+  const seconds = schedule.reduce<number>((sum, delay) => sum + Number(delay), 0);
+  const over = Number.isNaN(seconds) ? '' : ` over ${durationText(seconds * 1_000)}`;
+  const count = schedule.length === 1 ? '1 retry' : `${schedule.length} retries`;
+  return `${count}${over}${timeout}`;
+}
+
+/** `X-Api-Key: f2c1a0b9` on each line. Sends other lines as well, so that the API reports the fault. */
 function headerEntries(text: string): [string, string][] {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   return lines.map((line) => {
@@ -106,7 +145,15 @@ function headerEntries(text: string): [string, string][] {
   });
 }
 
-function retryOf({ schedule, timeoutMs }: SubscriptionValues): object | null {
+interface Retry {
+  schedule?: (number | string)[];
+  timeoutMs?: number | string;
+}
+
+function retryOf({
+  schedule,
+  timeoutMs,
+}: Pick<SubscriptionValues, 'schedule' | 'timeoutMs'>): Retry | null {
   const delays = schedule.trim().toLowerCase();
   const isEmpty = delays === '' && timeoutMs.trim() === '';
   if (isEmpty) return null;
@@ -118,7 +165,7 @@ function retryOf({ schedule, timeoutMs }: SubscriptionValues): object | null {
   };
 }
 
-/** What is no number goes to the API as a text, which says so. */
+/** Sends other input as text, so that the API reports the fault. */
 function numberOf(text: string): number | string {
   const trimmed = text.trim();
   return trimmed === '' || Number.isNaN(Number(trimmed)) ? trimmed : Number(trimmed);
