@@ -145,8 +145,8 @@ function delivered(how: How, at: number, now: number, random: () => number): Omi
             at,
             state: 'cancelled',
             reason: 'disabled',
-            // The first one after it broke.
-            attempts: at < broken + 2 * MINUTE_MS ? [{ at, ms: 40, status: 410 }] : [],
+            // The first ones after it broke.
+            attempts: at < broken + 4 * MINUTE_MS ? [{ at, ms: 40, status: 410 }] : [],
           };
     case 'busy':
       return at < now - 2 * MINUTE_MS

@@ -44,6 +44,7 @@ export function SendTestEvent({ className }: { className?: string }) {
         <FormDialog
           label={LABEL}
           action="Send"
+          labels={{}}
           made={send}
           onSubmit={(text) => send.mutate(text('webhook'))}
           onClose={() => setIsOpen(false)}
