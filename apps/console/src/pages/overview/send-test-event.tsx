@@ -21,10 +21,6 @@ export function SendTestEvent({ className }: { className?: string }) {
   const send = useMutation({
     mutationFn: (id: string) =>
       answerOf(api.POST('/v1/webhooks/{id}/test', { params: { path: { id } } })),
-    onSuccess: (made) => {
-      client.setQueryData(hasDeliveriesQuery.queryKey, true);
-      navigate(`/deliveries/${idOf(made)}`);
-    },
   });
   const choices = data.filter(({ enabled }) => enabled);
   const open = () => setIsOpen(true);
@@ -46,7 +42,15 @@ export function SendTestEvent({ className }: { className?: string }) {
           action="Send"
           labels={{}}
           made={send}
-          onSubmit={(text) => send.mutate(text('webhook'))}
+          onSubmit={(text, done) =>
+            send.mutate(text('webhook'), {
+              onSuccess: (made) => {
+                done();
+                client.setQueryData(hasDeliveriesQuery.queryKey, true);
+                navigate(`/deliveries/${idOf(made)}`);
+              },
+            })
+          }
           onClose={() => setIsOpen(false)}
         >
           {() => (
