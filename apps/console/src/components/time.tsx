@@ -53,13 +53,17 @@ export function localText(at: string): string {
 
 const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
 
-/** The clock's time, as `14:02:31`; of another day, the day. The whole time is shown on hover. */
-export function ClockTime({ at }: { at: string }) {
+/**
+ * The clock's time, as `14:02:31`; of another day, the day. The whole time is shown on hover.
+ * @param isExact whether the clock's time follows the day
+ */
+export function ClockTime({ at, isExact = false }: { at: string; isExact?: boolean }) {
   const time = new Date(at);
   const isToday = time.toDateString() === new Date().toDateString();
   return (
     <time className="mono" dateTime={at} title={`${localText(at)}; ${utcText(at)}`}>
       {(isToday ? clock : day).format(time)}
+      {isExact && !isToday && ` ${clock.format(time)}`}
     </time>
   );
 }
