@@ -28,7 +28,7 @@ async function aSubscriptionWithFailures(count: number): Promise<string> {
 }
 
 async function openDialog(page: Page) {
-  await page.getByRole('button', { name: 'Redeliver all that match' }).click();
+  await page.getByRole('button', { name: /^Redeliver (all that match|[\d,]+) …$/ }).click();
   return page.getByRole('dialog', { name: 'Redeliver all that match' });
 }
 

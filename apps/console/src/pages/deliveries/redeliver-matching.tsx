@@ -38,11 +38,18 @@ export function RedeliverMatching(props: Props) {
   // The platform sends nothing in the name of an account.
   const isOffered = role === 'account';
   useCommands(isOffered ? [{ name: TITLE, group: 'Actions', run: open }] : []);
+  const count = useFailedCount(props.values, isOffered);
   if (!isOffered) return null;
   return (
     <>
-      <button type="button" className="primary" aria-haspopup="dialog" onClick={open}>
-        {TITLE} …
+      <button
+        type="button"
+        className={count > 0 ? 'primary' : undefined}
+        title={count > 0 && !props.values['since'] ? 'Made in the last 24 hours' : undefined}
+        aria-haspopup="dialog"
+        onClick={open}
+      >
+        {count > 0 ? `Redeliver ${count.toLocaleString('en')}` : TITLE} …
       </button>
       {isOpen && (
         <Dialog label={TITLE} onClose={() => setIsOpen(false)}>
@@ -51,6 +58,15 @@ export function RedeliverMatching(props: Props) {
       )}
     </>
   );
+}
+
+/** How many would be sent again, if a state is chosen that says that something failed; else 0. */
+function useFailedCount(values: DeliveryFilters, isOffered: boolean): number {
+  const [dayAgo] = useState(() => new Date(Date.now() - DAY_MS).toISOString());
+  const isFailed = values['state'] === 'exhausted' || values['state'] === 'cancelled';
+  const query = countQuery({ since: dayAgo, ...values });
+  const { data } = useQuery({ ...query, ...(!(isOffered && isFailed) && { queryFn: skipToken }) });
+  return data?.deliveries ?? 0;
 }
 
 /** The progress of what was started here. */
