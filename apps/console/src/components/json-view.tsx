@@ -1,13 +1,5 @@
 import { ChevronRight } from 'lucide-react';
-import {
-  type FocusEvent,
-  type KeyboardEvent,
-  type MouseEvent,
-  type PointerEvent,
-  useMemo,
-  useRef,
-  useState,
-} from 'react';
+import { type KeyboardEvent, type MouseEvent, useMemo, useRef, useState } from 'react';
 import { copyText } from './copy-button.js';
 import {
   canFold,
@@ -47,7 +39,7 @@ export function JsonView({ label, text, root }: { label: string; text: string; r
     setUnfolded(next);
   }
 
-  function offer({ target }: FocusEvent | PointerEvent): void {
+  function offer({ target }: { target: EventTarget | null }): void {
     const row = rowOf(target);
     if (row) setOffered({ key: row.dataset['key'] ?? '', top: row.offsetTop });
   }
@@ -105,7 +97,9 @@ export function JsonView({ label, text, root }: { label: string; text: string; r
       onPointerOver={offer}
       onFocus={offer}
       onPointerLeave={({ currentTarget }) => {
-        if (!currentTarget.contains(document.activeElement)) setOffered(undefined);
+        const { activeElement } = document;
+        if (currentTarget.contains(activeElement)) offer({ target: activeElement });
+        else setOffered(undefined);
       }}
       onBlur={({ currentTarget, relatedTarget }) => {
         if (!currentTarget.contains(relatedTarget)) setOffered(undefined);
@@ -149,7 +143,7 @@ export function JsonView({ label, text, root }: { label: string; text: string; r
 const keyOf = ({ node, part }: JsonLine): string =>
   part === 'value' ? String(node.id) : `${node.id}-${part}`;
 
-function rowOf(target: EventTarget): HTMLElement | null {
+function rowOf(target: EventTarget | null): HTMLElement | null {
   return target instanceof Element ? target.closest<HTMLElement>('[role=treeitem]') : null;
 }
 
@@ -173,6 +167,7 @@ function Line({
   const style = {
     paddingInlineStart: `calc(${depth * 2 + 2}ch + 16px)`,
     textIndent: `-${depth * 2 + 2}ch`,
+    minWidth: `${depth * 2 + 26}ch`,
   };
   const indent = '  '.repeat(depth);
   const comma = hasNext ? ',' : '';

@@ -149,7 +149,7 @@ function shapeOf({ isNarrow, isWide, isOpen }: Record<'isNarrow' | 'isWide' | 'i
   if (isNarrow) return { columns: COLUMNS.phone, rowHeight: 52 };
   if (!isOpen) return { columns: COLUMNS.all, rowHeight: 32 };
   if (isWide) return { columns: COLUMNS.beside, rowHeight: 32 };
-  return { columns: COLUMNS.besideInTwoLines, rowHeight: 48 };
+  return { columns: COLUMNS.besideInTwoLines, rowHeight: 44 };
 }
 
 function Nothing() {

@@ -111,10 +111,12 @@ export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
               )}
             </p>
           )}
-          {verdict.advice !== undefined && <p>{verdict.advice}</p>}
-          {state === 'parked' && (
+          {(verdict.advice !== undefined || state === 'parked') && (
             <p>
-              <Link href={`/subscriptions/${webhookId}`}>Open its subscription</Link>
+              {verdict.advice}{' '}
+              {state === 'parked' && (
+                <Link href={`/subscriptions/${webhookId}`}>Open its subscription</Link>
+              )}
             </p>
           )}
           {delivery.test && <TestResult delivery={delivery} />}

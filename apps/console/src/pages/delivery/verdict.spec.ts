@@ -72,7 +72,7 @@ describe('a delivery that is parked', () => {
     const [target, nextAttemptAt, words] = known;
     const delivery = { ...parked, ...(nextAttemptAt !== undefined && { nextAttemptAt }) };
     const { sentence, next } = verdictOf(delivery, [answered(503)], target);
-    expect(sentence).toBe('Your server answered 503. This notification waits.');
+    expect(sentence).toBe('Your server answered 503. This notification is on hold.');
     expect(next?.text).toMatch(words);
     expect(next?.at).toBe(nextAttemptAt);
   });

@@ -85,7 +85,7 @@ export function verdictOf(
     case 'parked':
       return {
         tone: 'waiting',
-        sentence: [history, 'This notification waits.'].filter(Boolean).join(' '),
+        sentence: [history, 'This notification is on hold.'].filter(Boolean).join(' '),
         next: waitOf(delivery, target),
         ...advised(advice, isOpen(target) && !target.paused && CAN_TEST),
       };

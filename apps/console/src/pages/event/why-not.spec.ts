@@ -34,7 +34,7 @@ describe('a reason', () => {
     [
       'disabled',
       { enabled: false, disabledReason: 'gone', disabledAt: '2026-01-31T11:00:00.000Z' },
-      ...['disabled', 'answered 410 Gone', '2026-01-31T11:00:00.000Z'],
+      ...['disabled', 'answered 410 Gone, off since', '2026-01-31T11:00:00.000Z'],
     ],
     [
       'disabled',

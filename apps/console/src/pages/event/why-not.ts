@@ -140,7 +140,7 @@ function detailOf(
   if (reason === 'changed_later') return { detail: 'changed', at: updatedAt };
   if (reason !== 'disabled' || !disabledReason) return {};
   const detail = OFF[disabledReason];
-  return disabledAt === undefined ? { detail } : { detail, at: disabledAt };
+  return disabledAt === undefined ? { detail } : { detail: `${detail}, off since`, at: disabledAt };
 }
 
 const OFF: Record<NonNullable<Subscription['disabledReason']>, string> = {
