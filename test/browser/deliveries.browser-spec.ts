@@ -230,7 +230,7 @@ describe('the list of deliveries', () => {
     const viewport = { width, height: 720 };
     const page = await installation.openAs(customer, 'deliveries', { viewport });
     await page.getByRole('row').nth(1).getByRole('link').click();
-    await page.getByRole('complementary', { name: 'Delivery' }).getByText('accepted').waitFor();
+    await page.getByText('Your server accepted').waitFor();
     const cut = await page.evaluate(`
       [...document.querySelectorAll('.table .line, .table [role=cell], .panel h2, .attempts span')]
         .filter((one) => one.scrollWidth > one.clientWidth + 1 && !one.closest('.hidden'))

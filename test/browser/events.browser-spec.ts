@@ -165,7 +165,7 @@ it('shows who was told, and the data exactly as it was reported', async () => {
   const table = page.getByRole('table', { name: 'Deliveries of this event' });
   await table.getByText('delivered').waitFor();
   expect(await table.getByRole('link').getAttribute('href')).toBe(`/console/deliveries/${id}`);
-  const shown = page.getByLabel('Data', { exact: true });
+  const shown = page.getByRole('tree', { name: 'Data' });
   await shown.getByText('98765432109876543210.50').waitFor();
   expect(await shown.innerText()).toContain('{\n  "n": 98765432109876543210.50,\n  "n": 1e400,');
   await page.getByRole('button', { name: 'As sent' }).click();

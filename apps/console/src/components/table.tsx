@@ -174,7 +174,12 @@ export function Table<Row>({
                 </span>
               )}
               {columns.map(({ name, cell, isNumber }, at) => (
-                <span key={name} role="cell" className={isNumber ? 'number' : undefined}>
+                // The link keeps the focus when other columns come first.
+                <span
+                  key={at > 0 ? name : ''}
+                  role="cell"
+                  className={isNumber ? 'number' : undefined}
+                >
                   {at > 0 ? (
                     cell(row)
                   ) : (
