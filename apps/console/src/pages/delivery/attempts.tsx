@@ -50,7 +50,7 @@ export function Attempts({
                     <span className="hidden">Attempt </span>
                     {attempt.number}
                   </span>
-                  <ClockTime at={attempt.at} isExact />
+                  <ClockTime at={attempt.at} hasClock />
                   <span>
                     <AnswerCode {...attempt} />
                   </span>
