@@ -74,7 +74,7 @@ export default function DeliveriesPage() {
 
   const isNarrow = useIsNarrow();
   const hasRoomBeside = useFits(1_100);
-  const isWide = useFits(1_350);
+  const isWide = useFits(1_400);
   const [search, setSearch] = useSearchParams();
   function open(id: string | undefined): void {
     const next = new URLSearchParams(search);
