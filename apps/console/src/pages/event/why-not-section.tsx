@@ -26,7 +26,7 @@ export function WhyNotSection({
     <section className="card" aria-labelledby="why-not">
       <header>
         <h2 id="why-not">Who was not told</h2>
-        <span className="quiet">As the subscriptions are now</span>
+        <span className="quiet">By their present settings</span>
       </header>
       {subscriptions ? (
         <Reasons report={report} subscriptions={subscriptions} isOwn={isOwn} />
