@@ -195,7 +195,7 @@ it('says what the result of a test means for its subscription', async () => {
   await page.getByText('closed the circuit of its subscription, if it was open').waitFor();
   await page.getByRole('link', { name: 'Deliveries that are pending' }).click();
   await page.getByRole('row').filter({ hasText: 'retrying' }).getByRole('link').click();
-  await page.getByText('It waits for its own next try: once your server works').waitFor();
+  await page.getByText('Once your server works, you can send this notification now').waitFor();
 });
 
 it('shows for how long an attempt that timed out waited for the answer', async () => {

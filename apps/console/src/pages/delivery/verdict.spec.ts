@@ -40,7 +40,7 @@ describe('a delivery that is pending', () => {
       next: { text: 'The next try is', at: AT },
       advice:
         'Check the logs of your server at the time of the attempt. ' +
-        'It waits for its own next try: once your server works, you can send it now.',
+        'Once your server works, you can send this notification now.',
     });
   });
 
