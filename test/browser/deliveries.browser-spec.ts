@@ -196,6 +196,48 @@ describe('the list of deliveries', () => {
     await expect.poll(() => new URL(page.url()).search).toBe('');
   });
 
+  it('steps through the rows beside the list, and keeps the open one in view', async () => {
+    await insertDeliveries(await installation.aSubscription(customer), 300);
+    const page = await installation.openAs(customer, 'deliveries');
+    await page.getByText('cdrCreated · call').first().waitFor();
+    await page.getByRole('row').nth(18).getByRole('link').click();
+    const panel = page.getByRole('complementary', { name: 'Delivery' });
+    await panel.getByText('Your server accepted').waitFor();
+    const openId = () => new URL(page.url()).searchParams.get('open');
+    const inView = () =>
+      page.evaluate(`(() => {
+        const { top, bottom } = document.querySelector('[role=row].open').getBoundingClientRect();
+        return top >= 0 && bottom <= window.innerHeight;
+      })()`);
+    await expect.poll(inView).toBe(true);
+    const first = openId();
+    for (let n = 0; n < 15; n += 1) await panel.getByRole('button', { name: 'Next' }).click();
+    await expect.poll(inView).toBe(true);
+    expect(openId()).not.toBe(first);
+    for (let n = 0; n < 15; n += 1) await page.keyboard.press('k');
+    await expect.poll(openId).toBe(first);
+    await panel.getByRole('button', { name: 'Next' }).click();
+    await panel.getByRole('button', { name: 'Previous' }).click();
+    await expect.poll(openId).toBe(first);
+    await panel.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Open as a page' }).click();
+    await page.waitForURL(new RegExp(`deliveries/${first}$`));
+  });
+
+  it.each([1_100, 1_280, 1_400])('cuts off nothing beside a panel at %i px', async (width) => {
+    const name = 'Down since the migration';
+    await insertDeliveries(await installation.aSubscription(customer, { name }), 3);
+    const viewport = { width, height: 720 };
+    const page = await installation.openAs(customer, 'deliveries', { viewport });
+    await page.getByRole('row').nth(1).getByRole('link').click();
+    await page.getByText('Your server accepted').waitFor();
+    const cut = await page.evaluate(`
+      [...document.querySelectorAll('.table .line, .table [role=cell], .panel h2, .attempts span')]
+        .filter((one) => one.scrollWidth > one.clientWidth + 1 && !one.closest('.hidden'))
+        .map((one) => one.textContent)`);
+    expect(cut).toEqual([]);
+  });
+
   it('forgets what was selected with other filters', async () => {
     await installation.aSubscription(customer);
     for (let n = 0; n < 2; n += 1) await installation.report(customer);

@@ -1,8 +1,9 @@
-import type { Route } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Schemas } from '#libs/client';
 import { eventually } from '#tools/eventually';
 import {
+  accessibilityFaultsOf,
   ConsoleInstallation,
   type Customer,
   openUserMenu,
@@ -39,7 +40,10 @@ it('says what became of a delivery, follows it, and redelivers it', async () => 
   await customer.client.put(`/v1/webhooks/${webhook}`, { enabled: true });
   await page.getByRole('button', { name: 'Redeliver' }).click();
   await verdict.getByText('Your server accepted this notification with 200').waitFor();
-  await page.getByText('Attempt 2', { exact: true }).waitFor();
+  const attempt = /^Attempt 2 \d\d:\d\d:\d\d 200 127\.0\.0\.1 \d+ ms$/;
+  await page.getByRole('button', { name: attempt }).waitFor();
+  await page.getByRole('button', { name: /^Attempt 1 .* 500 / }).click();
+  await page.getByText('out of order').waitFor();
 });
 
 /** A delivery whose receiver does not answer before `answer` is called. */
@@ -191,7 +195,7 @@ it('says what the result of a test means for its subscription', async () => {
   await page.getByText('closed the circuit of its subscription, if it was open').waitFor();
   await page.getByRole('link', { name: 'Deliveries that are pending' }).click();
   await page.getByRole('row').filter({ hasText: 'retrying' }).getByRole('link').click();
-  await page.getByText('It waits for its own next try: once your server works').waitFor();
+  await page.getByText('Once your server works, you can send this notification now').waitFor();
 });
 
 it('shows for how long an attempt that timed out waited for the answer', async () => {
@@ -266,8 +270,87 @@ it('shows hostile answers and addresses as texts', async () => {
   const { id } = await installation.delivery(customer, 'pending');
   const viewport = { width: 360, height: 700 };
   const page = await installation.openAs(customer, `deliveries/${id}`, { viewport });
+  // It is no page, so its words are not taken out of it.
   await page.getByLabel('Body of the answer').getByText('document.title="taken"').waitFor();
   await page.getByText('x-hostile: <b>bold</b>').waitFor();
   expect(await page.title()).toMatch(/^cdrCreated of .* – Deliveries – Switchhook$/);
+  expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+});
+
+/** A delivery that was answered so. @returns its page */
+async function aDeliveryAnswered(answer: string, data = '{}', options = {}): Promise<Page> {
+  installation.receiver.answering = (_, response) => response.writeHead(502).end(answer);
+  await installation.aSubscription(customer);
+  await installation.report(customer, data);
+  const { id } = await installation.delivery(customer, 'pending');
+  return installation.openAs(customer, `deliveries/${id}`, options);
+}
+
+it('shows the words of an answer that is HTML, and never renders it', async () => {
+  const answer = `<html><head><title>502 Bad Gateway</title></head>
+<body><h1>502 Bad Gateway</h1><img src=x onerror="document.title='taken'"><hr>nginx</body></html>`;
+  const page = await aDeliveryAnswered(answer);
+  const body = page.getByLabel('Body of the answer');
+  await body.getByText('nginx').waitFor();
+  expect(await body.innerText()).toBe('502 Bad Gateway\nnginx');
+  await page.getByRole('button', { name: 'As sent' }).click();
+  expect(await body.innerText()).toBe(answer);
+  expect(await page.locator('img').count()).toBe(0);
+  expect(await page.title()).not.toContain('taken');
+});
+
+it('folds JSON, and copies one value and its path, with the pointer and with the keyboard', async () => {
+  const answer = '{"error":{"code":12345678901234567890,"lines":["a","b"]},"odd name":"x\\"y"}';
+  const permissions = ['clipboard-read', 'clipboard-write'];
+  const page = await aDeliveryAnswered(answer, '{}', { permissions });
+  const tree = page.getByRole('tree', { name: 'Body of the answer' });
+  const copied = () => page.evaluate<string>('navigator.clipboard.readText()');
+  await tree.getByText('12345678901234567890').hover();
+  await page.getByRole('button', { name: 'Copy the value' }).click();
+  await expect.poll(copied).toBe('12345678901234567890');
+  await page.getByRole('button', { name: 'Copy the path' }).click();
+  await expect.poll(copied).toBe('error.code');
+
+  await tree.getByRole('treeitem').first().focus();
+  for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowLeft']) {
+    await page.keyboard.press(key);
+  }
+  await tree.getByText('"lines": […]2 items').waitFor();
+  await page.keyboard.press('Control+c');
+  await expect.poll(copied).toBe('["a","b"]');
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('Enter');
+  await tree.getByText('"error": {…},2 members').waitFor();
+  expect(await tree.getByText('12345678901234567890').count()).toBe(0);
+  expect(await accessibilityFaultsOf(page)).toEqual([]);
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await expect.poll(copied).toBe('x"y');
+});
+
+it('stays quick with large and deeply nested documents', async () => {
+  const list = JSON.stringify(Array.from({ length: 9_000 }, (_, n) => 1_000_000_000 + n));
+  const nested = `${'['.repeat(2_000)}${']'.repeat(2_000)}`;
+  const page = await aDeliveryAnswered(nested, `{"list":${list}}`);
+  await page.getByRole('tree', { name: 'Body of the answer' }).getByText('[…]').waitFor();
+  await page.getByRole('tab', { name: 'Body' }).click();
+  const body = page.getByRole('tree', { name: 'Signed body' });
+  const before = Date.now();
+  await body.getByText('9,000 items').click();
+  await body.getByText('Show more of 9,000 items').click();
+  await expect.poll(() => body.getByRole('treeitem').count()).toBeGreaterThan(400);
+  expect(Date.now() - before).toBeLessThan(3_000);
+});
+
+it('breaks neither at long lines nor at text from right to left', async () => {
+  const data = JSON.stringify({ text: `\u202e${'x'.repeat(10_000)}`, next: 1 });
+  const viewport = { width: 360, height: 700 };
+  const page = await aDeliveryAnswered('y'.repeat(4_000), data, { viewport });
+  await page.getByRole('tab', { name: 'Body' }).click();
+  const tree = page.getByRole('tree', { name: 'Signed body' });
+  await tree.getByText('10,001 characters').click();
+  await tree.getByText('x'.repeat(10_000)).waitFor();
+  await tree.getByText('"next"').waitFor();
   expect(await overflowOf(page)).toBeLessThanOrEqual(0);
 });

@@ -83,7 +83,7 @@ it('leads a customer from the login to a repaired receiver', async () => {
   // The verdict, the circuit, and the next try.
   await page.getByRole('row').filter({ hasText: 'held' }).getByRole('link').click();
   const verdict = verdictOn(page);
-  await verdict.getByText('Your server answered 500. This notification waits.').waitFor();
+  await verdict.getByText('Your server answered 500. This notification is on hold.').waitFor();
   await verdict.getByText(/its circuit is open\. The next try is in \d+/).waitFor();
   await page.getByText('out of order').waitFor();
 
@@ -106,7 +106,7 @@ it('leads a customer from the login to a repaired receiver', async () => {
   await goTo(page, 'Deliveries');
   await page.getByLabel('State', { exact: true }).selectOption('exhausted');
   await expect.poll(() => states(page)).toEqual(gone);
-  await page.getByRole('button', { name: 'Redeliver all that match' }).click();
+  await page.getByRole('button', { name: /^Redeliver (all that match|[\d,]+) …$/ }).click();
   const dialog = page.getByRole('dialog', { name: 'Redeliver all that match' });
   await dialog.getByText('5 deliveries would be sent again.').waitFor();
   await dialog.getByRole('button', { name: 'Redeliver 5 deliveries' }).click();

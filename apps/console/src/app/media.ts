@@ -1,13 +1,21 @@
-import { useSyncExternalStore } from 'react';
+import { useMemo, useSyncExternalStore } from 'react';
 
 /** Below this width, in CSS pixels, the side bar is a drawer, and a panel is a page. */
 const NARROW = window.matchMedia('(width < 900px)');
 
-function follow(onChange: () => void): () => void {
-  NARROW.addEventListener('change', onChange);
-  return () => NARROW.removeEventListener('change', onChange);
+/** Whether a media query holds. */
+function useMedia(query: MediaQueryList): boolean {
+  return useSyncExternalStore(
+    (onChange) => {
+      query.addEventListener('change', onChange);
+      return () => query.removeEventListener('change', onChange);
+    },
+    () => query.matches,
+  );
 }
 
-export function useIsNarrow(): boolean {
-  return useSyncExternalStore(follow, () => NARROW.matches);
-}
+export const useIsNarrow = (): boolean => useMedia(NARROW);
+
+/** Whether the window has at least so many CSS pixels. */
+export const useFits = (width: number): boolean =>
+  useMedia(useMemo(() => window.matchMedia(`(width >= ${width}px)`), [width]));

@@ -1,25 +1,28 @@
 import '../styles/json.css';
 import { useMemo, useState } from 'react';
 import { CopyButton } from './copy-button.js';
-import { formattedJson } from './json-tokens.js';
+import { htmlText } from './html-text.js';
+import { jsonTree } from './json-tree.js';
+import { JsonView } from './json-view.js';
 
 /** Longer texts are shown as they are. */
-const MOST_FORMATTED = 200_000;
+const MOST_READ = 200_000;
 
-/** A text that may be JSON: formatted, or as it was sent. */
+/** A text that somebody sent: JSON is formatted, of HTML the words are shown, and both as they were sent. */
 export function JsonText({ label, text }: { label: string; text: string }) {
   const [isRaw, setIsRaw] = useState(false);
-  const tokens = useMemo(
-    () => (text.length > MOST_FORMATTED ? undefined : formattedJson(text)),
+  const [root, words] = useMemo(
+    () => (text.length > MOST_READ ? [] : [jsonTree(text), htmlText(text)]),
     [text],
   );
+  const better = root ? 'Formatted' : words && 'Text';
   return (
     <div className="json">
       <div className="tools">
-        {tokens && (
+        {better && (
           <div className="segments small" role="group" aria-label="How it is shown">
             <button type="button" aria-pressed={!isRaw} onClick={() => setIsRaw(false)}>
-              Formatted
+              {better}
             </button>
             <button type="button" aria-pressed={isRaw} onClick={() => setIsRaw(true)}>
               As sent
@@ -28,19 +31,13 @@ export function JsonText({ label, text }: { label: string; text: string }) {
         )}
         <CopyButton label="Copy" text={text} />
       </div>
-      <pre tabIndex={0} aria-label={label}>
-        {tokens && !isRaw
-          ? tokens.map(({ kind, text: piece }, index) =>
-              kind === 'blank' || kind === 'mark' ? (
-                piece
-              ) : (
-                <span key={index} className={`json-${kind}`}>
-                  {piece}
-                </span>
-              ),
-            )
-          : text}
-      </pre>
+      {root && !isRaw ? (
+        <JsonView key={text} label={label} text={text} root={root} />
+      ) : (
+        <pre tabIndex={0} aria-label={label}>
+          {isRaw ? text : (words ?? text)}
+        </pre>
+      )}
     </div>
   );
 }

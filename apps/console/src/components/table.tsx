@@ -9,6 +9,7 @@ import {
   useState,
 } from 'react';
 import { Link, useLocation } from 'wouter';
+import { useOpenRowInView } from './open-row.js';
 
 /** A column of a table. The first one is the link to the row's page. */
 export interface Column<Row> {
@@ -84,6 +85,7 @@ export function Table<Row>({
 }) {
   const body = useRef<HTMLDivElement>(null);
   const [start, end] = useRange(body, rows.length, rowHeight);
+  useOpenRowInView(body, rows, keyOf, openRow, rowHeight);
   const [active, setActive] = useState(0);
   const [, navigate] = useLocation();
   const isNearEnd = end >= rows.length - 2 * MARGIN_ROWS;
@@ -172,7 +174,12 @@ export function Table<Row>({
                 </span>
               )}
               {columns.map(({ name, cell, isNumber }, at) => (
-                <span key={name} role="cell" className={isNumber ? 'number' : undefined}>
+                // The link keeps the focus when other columns come first.
+                <span
+                  key={at > 0 ? name : ''}
+                  role="cell"
+                  className={isNumber ? 'number' : undefined}
+                >
                   {at > 0 ? (
                     cell(row)
                   ) : (

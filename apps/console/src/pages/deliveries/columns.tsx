@@ -69,14 +69,29 @@ const TOOK: Column<Delivery> = {
     lastAttempt ? <span className="mono">{durationText(lastAttempt.durationMs)}</span> : '–',
 };
 
-/** The columns of the list of deliveries: all, those beside an open delivery, and those on a phone. */
+/** The columns of the list of deliveries: all, those beside an open delivery, those on a phone, and those of one event. */
 export const COLUMNS = {
   all: [TIME, STATE, EVENT, SUBSCRIPTION, PRODUCER_ID, ANSWER, TRIES, TOOK],
   beside: [
     { ...TIME, width: '64px' },
     { ...STATE, width: '92px' },
-    { ...EVENT, width: 'minmax(0, 1fr)' },
+    { ...EVENT, width: '128px' },
     { ...SUBSCRIPTION, width: 'minmax(0, 1fr)' },
+    { ...ANSWER, width: '64px' },
+  ],
+  besideInTwoLines: [
+    {
+      ...SUBSCRIPTION,
+      cell: (delivery) => (
+        <>
+          {SUBSCRIPTION.cell(delivery)}
+          <span className="line quiet">
+            {TIME.cell(delivery)} · {delivery.event} · {delivery.resource}
+          </span>
+        </>
+      ),
+    },
+    { ...STATE, width: '92px' },
     { ...ANSWER, width: '64px' },
   ],
   phone: [
@@ -93,6 +108,19 @@ export const COLUMNS = {
         </>
       ),
     },
+    { ...ANSWER, width: '60px' },
+  ],
+  ofEvent: [
+    {
+      ...SUBSCRIPTION,
+      cell: (delivery) => (
+        <>
+          {SUBSCRIPTION.cell(delivery)}
+          <bdi className="line quiet mono">{delivery.targetUrl}</bdi>
+        </>
+      ),
+    },
+    { ...STATE, width: '88px' },
     { ...ANSWER, width: '60px' },
   ],
 } as const satisfies Record<string, readonly Column<Delivery>[]>;

@@ -3,7 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, Redirect, useSearchParams } from 'wouter';
 import { useAccountShown } from '../../app/account.js';
 import { FilteredList } from '../../app/filtered-list.js';
-import { useIsNarrow } from '../../app/media.js';
+import { useFits, useIsNarrow } from '../../app/media.js';
 import { useApplicationFilter, useSubscriptionFilter } from '../../app/names.js';
 import { useCommands } from '../../app/palette.js';
 import { type Filter, useFilters } from '../../components/filter-bar.js';
@@ -73,6 +73,8 @@ export default function DeliveriesPage() {
   const send = useSendNow();
 
   const isNarrow = useIsNarrow();
+  const hasRoomBeside = useFits(1_100);
+  const isWide = useFits(1_400);
   const [search, setSearch] = useSearchParams();
   function open(id: string | undefined): void {
     const next = new URLSearchParams(search);
@@ -83,6 +85,8 @@ export default function DeliveriesPage() {
   }
 
   const rows = list.data?.pages.flatMap((page) => page.rows) ?? [];
+  const at = rows.findIndex(({ id }) => id === openId);
+  const stepTo = (row: Delivery | undefined) => at >= 0 && row && (() => open(row.id));
   const chosen = rows.filter(({ id }) => selection.keys.has(id));
   function sendChosen(): void {
     send.mutate(chosen, { onSuccess: () => selection.select([]) });
@@ -93,8 +97,8 @@ export default function DeliveriesPage() {
       : [{ name: 'Send the selected now', group: 'Actions', run: sendChosen }],
   );
 
-  // On a phone there is no room beside the list.
-  if (isNarrow && openId !== undefined) return <Redirect to={`/deliveries/${openId}`} replace />;
+  if (!hasRoomBeside && openId !== undefined)
+    return <Redirect to={`/deliveries/${openId}`} replace />;
   return (
     <Page
       title="Deliveries"
@@ -107,11 +111,19 @@ export default function DeliveriesPage() {
         list={list}
         label="Deliveries"
         hrefOf={({ id }) => `/deliveries/${id}`}
-        columns={isNarrow ? COLUMNS.phone : openId === undefined ? COLUMNS.all : COLUMNS.beside}
-        rowHeight={isNarrow ? 52 : 32}
+        {...shapeOf({ isNarrow, isWide, isOpen: openId !== undefined })}
         openRow={openId}
-        onOpen={isNarrow ? undefined : ({ id }) => open(id)}
-        beside={openId !== undefined && <Panel id={openId} onClose={() => open(undefined)} />}
+        onOpen={hasRoomBeside ? ({ id }) => open(id) : undefined}
+        beside={
+          openId !== undefined && (
+            <Panel
+              id={openId}
+              onPrevious={stepTo(rows[at - 1]) || undefined}
+              onNext={stepTo(rows[at + 1]) || undefined}
+              onClose={() => open(undefined)}
+            />
+          )
+        }
         selection={isOwn && !isNarrow ? selection : undefined}
         empty={Object.keys(filters).length === 0 && <Nothing />}
       >
@@ -130,6 +142,14 @@ export default function DeliveriesPage() {
       </FilteredList>
     </Page>
   );
+}
+
+/** Where a row would cut off names, it has two lines. */
+function shapeOf({ isNarrow, isWide, isOpen }: Record<'isNarrow' | 'isWide' | 'isOpen', boolean>) {
+  if (isNarrow) return { columns: COLUMNS.phone, rowHeight: 52 };
+  if (!isOpen) return { columns: COLUMNS.all, rowHeight: 32 };
+  if (isWide) return { columns: COLUMNS.beside, rowHeight: 32 };
+  return { columns: COLUMNS.besideInTwoLines, rowHeight: 44 };
 }
 
 function Nothing() {

@@ -1,6 +1,6 @@
-import { ExternalLink, X } from 'lucide-react';
-import { useEffect } from 'react';
-import { Link } from 'wouter';
+import { ChevronDown, ChevronUp, X } from 'lucide-react';
+import { type ReactNode, useEffect, useEffectEvent } from 'react';
+import { useLocation } from 'wouter';
 import { Problem } from '../../app/problem.js';
 import {
   DeliveryActions,
@@ -11,27 +11,57 @@ import {
 import type { Delivery } from '../delivery/delivery.queries.js';
 import { StatePill } from './state-pill.js';
 
-/** A delivery beside the list. Escape closes it. */
-export function Panel({ id, onClose }: { id: string; onClose: () => void }) {
+/** A delivery beside the list. Escape closes it, and `j` and `k` open the next and the previous one. */
+export function Panel({
+  id,
+  onPrevious,
+  onNext,
+  onClose,
+}: {
+  id: string;
+  /** Absent at the beginning of the list. */
+  onPrevious: (() => void) | undefined;
+  /** Absent at its end. */
+  onNext: (() => void) | undefined;
+  onClose: () => void;
+}) {
   const { data, error } = useDelivery(id);
+  const onKey = useEffectEvent((event: KeyboardEvent) => {
+    const { key, target, defaultPrevented, ctrlKey, metaKey, altKey } = event;
+    const isElsewhere =
+      target instanceof Element && target.closest('dialog, input, select, textarea, [popover]');
+    // The list moves by the same keys while it has the focus.
+    if (isElsewhere || defaultPrevented || ctrlKey || metaKey || altKey) return;
+    if (key === 'Escape') onClose();
+    else if (key === 'j') onNext?.();
+    else if (key === 'k') onPrevious?.();
+  });
   useEffect(() => {
-    function onKey({ key, target }: KeyboardEvent): void {
-      const isElsewhere = target instanceof Element && target.closest('dialog, input, select');
-      if (key === 'Escape' && !isElsewhere) onClose();
-    }
-    window.addEventListener('keydown', onKey);
-    return () => window.removeEventListener('keydown', onKey);
-  }, [onClose]);
+    const listener = (event: KeyboardEvent) => onKey(event);
+    window.addEventListener('keydown', listener);
+    return () => window.removeEventListener('keydown', listener);
+  }, []);
+  const steps = (
+    <>
+      <IconButton name="Previous" keyName="k" onClick={onPrevious}>
+        <ChevronUp size={16} aria-hidden />
+      </IconButton>
+      <IconButton name="Next" keyName="j" onClick={onNext}>
+        <ChevronDown size={16} aria-hidden />
+      </IconButton>
+    </>
+  );
   return (
     <aside className="card panel" aria-label="Delivery">
       <header>
-        {data && <Heading delivery={data} />}
-        <Link href={`/deliveries/${id}`} className="icon" aria-label="Open as a page">
-          <ExternalLink size={16} aria-hidden />
-        </Link>
-        <button type="button" className="plain icon" aria-label="Close" onClick={onClose}>
-          <X size={18} aria-hidden />
-        </button>
+        {data ? (
+          <Heading delivery={data}>{steps}</Heading>
+        ) : (
+          <span className="actions">{steps}</span>
+        )}
+        <IconButton name="Close" keyName="Escape" onClick={onClose}>
+          <X size={16} aria-hidden />
+        </IconButton>
       </header>
       <div className="inside">
         <Problem error={error} />
@@ -41,15 +71,47 @@ export function Panel({ id, onClose }: { id: string; onClose: () => void }) {
   );
 }
 
-function Heading({ delivery }: { delivery: Delivery }) {
+function Heading({ delivery, children }: { delivery: Delivery; children: ReactNode }) {
   const { isOwn } = useOwner(delivery);
+  const [, navigate] = useLocation();
+  const openAsPage = { name: 'Open as a page', run: () => navigate(`/deliveries/${delivery.id}`) };
   return (
     <>
       <StatePill delivery={delivery} />
       <h2>
         {delivery.event} · {delivery.resource}
       </h2>
-      <span className="actions">{isOwn && <DeliveryActions delivery={delivery} />}</span>
+      <span className="actions">
+        <DeliveryActions delivery={delivery} isOwn={isOwn} items={[openAsPage]}>
+          {children}
+        </DeliveryActions>
+      </span>
     </>
+  );
+}
+
+/** @param onClick absent while it does nothing */
+function IconButton({
+  name,
+  keyName,
+  onClick,
+  children,
+}: {
+  name: string;
+  keyName: string;
+  onClick: (() => void) | undefined;
+  children: ReactNode;
+}) {
+  return (
+    <button
+      type="button"
+      className="icon"
+      aria-label={name}
+      title={`${name} (${keyName})`}
+      disabled={!onClick}
+      onClick={onClick}
+    >
+      {children}
+    </button>
   );
 }

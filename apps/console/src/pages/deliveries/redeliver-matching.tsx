@@ -25,7 +25,7 @@ const DAY_MS = 86_400_000;
 interface Props {
   /** What the button says, and the title of the dialog. */
   label?: string;
-  look?: 'primary' | 'small';
+  isSmall?: boolean;
   /** All filters of the list, for their labels. */
   filters: readonly Filter[];
   /** Those that are set. */
@@ -35,7 +35,7 @@ interface Props {
 /** A button that sends all deliveries again that the filters select. */
 export function RedeliverMatching({
   label = 'Redeliver all that match',
-  look = 'primary',
+  isSmall = false,
   ...selected
 }: Props) {
   const { role } = useUser();
@@ -44,11 +44,19 @@ export function RedeliverMatching({
   // The platform sends nothing in the name of an account.
   const isOffered = role === 'account';
   useCommands(isOffered ? [{ name: label, group: 'Actions', run: open }] : []);
+  const count = useFailedCount(selected.values, isOffered && !isSmall);
   if (!isOffered) return null;
+  const look = isSmall ? 'small' : count > 0 ? 'primary' : undefined;
   return (
     <>
-      <button type="button" className={look} aria-haspopup="dialog" onClick={open}>
-        {label} …
+      <button
+        type="button"
+        className={look}
+        title={count > 0 && !selected.values['since'] ? 'Made in the last 24 hours' : undefined}
+        aria-haspopup="dialog"
+        onClick={open}
+      >
+        {count > 0 ? `Redeliver ${count.toLocaleString('en')}` : label} …
       </button>
       {isOpen && (
         <Dialog label={label} onClose={() => setIsOpen(false)}>
@@ -57,6 +65,15 @@ export function RedeliverMatching({
       )}
     </>
   );
+}
+
+/** How many would be sent again, if a state is chosen that says that something failed; else 0. */
+function useFailedCount(values: DeliveryFilters, isOffered: boolean): number {
+  const [dayAgo] = useState(() => new Date(Date.now() - DAY_MS).toISOString());
+  const isFailed = values['state'] === 'exhausted' || values['state'] === 'cancelled';
+  const query = countQuery({ since: dayAgo, ...values });
+  const { data } = useQuery({ ...query, ...(!(isOffered && isFailed) && { queryFn: skipToken }) });
+  return data?.deliveries ?? 0;
 }
 
 /** The progress of what was started here. */
@@ -76,7 +93,12 @@ export function Redeliveries() {
 }
 
 /** First what would be sent again, then how far that came. */
-function Content({ label, filters, values, close }: Omit<Props, 'look'> & { close: () => void }) {
+function Content({
+  label,
+  filters,
+  values,
+  close,
+}: Omit<Props, 'isSmall'> & { close: () => void }) {
   const { userId } = useUser();
   const [sinceInput, setSinceInput] = useState(() =>
     localInputOf(new Date(Date.now() - DAY_MS).toISOString()),

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { AnswerCode } from '../../components/answer-code.js';
 import { CopyButton } from '../../components/copy-button.js';
 import { JsonText } from '../../components/json-text.js';
@@ -12,10 +12,13 @@ import { partsOf } from './parts.js';
 /** The attempts of a delivery, newest first, and the parts of the chosen one. */
 export function Attempts({
   attempts,
+  older,
   body,
   bodyTab,
 }: {
   attempts: readonly Attempt[];
+  /** What leads to older ones. */
+  older: ReactNode;
   body: string | undefined;
   /** What was sent, the same at every attempt. */
   bodyTab: Tab;
@@ -25,40 +28,51 @@ export function Attempts({
   const shown = attempts.find(({ number }) => number === chosen) ?? newestFirst[0];
   const tabs = shown ? [...tabsOf(shown, body), bodyTab] : [bodyTab];
   return (
-    <>
+    <section className="tries" aria-label="Attempts">
       {newestFirst.length > 0 ? (
-        <ol className="attempts" aria-label="Attempts, newest first">
-          {newestFirst.map((attempt) => (
-            <li key={attempt.number}>
-              <button
-                type="button"
-                aria-pressed={attempt === shown}
-                onClick={() => setChosen(attempt.number)}
-              >
-                <span className={`dot ${isSuccess(attempt) ? 'good' : 'bad'}`} />
-                <span className="strong">Attempt {attempt.number}</span>
-                <AnswerCode {...attempt} />
-                <ClockTime at={attempt.at} />
-                <span className="mono took">{durationText(attempt.durationMs)}</span>
-              </button>
-            </li>
-          ))}
-        </ol>
+        <div className="attempts">
+          <div className="head" aria-hidden>
+            <span>Attempt</span>
+            <span>Time</span>
+            <span>Answer</span>
+            <span className="address">Address</span>
+            <span className="took">Took</span>
+          </div>
+          <ol aria-label="Attempts, newest first">
+            {newestFirst.map((attempt) => (
+              <li key={attempt.number}>
+                <button
+                  type="button"
+                  aria-pressed={attempt === shown}
+                  onClick={() => setChosen(attempt.number)}
+                >
+                  <span className="number">
+                    <span className="hidden">Attempt </span>
+                    {attempt.number}
+                  </span>
+                  <ClockTime at={attempt.at} hasClock />
+                  <span>
+                    <AnswerCode {...attempt} />
+                  </span>
+                  <span className="mono address">{attempt.address ?? '–'}</span>
+                  <span className="mono took">{durationText(attempt.durationMs)}</span>
+                </button>
+              </li>
+            ))}
+          </ol>
+        </div>
       ) : (
         <p className="muted">There was no attempt yet. One appears here by itself.</p>
       )}
+      {older}
       <Tabs
         label={shown ? `Attempt ${shown.number}` : 'What is sent'}
         tabs={tabs}
         // Without an answer, there is nothing to see of it.
         first={shown?.status === undefined ? tabs.indexOf(bodyTab) : 0}
       />
-    </>
+    </section>
   );
-}
-
-function isSuccess({ status = 0 }: Attempt): boolean {
-  return status >= 200 && status < 300;
 }
 
 function tabsOf(attempt: Attempt, body: string | undefined): Tab[] {

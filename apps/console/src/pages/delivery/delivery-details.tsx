@@ -1,12 +1,12 @@
 import './delivery.css';
 import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import { useCommands } from '../../app/palette.js';
 import { useUser } from '../../app/session.js';
 import { useStream } from '../../app/stream.js';
 import { Confirm } from '../../components/confirm.js';
-import { Menu } from '../../components/menu.js';
+import { Menu, type MenuItem } from '../../components/menu.js';
 import { Notice } from '../../components/notice.js';
 import { LocalTime, RelativeTime } from '../../components/time.js';
 import { useSendNow } from '../deliveries/send-now.queries.js';
@@ -87,9 +87,9 @@ export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
   const isNewer =
     attempts.length > 0 && (of?.webhook?.updatedAt ?? '') > (attempts.at(-1)?.at ?? '');
   return (
-    <>
+    <div className="delivery">
       {role === 'platform' && (
-        <p>
+        <p className="whose">
           Of{' '}
           {accountId !== undefined && (
             <Link href={`/accounts/${accountId}`}>account {accountId}</Link>
@@ -111,26 +111,31 @@ export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
               )}
             </p>
           )}
-          {verdict.advice !== undefined && <p>{verdict.advice}</p>}
-          {state === 'parked' && (
+          {(verdict.advice !== undefined || state === 'parked') && (
             <p>
-              <Link href={`/subscriptions/${webhookId}`}>Open its subscription</Link>
+              {verdict.advice}{' '}
+              {state === 'parked' && (
+                <Link href={`/subscriptions/${webhookId}`}>Open its subscription</Link>
+              )}
             </p>
           )}
           {delivery.test && <TestResult delivery={delivery} />}
         </Notice>
       </section>
       <Facts delivery={delivery} />
-      {hasMore && !wantsAll && (
-        <p>
-          These are the newest {attemptLog.length} of {delivery.attempts} attempts.{' '}
-          <button type="button" className="small" onClick={() => setWantsAll(true)}>
-            Show all
-          </button>
-        </p>
-      )}
       <Attempts
         attempts={attempts}
+        older={
+          hasMore &&
+          !wantsAll && (
+            <p className="older">
+              These are the newest {attemptLog.length} of {delivery.attempts} attempts.{' '}
+              <button type="button" className="small" onClick={() => setWantsAll(true)}>
+                Show all
+              </button>
+            </p>
+          )
+        }
         body={body}
         bodyTab={{
           name: 'Body',
@@ -139,7 +144,7 @@ export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
           ),
         }}
       />
-    </>
+    </div>
   );
 }
 
@@ -162,13 +167,33 @@ function TestResult({ delivery: { state, reason, attempts, webhookId } }: { deli
 }
 
 /** A delivery is sent again when it has ended, or now while it waits; one that has not ended can be cancelled. */
-export function DeliveryActions({ delivery }: { delivery: Delivery }) {
+export function DeliveryActions({
+  delivery,
+  isOwn,
+  items = [],
+  children,
+}: {
+  delivery: Delivery;
+  /** Whether it can be changed. */
+  isOwn: boolean;
+  /** Further ones for the menu. */
+  items?: readonly MenuItem[];
+  /** Buttons between the first one and the menu, which else comes before it. */
+  children?: ReactNode;
+}) {
   const { id, state } = delivery;
   const isEnded = isFinished(state);
   const [isAsked, setAsked] = useState(false);
   const send = useSendNow();
   const cancel = useCancel(id);
-  const canSend = canBeSent(delivery);
+  const canSend = isOwn && canBeSent(delivery);
+  const canCancel = isOwn && !isEnded;
+  const all = [
+    ...items,
+    ...(canCancel
+      ? [{ name: 'Cancel delivery', run: () => setAsked(true), isDangerous: true }]
+      : []),
+  ];
   const sendIt = () => send.mutate([delivery]);
   useCommands([
     ...(canSend && !send.isPending
@@ -180,23 +205,21 @@ export function DeliveryActions({ delivery }: { delivery: Delivery }) {
           },
         ]
       : []),
-    ...(isEnded
-      ? []
-      : [{ name: 'Cancel this delivery', group: 'Actions', run: () => setAsked(true) }]),
+    ...(canCancel
+      ? [{ name: 'Cancel this delivery', group: 'Actions', run: () => setAsked(true) }]
+      : []),
   ]);
+  const primary = canSend && (
+    <button type="button" className="primary" disabled={send.isPending} onClick={sendIt}>
+      {isEnded ? 'Redeliver' : 'Send now'}
+    </button>
+  );
   return (
     <>
-      {!isEnded && (
-        <Menu
-          label="More actions"
-          items={[{ name: 'Cancel delivery', run: () => setAsked(true), isDangerous: true }]}
-        />
-      )}
-      {canSend && (
-        <button type="button" className="primary" disabled={send.isPending} onClick={sendIt}>
-          {isEnded ? 'Redeliver' : 'Send now'}
-        </button>
-      )}
+      {children && primary}
+      {children}
+      {all.length > 0 && <Menu label="More actions" items={all} />}
+      {!children && primary}
       {isAsked && !isEnded && (
         <Confirm
           label="Cancel this delivery?"

@@ -31,7 +31,7 @@ function Shown({ delivery }: { delivery: Delivery }) {
         </Link>
       }
       state={<StatePill delivery={delivery} />}
-      actions={isOwn && <DeliveryActions delivery={delivery} />}
+      actions={<DeliveryActions delivery={delivery} isOwn={isOwn} />}
     >
       <div className="delivery-page">
         <DeliveryDetails delivery={delivery} />

@@ -1,5 +1,6 @@
 import { Link } from 'wouter';
-import { ApplicationName, SubscriptionName } from '../../app/names.js';
+import { NameOfApplication, NameOfSubscription } from '../../app/names.js';
+import { Url } from '../../components/url.js';
 import { LocalTime, RelativeTime } from '../../components/time.js';
 import type { Delivery } from './delivery.queries.js';
 
@@ -11,13 +12,14 @@ export function Facts({ delivery }: { delivery: Delivery }) {
       <dt>Subscription</dt>
       <dd>
         <Link href={`/subscriptions/${webhookId}`} className="strong">
-          <SubscriptionName id={webhookId} />
-        </Link>{' '}
-        <Link href={`/deliveries?webhookId=${webhookId}`}>All its deliveries</Link>
+          <bdi>
+            <NameOfSubscription id={webhookId} otherwise={webhookId} />
+          </bdi>
+        </Link>
       </dd>
       <dt>Target</dt>
       <dd>
-        <bdi className="mono">{targetUrl}</bdi>
+        <Url text={targetUrl} />
       </dd>
       {producerId !== undefined && (
         <>
@@ -38,9 +40,10 @@ export function Facts({ delivery }: { delivery: Delivery }) {
           <dt>Application</dt>
           <dd>
             <Link href={`/applications/${applicationId}`}>
-              <ApplicationName id={applicationId} />
-            </Link>{' '}
-            <Link href={`/deliveries?applicationId=${applicationId}`}>All its deliveries</Link>
+              <bdi>
+                <NameOfApplication id={applicationId} />
+              </bdi>
+            </Link>
           </dd>
         </>
       )}

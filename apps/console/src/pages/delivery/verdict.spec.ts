@@ -40,7 +40,7 @@ describe('a delivery that is pending', () => {
       next: { text: 'The next try is', at: AT },
       advice:
         'Check the logs of your server at the time of the attempt. ' +
-        'It waits for its own next try: once your server works, you can send it now.',
+        'Once your server works, you can send this notification now.',
     });
   });
 
@@ -72,7 +72,7 @@ describe('a delivery that is parked', () => {
     const [target, nextAttemptAt, words] = known;
     const delivery = { ...parked, ...(nextAttemptAt !== undefined && { nextAttemptAt }) };
     const { sentence, next } = verdictOf(delivery, [answered(503)], target);
-    expect(sentence).toBe('Your server answered 503. This notification waits.');
+    expect(sentence).toBe('Your server answered 503. This notification is on hold.');
     expect(next?.text).toMatch(words);
     expect(next?.at).toBe(nextAttemptAt);
   });

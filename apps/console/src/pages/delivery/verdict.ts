@@ -52,7 +52,7 @@ const ENDINGS: Record<Reason, string> = {
 };
 
 const CAN_REDELIVER = 'Once your server works, redeliver this notification.';
-const CAN_SEND = 'It waits for its own next try: once your server works, you can send it now.';
+const CAN_SEND = 'Once your server works, you can send this notification now.';
 const CAN_TEST =
   'Once your server works, send a test of the subscription: its success closes the circuit.';
 
@@ -85,7 +85,7 @@ export function verdictOf(
     case 'parked':
       return {
         tone: 'waiting',
-        sentence: [history, 'This notification waits.'].filter(Boolean).join(' '),
+        sentence: [history, 'This notification is on hold.'].filter(Boolean).join(' '),
         next: waitOf(delivery, target),
         ...advised(advice, isOpen(target) && !target.paused && CAN_TEST),
       };

@@ -3,7 +3,7 @@ import '../delivery/delivery.css';
 import './event.css';
 import { skipToken, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { ApplicationName } from '../../app/names.js';
+import { NameOfApplication } from '../../app/names.js';
 import { Unavailable } from '../../app/problem.js';
 import { useUser } from '../../app/session.js';
 import { useStream } from '../../app/stream.js';
@@ -49,7 +49,6 @@ function Shown({ report, data }: { report: Report; data: string }) {
     ...(!isOwn && { queryFn: skipToken }),
   });
   useLiveSubscriptions();
-  const isComplete = !isOwn || subscriptions.data !== undefined || subscriptions.isError;
   return (
     <Page
       title={`${event} · ${resource}`}
@@ -67,25 +66,29 @@ function Shown({ report, data }: { report: Report; data: string }) {
     >
       <div className="event">
         <section className="card event-data" aria-labelledby="data">
-          <Facts report={report} />
           <h2 id="data">Data</h2>
           <JsonText label="Data" text={data} />
         </section>
-        <div className="told">
-          {deliveries.length > 0 && (
-            <section aria-labelledby="deliveries">
-              <h2 id="deliveries">Sent to</h2>
-              {hasMore ? (
-                <AllDeliveries id={report.id} />
-              ) : (
-                <Table {...DELIVERIES} rows={deliveries} keyOf={keyOf} />
-              )}
-            </section>
+        <Facts report={report} />
+      </div>
+      <div className="told">
+        <section className="card" aria-labelledby="told">
+          <header>
+            <h2 id="told">Who was told</h2>
+          </header>
+          {deliveries.length === 0 ? (
+            <p className="nobody">No subscription was told.</p>
+          ) : hasMore ? (
+            <AllDeliveries id={report.id} />
+          ) : (
+            <Table {...DELIVERIES} rows={deliveries} keyOf={keyOf} />
           )}
-          {isComplete && (
-            <WhyNotSection report={report} subscriptions={subscriptions.data ?? []} isOwn={isOwn} />
-          )}
-        </div>
+        </section>
+        <WhyNotSection
+          report={report}
+          subscriptions={isOwn && !subscriptions.isError ? subscriptions.data : []}
+          isOwn={isOwn}
+        />
       </div>
     </Page>
   );
@@ -98,8 +101,8 @@ const hrefOf = ({ id }: Delivery): string => `/deliveries/${id}`;
 const DELIVERIES = {
   label: 'Deliveries of this event',
   hrefOf,
-  columns: COLUMNS.phone,
-  rowHeight: 41,
+  columns: COLUMNS.ofEvent,
+  rowHeight: 52,
 };
 
 function AllDeliveries({ id }: { id: string }) {
@@ -120,18 +123,21 @@ function Facts({ report }: { report: Report }) {
       {isForeign && (
         <>
           <dt>Account</dt>
-          <dd>{accountId}</dd>
+          <dd>
+            <Link href={`/accounts/${accountId}`}>{accountId}</Link>
+          </dd>
         </>
       )}
       <dt>Application</dt>
       <dd>
         {applicationId === undefined ? (
-          'none'
+          '–'
         ) : (
-          <>
-            <ApplicationName id={applicationId} />{' '}
-            <Link href={`/events?applicationId=${applicationId}`}>Its events</Link>
-          </>
+          <Link href={`/applications/${applicationId}`}>
+            <bdi>
+              <NameOfApplication id={applicationId} />
+            </bdi>
+          </Link>
         )}
       </dd>
       {producerId !== undefined && (

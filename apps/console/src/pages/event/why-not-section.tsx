@@ -1,106 +1,170 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { OfApplication } from '../../app/names.js';
+import { NameOfApplication } from '../../app/names.js';
 import { Problem } from '../../app/problem.js';
-import { EmptyState } from '../../components/notice.js';
 import { LocalTime } from '../../components/time.js';
 import type { Subscription } from '../overview/subscriptions.queries.js';
 import { type Report, useSend } from './event.queries.js';
-import { canBeSent, type WhyNot, whyNotOf } from './why-not.js';
+import { canBeSent, groupsOf, type WhyNot, type WhyNotGroup, whyNotOf } from './why-not.js';
 
+/** Of one reason; the others are shown on demand. */
 const FIRST = 20;
 
-/** Each subscription that could have been told of an event and was not, with the reason. */
+/** Each subscription that could have been told of an event and was not, folded by the reason. */
 export function WhyNotSection({
   report,
   subscriptions,
   isOwn,
 }: {
   report: Report;
-  subscriptions: readonly Subscription[];
+  /** Undefined until they are read. */
+  subscriptions: readonly Subscription[] | undefined;
   /** Whether the subscriptions are those of the event's account. */
   isOwn: boolean;
 }) {
-  const [wantsAll, setWantsAll] = useState(false);
-  const { deliveries } = report;
-  if (deliveries.some(({ test }) => test)) return <p>It is a test of one subscription.</p>;
-
-  const all = whyNotOf(report, subscriptions);
-  // One that is off may be switched on.
-  const isCovered = subscriptions.some((one) => canBeSent(report, { ...one, enabled: true }));
-  const shown = wantsAll ? all : all.slice(0, FIRST);
-  if (all.length === 0 && deliveries.length > 0) return null;
   return (
-    <section aria-labelledby="why-not">
-      <h2 id="why-not">
-        {deliveries.length === 0 ? 'Why nobody was told' : 'Who was not told, and why'}
-      </h2>
-      {all.length === 0 ? (
-        <Nobody subscriptions={subscriptions} isOwn={isOwn} />
+    <section className="card" aria-labelledby="why-not">
+      <header>
+        <h2 id="why-not">Who was not told</h2>
+        <span className="quiet">By their present settings</span>
+      </header>
+      {subscriptions ? (
+        <Reasons report={report} subscriptions={subscriptions} isOwn={isOwn} />
       ) : (
-        <p className="quiet">As far as the subscriptions show it now.</p>
-      )}
-      {isOwn && deliveries.length === 0 && !isCovered && <Create report={report} />}
-      <ul className="why-not">
-        {shown.map((one) => (
-          <li key={one.webhookId}>
-            <Reason of={one} report={report} />
-          </li>
-        ))}
-      </ul>
-      {shown.length < all.length && (
-        <button type="button" onClick={() => setWantsAll(true)}>
-          Show all {all.length}
-        </button>
+        <p className="nobody">Loading …</p>
       )}
     </section>
   );
 }
 
-function Reason({
-  of: { webhookId, subscription, sentence, at, advice },
+function Reasons({
+  report,
+  subscriptions,
+  isOwn,
+}: {
+  report: Report;
+  subscriptions: readonly Subscription[];
+  isOwn: boolean;
+}) {
+  const { deliveries } = report;
+  if (deliveries.some(({ test }) => test)) {
+    return <p className="nobody">This event is a test of one subscription.</p>;
+  }
+  const groups = groupsOf(report, whyNotOf(report, subscriptions));
+  // One that is off may be switched on.
+  const isCovered = subscriptions.some((one) => canBeSent(report, { ...one, enabled: true }));
+  return (
+    <>
+      {groups.length === 0 && (
+        <p className="nobody">
+          {deliveries.length > 0 ? (
+            'Every subscription that could have been told was told.'
+          ) : (
+            <Nobody subscriptions={subscriptions} isOwn={isOwn} />
+          )}
+        </p>
+      )}
+      {isOwn && deliveries.length === 0 && !isCovered && <Create report={report} />}
+      {groups.map((group, index) => (
+        <Group key={group.reason} group={group} report={report} isFirst={index === 0} />
+      ))}
+    </>
+  );
+}
+
+function Group({
+  group: { title, sentence, all },
+  report,
+  isFirst,
+}: {
+  group: WhyNotGroup;
+  report: Report;
+  isFirst: boolean;
+}) {
+  const [isOpen, setOpen] = useState(isFirst);
+  const [wantsAll, setWantsAll] = useState(false);
+  const shown = wantsAll ? all : all.slice(0, FIRST);
+  return (
+    <details
+      className="reason"
+      open={isOpen}
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+    >
+      <summary>
+        <span className="strong">{title}</span>{' '}
+        <span className="muted">
+          · {all.length === 1 ? '1 subscription' : `${all.length} subscriptions`}
+        </span>
+      </summary>
+      {isOpen && (
+        <>
+          <p className="quiet">{sentence}</p>
+          <ul className="why-not">
+            {shown.map((one) => (
+              <li key={one.webhookId}>
+                <NotTold of={one} report={report} />
+              </li>
+            ))}
+          </ul>
+          {shown.length < all.length && (
+            <button type="button" className="small" onClick={() => setWantsAll(true)}>
+              Show all {all.length}
+            </button>
+          )}
+        </>
+      )}
+    </details>
+  );
+}
+
+function NotTold({
+  of: { webhookId, subscription, detail, at },
   report,
 }: {
   of: WhyNot;
   report: Report;
 }) {
   const send = useSend(report.id);
+  const applicationId = subscription?.applicationId;
   return (
     <>
-      <p>
-        <Link href={`/subscriptions/${webhookId}`}>
-          <bdi className="strong">
-            {subscription?.name ?? subscription?.targetUrl ?? `Subscription ${webhookId}`}
-          </bdi>
+      <div>
+        <Link href={`/subscriptions/${webhookId}`} className="strong">
+          <bdi>{subscription?.name ?? subscription?.targetUrl ?? `Subscription ${webhookId}`}</bdi>
         </Link>
         {subscription && (
-          <span className="quiet">
-            {' '}
-            {subscription.event} · {subscription.resource} ·{' '}
-            <OfApplication id={subscription.applicationId} none="whole account" />
-          </span>
+          <p className="quiet">
+            {subscription.event} · {subscription.resource.replaceAll(',', ', ')} ·{' '}
+            {applicationId === undefined ? (
+              'whole account'
+            ) : (
+              <Link href={`/applications/${applicationId}`}>
+                <bdi>
+                  <NameOfApplication id={applicationId} />
+                </bdi>
+              </Link>
+            )}
+            {detail !== undefined && ` · ${detail}`}
+            {at !== undefined && (
+              <>
+                {' '}
+                <LocalTime at={at} />
+              </>
+            )}
+          </p>
         )}
-      </p>
-      <p>
-        {sentence}
-        {at !== undefined && (
-          <>
-            {' '}
-            (<LocalTime at={at} />)
-          </>
-        )}
-      </p>
-      {advice !== undefined && <p className="quiet">{advice}</p>}
+        <Problem error={send.error} />
+      </div>
       {canBeSent(report, subscription) && (
         <button
           type="button"
+          className="small"
           onClick={() => send.mutate(webhookId)}
           disabled={send.isPending || send.isSuccess}
         >
           Send it this event
         </button>
       )}
-      <Problem error={send.error} />
     </>
   );
 }
@@ -114,34 +178,24 @@ function Nobody({
   isOwn: boolean;
 }) {
   if (!isOwn) {
-    return (
-      <EmptyState title="No subscription could have been told.">
-        <p>The account has none at its level, nor for the application of this event.</p>
-      </EmptyState>
-    );
+    return 'The account has no subscription at its level, nor for the application of this event.';
   }
-  return (
-    <EmptyState
-      title={
-        subscriptions.length === 0
-          ? 'There is no subscription.'
-          : 'No subscription is for such events: all are for other applications.'
-      }
-    />
-  );
+  return subscriptions.length === 0
+    ? 'There is no subscription.'
+    : 'No subscription is for such events: all are for other applications.';
 }
 
 /** Leads to a new subscription that gets such events. */
 function Create({ report: { event, applicationId } }: { report: Report }) {
   const href = `/subscriptions/new?event=${event}`;
   return (
-    <p>
+    <p className="nobody">
       {applicationId === undefined ? (
         <Link href={href}>Create a subscription for the whole account</Link>
       ) : (
         <>
           <Link href={`${href}&applicationId=${applicationId}`}>
-            Create a subscription for application {applicationId}
+            Create a subscription for application <NameOfApplication id={applicationId} />
           </Link>
           , or one <Link href={href}>for the whole account</Link>,
         </>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Subscription } from '../overview/subscriptions.queries.js';
-import { whyNotOf } from './why-not.js';
+import { groupsOf, whyNotOf } from './why-not.js';
 
 const aSubscription = (id: string, fields: Partial<Subscription> = {}): Subscription => ({
   href: `https://api.example.com/v1/webhooks/${id}`,
@@ -26,49 +26,35 @@ const event = { ...ofAccount, applicationId: '10' };
 
 describe('a reason', () => {
   it.each([
-    ['created_later', {}, 'It was created after this event.', '2026-01-31T12:01:00.000Z'],
-    ['disabled', { enabled: false }, 'It is off.', undefined],
+    ['created_later', {}, 'created_later', 'created', '2026-01-31T12:01:00.000Z'],
+    ['created_later', { event: 'smsdlr' }, 'other_event', undefined, undefined],
+    ['created_later', { resource: 'sms' }, 'other_resource', undefined, undefined],
+    ['disabled', { enabled: false }, 'disabled', undefined, undefined],
+    ['disabled', { enabled: false, event: 'smsdlr' }, 'other_event', undefined, undefined],
     [
       'disabled',
       { enabled: false, disabledReason: 'gone', disabledAt: '2026-01-31T11:00:00.000Z' },
-      'It is off: its target answered 410 Gone.',
-      '2026-01-31T11:00:00.000Z',
+      ...['disabled', 'answered 410 Gone, off since', '2026-01-31T11:00:00.000Z'],
     ],
     [
       'disabled',
       { enabled: false, disabledReason: 'failing' },
-      'It is off: every attempt had failed for five days.',
-      undefined,
+      ...['disabled', 'every attempt had failed for five days', undefined],
     ],
-    [
-      'other_event',
-      { event: 'smsdlr' },
-      'It is for smsdlr, and this event is cdrCreated.',
-      undefined,
-    ],
-    [
-      'other_resource',
-      { resource: 'sms,transcription' },
-      'It is for sms and transcription, and this event is about call.',
-      undefined,
-    ],
-    [
-      'changed_later',
-      {},
-      'It would be told now: it was changed after this event.',
-      '2026-01-31T12:02:00.000Z',
-    ],
-  ] as const)('%s of %j is said in words', (reason, fields, sentence, at) => {
-    const unmatched = [{ webhookId: '7', reason }];
+    ['other_event', { event: 'smsdlr' }, 'other_event', undefined, undefined],
+    ['other_resource', { resource: 'sms' }, 'other_resource', undefined, undefined],
+    ['changed_later', {}, 'changed_later', 'changed', '2026-01-31T12:02:00.000Z'],
+  ] as const)('%s of %j is %s', (said, fields, reason, detail, at) => {
+    const unmatched = [{ webhookId: '7', reason: said }];
     const [why] = whyNotOf({ ...event, unmatched }, [aSubscription('7', fields)]);
-    expect([why?.sentence, why?.at]).toEqual([sentence, at]);
+    expect([why?.reason, why?.detail, why?.at]).toEqual([reason, detail, at]);
   });
 
   it('is said of a subscription that is not known', () => {
     const unmatched = [{ webhookId: '7', reason: 'other_event' as const }];
-    expect(whyNotOf({ ...event, unmatched }, [])[0]).toMatchObject({
+    expect(whyNotOf({ ...event, unmatched }, [])[0]).toEqual({
       webhookId: '7',
-      sentence: 'It is for another kind of event, and this event is cdrCreated.',
+      reason: 'other_event',
     });
   });
 });
@@ -84,16 +70,14 @@ describe('subscriptions of other applications', () => {
       aSubscription('6'),
     ]);
     expect(found.map(({ webhookId }) => webhookId)).toEqual(['1']);
-    expect(found[0]?.sentence).toBe(
-      'It is for events of application 11, and this event is of application 10.',
-    );
+    expect(groupsOf(event, found)).toMatchObject([{ title: 'Other application' }]);
   });
 
   it('are named for an event of no application, too', () => {
-    expect(whyNotOf(ofAccount, [aSubscription('1', { applicationId: '11' })])[0]).toMatchObject({
-      reason: 'other_application',
-      sentence: 'It is for events of application 11, and this event is of no application.',
-    });
+    const found = whyNotOf(ofAccount, [aSubscription('1', { applicationId: '11' })]);
+    expect(groupsOf(ofAccount, found)).toMatchObject([
+      { reason: 'other_application', sentence: 'This event is of no application.' },
+    ]);
   });
 });
 
@@ -104,4 +88,8 @@ it('puts first what a small change would have told', () => {
   ];
   const found = whyNotOf({ ...event, unmatched }, []);
   expect(found.map(({ webhookId }) => webhookId)).toEqual(['2', '1']);
+  expect(groupsOf(event, found)).toMatchObject([
+    { title: 'Off', all: [{ webhookId: '2' }] },
+    { title: 'Other kind of event', all: [{ webhookId: '1' }] },
+  ]);
 });

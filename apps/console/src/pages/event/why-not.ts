@@ -11,16 +11,26 @@ export interface WhyNot {
   webhookId: string;
   /** Undefined if it is not known. */
   subscription: Subscription | undefined;
-  reason: ApiReason | 'other_application';
-  sentence: string;
-  /** When what the sentence says was so. */
+  reason: Reason;
+  /** What is known of the reason beyond its name. */
+  detail?: string;
+  /** When what the detail says happened. */
   at?: string;
-  /** What the customer can do. */
-  advice?: string;
+}
+
+type Reason = ApiReason | 'other_application';
+
+/** The subscriptions that were not told for one reason. */
+export interface WhyNotGroup {
+  reason: Reason;
+  title: string;
+  /** What the event has to do with it, and what the customer can do. */
+  sentence: string;
+  all: readonly WhyNot[];
 }
 
 /** That which a small change would have told comes first. */
-const ORDER: readonly WhyNot['reason'][] = [
+const ORDER: readonly Reason[] = [
   'disabled',
   'other_application',
   'created_later',
@@ -39,7 +49,7 @@ export function whyNotOf(event: EventHead, subscriptions: readonly Subscription[
   const answered = event.unmatched.map(({ webhookId, reason: said }) => {
     const subscription = byId.get(webhookId);
     const reason = decidingReason(event, said, subscription);
-    return { webhookId, subscription, reason, ...EXPLAIN[reason](event, subscription) };
+    return { webhookId, subscription, reason, ...detailOf(reason, subscription) };
   });
   const elsewhere = subscriptions
     .filter((one) => isElsewhere(event, one) && isForSuch(event, one))
@@ -47,19 +57,28 @@ export function whyNotOf(event: EventHead, subscriptions: readonly Subscription[
       webhookId: subscription.id,
       subscription,
       reason: 'other_application' as const,
-      ...ofOtherApplication(event, subscription),
     }));
   const placeOf = ({ reason }: WhyNot): number => ORDER.indexOf(reason);
   return [...answered, ...elsewhere].sort((one, other) => placeOf(one) - placeOf(other));
 }
 
-/** What a later subscription is for decides: it would not have been told either, had it been there. */
+/** By their reasons, in the order of {@link ORDER}. */
+export function groupsOf(event: EventHead, all: readonly WhyNot[]): WhyNotGroup[] {
+  return ORDER.map((reason) => ({
+    reason,
+    title: TITLES[reason],
+    sentence: SENTENCES[reason](event),
+    all: all.filter((one) => one.reason === reason),
+  })).filter((group) => group.all.length > 0);
+}
+
+/** What a subscription is for decides: it would not have been told either, had it been there and on. */
 function decidingReason(
   { event, resource }: EventHead,
   said: ApiReason,
   subscription: Subscription | undefined,
 ): ApiReason {
-  if (said !== 'created_later' || !subscription) return said;
+  if (!['created_later', 'disabled'].includes(said) || !subscription) return said;
   if (subscription.event !== event) return 'other_event';
   return isAbout(subscription, resource) ? said : 'other_resource';
 }
@@ -87,57 +106,44 @@ function isAbout(subscription: Subscription, resource: string): boolean {
   return resources.includes('all') || resources.includes(resource);
 }
 
-type Explanation = Pick<WhyNot, 'sentence' | 'at' | 'advice'>;
-type Explain = (event: EventHead, subscription: Subscription | undefined) => Explanation;
-
-const EXPLAIN: Record<ApiReason, Explain> = {
-  created_later: (_, subscription) => ({
-    sentence: 'It was created after this event.',
-    ...(subscription && { at: subscription.createdAt }),
-    advice: 'It gets later events that it is for.',
-  }),
-  disabled: (_, subscription) => ({
-    ...whyOff(subscription),
-    advice: 'Switch it on to get later events. Then you can send it this one, too.',
-  }),
-  other_event: ({ event }, subscription) => ({
-    sentence: `It is for ${subscription?.event ?? 'another kind of event'}, and this event is ${event}.`,
-    advice: `To get ${event}, create another subscription, or change the event of this one.`,
-  }),
-  other_resource: ({ resource }, subscription) => ({
-    sentence: `It is for ${resourcesOf(subscription)}, and this event is about ${resource}.`,
-    advice: `To get such events, add ${resource} to its resources.`,
-  }),
-  changed_later: (_, subscription) => ({
-    sentence: 'It would be told now: it was changed after this event.',
-    ...(subscription && { at: subscription.updatedAt }),
-    advice: 'It gets later events.',
-  }),
+const TITLES: Record<Reason, string> = {
+  disabled: 'Off',
+  other_application: 'Other application',
+  created_later: 'Created later',
+  changed_later: 'Changed later',
+  other_resource: 'Other resource',
+  other_event: 'Other kind of event',
 };
 
-function whyOff(subscription: Subscription | undefined): Pick<Explanation, 'sentence' | 'at'> {
-  const { disabledReason, disabledAt } = subscription ?? {};
-  const at = disabledAt === undefined ? {} : { at: disabledAt };
-  if (disabledReason === 'gone') {
-    return { sentence: 'It is off: its target answered 410 Gone.', ...at };
-  }
-  if (disabledReason === 'failing') {
-    return { sentence: 'It is off: every attempt had failed for five days.', ...at };
-  }
-  return { sentence: 'It is off.' };
+const SENTENCES: Record<Reason, (event: EventKind) => string> = {
+  disabled: () =>
+    'Switch a subscription on to get later events. Then you can send it this one, too.',
+  other_application: ({ applicationId }) =>
+    applicationId === undefined
+      ? 'This event is of no application.'
+      : 'This event is of another application.',
+  created_later: () => 'The subscription was created after this event. It gets later ones.',
+  changed_later: () => 'The subscription would be told now. It gets later events.',
+  other_resource: ({ resource }) =>
+    `This event is about ${resource}. To get such events, add ${resource} to the resources of a subscription.`,
+  other_event: ({ event }) =>
+    `This event is ${event}. To get such events, create another subscription, or change the event of one.`,
+};
+
+function detailOf(
+  reason: Reason,
+  subscription: Subscription | undefined,
+): Pick<WhyNot, 'detail' | 'at'> {
+  if (!subscription) return {};
+  const { createdAt, updatedAt, disabledReason, disabledAt } = subscription;
+  if (reason === 'created_later') return { detail: 'created', at: createdAt };
+  if (reason === 'changed_later') return { detail: 'changed', at: updatedAt };
+  if (reason !== 'disabled' || !disabledReason) return {};
+  const detail = OFF[disabledReason];
+  return disabledAt === undefined ? { detail } : { detail: `${detail}, off since`, at: disabledAt };
 }
 
-function resourcesOf(subscription: Subscription | undefined): string {
-  return subscription?.resource.split(',').join(' and ') ?? 'something else';
-}
-
-function ofOtherApplication({ applicationId }: EventHead, subscription: Subscription): Explanation {
-  const own = `It is for events of application ${subscription.applicationId ?? ''}`;
-  return applicationId === undefined
-    ? {
-        sentence: `${own}, and this event is of no application.`,
-      }
-    : {
-        sentence: `${own}, and this event is of application ${applicationId}.`,
-      };
-}
+const OFF: Record<NonNullable<Subscription['disabledReason']>, string> = {
+  gone: 'answered 410 Gone',
+  failing: 'every attempt had failed for five days',
+};

@@ -32,12 +32,7 @@ export function Attention({ subscriptions }: { subscriptions: readonly Subscript
         </span>
         {failing.length > 0 && (
           <div className="actions">
-            <RedeliverMatching
-              label="Redeliver what failed"
-              look="small"
-              filters={[]}
-              values={{}}
-            />
+            <RedeliverMatching label="Redeliver what failed" isSmall filters={[]} values={{}} />
           </div>
         )}
       </header>
