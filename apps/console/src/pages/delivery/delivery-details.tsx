@@ -2,6 +2,7 @@ import './delivery.css';
 import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
+import { AccountName } from '../../app/account-name.js';
 import { useCommands } from '../../app/palette.js';
 import { useUser } from '../../app/session.js';
 import { useStream } from '../../app/stream.js';
@@ -92,7 +93,9 @@ export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
         <p>
           Of{' '}
           {accountId !== undefined && (
-            <Link href={`/accounts/${accountId}`}>account {accountId}</Link>
+            <Link href={`/accounts/${accountId}`}>
+              <AccountName id={accountId} />
+            </Link>
           )}
           {isOwn ? ' (yours)' : ' (read-only): you see what its owner reads.'}
         </p>
@@ -112,7 +115,7 @@ export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
             </p>
           )}
           {verdict.advice !== undefined && <p>{verdict.advice}</p>}
-          {state === 'parked' && (
+          {state === 'parked' && isOwn && (
             <p>
               <Link href={`/subscriptions/${webhookId}`}>Open its subscription</Link>
             </p>
@@ -120,7 +123,7 @@ export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
           {delivery.test && <TestResult delivery={delivery} />}
         </Notice>
       </section>
-      <Facts delivery={delivery} />
+      <Facts delivery={delivery} isOwn={isOwn} />
       {hasMore && !wantsAll && (
         <p>
           These are the newest {attemptLog.length} of {delivery.attempts} attempts.{' '}

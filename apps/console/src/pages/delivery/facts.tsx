@@ -4,15 +4,26 @@ import { LocalTime, RelativeTime } from '../../components/time.js';
 import type { Delivery } from './delivery.queries.js';
 
 /** What a delivery is about. */
-export function Facts({ delivery }: { delivery: Delivery }) {
+export function Facts({
+  delivery,
+  isOwn,
+}: {
+  delivery: Delivery;
+  /** Others' subscriptions and applications have no pages. */
+  isOwn: boolean;
+}) {
   const { id, eventId, webhookId, applicationId, targetUrl, producerId } = delivery;
   return (
     <dl className="facts">
       <dt>Subscription</dt>
       <dd>
-        <Link href={`/subscriptions/${webhookId}`} className="strong">
-          <SubscriptionName id={webhookId} />
-        </Link>{' '}
+        {isOwn ? (
+          <Link href={`/subscriptions/${webhookId}`} className="strong">
+            <SubscriptionName id={webhookId} />
+          </Link>
+        ) : (
+          webhookId
+        )}{' '}
         <Link href={`/deliveries?webhookId=${webhookId}`}>All its deliveries</Link>
       </dd>
       <dt>Target</dt>
@@ -37,9 +48,13 @@ export function Facts({ delivery }: { delivery: Delivery }) {
         <>
           <dt>Application</dt>
           <dd>
-            <Link href={`/applications/${applicationId}`}>
-              <ApplicationName id={applicationId} />
-            </Link>{' '}
+            {isOwn ? (
+              <Link href={`/applications/${applicationId}`}>
+                <ApplicationName id={applicationId} />
+              </Link>
+            ) : (
+              applicationId
+            )}{' '}
             <Link href={`/deliveries?applicationId=${applicationId}`}>All its deliveries</Link>
           </dd>
         </>

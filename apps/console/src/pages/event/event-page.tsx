@@ -3,6 +3,7 @@ import '../delivery/delivery.css';
 import './event.css';
 import { skipToken, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from 'wouter';
+import { AccountName } from '../../app/account-name.js';
 import { ApplicationName } from '../../app/names.js';
 import { Unavailable } from '../../app/problem.js';
 import { useUser } from '../../app/session.js';
@@ -120,7 +121,11 @@ function Facts({ report }: { report: Report }) {
       {isForeign && (
         <>
           <dt>Account</dt>
-          <dd>{accountId}</dd>
+          <dd>
+            <Link href={`/accounts/${accountId}`}>
+              <AccountName id={String(accountId)} />
+            </Link>
+          </dd>
         </>
       )}
       <dt>Application</dt>

@@ -44,7 +44,7 @@ export function WhyNotSection({
       <ul className="why-not">
         {shown.map((one) => (
           <li key={one.webhookId}>
-            <Reason of={one} report={report} />
+            <Reason of={one} report={report} isOwn={isOwn} />
           </li>
         ))}
       </ul>
@@ -60,19 +60,24 @@ export function WhyNotSection({
 function Reason({
   of: { webhookId, subscription, sentence, at, advice },
   report,
+  isOwn,
 }: {
   of: WhyNot;
   report: Report;
+  isOwn: boolean;
 }) {
+  const name = subscription?.name ?? subscription?.targetUrl ?? `Subscription ${webhookId}`;
   const send = useSend(report.id);
   return (
     <>
       <p>
-        <Link href={`/subscriptions/${webhookId}`}>
-          <bdi className="strong">
-            {subscription?.name ?? subscription?.targetUrl ?? `Subscription ${webhookId}`}
-          </bdi>
-        </Link>
+        {isOwn ? (
+          <Link href={`/subscriptions/${webhookId}`}>
+            <bdi className="strong">{name}</bdi>
+          </Link>
+        ) : (
+          <bdi className="strong">{name}</bdi>
+        )}
         {subscription && (
           <span className="quiet">
             {' '}

@@ -17,17 +17,13 @@ import { WaitingNote, waitingQuery } from './waiting-note.js';
 export default function OverviewPage() {
   const { accountId, isOwn } = useAccountShown();
   return (
-    <Page title="Overview" actions={(isOwn || accountId !== undefined) && <RangePicker />}>
-      {isOwn && <OwnOverview />}
-      {!isOwn && accountId !== undefined && <AccountStatistics accountId={accountId} />}
-      {!isOwn && accountId === undefined && (
-        <EmptyState title="Pick an account to see how its attempts went." />
-      )}
+    <Page title="Overview" actions={<RangePicker />}>
+      {isOwn ? <OwnOverview /> : <AccountStatistics accountId={accountId} />}
     </Page>
   );
 }
 
-function AccountStatistics({ accountId }: { accountId: string }) {
+function AccountStatistics({ accountId }: { accountId: string | undefined }) {
   const { data, error } = useQuery(statisticsQuery(useRange(), accountId));
   return <Statistics history={data} error={error} />;
 }
