@@ -22,6 +22,8 @@ const READY_MS = 60_000;
 const CLI = 'dist/apps/cli/src/main.js';
 const CONFIG = 'dist/libs/runtime/src/config/index.js';
 const ACCOUNTS = [['demo'], ['other'], ['switch', '--role', 'platform']];
+const LOGINS =
+  'Accounts: demo (password demo-secret), other (other-secret); the platform: switch (switch-secret).';
 
 /**
  * @typedef {ReturnType<typeof listenAt>} At where the API listens
@@ -194,7 +196,11 @@ async function environment({ host, port, isLoopback }, given, { databaseUrl, red
   // It belongs to a DATABASE_URL, and there is none.
   if (!given.databaseUrl) delete env.MIGRATION_DATABASE_URL;
   // A database that is given may be somebody else's as well, and its keys are theirs to choose.
-  if (!given.databaseUrl) env.SECRETS_KEYS = secretsKeys(env.SECRETS_KEYS);
+  if (!given.databaseUrl) {
+    env.SECRETS_KEYS = secretsKeys(env.SECRETS_KEYS);
+    // Only where others cannot read it: whoever serves it to others has changed the passwords.
+    if (isLoopback) env.CONSOLE_LOGIN_HINT ??= LOGINS;
+  }
   return env;
 }
 
@@ -257,7 +263,7 @@ The console is at ${url}/console/. The API is described at ${url}/docs.
 The logs are in ${join(shownDir, 'logs')}; Ctrl-C stops everything.`);
   if (!given.databaseUrl) {
     console.log(`
-Accounts: demo (password demo-secret), other (other-secret); the platform: switch (switch-secret).
+${LOGINS}
 The tour in README.md uses them.
 `);
     if (!isLoopback) {

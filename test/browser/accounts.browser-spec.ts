@@ -47,7 +47,11 @@ describe('an account', () => {
   it('is locked and unlocked, but not by itself', async () => {
     const { id, username, password } = await installation.aCustomer();
     const page = await installation.openAs(operator, `accounts/${id}`);
-    await page.getByRole('button', { name: 'Lock' }).click();
+    const press = async (of: Page, name: string) => {
+      await of.getByRole('button', { name: 'More actions' }).click();
+      await of.getByRole('menuitem', { name }).click();
+    };
+    await press(page, 'Lock account');
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: 'Lock' }).click();
     await page.getByText('locked', { exact: true }).waitFor();
@@ -55,7 +59,7 @@ describe('an account', () => {
       () => answerTo(username, password),
       (status) => status === 401,
     );
-    await page.getByRole('button', { name: 'Unlock' }).click();
+    await press(page, 'Unlock account');
     await page.getByText('active', { exact: true }).waitFor();
     await eventually(
       () => answerTo(username, password),
@@ -63,7 +67,7 @@ describe('an account', () => {
     );
 
     const own = await installation.openAs(operator, `accounts/${operator.id}`);
-    await own.getByRole('button', { name: 'Lock' }).click();
+    await press(own, 'Lock account');
     await own.getByRole('dialog').getByRole('button', { name: 'Lock' }).click();
     await own.getByText('You cannot lock yourself.').waitFor();
   });
@@ -135,14 +139,15 @@ it('picks an account by its name, and keeps it in the address', async () => {
   await picker.fill(customer.username);
   await page.keyboard.press('Enter');
   await creation(page).waitFor();
-  await page.getByRole('button', { name: 'Clear' }).first().click();
+  await page.getByRole('button', { name: 'Clear the account' }).click();
   await expect.poll(() => page.url()).toMatch(/\/console\/audit$/);
 
   const account = await installation.openAs(operator, `accounts/${customer.id}`);
-  await account.getByRole('link', { name: 'its events' }).click();
+  const actions = account.locator('.actions');
+  await actions.getByRole('link', { name: 'Events' }).click();
   await account.getByText('cdrCreated · call').waitFor();
   await account.goBack();
-  await account.getByRole('link', { name: 'its audit' }).click();
+  await actions.getByRole('link', { name: 'Audit' }).click();
   await creation(account).waitFor();
 });
 
@@ -160,5 +165,61 @@ it('finds accounts and deliveries in the palette by a pasted id or address', asy
   await page.keyboard.press('Control+k');
   await page.keyboard.insertText(customer.id);
   await page.getByRole('option', { name: 'Open this account' }).click();
-  await page.getByText(customer.username).waitFor();
+  await page.getByRole('heading', { name: customer.username }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.insertText(operator.username);
+  await page.getByRole('group', { name: 'Accounts' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: operator.username }).waitFor();
+});
+
+describe('thousands of accounts', () => {
+  beforeAll(async () => {
+    await installation.database.query(
+      `INSERT INTO users (username, role, status, salt)
+       SELECT 'partner-' || n, 'account', 'active', ''::bytea FROM generate_series(1, 3000) n`,
+    );
+  });
+  afterAll(async () => {
+    await installation.database.query(`DELETE FROM users WHERE username LIKE 'partner-%'`);
+  });
+
+  it('are searched as one types, and what was searched for is in the address', async () => {
+    const page = await installation.openAs(operator, 'accounts');
+    const search = page.getByRole('searchbox', { name: 'Search accounts' });
+    await search.fill('Partner-299');
+    await page.getByText('11 accounts').waitFor();
+    // The one that is called so comes first.
+    const first = page.getByRole('table').getByRole('row').nth(1);
+    expect(await first.getByRole('link').innerText()).toBe('partner-299');
+    await page.reload();
+    await page.getByText('11 accounts').waitFor();
+    await search.fill('partner-9999');
+    await page.getByText('No account is called so.').waitFor();
+    await page.getByRole('link', { name: 'Show all accounts' }).click();
+    await page.getByRole('row').filter({ hasText: operator.username }).waitFor();
+  });
+
+  it('are offered where a page shows one of them, by name', async () => {
+    const page = await installation.openAs(operator, 'overview');
+    const rows = page.getByRole('table', { name: 'Accounts' }).getByRole('row');
+    await rows.filter({ hasText: operator.username }).waitFor();
+    const picker = page.getByRole('combobox', { name: 'Account' });
+    await picker.click();
+    await page.getByText('accounts. Type to find one.').waitFor();
+    await picker.fill('partner-299');
+    const options = page.getByRole('listbox', { name: 'Accounts' }).getByRole('option');
+    await expect.poll(() => options.count()).toBe(11);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => picker.inputValue()).toBe('partner-2990');
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    expect(await page.getByText('Which account?').count()).toBe(0);
+    await page.goBack();
+    await rows.filter({ hasText: operator.username }).click();
+    await expect.poll(() => picker.inputValue()).toBe(operator.username);
+    await picker.fill('partner-1999');
+    await options.first().click();
+    await expect.poll(() => picker.inputValue()).toBe('partner-1999');
+  });
 });

@@ -104,13 +104,25 @@ it('is found in the palette by its name or URL, like subscriptions', async () =>
   const options = page.getByRole('listbox', { name: 'Found' }).getByRole('option');
   await expect
     .poll(() => options.allTextContents())
-    .toEqual([`Support line (${id}) Applications`, `Billing (${webhook}) Subscriptions`]);
+    .toEqual([`Support line ${id}Enter`, `Billing ${webhook}Enter`]);
+  const groups = page.getByRole('listbox', { name: 'Found' }).getByRole('group');
+  await groups
+    .nth(0)
+    .and(page.getByRole('group', { name: 'Applications' }))
+    .waitFor();
+  await groups
+    .nth(1)
+    .and(page.getByRole('group', { name: 'Subscriptions' }))
+    .waitFor();
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Billing' }).waitFor();
   await page.keyboard.press('Control+k');
   await page.keyboard.type('cdr-4711');
   await options.getByText('Events with the producer’s id cdr-4711').waitFor();
+  await page.getByRole('combobox').fill('no such thing');
+  await page.getByText('Nothing found.').waitFor();
+  expect(await options.count()).toBe(0);
   await page.getByRole('combobox').fill('shop.example.com/voice');
   await options.getByText('Support line').waitFor();
   await page.keyboard.press('Enter');

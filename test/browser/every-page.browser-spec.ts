@@ -105,9 +105,10 @@ const PAGES_OF_OPERATORS: Pages = [
   ['a new account', () => 'accounts', 'That is all', press('New account')],
   ['an account', () => `accounts/${customer.id}`, 'last used'],
   ['a new credential', () => `accounts/${customer.id}`, 'last used', press('Add a credential')],
-  ['locking an account', () => `accounts/${customer.id}`, 'last used', press('Lock')],
+  ['locking an account', () => `accounts/${customer.id}`, 'last used', lock],
+  ['accounts that are searched', () => 'accounts?search=customer', '1 account'],
   ['an account that is missing', () => 'accounts/nobody', 'There is no such account'],
-  ['an overview without an account', () => 'overview', 'Pick an account'],
+  ['an overview without an account', () => 'overview', 'Which account?', openPicker],
   ["an account's overview", () => `overview?accountId=${customer.id}`, 'Answer time', openTables],
   ["an account's deliveries", () => `deliveries?accountId=${customer.id}`, 'cdrCreated · call'],
   ["another account's delivery", () => `deliveries/${delivery.id}`, '(read-only)'],
@@ -116,6 +117,17 @@ const PAGES_OF_OPERATORS: Pages = [
 async function unfoldDays(page: Page): Promise<void> {
   await page.getByText(/\d+ days, /).click();
   await page.getByText('What is stored').waitFor({ state: 'attached' });
+}
+
+async function lock(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('menuitem', { name: 'Lock account' }).click();
+  await page.getByRole('dialog').waitFor();
+}
+
+async function openPicker(page: Page): Promise<void> {
+  await page.getByRole('combobox', { name: 'Account' }).click();
+  await page.getByRole('option', { name: customer.username }).waitFor();
 }
 
 function press(name: string) {

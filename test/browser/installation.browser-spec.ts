@@ -33,6 +33,17 @@ it('is where an operator begins, and shows the state of the installation as it c
   await page.getByText(/Only 1 of 2 workers is alive|No worker is alive/).waitFor();
   const silent = page.getByRole('row').filter({ hasText: 'worker-1:7:abcdef' });
   await silent.getByText('silent').waitFor();
+  await page
+    .getByRole('status')
+    .getByText(/^(1 of 2 workers|no worker)$/)
+    .waitFor();
+  const checks = page.getByRole('region', { name: 'Checks' });
+  await checks.getByText('Redis answers').waitFor();
+  await checks.getByText(/^Partitions to [A-Z][a-z]{2} \d+$/).waitFor();
+  await installation.database.query('DELETE FROM processes WHERE id = $1', ['worker-1:7:abcdef']);
+  // What this very process uses.
+  const own = page.getByRole('row').filter({ hasText: / %.* MB$/ });
+  await own.first().waitFor();
 });
 
 it("leads from a failing target to its account's deliveries, which cannot be changed", async () => {
@@ -44,9 +55,15 @@ it("leads from a failing target to its account's deliveries, which cannot be cha
   await installation.delivery(customer, 'pending');
 
   const page = await installation.openAs(operator, 'installation');
-  await page.getByRole('link', { name: `of account ${customer.id}` }).click();
+  const failing = page.getByRole('region', { name: 'Failing targets' }).getByRole('row').nth(1);
+  await failing.getByRole('link', { name: '500' }).waitFor();
+  await failing.getByRole('link', { name: customer.username }).waitFor();
+  expect(await failing.getByRole('cell').last().innerText()).toBe('1');
+  await signOfLife('worker', 0);
+  await page.getByText('all systems work').waitFor();
+  await failing.getByRole('link', { name: new URL(targetUrl).host }).click();
   await page.getByText('cdrCreated · call').waitFor();
-  expect(page.url()).toContain(`/console/deliveries?accountId=${customer.id}`);
+  expect(page.url()).toContain(`/console/deliveries?accountId=${customer.id}&webhookId=`);
   expect(await page.getByRole('button', { name: 'Redeliver' }).count()).toBe(0);
   expect(await page.getByRole('checkbox').count()).toBe(0);
   await page.getByText('cdrCreated · call').click();
@@ -55,8 +72,8 @@ it("leads from a failing target to its account's deliveries, which cannot be cha
   await page.getByRole('tab', { name: 'Body' }).click();
   await page.getByText('Only its owner can read the subscription').waitFor();
   expect(await page.getByRole('button', { name: 'Redeliver' }).count()).toBe(0);
-  await page.getByRole('link', { name: `account ${customer.id}` }).click();
-  await page.getByText(customer.username).waitFor();
+  await page.getByRole('link', { name: customer.username }).click();
+  await page.getByRole('heading', { name: customer.username }).waitFor();
 });
 
 it('is not there for a customer', async () => {

@@ -194,7 +194,7 @@ it('shows operators the attempts of the account that they pick, and nothing that
   await installation.report(customer);
   await attemptsCounted(1);
   const page = await installation.openAs(await installation.anOperator(), 'overview');
-  await page.getByText('Pick an account').waitFor();
+  await page.getByText('Which account?').waitFor();
   await page.getByRole('combobox', { name: 'Account' }).fill(customer.username);
   await page.keyboard.press('Enter');
   await page.getByText('All attempts succeeded.').waitFor();

@@ -7,7 +7,9 @@ import { clientOf } from '../support/http.js';
 let installation: ConsoleInstallation;
 
 beforeAll(async () => {
-  installation = await ConsoleInstallation.start();
+  installation = await ConsoleInstallation.start({
+    CONSOLE_LOGIN_HINT: 'Ask the <b>platform team</b> for an account.',
+  });
 });
 afterAll(() => installation.stop());
 afterEach(() => installation.closePages());
@@ -17,8 +19,28 @@ describe('the login', () => {
     const customer = await installation.aCustomer();
     const page = await installation.open('');
     await logIn(page, { ...customer, password: 'wrong-secret' });
-    await page.getByText('The username or the password is wrong.').waitFor();
+    await page
+      .getByText('The username or the password is wrong, or the account is locked.')
+      .waitFor();
     expect(await page.getByLabel('Password').getAttribute('aria-invalid')).toBe('true');
+    expect(await page.locator(':focus').getAttribute('name')).toBe('password');
+  });
+
+  it('says which field is empty, and sends nothing', async () => {
+    const page = await installation.open('');
+    await page.getByLabel('Username').waitFor();
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(request.url()));
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByText('Type your username.').waitFor();
+    await page.getByText('Type your password.').waitFor();
+    expect(await page.locator(':focus').getAttribute('name')).toBe('username');
+    expect(requests).toEqual([]);
+  });
+
+  it('shows what the installation says to everybody', async () => {
+    const page = await installation.open('');
+    await page.getByText('Ask the <b>platform team</b> for an account.').waitFor();
   });
 
   it('says how long to wait after too many failures', async () => {

@@ -44,7 +44,9 @@ const until = (isWanted: (shown: Overview) => boolean) =>
 
 it('shows which processes are alive, and forgets one that has stopped', async () => {
   const shown = await until((one) => one.workers.length === 2 && one.apis.length === 1);
-  for (const { id, version, isAlive } of [...shown.workers, ...shown.apis]) {
+  for (const { id, version, isAlive, ...load } of [...shown.workers, ...shown.apis]) {
+    expect(load.cpuPercent).toBeGreaterThanOrEqual(0);
+    expect(load.memoryBytes).toBeGreaterThan(10_000_000);
     expect(id).toMatch(/^[^:]+:\d+:[0-9a-f]{6}$/);
     expect(version).toMatch(/^\d+\.\d+\.\d+$/);
     expect(isAlive).toBe(true);
@@ -53,7 +55,7 @@ it('shows which processes are alive, and forgets one that has stopped', async ()
   await until((one) => one.workers.length === 1);
 });
 
-it('shows one that was killed as not alive', async () => {
+it('shows one that was killed as not alive, and one of an earlier version without its load', async () => {
   const id = 'elsewhere:1:abcdef';
   await database.query(
     `INSERT INTO processes (id, kind, version, in_flight, seen_at)
@@ -61,7 +63,9 @@ it('shows one that was killed as not alive', async () => {
     [id],
   );
   const { workers: shown } = await until((one) => one.workers.some((worker) => worker.id === id));
-  expect(shown.find((worker) => worker.id === id)).toMatchObject({ isAlive: false, inFlight: 3 });
+  const killed = shown.find((worker) => worker.id === id);
+  expect(killed).toMatchObject({ isAlive: false, inFlight: 3 });
+  expect(killed).not.toHaveProperty('cpuPercent');
 });
 
 it('shows the backlog, its age, and the targets that fail', async () => {
@@ -75,7 +79,7 @@ it('shows the backlog, its age, and the targets that fail', async () => {
   const event = { accountId: owner.id, event: 'cdrCreated', resource: 'call', data: { id: 1 } };
   expect((await platform.post('/v1/events', event)).status).toBe(202);
   const { failing } = await until((one) => one.pending === 1 && one.failing.length === 1);
-  expect(failing[0]).toMatchObject({ webhookId, accountId: owner.id, failures: 1 });
+  expect(failing[0]).toMatchObject({ webhookId, accountId: owner.id, failures: 1, waiting: 1 });
   expect(failing[0]!.targetUrl).toContain('/failing');
   await Promise.all(workers.map((worker) => worker.stop()));
   await database.query(

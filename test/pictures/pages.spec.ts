@@ -34,12 +34,16 @@ beforeAll(async () => {
   account = await realisticInstallation(database);
   await createUser(database, 'switch', 'platform');
   await database.query(
-    `INSERT INTO processes (id, kind, version, in_flight, started_at, seen_at) VALUES
-       ('worker-1:7:a1b2c3', 'worker', '1.1.0', 40, now() - interval '2 days', now()),
-       ('worker-2:7:b2c3d4', 'worker', '1.1.0', 31, now() - interval '2 days', now()),
-       ('api-2:7:c3d4e5', 'api', '1.1.0', 9, now() - interval '2 days', now())`,
+    `INSERT INTO processes (id, kind, version, in_flight, cpu_percent, memory_bytes, started_at)
+     VALUES
+       ('worker-1:7:a1b2c3', 'worker', '1.1.0', 40, 38, 176e6, now() - interval '2 days'),
+       ('worker-2:7:b2c3d4', 'worker', '1.1.0', 31, 35, 171e6, now() - interval '2 days'),
+       ('api-2:7:c3d4e5', 'api', '1.1.0', 9, 22, 164e6, now() - interval '2 days')`,
   );
-  api = await apiInProcess({ DATABASE_URL: database.url });
+  api = await apiInProcess({
+    DATABASE_URL: database.url,
+    CONSOLE_LOGIN_HINT: 'Accounts are given by the platform team: platform@acme.example',
+  });
   browser = await startBrowser();
   const idOf = async (table: string, condition: string) =>
     (await database.query<{ id: string }>(`SELECT id FROM ${table} WHERE ${condition} LIMIT 1`))[0]!
@@ -97,10 +101,30 @@ const CUSTOMER: Shot[] = [
   ['palette', () => 'applications', 'Support line', (page) => page.keyboard.press('Control+k')],
 ];
 
+async function openPicker(page: Page): Promise<void> {
+  await page.getByRole('combobox', { name: 'Account' }).fill('i');
+  await page.getByRole('option').first().waitFor();
+}
+
+async function typeInPalette(page: Page): Promise<void> {
+  await page.keyboard.press('Control+k');
+  await page.keyboard.insertText('ac');
+  await page.getByRole('group', { name: 'Accounts' }).waitFor();
+}
+
 const OPERATOR: Shot[] = [
-  ['installation', () => 'installation', 'Failing targets'],
+  [
+    'installation',
+    () => 'installation',
+    'Failing targets',
+    (page) => page.locator('.course').first().waitFor({ state: 'attached' }),
+  ],
   ['accounts', () => 'accounts', 'initech'],
   ['account', () => `accounts/${account}`, 'last used'],
+  ['pick-account', () => 'overview', 'initech', openPicker],
+  ['account-deliveries', () => `deliveries?accountId=${account}`, 'delivered'],
+  ['account-delivery', () => `deliveries/${ids.delivery}`, 'webhook-id'],
+  ['palette-operator', () => 'accounts', 'initech', typeInPalette],
 ];
 
 describe.each(['light', 'dark'] as const)('in the %s theme', (colorScheme) => {

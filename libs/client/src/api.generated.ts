@@ -1035,6 +1035,16 @@ export interface components {
              * @example true
              */
             isAlive: boolean;
+            /**
+             * @description What it used of one core, in the ten seconds before.
+             * @example 38
+             */
+            cpuPercent?: number;
+            /**
+             * @description Its resident memory.
+             * @example 176000000
+             */
+            memoryBytes?: number;
         };
         Application: {
             /**
@@ -2197,6 +2207,11 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             openUntil?: string;
+            /**
+             * @description Its unfinished deliveries, at most 10,000 of each day.
+             * @example 3112
+             */
+            waiting: number;
         };
         Fault: {
             /**
@@ -3195,6 +3210,16 @@ export interface components {
              * @example true
              */
             isAlive: boolean;
+            /**
+             * @description What it used of one core, in the ten seconds before.
+             * @example 38
+             */
+            cpuPercent?: number;
+            /**
+             * @description Its resident memory.
+             * @example 176000000
+             */
+            memoryBytes?: number;
             /**
              * @description Deliveries that it was attempting then.
              * @example 3

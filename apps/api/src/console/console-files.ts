@@ -11,6 +11,7 @@ const BUILT = join(
 const SHELL = 'index.html';
 /** What all addresses of files in the shell begin with. */
 const FROM_ROOT = '"./';
+const NO_HINT = '<meta name="login-hint" content=""';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
@@ -35,10 +36,14 @@ export class ConsoleFiles {
     private readonly shell: string,
   ) {}
 
-  /** @returns undefined if the build left them out */
-  static read(): ConsoleFiles | undefined {
+  /**
+   * @param loginHint what the login says to everybody
+   * @returns undefined if the build left them out
+   */
+  static read(loginHint: string): ConsoleFiles | undefined {
     try {
-      const shell = readFileSync(join(BUILT, SHELL), 'utf8');
+      const hint = NO_HINT.replace('""', () => `"${escaped(loginHint)}"`);
+      const shell = readFileSync(join(BUILT, SHELL), 'utf8').replace(NO_HINT, () => hint);
       const names = readdirSync(join(BUILT, 'assets'));
       return new ConsoleFiles(new Map(names.map((name) => [name, readAsset(name)])), shell);
     } catch (error) {
@@ -59,6 +64,11 @@ export class ConsoleFiles {
   page(depth: number): string {
     return this.shell.replaceAll(FROM_ROOT, `"${'../'.repeat(depth) || './'}`);
   }
+}
+
+/** As the value of an attribute in HTML. */
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 }
 
 function readAsset(name: string): ConsoleFile {

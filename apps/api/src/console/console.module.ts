@@ -32,7 +32,7 @@ export class ConsoleModule implements NestModule {
   private readonly files: ConsoleFiles | undefined;
 
   constructor(@Inject(CONFIG) config: Config) {
-    this.files = config.CONSOLE ? ConsoleFiles.read() : undefined;
+    this.files = config.CONSOLE ? ConsoleFiles.read(config.CONSOLE_LOGIN_HINT) : undefined;
   }
 
   /** Not in a controller, whose routes are the API's and described. */

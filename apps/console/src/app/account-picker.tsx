@@ -1,73 +1,149 @@
+import './account-picker.css';
 import { skipToken, useMutation, useQuery } from '@tanstack/react-query';
-import { type SubmitEvent, useId, useState } from 'react';
+import { ChevronsUpDown, X } from 'lucide-react';
+import { type KeyboardEvent, useId, useState } from 'react';
 import { useSearchParams } from 'wouter';
-import { Field } from '../components/field.js';
-import { readUser, userQuery, userSuggestionsQuery } from './account.queries.js';
+import { accountsQuery, readUser, userQuery } from './account.queries.js';
+import { accountsLike } from './account-search.js';
 import { useAccountShown } from './account.js';
 import { RefusedError, sentenceOf } from './api.js';
 
+/** At most so many are offered; others are found by typing. */
+const OFFERED = 100;
+
 /** Picks whose data a page shows, for the platform: by `accountId` in the address. */
-export function AccountPicker() {
+export function AccountPicker({
+  none,
+}: {
+  /** What the field says without an account. */
+  none: string;
+}) {
   const { accountId } = useAccountShown();
   const [, setSearch] = useSearchParams();
+  /** What was typed, as long as the list is open. */
   const [typed, setTyped] = useState<string>();
-  const suggestions = useId();
-  const { data: users = [] } = useQuery(userSuggestionsQuery);
+  const [active, setActive] = useState(0);
+  const id = useId();
+  const isOpen = typed !== undefined;
+  const { data: accounts } = useQuery({ ...accountsQuery, enabled: isOpen });
   const shown = useQuery({
     ...userQuery(accountId ?? ''),
     ...(accountId === undefined && { queryFn: skipToken }),
   });
   const find = useMutation({
     mutationFn: (name: string) => readUser(name),
-    onSuccess: ({ id }) => pick(String(id)),
+    onSuccess: (found) => pick(String(found.id)),
   });
 
-  function pick(id: string | undefined): void {
+  const name = accountId === undefined ? '' : (shown.data?.username ?? accountId);
+  const found = accountsLike(accounts ?? [], typed ?? '');
+  const offered = found.slice(0, OFFERED);
+
+  function open(text: string): void {
+    setTyped(text);
+    setActive(text === '' ? -1 : 0);
+    find.reset();
+  }
+  function pick(next: string | undefined): void {
     setTyped(undefined);
     find.reset();
     setSearch((search) => {
-      const next = new URLSearchParams(search);
-      if (id === undefined) next.delete('accountId');
-      else next.set('accountId', id);
-      return next;
+      const changed = new URLSearchParams(search);
+      if (next === undefined) changed.delete('accountId');
+      else changed.set('accountId', next);
+      return changed;
     });
   }
 
-  function submit(event: SubmitEvent<HTMLFormElement>): void {
-    event.preventDefault();
-    const name = (new FormData(event.currentTarget).get('account') as string).trim();
-    if (name === '') pick(undefined);
-    else find.mutate(name);
+  function onKeyDown(event: KeyboardEvent): void {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined) {
+      event.preventDefault();
+      if (!isOpen) open('');
+      else if (offered.length > 0)
+        activate((Math.max(active, step < 0 ? 0 : -1) + step + offered.length) % offered.length);
+    } else if (event.key === 'Enter' && isOpen) {
+      event.preventDefault();
+      const chosen = offered[active];
+      if (chosen) pick(String(chosen.id));
+      else if (typed.trim() === '') pick(undefined);
+      // It may be beyond those that are offered.
+      else find.mutate(typed.trim());
+    } else if (event.key === 'Escape' && isOpen) {
+      event.preventDefault();
+      setTyped(undefined);
+    }
+  }
+  function activate(index: number): void {
+    setActive(index);
+    document.getElementById(`${id}-${index}`)?.scrollIntoView({ block: 'nearest' });
   }
 
-  const error = find.error ?? (typed === undefined ? shown.error : null);
+  const error = find.error ?? (isOpen ? null : shown.error);
   return (
-    <form className="account-picker" onSubmit={submit} role="search" aria-label="Account to show">
-      <Field
-        label="Account"
-        hint="Its name or id"
-        error={error ? pickerSentence(error) : undefined}
-      >
+    <div className="account-picker" role="search" aria-label="Account to show">
+      <label htmlFor={`${id}-input`}>Account</label>
+      <span className="combobox">
         <input
-          name="account"
-          list={suggestions}
+          id={`${id}-input`}
+          role="combobox"
+          aria-expanded={isOpen}
+          aria-controls={isOpen && offered.length > 0 ? id : undefined}
+          aria-activedescendant={isOpen && offered[active] ? `${id}-${active}` : undefined}
+          aria-invalid={error ? true : undefined}
+          aria-describedby={`${id}-problem`}
           autoComplete="off"
           spellCheck={false}
-          value={typed ?? (accountId === undefined ? '' : (shown.data?.username ?? accountId))}
-          onChange={({ target }) => setTyped(target.value)}
+          placeholder={name === '' ? none : name}
+          value={typed ?? name}
+          onClick={() => !isOpen && open('')}
+          onKeyDown={onKeyDown}
+          onBlur={() => !find.isPending && setTyped(undefined)}
+          onChange={({ target }) => open(target.value)}
         />
-      </Field>
-      <datalist id={suggestions}>
-        {users.map(({ id, username }) => (
-          <option key={id} value={username} />
-        ))}
-      </datalist>
-      <button type="submit">Show</button>
-      <button type="button" disabled={accountId === undefined} onClick={() => pick(undefined)}>
-        Clear
-      </button>
-    </form>
+        {accountId === undefined ? (
+          <ChevronsUpDown size={14} aria-hidden />
+        ) : (
+          <button type="button" className="plain" onClick={() => pick(undefined)}>
+            <X size={14} aria-label="Clear the account" />
+          </button>
+        )}
+        {isOpen && (
+          // The field keeps the focus.
+          <div className="choices" onMouseDown={(event) => event.preventDefault()}>
+            {offered.length > 0 && (
+              <div id={id} role="listbox" aria-label="Accounts">
+                {offered.map((account, index) => (
+                  <div
+                    key={account.id}
+                    id={`${id}-${index}`}
+                    role="option"
+                    aria-selected={index === active}
+                    onPointerMove={() => setActive(index)}
+                    onClick={() => pick(String(account.id))}
+                  >
+                    <bdi>{account.username}</bdi> <span className="quiet">{account.id}</span>
+                  </div>
+                ))}
+              </div>
+            )}
+            <p className="quiet" role="status">
+              {noteOf(accounts && found.length)}
+            </p>
+          </div>
+        )}
+      </span>
+      <p className="problem" id={`${id}-problem`} role="alert">
+        {error && pickerSentence(error)}
+      </p>
+    </div>
   );
+}
+
+function noteOf(found: number | undefined): string {
+  if (found === undefined) return 'Loading …';
+  if (found === 0) return 'No account is called so.';
+  return found > OFFERED ? `${found.toLocaleString('en')} accounts. Type to find one.` : '';
 }
 
 function pickerSentence(error: Error): string {

@@ -1,14 +1,26 @@
 import { queryOptions } from '@tanstack/react-query';
-import { answerOf, api, RefusedError } from './api.js';
+import { nextPageOf } from '#libs/client';
+import { answerOf, api, RefusedError, type Schemas } from './api.js';
 
-const SUGGESTED = 200;
+/** In one answer of the API. */
+const PAGE = 1_000;
+/** Of more, those that are missing are found by their whole name or id. */
+const MOST = 10_000;
 
-/** Some users, to choose from. */
-export const userSuggestionsQuery = queryOptions({
-  queryKey: ['users', 'suggestions'],
+/** The first accounts, to choose from. */
+export const accountsQuery = queryOptions({
+  queryKey: ['users', 'all'],
   staleTime: 60_000,
-  queryFn: ({ signal }) =>
-    answerOf(api.GET('/v1/users', { params: { query: { limit: SUGGESTED } }, signal })),
+  queryFn: async ({ signal }) => {
+    const accounts: Schemas['User'][] = [];
+    let page: { after?: string } | undefined = {};
+    while (page && accounts.length < MOST) {
+      const call = api.GET('/v1/users', { params: { query: { ...page, limit: PAGE } }, signal });
+      accounts.push(...(await answerOf(call)));
+      page = nextPageOf((await call).response);
+    }
+    return accounts;
+  },
 });
 
 /** A user with its credentials. @param user the id or the username */

@@ -1,5 +1,6 @@
+import './login.css';
 import { useMutation } from '@tanstack/react-query';
-import { type SubmitEvent, useEffect } from 'react';
+import { type SubmitEvent, useEffect, useRef, useState } from 'react';
 import { Field } from '../components/field.js';
 import { Mark } from '../components/mark.js';
 import { Notice } from '../components/notice.js';
@@ -9,43 +10,60 @@ import { faultsOf, sentenceOf } from './api.js';
 import { loadOverview } from './pages.js';
 import { forgetData, logIn, LoginError } from './session.js';
 
+/** What whoever runs the installation says to everybody, such as who gives accounts. */
+const HINT = document.querySelector<HTMLMetaElement>('meta[name=login-hint]')?.content;
+
+const MISSING = { username: 'Type your username.', password: 'Type your password.' };
+
 /** Shown at every address while nobody is logged in, so that the login leads back to where one was. */
 export function LoginPage({ expired }: { expired: boolean }) {
   useTitle('Log in');
   useEffect(forgetData, []);
   // It is loaded while the credentials are typed.
   useEffect(() => void loadOverview().catch(() => undefined), []);
+  const form = useRef<HTMLFormElement>(null);
+  const [missing, setMissing] = useState<Partial<typeof MISSING>>({});
+  const inputOf = (name: string) =>
+    form.current?.querySelector<HTMLInputElement>(`input[name=${name}]`);
   const login = useMutation({
     mutationFn: ({ username, password }: { username: string; password: string }) =>
       logIn(username, password),
+    // Most often, the password is what was mistyped.
+    onError: () => inputOf('password')?.select(),
   });
 
   function submit(event: SubmitEvent<HTMLFormElement>): void {
     event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const text = (name: string) => form.get(name) as string;
-    login.mutate({ username: text('username').trim(), password: text('password') });
+    const given = new FormData(event.currentTarget);
+    const username = (given.get('username') as string).trim();
+    const password = given.get('password') as string;
+    const { username: noName, password: noPassword } = MISSING;
+    setMissing({
+      ...(username === '' && { username: noName }),
+      ...(password === '' && { password: noPassword }),
+    });
+    login.reset();
+    if (username === '') inputOf('username')?.focus();
+    else if (password === '') inputOf('password')?.focus();
+    else login.mutate({ username, password });
   }
 
   const { error } = login;
-  const faults = faultsOf(error);
+  const faults = { ...faultsOf(error), ...missing };
   const isWrong = error instanceof LoginError && error.status === 401;
   const isOther = error && !isWrong && Object.keys(faults).length === 0;
   return (
     <main className="login">
+      <h1 className="brand">
+        <Mark /> Switchhook
+      </h1>
       <div className="card">
-        <h1 className="brand">
-          <Mark /> Switchhook
-        </h1>
         {expired && <Notice tone="waiting">Your session has ended. Log in to go on.</Notice>}
-        <form onSubmit={submit}>
+        <form ref={form} onSubmit={submit} noValidate>
           <Field label="Username" error={faults['username']}>
             <input name="username" autoComplete="username" autoFocus required spellCheck={false} />
           </Field>
-          <Field
-            label="Password"
-            error={isWrong ? 'The username or the password is wrong.' : faults['password']}
-          >
+          <Field label="Password" error={isWrong ? WRONG : faults['password']}>
             <input name="password" type="password" autoComplete="current-password" required />
           </Field>
           <p className="problem" role="alert">
@@ -56,9 +74,13 @@ export function LoginPage({ expired }: { expired: boolean }) {
           </button>
         </form>
       </div>
+      {HINT && <p className="login-hint">{HINT}</p>}
     </main>
   );
 }
+
+/** The API says no more, so that nobody learns which accounts there are. */
+const WRONG = 'The username or the password is wrong, or the account is locked.';
 
 function loginSentence(error: Error): string {
   if (!(error instanceof LoginError) || error.status !== 429) return sentenceOf(error);

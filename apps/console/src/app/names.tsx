@@ -1,45 +1,60 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Filter } from '../components/filter-bar.js';
+import { accountsQuery } from './account.queries.js';
 import { namedApplicationsQuery, namedSubscriptionsQuery } from './names.queries.js';
+import { useUser } from './session.js';
 
-/** Applications and subscriptions for the palette, and the texts in which they are searched. */
+/** What has a name, for the palette, and the texts in which it is searched. */
 export function useNamed() {
+  const { role } = useUser();
+  const { data: accounts = [] } = useQuery({ ...accountsQuery, enabled: role === 'platform' });
   const { data: applications = [] } = useQuery(namedApplicationsQuery);
   const { data: subscriptions = [] } = useQuery(namedSubscriptionsQuery);
   return [
     ...applications.map(({ id, name, voiceUrl = '', messagingUrl = '' }) => ({
-      name: `${name} (${id})`,
+      name,
+      detail: id,
       group: 'Applications',
       path: `/applications/${id}`,
       searched: `applications ${name} ${voiceUrl} ${messagingUrl}`,
     })),
     ...subscriptions.map(({ id, name = '', targetUrl }) => ({
-      name: `${name || targetUrl} (${id})`,
+      name: name || targetUrl,
+      detail: id,
       group: 'Subscriptions',
       path: `/subscriptions/${id}`,
       searched: `subscriptions ${name} ${targetUrl}`,
+    })),
+    ...accounts.map(({ id, username }) => ({
+      name: username,
+      detail: String(id),
+      group: 'Accounts',
+      path: `/accounts/${id}`,
+      searched: username,
     })),
   ];
 }
 
 /** A filter by application, chosen by its name. */
 export function useApplicationFilter(): Filter {
-  const { data = [] } = useQuery(namedApplicationsQuery);
-  return namedFilter('applicationId', 'Application', data);
+  return useNamedFilter('applicationId', 'Application', useQuery(namedApplicationsQuery).data);
 }
 
 /** A filter by subscription, chosen by its name or, without one, its target. */
 export function useSubscriptionFilter(): Filter {
-  const { data = [] } = useQuery(namedSubscriptionsQuery);
-  const named = data.map(({ id, name, targetUrl }) => ({ id, name: name ?? targetUrl }));
-  return namedFilter('webhookId', 'Subscription', named);
+  const { data } = useQuery(namedSubscriptionsQuery);
+  const named = data?.map(({ id, name, targetUrl }) => ({ id, name: name ?? targetUrl }));
+  return useNamedFilter('webhookId', 'Subscription', named);
 }
 
-function namedFilter(
+function useNamedFilter(
   name: string,
   label: string,
-  among: readonly { id: string; name: string }[],
+  among: readonly { id: string; name: string }[] = [],
 ): Filter {
+  const { role } = useUser();
+  // The platform has not got the names of others' things to choose from.
+  if (role === 'platform' && among.length === 0) return { name, label, kind: 'choice' };
   const sorted = among.toSorted((one, other) => one.name.localeCompare(other.name));
   return {
     ...{ name, label, kind: 'choice' },

@@ -14,8 +14,8 @@ export interface PageEntry {
   role?: Session['role'];
   /** What it shows one of, with its id as `:id`: the palette opens it by a pasted id. */
   shows?: Resource;
-  /** Whether the platform picks there whose data it shows: the page calls `useAccountShown`. */
-  byAccount?: true;
+  /** Whether the platform picks there whose data it shows, of `one` account or also of `any`: the page calls `useAccountShown`. */
+  byAccount?: 'any' | 'one';
   /** Whether it is of one's own account alone: the platform, which looks at those of others, is not led there. */
   ofOwn?: true;
   Component: ComponentType<{ params: Record<string, string> }>;
@@ -60,7 +60,7 @@ export const PAGES: readonly PageEntry[] = [
   {
     path: '/overview',
     name: 'Overview',
-    byAccount: true,
+    byAccount: 'one',
     Component: OverviewPage,
   },
   {
@@ -78,7 +78,7 @@ export const PAGES: readonly PageEntry[] = [
   {
     path: '/deliveries',
     name: 'Deliveries',
-    byAccount: true,
+    byAccount: 'any',
     Component: lazy(() => import('../pages/deliveries/deliveries-page.js')),
   },
   {
@@ -89,7 +89,7 @@ export const PAGES: readonly PageEntry[] = [
   {
     path: '/events',
     name: 'Events',
-    byAccount: true,
+    byAccount: 'any',
     Component: lazy(() => import('../pages/events/events-page.js')),
   },
   {
@@ -112,6 +112,7 @@ export const PAGES: readonly PageEntry[] = [
   {
     path: '/subscriptions/:id',
     shows: 'webhooks',
+    ofOwn: true,
     Component: lazy(() => import('../pages/subscription/subscription-page.js')),
   },
   {
@@ -129,12 +130,13 @@ export const PAGES: readonly PageEntry[] = [
   {
     path: '/applications/:id',
     shows: 'applications',
+    ofOwn: true,
     Component: lazy(() => import('../pages/application/application-page.js')),
   },
   {
     path: '/audit',
     name: 'Audit',
-    byAccount: true,
+    byAccount: 'any',
     Component: lazy(() => import('../pages/audit/audit-page.js')),
   },
   ...developmentPages,

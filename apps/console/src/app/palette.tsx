@@ -1,19 +1,48 @@
+import './palette.css';
+import {
+  AppWindow,
+  CornerDownLeft,
+  type LucideIcon,
+  Search,
+  Settings2,
+  Users,
+  Webhook,
+  Zap,
+} from 'lucide-react';
 import { type KeyboardEvent, useEffect, useEffectEvent, useId, useState } from 'react';
 import { useLocation } from 'wouter';
 import { Dialog } from '../components/dialog.js';
 import { useNamed } from './names.js';
+import { PAGE_ICONS } from './page-icons.js';
 import { type PageOfResource, pagesOfId } from './resource-ids.js';
 import { Store, useStore } from './store.js';
+
+/** The headings in their order, and the icon of what is under each. */
+const GROUPS: Readonly<Record<string, LucideIcon>> = {
+  Open: CornerDownLeft,
+  Pages: CornerDownLeft,
+  Actions: Zap,
+  Applications: AppWindow,
+  Subscriptions: Webhook,
+  Accounts: Users,
+  Events: Zap,
+  Console: Settings2,
+};
 
 /** Something that the palette finds and does. */
 export interface Command {
   name: string;
+  /** What tells it from others of the same name. */
+  detail?: string | undefined;
   /** The heading that it is under. */
   group: string;
   run: () => void;
 }
 
-/** Of what has a name, as many are offered. */
+/** A page that may have a name in the navigation. */
+type OfferedPage = PageOfResource & { name?: string };
+
+/** Offers at most this many named entries. */
 const MOST_NAMED = 20;
 
 const commands = new Store<readonly (readonly Command[])[]>([]);
@@ -37,7 +66,7 @@ export function useCommands(offered: readonly Command[]): void {
 }
 
 /** Ctrl-K: finds pages, does actions, and opens what has a name or URL, or a pasted id. */
-export function Palette({ pages }: { pages: readonly PageOfResource[] }) {
+export function Palette({ pages }: { pages: readonly OfferedPage[] }) {
   const shown = useStore(isOpen);
   useEffect(() => {
     function onKey(event: globalThis.KeyboardEvent): void {
@@ -54,7 +83,7 @@ export function Palette({ pages }: { pages: readonly PageOfResource[] }) {
   return shown && <OpenPalette pages={pages} />;
 }
 
-function OpenPalette({ pages }: { pages: readonly PageOfResource[] }) {
+function OpenPalette({ pages }: { pages: readonly OfferedPage[] }) {
   const [text, setText] = useState('');
   const [active, setActive] = useState(0);
   const [, navigate] = useLocation();
@@ -63,31 +92,34 @@ function OpenPalette({ pages }: { pages: readonly PageOfResource[] }) {
 
   const named = useNamed();
 
-  const words = text.trim().toLowerCase().split(/\s+/);
+  const wanted = text.trim();
+  const words = wanted.toLowerCase().split(/\s+/);
   const isMeant = (searched: string) =>
     words.every((word) => searched.toLowerCase().includes(word));
-  const found = all.filter(({ name, group }) => isMeant(`${group} ${name}`));
-  if (text.trim() !== '') {
+  const found: Command[] = [
+    ...pagesOfId(text, pages).map(({ name, path }) => leading(name, 'Open', path)),
+    ...all.filter(({ name, group }) => isMeant(`${group} ${name}`)),
+  ];
+  if (wanted !== '') {
     const meant = named.filter(({ searched }) => isMeant(searched)).slice(0, MOST_NAMED);
     found.push(
-      ...meant.map(({ name, group, path }) => ({ name, group, run: () => navigate(path) })),
+      ...meant.map(({ name, detail, group, path }) => ({ ...leading(name, group, path), detail })),
     );
   }
-  const byId = pagesOfId(text, pages).map(({ name, path }) => ({
-    name,
-    group: 'Pages',
-    run: () => navigate(path),
-  }));
-  found.unshift(...byId);
-  const wanted = text.trim();
   if (found.length === 0 && /^\S{3,}$/.test(wanted)) {
-    found.push({
-      name: `Events with the producer’s id ${wanted}`,
-      group: 'Events',
-      run: () => navigate(`/events?producerId=${encodeURIComponent(wanted)}`),
-    });
+    const path = `/events?producerId=${encodeURIComponent(wanted)}`;
+    found.push(leading(`Events with the producer’s id ${wanted}`, 'Events', path));
   }
+  const names = new Set([...Object.keys(GROUPS), ...found.map(({ group }) => group)]);
+  const groups = [...names].flatMap((group) => {
+    const of = found.filter((command) => command.group === group);
+    return of.length === 0 ? [] : [{ group, of }];
+  });
+  const shown = groups.flatMap(({ of }) => of);
 
+  function leading(name: string, group: string, path: string): Command {
+    return { name, group, run: () => navigate(path) };
+  }
   function run(command: Command | undefined): void {
     if (!command) return;
     isOpen.set(false);
@@ -96,49 +128,92 @@ function OpenPalette({ pages }: { pages: readonly PageOfResource[] }) {
 
   function onKeyDown(event: KeyboardEvent): void {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step !== undefined && found.length > 0) {
+    if (step !== undefined && shown.length > 0) {
       event.preventDefault();
-      setActive((active + step + found.length) % found.length);
+      const next = (active + step + shown.length) % shown.length;
+      setActive(next);
+      document.getElementById(`${id}-${next}`)?.scrollIntoView({ block: 'nearest' });
     } else if (event.key === 'Enter') {
       event.preventDefault();
-      run(found[active]);
+      run(shown[active]);
     }
   }
 
   return (
     <Dialog label="Find a page or an action" className="palette" onClose={() => isOpen.set(false)}>
-      <input
-        role="combobox"
-        aria-label="Find a page or an action"
-        aria-expanded="true"
-        aria-controls={id}
-        aria-activedescendant={found[active] && `${id}-${active}`}
-        placeholder="Find a page, an action, a name or an id"
-        autoFocus
-        value={text}
-        onKeyDown={onKeyDown}
-        onChange={(event) => {
-          setText(event.target.value);
-          setActive(0);
-        }}
-      />
-      <div id={id} role="listbox" aria-label="Found">
-        {found.map((command, index) => (
-          <div
-            key={`${command.group}/${command.name}`}
-            id={`${id}-${index}`}
-            role="option"
-            aria-selected={index === active}
-            onClick={() => run(command)}
-            onPointerMove={() => setActive(index)}
-          >
-            <bdi>{command.name}</bdi> <span className="quiet">{command.group}</span>
+      <div className="wanted">
+        <Search size={16} aria-hidden />
+        <input
+          role="combobox"
+          aria-label="Find a page or an action"
+          aria-expanded={shown.length > 0}
+          aria-controls={id}
+          aria-activedescendant={shown[active] && `${id}-${active}`}
+          placeholder="Find a page, an action, a name or an id"
+          autoComplete="off"
+          spellCheck={false}
+          autoFocus
+          value={text}
+          onKeyDown={onKeyDown}
+          onChange={(event) => {
+            setText(event.target.value);
+            setActive(0);
+          }}
+        />
+      </div>
+      <div id={id} role="listbox" aria-label="Found" hidden={shown.length === 0}>
+        {groups.map(({ group, of }) => (
+          <div key={group} role="group" aria-labelledby={`${id}-${group}`}>
+            <p id={`${id}-${group}`} role="presentation">
+              {group}
+            </p>
+            {of.map((command) => {
+              const index = shown.indexOf(command);
+              const Icon = iconOf(command, pages);
+              return (
+                <div
+                  key={`${command.name} ${command.detail ?? ''}`}
+                  id={`${id}-${index}`}
+                  role="option"
+                  aria-selected={index === active}
+                  onClick={() => run(command)}
+                  onPointerMove={() => setActive(index)}
+                >
+                  <Icon size={16} aria-hidden />
+                  <bdi>{command.name}</bdi>
+                  {command.detail !== undefined && (
+                    <>
+                      {' '}
+                      <span className="mono">{command.detail}</span>
+                    </>
+                  )}
+                  <kbd aria-hidden>Enter</kbd>
+                </div>
+              );
+            })}
           </div>
         ))}
       </div>
-      <p role="status" className="quiet">
-        {found.length === 0 ? 'Nothing found. Try another word.' : ''}
+      <p role="status" className="nothing">
+        {shown.length === 0 && 'Nothing found. Try another word, a whole name or an id.'}
+      </p>
+      <p className="keys quiet" aria-hidden>
+        <span>
+          <kbd>↑</kbd> <kbd>↓</kbd> choose
+        </span>
+        <span>
+          <kbd>Enter</kbd> open
+        </span>
+        <span>
+          <kbd>Esc</kbd> close
+        </span>
       </p>
     </Dialog>
   );
+}
+
+/** Pages have the icons of the side bar. */
+function iconOf({ name, group }: Command, pages: readonly OfferedPage[]): LucideIcon {
+  const path = group === 'Pages' ? pages.find((page) => page.name === name)?.path : undefined;
+  return PAGE_ICONS[path ?? ''] ?? GROUPS[group] ?? Zap;
 }

@@ -5,11 +5,13 @@ import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
 import { Dialog } from '../components/dialog.js';
 import { Mark } from '../components/mark.js';
 import { Notice } from '../components/notice.js';
-import { Page } from '../components/page.js';
+import { BesideTitle, Page } from '../components/page.js';
 import { SkeletonPage } from '../components/skeleton.js';
 import { Toasts } from '../components/toast.js';
 import { API_URL } from './addresses.js';
 import { AccountPicker } from './account-picker.js';
+import { useAccountShown } from './account.js';
+import { PickAccount } from './pick-account.js';
 import { Boundary } from './boundary.js';
 import { forgetDraftsOfOthers } from './drafts.js';
 import { useIsNarrow } from './media.js';
@@ -45,10 +47,10 @@ export function Shell() {
     },
     ...THEMES.map((each) => ({
       name: `Theme: ${each}`,
-      group: 'Actions',
+      group: 'Console',
       run: () => theme.set(each),
     })),
-    { name: 'Log out', group: 'Actions', run: () => void logOut() },
+    { name: 'Log out', group: 'Console', run: () => void logOut() },
   ]);
   return (
     <div className="shell">
@@ -79,7 +81,7 @@ export function Shell() {
           </Suspense>
         </Boundary>
       </main>
-      <Palette pages={pages} />
+      <Palette pages={offered} />
       <Interrupted />
       <Toasts />
     </div>
@@ -123,11 +125,14 @@ function TopBar({ pages }: { pages: readonly PageEntry[] }) {
 /** Another id is another page, with its own state. */
 function Shown({ page, params }: { page: PageEntry; params: Record<string, string> }) {
   const { role } = useUser();
+  const { accountId } = useAccountShown();
+  const isPicked = page.byAccount !== undefined && role === 'platform';
+  const isOne = page.byAccount === 'one';
+  if (isPicked && isOne && accountId === undefined) return <PickAccount page={page} />;
   return (
-    <>
-      {page.byAccount && role === 'platform' && <AccountPicker />}
+    <BesideTitle value={isPicked && <AccountPicker none={isOne ? 'None' : 'All accounts'} />}>
       <page.Component key={Object.values(params).join('/')} params={params} />
-    </>
+    </BesideTitle>
   );
 }
 

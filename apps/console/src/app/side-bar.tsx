@@ -1,19 +1,5 @@
 import './side-bar.css';
-import {
-  AppWindow,
-  Braces,
-  ChevronsUpDown,
-  Gauge,
-  LayoutDashboard,
-  type LucideIcon,
-  Puzzle,
-  ScrollText,
-  Search,
-  Send,
-  Users,
-  Webhook,
-  Zap,
-} from 'lucide-react';
+import { Braces, ChevronsUpDown, Puzzle, Search } from 'lucide-react';
 import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useLocation } from 'wouter';
 import { Mark } from '../components/mark.js';
@@ -21,23 +7,13 @@ import { zoneText } from '../components/time.js';
 import { useAccountShown } from './account.js';
 import { API_URL } from './addresses.js';
 import { namedSubscriptionsQuery } from './names.queries.js';
+import { PAGE_ICONS } from './page-icons.js';
 import { openPalette } from './palette.js';
 import type { PageEntry } from './pages.js';
 import { logOut, useUser } from './session.js';
 import { useStore } from './store.js';
 import { streamState, useStream } from './stream.js';
 import { THEMES, theme } from './theme.js';
-
-const ICONS: Readonly<Record<string, LucideIcon>> = {
-  '/installation': Gauge,
-  '/overview': LayoutDashboard,
-  '/accounts': Users,
-  '/deliveries': Send,
-  '/events': Zap,
-  '/subscriptions': Webhook,
-  '/applications': AppWindow,
-  '/audit': ScrollText,
-};
 
 const STREAM = { connecting: 'Connecting', live: 'Live', interrupted: 'Interrupted' } as const;
 
@@ -90,7 +66,7 @@ function PageLink({
 }) {
   const [location] = useLocation();
   const { accountId } = useAccountShown();
-  const Icon = ICONS[path] ?? Puzzle;
+  const Icon = PAGE_ICONS[path] ?? Puzzle;
   const isOpen = location === path || location.startsWith(`${path}/`);
   const query =
     byAccount && accountId !== undefined ? `?accountId=${encodeURIComponent(accountId)}` : '';

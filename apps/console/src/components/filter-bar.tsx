@@ -12,7 +12,7 @@ export interface Filter {
   label: string;
   /** `text` is what is searched for, `time` is shown in the viewer's zone and is UTC in the address. */
   kind: 'choice' | 'text' | 'time';
-  /** What may be chosen. */
+  /** What may be chosen. Without it, a choice is shown only while the address has a value for it. */
   choices?: readonly string[];
   /** What choices are called, where their values say too little. */
   names?: Readonly<Record<string, string>>;
@@ -143,6 +143,7 @@ function Text({ filter: { name, label }, value }: { filter: Filter; value: strin
 function Choice({ filter, value }: { filter: Filter; value: string }) {
   const { name, label, choices = [], names = {} } = filter;
   const setFilters = useSetFilters();
+  if (filter.choices === undefined && value === '') return null;
   const all = value === '' || choices.includes(value) ? choices : [...choices, value];
   return (
     <span className={value === '' ? 'chip' : 'chip set'}>

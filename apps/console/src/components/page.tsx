@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef } from 'react';
+import { createContext, type ReactNode, useContext, useEffect, useRef } from 'react';
 
 /** Gives the document a title. */
 export function useTitle(title: string): void {
@@ -6,6 +6,9 @@ export function useTitle(title: string): void {
     document.title = `${title} – Switchhook`;
   }, [title]);
 }
+
+/** What stands beside the titles of several pages. */
+export const BesideTitle = createContext<ReactNode>(null);
 
 /** Whether the first page was shown: its focus is the browser's to place. */
 let hasShownPage = false;
@@ -47,6 +50,7 @@ export function Page({
           <bdi>{title}</bdi>
         </h1>
         {state}
+        {useContext(BesideTitle)}
         {actions !== undefined && <div className="actions">{actions}</div>}
       </div>
       {children}

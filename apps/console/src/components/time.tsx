@@ -80,6 +80,17 @@ export function Day({ at }: { at: string }) {
   );
 }
 
+const dayOfYear = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+
+/** The day with its year, as `Dec 1, 2026`. */
+export function DayOfYear({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={`${localText(at)}; ${utcText(at)}`}>
+      {dayOfYear.format(new Date(at))}
+    </time>
+  );
+}
+
 const named = new Intl.DateTimeFormat(undefined, { timeZoneName: 'short' });
 
 /** The viewer's zone at present: `GMT+1`. */

@@ -60,6 +60,11 @@ const schema = z.object({
   TRUSTED_PROXIES: networks.describe('CIDR list of proxies whose forwarded headers count'),
   CORS_ORIGINS: origins.describe('origins of web pages that may call the API, comma-separated'),
   CONSOLE: onOff.prefault('true').describe('`false`: no console at `/console`'),
+  CONSOLE_LOGIN_HINT: z
+    .string()
+    .max(1_000)
+    .default('')
+    .describe("text below the console's login, which everybody can read"),
   MAX_BODY_BYTES: wholeNumber(1_024, 64 << 20, 256 << 10).describe('size limit of a request body'),
   MAX_BATCH_BYTES: wholeNumber(1_024, 64 << 20, 8 << 20).describe(
     'size limit of the body of an event batch',

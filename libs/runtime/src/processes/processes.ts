@@ -21,6 +21,8 @@ export type Process = Omit<ProcessRow, 'silentS'> & { isAlive: boolean };
 @Injectable()
 export class Processes implements BeforeApplicationShutdown {
   private inFlight: () => number = () => 0;
+  private used = process.cpuUsage();
+  private usedAt = performance.now();
 
   constructor(
     tasks: BackgroundTasks,
@@ -48,7 +50,20 @@ export class Processes implements BeforeApplicationShutdown {
 
   private async showLife(): Promise<void> {
     const { kind, inFlight } = this;
+    const cpuPercent = this.cpuPercent();
+    const memoryBytes = process.memoryUsage.rss();
     const values = { id: PROCESS_ID, kind, version: VERSION, inFlight: inFlight() };
-    await this.database.run(SHOW_LIFE, values);
+    await this.database.run(SHOW_LIFE, { ...values, cpuPercent, memoryBytes });
+  }
+
+  /** Of one core, since the last call. */
+  private cpuPercent(): number {
+    const { user, system } = process.cpuUsage(this.used);
+    const now = performance.now();
+    const usedMs = (user + system) / 1_000;
+    const percent = Math.round((usedMs / Math.max(now - this.usedAt, 1)) * 100);
+    this.used = process.cpuUsage();
+    this.usedAt = now;
+    return percent;
   }
 }

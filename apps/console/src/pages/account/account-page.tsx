@@ -2,17 +2,27 @@ import './account.css';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
+import { ROLES } from '../../app/account-columns.js';
 import { userQuery } from '../../app/account.queries.js';
 import { sentenceOf } from '../../app/api.js';
 import { useCommands } from '../../app/palette.js';
 import { Unavailable } from '../../app/problem.js';
 import { Confirm } from '../../components/confirm.js';
+import { Menu } from '../../components/menu.js';
 import { Pill } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
 import { showToast } from '../../components/toast.js';
-import { LocalTime } from '../../components/time.js';
+import { LocalTime, RelativeTime } from '../../components/time.js';
 import { type Account, useAccountChanges } from './account.queries.js';
 import { Credentials } from './credentials.js';
+
+/** What the platform looks at of an account. */
+const PAGES = {
+  overview: 'Overview',
+  deliveries: 'Deliveries',
+  events: 'Events',
+  audit: 'Audit',
+} as const;
 
 /** One user, with its credentials. */
 export default function AccountPage({ params }: { params: Record<string, string> }) {
@@ -26,10 +36,14 @@ export default function AccountPage({ params }: { params: Record<string, string>
 }
 
 function Shown({ account }: { account: Account }) {
-  const { id, username, role, status, joinDate } = account;
+  const { id, username, role, status, joinDate, credentials } = account;
   const changes = useAccountChanges(String(id));
   const [isAsked, setIsAsked] = useState(false);
   const isActive = status === 'active';
+  const lastUsedAt = credentials
+    .flatMap((one) => one.lastUsedAt ?? [])
+    .sort()
+    .at(-1);
 
   function setStatus(next: Account['status']): void {
     changes.setStatus.mutate(next, {
@@ -46,8 +60,8 @@ function Shown({ account }: { account: Account }) {
     setIsAsked(true);
   }
   const change = isActive ? ask : () => setStatus('active');
-  const label = isActive ? 'Lock' : 'Unlock';
-  useCommands([{ name: `${label} this account`, group: 'Actions', run: change }]);
+  const label = isActive ? 'Lock account' : 'Unlock account';
+  useCommands([{ name: label, group: 'Actions', run: change }]);
 
   return (
     <Page
@@ -60,27 +74,41 @@ function Shown({ account }: { account: Account }) {
       }
       state={<Pill tone={isActive ? 'good' : 'bad'}>{status}</Pill>}
       actions={
-        <button type="button" disabled={changes.setStatus.isPending} onClick={change}>
-          {label}
-        </button>
+        <>
+          <span className="account-pages">
+            {Object.entries(PAGES).map(([page, name]) => (
+              <Link key={page} href={`/${page}?accountId=${id}`} className="button">
+                {name}
+              </Link>
+            ))}
+          </span>
+          <Menu
+            label="More actions"
+            items={[{ name: label, run: change, isDangerous: isActive }]}
+          />
+        </>
       }
     >
-      <dl className="account-facts">
-        <dt>Id</dt>
-        <dd>{id}</dd>
-        <dt>Role</dt>
-        <dd>{role}</dd>
-        <dt>Created</dt>
-        <dd>
-          <LocalTime at={joinDate} />
-        </dd>
+      <dl className="card account-facts">
+        <div>
+          <dt>Id</dt>
+          <dd>{id}</dd>
+        </div>
+        <div>
+          <dt>Role</dt>
+          <dd title={role}>{ROLES[role]}</dd>
+        </div>
+        <div>
+          <dt>Created</dt>
+          <dd>
+            <LocalTime at={joinDate} />
+          </dd>
+        </div>
+        <div>
+          <dt>Last login</dt>
+          <dd>{lastUsedAt === undefined ? 'never' : <RelativeTime at={lastUsedAt} />}</dd>
+        </div>
       </dl>
-      <p>
-        <Link href={`/overview?accountId=${id}`}>Its overview</Link> ·{' '}
-        <Link href={`/deliveries?accountId=${id}`}>its deliveries</Link> ·{' '}
-        <Link href={`/events?accountId=${id}`}>its events</Link> ·{' '}
-        <Link href={`/audit?accountId=${id}`}>its audit</Link>
-      </p>
       <Credentials account={account} changes={changes} />
       {isAsked && (
         <Confirm

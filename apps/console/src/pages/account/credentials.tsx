@@ -27,54 +27,79 @@ export function Credentials({
 
   const added = isNew ? undefined : add.data;
   return (
-    <section aria-labelledby="credentials">
-      <h2 id="credentials">Credentials</h2>
-      <p className="quiet">
-        To change a password without downtime, add one, switch the clients over, and revoke the old
-        one.
-      </p>
+    <>
       {added && (
         <PasswordOnce password={added.password} onDone={add.reset}>
           Credential {added.id} was added.
         </PasswordOnce>
       )}
-      {account.credentials.length === 0 && <p>There is none: nobody can log in. Add one.</p>}
-      <ul className="rows">
-        {account.credentials.map((credential) => (
-          <li key={credential.id} className="credential">
-            <span>
-              <span className="strong">Credential {credential.id}</span>{' '}
-              <Expiry at={credential.expiresAt} />
-              <br />
-              <span className="quiet">
-                created <LocalTime at={credential.createdAt} />,{' '}
-                {credential.lastUsedAt === undefined ? (
-                  'never used'
-                ) : (
-                  <>
-                    last used <RelativeTime at={credential.lastUsedAt} />
-                  </>
-                )}
-              </span>
-            </span>
-            <button
-              type="button"
-              aria-label={`Revoke credential ${credential.id}`}
-              onClick={() => {
-                revoke.reset();
-                setLeaving(credential);
-              }}
-            >
-              Revoke
+      <section className="card credentials" aria-labelledby="credentials">
+        <header>
+          <h2 id="credentials">Credentials</h2>
+          <span className="actions">
+            <button type="button" onClick={open}>
+              Add a credential
             </button>
-          </li>
-        ))}
-      </ul>
-      <div className="tools">
-        <button type="button" onClick={open}>
-          Add a credential
-        </button>
-      </div>
+          </span>
+        </header>
+        <p className="muted">
+          {account.credentials.length === 0
+            ? 'There is none, so nobody can log in. Add one.'
+            : 'To change a password without downtime, add one, switch the clients over, and revoke the old one.'}
+        </p>
+        {account.credentials.length > 0 && (
+          <div className="scrolling">
+            <table className="lines">
+              <thead>
+                <tr>
+                  <th scope="col">Credential</th>
+                  <th scope="col" className="wide">
+                    Created
+                  </th>
+                  <th scope="col">Last used</th>
+                  <th scope="col">Expires</th>
+                  <th scope="col">
+                    <span className="hidden">What to do</span>
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {account.credentials.map((credential) => (
+                  <tr key={credential.id}>
+                    <td>{credential.id}</td>
+                    <td className="muted wide">
+                      <LocalTime at={credential.createdAt} />
+                    </td>
+                    <td className="muted">
+                      {credential.lastUsedAt === undefined ? (
+                        'never'
+                      ) : (
+                        <RelativeTime at={credential.lastUsedAt} />
+                      )}
+                    </td>
+                    <td>
+                      <Expiry at={credential.expiresAt} />
+                    </td>
+                    <td className="number">
+                      <button
+                        type="button"
+                        className="small"
+                        aria-label={`Revoke credential ${credential.id}`}
+                        onClick={() => {
+                          revoke.reset();
+                          setLeaving(credential);
+                        }}
+                      >
+                        Revoke
+                      </button>
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+      </section>
       {isNew && <NewCredential add={add} onClose={() => setIsNew(false)} />}
       {leaving && (
         <Confirm
@@ -88,16 +113,17 @@ export function Credentials({
           <p>Within a second, it stops working, and sessions that it began end.</p>
         </Confirm>
       )}
-    </section>
+    </>
   );
 }
 
 function Expiry({ at }: { at: string | undefined }) {
   const isOver = useNow((now) => at !== undefined && Date.parse(at) <= now);
-  if (at === undefined) return null;
+  if (at === undefined) return <span className="muted">never</span>;
   return (
     <Pill tone={isOver ? 'bad' : 'waiting'}>
-      {isOver ? 'expired' : 'expires'} <RelativeTime at={at} />
+      {isOver && 'expired '}
+      <RelativeTime at={at} />
     </Pill>
   );
 }

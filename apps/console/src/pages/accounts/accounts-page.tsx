@@ -1,54 +1,33 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
+import '../../styles/filter-bar.css';
+import './accounts.css';
+import { skipToken, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Search } from 'lucide-react';
 import { useState } from 'react';
-import { Link } from 'wouter';
+import { Link, useSearchParams } from 'wouter';
+import { ACCOUNT_COLUMNS } from '../../app/account-columns.js';
+import { accountsQuery, userQuery } from '../../app/account.queries.js';
+import { accountsLike } from '../../app/account-search.js';
 import { useHasDraft } from '../../app/drafts.js';
+import { useIsNarrow } from '../../app/media.js';
 import { useCommands } from '../../app/palette.js';
 import { Problem } from '../../app/problem.js';
-import { Pill } from '../../components/notice.js';
+import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
 import { PagedTable } from '../../components/paged-table.js';
 import { PasswordOnce } from '../../components/password-once.js';
-import type { Column } from '../../components/table.js';
-import { LocalTime } from '../../components/time.js';
+import { SkeletonRows } from '../../components/skeleton.js';
+import { type Column, Table } from '../../components/table.js';
 import { type User, useCreateUser, usersQuery } from './accounts.queries.js';
 import { NewAccount } from './new-account.js';
 
-const COLUMNS: readonly Column<User>[] = [
-  {
-    name: 'Account',
-    width: 'minmax(0, 2fr)',
-    cell: ({ id, username }) => (
-      <>
-        <bdi className="strong">{username}</bdi> <span className="quiet">{id}</span>
-      </>
-    ),
-  },
-  {
-    name: 'State',
-    width: 'minmax(0, 1fr)',
-    cell: ({ status, role }) => (
-      <>
-        <Pill tone={status === 'active' ? 'good' : 'bad'}>{status}</Pill>
-        {role === 'platform' && <span className="quiet"> platform</span>}
-      </>
-    ),
-  },
-  {
-    name: 'Since',
-    width: 'minmax(0, 1fr)',
-    cell: ({ joinDate }) => (
-      <span className="quiet">
-        <LocalTime at={joinDate} />
-      </span>
-    ),
-  },
-];
-
-/** All users, and a form for a new one. */
+/** All accounts, and a form for a new one. */
 export default function AccountsPage() {
   const list = useInfiniteQuery(usersQuery);
   const create = useCreateUser();
   const [isNew, setIsNew] = useState(useHasDraft('New account'));
+  const [search] = useSearchParams();
+  const wanted = (search.get('search') ?? '').trim();
+  const columns = ACCOUNT_COLUMNS[useIsNarrow() ? 'phone' : 'all'];
 
   function open(): void {
     create.reset();
@@ -57,6 +36,7 @@ export default function AccountsPage() {
   useCommands([{ name: 'New account', group: 'Actions', run: open }]);
 
   const created = isNew ? undefined : create.data;
+  const table = { label: 'Accounts', columns, rowHeight: 41, hrefOf };
   return (
     <Page
       title="Accounts"
@@ -76,14 +56,78 @@ export default function AccountsPage() {
         </PasswordOnce>
       )}
       {isNew && <NewAccount create={create} onClose={() => setIsNew(false)} />}
+      <AccountSearch />
       <Problem error={list.error} />
-      <PagedTable
-        list={list}
-        label="Accounts"
-        hrefOf={({ id }) => `/accounts/${id}`}
-        columns={COLUMNS}
-        empty={null}
-      />
+      {wanted === '' ? (
+        <PagedTable {...table} list={list} empty={null} />
+      ) : (
+        <Found {...table} wanted={wanted} />
+      )}
     </Page>
+  );
+}
+
+const hrefOf = ({ id }: User): string => `/accounts/${id}`;
+const keyOf = ({ id }: User): string => String(id);
+
+/** Finds as one types; what is searched for is in the address. */
+function AccountSearch() {
+  const [search, setSearch] = useSearchParams();
+  return (
+    <search className="account-search search-field">
+      <Search size={15} aria-hidden />
+      <input
+        type="search"
+        aria-label="Search accounts"
+        placeholder="Name or id"
+        autoComplete="off"
+        spellCheck={false}
+        value={search.get('search') ?? ''}
+        onChange={({ target: { value } }) =>
+          setSearch(value === '' ? {} : { search: value }, { replace: true })
+        }
+      />
+    </search>
+  );
+}
+
+/** The accounts whose name or id has a text in it. */
+function Found({
+  wanted,
+  ...table
+}: {
+  wanted: string;
+  label: string;
+  columns: readonly Column<User>[];
+  rowHeight: number;
+  hrefOf: (user: User) => string;
+}) {
+  const { data, error, isPending } = useQuery(accountsQuery);
+  const known = accountsLike(data ?? [], wanted);
+  // It may be beyond those that were read.
+  const other = useQuery({
+    ...userQuery(wanted),
+    ...((isPending || known.length > 0) && { queryFn: skipToken }),
+  });
+  const found = known.length === 0 && other.data ? [other.data] : known;
+  if (error) return <Problem error={error} />;
+  if (isPending) return <SkeletonRows rowHeight={table.rowHeight} />;
+  return (
+    <>
+      {found.length > 0 ? (
+        <Table {...table} rows={found} keyOf={keyOf} />
+      ) : (
+        !other.isFetching && (
+          <EmptyState title="No account is called so.">
+            <p>
+              Type a part of its name, or its id. <Link href="/accounts">Show all accounts</Link>
+            </p>
+          </EmptyState>
+        )
+      )}
+      <p className="quiet end" role="status">
+        {found.length > 0 && (found.length === 1 ? '1 account' : `${found.length} accounts`)}
+      </p>
+    </>
   );
 }

@@ -2,6 +2,7 @@ import './audit.css';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { FilteredList } from '../../app/filtered-list.js';
+import { useUser } from '../../app/session.js';
 import { type Filter, useFilters } from '../../components/filter-bar.js';
 import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
@@ -87,9 +88,10 @@ function historyOf({ resource, resourceId }: AuditEntry): string {
 
 /** Whose changes these are, if they all are of one resource. */
 function OneResource({ filters }: { filters: Record<string, string> }) {
+  const { role } = useUser();
   const { resource, resourceId } = filters;
   if (resource === undefined || resourceId === undefined) return null;
-  const page = pageOf(resource, resourceId);
+  const page = pageOf(role, resource, resourceId);
   return (
     <span className="one-resource">
       The changes of {RESOURCES[resource] ?? resource} <bdi>{resourceId}</bdi>.{' '}
@@ -99,6 +101,7 @@ function OneResource({ filters }: { filters: Record<string, string> }) {
 }
 
 function Nothing() {
+  if (useUser().role === 'platform') return <EmptyState title="Nothing has been changed yet." />;
   return (
     <EmptyState title="Nothing has been changed yet.">
       <p>

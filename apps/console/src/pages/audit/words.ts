@@ -1,3 +1,4 @@
+import type { Session } from '../../app/session-state.js';
 import type { AuditEntry } from './audit.queries.js';
 
 /** What is done to resources, in words. */
@@ -42,15 +43,15 @@ export const RESOURCES: Readonly<Record<string, string>> = {
   environment: 'environment',
 };
 
-const PAGES: Readonly<Record<string, string>> = {
-  webhook: 'subscriptions',
-  application: 'applications',
-  delivery: 'deliveries',
+type Pages = Readonly<Record<string, string>>;
+const PAGES: Readonly<Record<Session['role'], Pages>> = {
+  account: { webhook: 'subscriptions', application: 'applications', delivery: 'deliveries' },
+  platform: { user: 'accounts', delivery: 'deliveries' },
 };
 
-/** The page of a resource, if there is one. */
-export function pageOf(resource: string, id: string): string | undefined {
-  const page = PAGES[resource];
+/** The page of a resource, if there is one for the role. */
+export function pageOf(role: Session['role'], resource: string, id: string): string | undefined {
+  const page = PAGES[role][resource];
   return page === undefined ? undefined : `/${page}/${encodeURIComponent(id)}`;
 }
 

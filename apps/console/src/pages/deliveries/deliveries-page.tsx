@@ -6,6 +6,7 @@ import { FilteredList } from '../../app/filtered-list.js';
 import { useFits, useIsNarrow } from '../../app/media.js';
 import { useApplicationFilter, useSubscriptionFilter } from '../../app/names.js';
 import { useCommands } from '../../app/palette.js';
+import { useUser } from '../../app/session.js';
 import { type Filter, useFilters } from '../../components/filter-bar.js';
 import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
@@ -157,8 +158,12 @@ function Nothing() {
     <EmptyState title="There are no deliveries yet.">
       <p>
         A delivery begins when an event is reported that a subscription matches.{' '}
-        <Link href="/subscriptions/new">Create a subscription</Link>, and test it: its first
-        delivery appears here by itself.
+        {useUser().role === 'account' && (
+          <>
+            <Link href="/subscriptions/new">Create a subscription</Link>, and test it: its first
+            delivery appears here by itself.
+          </>
+        )}
       </p>
     </EmptyState>
   );

@@ -2,6 +2,7 @@ import './delivery.css';
 import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
+import { AccountName } from '../../app/account-name.js';
 import { useCommands } from '../../app/palette.js';
 import { useUser } from '../../app/session.js';
 import { useStream } from '../../app/stream.js';
@@ -92,7 +93,9 @@ export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
         <p className="whose">
           Of{' '}
           {accountId !== undefined && (
-            <Link href={`/accounts/${accountId}`}>account {accountId}</Link>
+            <Link href={`/accounts/${accountId}`}>
+              <AccountName id={accountId} />
+            </Link>
           )}
           {isOwn ? ' (yours)' : ' (read-only): you see what its owner reads.'}
         </p>
@@ -122,7 +125,7 @@ export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
           {delivery.test && <TestResult delivery={delivery} />}
         </Notice>
       </section>
-      <Facts delivery={delivery} />
+      <Facts delivery={delivery} isOwn={isOwn} />
       <Attempts
         attempts={attempts}
         older={

@@ -5,17 +5,28 @@ import { LocalTime, RelativeTime } from '../../components/time.js';
 import type { Delivery } from './delivery.queries.js';
 
 /** What a delivery is about. */
-export function Facts({ delivery }: { delivery: Delivery }) {
+export function Facts({
+  delivery,
+  isOwn,
+}: {
+  delivery: Delivery;
+  /** Others' subscriptions and applications have no pages. */
+  isOwn: boolean;
+}) {
   const { id, eventId, webhookId, applicationId, targetUrl, producerId } = delivery;
   return (
     <dl className="facts">
       <dt>Subscription</dt>
       <dd>
-        <Link href={`/subscriptions/${webhookId}`} className="strong">
-          <bdi>
-            <NameOfSubscription id={webhookId} otherwise={webhookId} />
-          </bdi>
-        </Link>
+        {isOwn ? (
+          <Link href={`/subscriptions/${webhookId}`} className="strong">
+            <bdi>
+              <NameOfSubscription id={webhookId} otherwise={webhookId} />
+            </bdi>
+          </Link>
+        ) : (
+          webhookId
+        )}
       </dd>
       <dt>Target</dt>
       <dd>
@@ -39,11 +50,15 @@ export function Facts({ delivery }: { delivery: Delivery }) {
         <>
           <dt>Application</dt>
           <dd>
-            <Link href={`/applications/${applicationId}`}>
-              <bdi>
-                <NameOfApplication id={applicationId} />
-              </bdi>
-            </Link>
+            {isOwn ? (
+              <Link href={`/applications/${applicationId}`}>
+                <bdi>
+                  <NameOfApplication id={applicationId} />
+                </bdi>
+              </Link>
+            ) : (
+              applicationId
+            )}
           </dd>
         </>
       )}

@@ -3,6 +3,7 @@ import '../delivery/delivery.css';
 import './event.css';
 import { skipToken, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from 'wouter';
+import { AccountName } from '../../app/account-name.js';
 import { NameOfApplication } from '../../app/names.js';
 import { Unavailable } from '../../app/problem.js';
 import { useUser } from '../../app/session.js';
@@ -124,7 +125,9 @@ function Facts({ report }: { report: Report }) {
         <>
           <dt>Account</dt>
           <dd>
-            <Link href={`/accounts/${accountId}`}>{accountId}</Link>
+            <Link href={`/accounts/${accountId}`}>
+              <AccountName id={String(accountId)} />
+            </Link>
           </dd>
         </>
       )}

@@ -66,7 +66,13 @@ function Reasons({
       )}
       {isOwn && deliveries.length === 0 && !isCovered && <Create report={report} />}
       {groups.map((group, index) => (
-        <Group key={group.reason} group={group} report={report} isFirst={index === 0} />
+        <Group
+          key={group.reason}
+          group={group}
+          report={report}
+          isOwn={isOwn}
+          isFirst={index === 0}
+        />
       ))}
     </>
   );
@@ -75,10 +81,12 @@ function Reasons({
 function Group({
   group: { title, sentence, all },
   report,
+  isOwn,
   isFirst,
 }: {
   group: WhyNotGroup;
   report: Report;
+  isOwn: boolean;
   isFirst: boolean;
 }) {
   const [isOpen, setOpen] = useState(isFirst);
@@ -102,7 +110,7 @@ function Group({
           <ul className="why-not">
             {shown.map((one) => (
               <li key={one.webhookId}>
-                <NotTold of={one} report={report} />
+                <NotTold of={one} report={report} isOwn={isOwn} />
               </li>
             ))}
           </ul>
@@ -120,29 +128,38 @@ function Group({
 function NotTold({
   of: { webhookId, subscription, detail, at },
   report,
+  isOwn,
 }: {
   of: WhyNot;
   report: Report;
+  isOwn: boolean;
 }) {
+  const name = subscription?.name ?? subscription?.targetUrl ?? `Subscription ${webhookId}`;
   const send = useSend(report.id);
   const applicationId = subscription?.applicationId;
   return (
     <>
       <div>
-        <Link href={`/subscriptions/${webhookId}`} className="strong">
-          <bdi>{subscription?.name ?? subscription?.targetUrl ?? `Subscription ${webhookId}`}</bdi>
-        </Link>
+        {isOwn ? (
+          <Link href={`/subscriptions/${webhookId}`} className="strong">
+            <bdi>{name}</bdi>
+          </Link>
+        ) : (
+          <bdi className="strong">{name}</bdi>
+        )}
         {subscription && (
           <p className="quiet">
             {subscription.event} · {subscription.resource.replaceAll(',', ', ')} ·{' '}
             {applicationId === undefined ? (
               'whole account'
-            ) : (
+            ) : isOwn ? (
               <Link href={`/applications/${applicationId}`}>
                 <bdi>
                   <NameOfApplication id={applicationId} />
                 </bdi>
               </Link>
+            ) : (
+              applicationId
             )}
             {detail !== undefined && ` · ${detail}`}
             {at !== undefined && (

@@ -4,6 +4,7 @@ import { useAccountShown } from '../../app/account.js';
 import { FilteredList } from '../../app/filtered-list.js';
 import { useIsNarrow } from '../../app/media.js';
 import { NameOfApplication, useApplicationFilter } from '../../app/names.js';
+import { useUser } from '../../app/session.js';
 import { type Filter, useFilters } from '../../components/filter-bar.js';
 import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
@@ -101,17 +102,24 @@ export default function EventsPage() {
   );
 }
 
+function TryBefore() {
+  if (useUser().role === 'platform') return <p>They appear here as they are reported.</p>;
+  return (
+    <p>
+      Calls and messages of your applications appear here, even if no subscription is told of them.
+      To try out your receiver before, <Link href="/subscriptions">send a test</Link> to a
+      subscription.
+    </p>
+  );
+}
+
 function emptyOf({ unmatched, ...others }: Record<string, string>) {
   if (Object.keys(others).length > 0 || unmatched === 'false') return undefined;
   return unmatched ? (
     <EmptyState title="A subscription was told of every event." />
   ) : (
     <EmptyState title="There are no events yet.">
-      <p>
-        Calls and messages of your applications appear here, even if no subscription is told of
-        them. To try out your receiver before, <Link href="/subscriptions">send a test</Link> to a
-        subscription.
-      </p>
+      <TryBefore />
     </EmptyState>
   );
 }

@@ -7,7 +7,8 @@ it.each([
   [8_192, '8.2 kB'],
   [1_000_000, '1.0 MB'],
   [1_500_000_000, '1.5 GB'],
-  [2e15, '2000.0 TB'],
+  [176_400_000, '176 MB'],
+  [2e15, '2000 TB'],
 ])('writes %d bytes as "%s"', (bytes, text) => {
   expect(bytesText(bytes)).toBe(text);
 });

@@ -1,6 +1,14 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { ClockTime, RelativeTime } from '../../components/time.js';
-import type { Overview } from './installation.queries.js';
+import { AccountName } from '../../app/account-name.js';
+import { AnswerCode } from '../../components/answer-code.js';
+import { RelativeTime } from '../../components/time.js';
+import { lastProblemQuery, type Overview } from './installation.queries.js';
+
+/** The API shows no more. */
+const MOST = 20;
+/** The API counts no more for each day. */
+const MOST_WAITING = 10_000;
 
 /** The targets that have failed for the longest time, with the deliveries that show why. */
 export function FailingTargets({ failing }: Pick<Overview, 'failing'>) {
@@ -8,7 +16,10 @@ export function FailingTargets({ failing }: Pick<Overview, 'failing'>) {
     <section className="card" aria-labelledby="failing">
       <header>
         <h2 id="failing">Failing targets</h2>
-        <span className="quiet">each hurts only its own subscription</span>
+        <span className="muted note">
+          {failing.length >= MOST && `the ${MOST} that have failed for the longest time; `}
+          each hurts only its own subscription
+        </span>
       </header>
       {failing.length === 0 ? (
         <p className="muted none">No target fails.</p>
@@ -17,53 +28,76 @@ export function FailingTargets({ failing }: Pick<Overview, 'failing'>) {
           <table className="lines">
             <thead>
               <tr>
-                <th scope="col">Target</th>
+                <th scope="col">Host</th>
                 <th scope="col">Account</th>
-                <th scope="col" className="number">
-                  Failed in a row
+                <th scope="col">Problem</th>
+                <th scope="col" className="wide">
+                  Failing since
                 </th>
-                <th scope="col">Since</th>
-                <th scope="col">Next try</th>
-                <th scope="col">Deliveries</th>
+                <th scope="col" className="wide">
+                  Next try
+                </th>
+                <th scope="col" className="number">
+                  Waiting
+                </th>
               </tr>
             </thead>
             <tbody>
-              {failing.map((one) => (
-                <tr key={one.webhookId}>
-                  <td>
-                    <bdi className="url mono">{one.targetUrl}</bdi>
-                  </td>
-                  <td>
-                    <Link href={`/accounts/${one.accountId}`}>{one.accountId}</Link>
-                  </td>
-                  <td className="number">{one.failures >= 10 ? '10 or more' : one.failures}</td>
-                  <td>
-                    <ClockTime at={one.failingSince} />
-                  </td>
-                  <td>
-                    {one.openUntil === undefined ? (
-                      'by their schedules'
-                    ) : (
-                      <RelativeTime at={one.openUntil} />
-                    )}
-                  </td>
-                  <td>
-                    <Link
-                      href={`/deliveries?accountId=${one.accountId}&webhookId=${one.webhookId}`}
-                    >
-                      of subscription {one.webhookId}
-                    </Link>
-                    {', '}
-                    <Link href={`/deliveries?accountId=${one.accountId}`}>
-                      of account {one.accountId}
-                    </Link>
-                  </td>
-                </tr>
+              {failing.map((target) => (
+                <Target key={target.webhookId} target={target} />
               ))}
             </tbody>
           </table>
         </div>
       )}
     </section>
+  );
+}
+
+function Target({ target }: { target: Overview['failing'][number] }) {
+  const { webhookId, accountId, targetUrl, failingSince, openUntil, waiting } = target;
+  const { host, pathname } = new URL(targetUrl);
+  return (
+    <tr>
+      <td>
+        <Link
+          className="target mono"
+          href={`/deliveries?accountId=${accountId}&webhookId=${webhookId}`}
+          title={targetUrl}
+        >
+          <bdi>{host}</bdi>
+          <bdi className="muted wide">{pathname}</bdi>
+        </Link>
+      </td>
+      <td>
+        <Link href={`/accounts/${accountId}`}>
+          <AccountName id={accountId} />
+        </Link>
+      </td>
+      <td className="answer">
+        <LastProblem webhookId={webhookId} />
+      </td>
+      <td className="muted wide">
+        <RelativeTime at={failingSince} />
+      </td>
+      <td className="muted wide">
+        {openUntil === undefined ? 'on schedule' : <RelativeTime at={openUntil} />}
+      </td>
+      <td className="number">
+        {waiting.toLocaleString('en')}
+        {waiting >= MOST_WAITING && ' or more'}
+      </td>
+    </tr>
+  );
+}
+
+function LastProblem({ webhookId }: { webhookId: string }) {
+  const { data } = useQuery(lastProblemQuery(webhookId));
+  return data?.lastAttempt ? (
+    <Link href={`/deliveries/${data.id}`} title="The newest delivery that failed">
+      <AnswerCode {...data.lastAttempt} />
+    </Link>
+  ) : (
+    '–'
   );
 }

@@ -1,45 +1,56 @@
 import { Figure, Figures } from '../../components/figure.js';
 import { durationText } from '../../components/time-text.js';
-import type { Overview } from './installation.queries.js';
+import { type Overview, type Sample, sumOf } from './installation.queries.js';
 
 const number = new Intl.NumberFormat('en');
 
-/** What is counted. */
-export function Counts({ overview }: { overview: Overview }) {
-  const { pending, oldestDueS, expiredClaims, workers, queues } = overview;
-  const alive = workers.filter(({ isAlive }) => isAlive);
-  const inFlight = sumOf(alive.map((worker) => worker.inFlight));
-  const waiting = queues && sumOf(queues.map((queue) => queue.waiting));
+/** What is counted, and how that changed while the page was open. */
+export function Counts({
+  overview,
+  samples,
+}: {
+  overview: Overview;
+  /** Oldest first; the last one is of now. */
+  samples: readonly Sample[];
+}) {
+  const { oldestDueS, expiredClaims, workers, queues } = overview;
+  const { pending, inFlight, jobs } = samples.at(-1)!;
   const active = queues && sumOf(queues.map((queue) => queue.active));
+  const alive = workers.filter(({ isAlive }) => isAlive).length;
+  const courseOf = (name: keyof Sample) =>
+    samples.length > 1 ? samples.map((sample) => sample[name] ?? null) : undefined;
   return (
     <Figures>
-      <Figure name="Pending" note={claimsText(expiredClaims)}>
+      <Figure name="Pending" note={claimsText(expiredClaims)} course={courseOf('pending')}>
         {number.format(pending)}
       </Figure>
-      <Figure name="Oldest due" note="the time that it has waited">
-        {oldestDueS === undefined ? 'none' : durationText(oldestDueS * 1_000)}
+      <Figure
+        name="Oldest due"
+        note={oldestDueS === undefined ? 'nothing is due' : 'waits for a worker'}
+        course={courseOf('oldestDueS')}
+        colour="warn"
+      >
+        {oldestDueS === undefined ? '–' : durationText(oldestDueS * 1_000)}
       </Figure>
-      <Figure name="In flight" note={`over ${workersText(alive.length)}`}>
+      <Figure
+        name="In flight"
+        note={`over ${alive === 1 ? '1 worker' : `${number.format(alive)} workers`}`}
+        course={courseOf('inFlight')}
+        colour="good"
+      >
         {number.format(inFlight)}
       </Figure>
       <Figure
         name="Jobs in queues"
-        note={active === undefined ? 'Redis is away' : `${number.format(active)} being handled`}
+        note={active === undefined ? 'Redis is down' : `${number.format(active)} being handled`}
+        course={courseOf('jobs')}
       >
-        {waiting === undefined ? '–' : number.format(waiting)}
+        {jobs === undefined ? '–' : number.format(jobs)}
       </Figure>
     </Figures>
   );
 }
 
 function claimsText(count: number): string {
-  return count === 0 ? 'no expired claims' : `${number.format(count)} expired claims`;
-}
-
-function workersText(count: number): string {
-  return count === 1 ? '1 worker' : `${number.format(count)} workers`;
-}
-
-function sumOf(numbers: readonly number[]): number {
-  return numbers.reduce((sum, each) => sum + each, 0);
+  return count === 0 ? 'deliveries not finished' : `${number.format(count)} left by a worker`;
 }

@@ -15,6 +15,7 @@ const aTarget = {
   targetUrl: 'https://example.com/',
   failures: 10,
   failingSince: '2026-11-25T11:00:00.000Z',
+  waiting: 12,
 };
 
 const anOverview = (fields: Partial<Overview> = {}): Overview => ({
@@ -31,29 +32,33 @@ const anOverview = (fields: Partial<Overview> = {}): Overview => ({
   ...fields,
 });
 
-/** The text of the worst finding. */
+/** The text of the worst problem. */
 const worstOf = (fields: Partial<Overview>) => {
-  const { tone, findings } = healthOf(anOverview(fields), NOW);
-  return [tone, findings[0]?.text];
+  const { tone, problems } = healthOf(anOverview(fields), NOW);
+  return [tone, problems[0]?.text];
 };
 
 it('says that everything works, and what that is', () => {
   const { tone, summary, findings } = healthOf(anOverview(), NOW);
   expect([tone, summary]).toEqual(['good', 'all systems work']);
-  expect(findings.map(({ text }) => text)).toEqual([
-    'No delivery is overdue.',
-    '1 worker is alive.',
-    '1 API process is alive.',
-    'Redis answers.',
-    'There are partitions for the days to come.',
+  expect(findings.map(({ check, text }) => [check, text])).toEqual([
+    ['Nothing overdue', 'No delivery is overdue.'],
+    ['1 of 1 worker', '1 worker is alive.'],
+    ['1 of 1 API', '1 API is alive.'],
+    ['Redis answers', 'Redis answers.'],
+    ['Partitions to Nov 26', 'There are partitions for the days to come.'],
+    ['Schema 0004', 'The newest migration is Webhooks1763700000004.'],
   ]);
 });
 
-it('puts the worst first', () => {
-  const { findings } = healthOf(anOverview({ workers: [], expiredClaims: 1 }), NOW);
-  expect(findings.map(({ tone }) => tone)).toEqual([
-    ...['bad', 'waiting'],
-    ...['good', 'good', 'good', 'good'],
+it('names the worst problem, puts it first, and keeps the checks in their order', () => {
+  const fields = { oldestDueS: 30, workers: [], expiredClaims: 1 };
+  const { summary, problems, findings } = healthOf(anOverview(fields), NOW);
+  expect(summary).toBe('no worker, and 2 more');
+  expect(problems.map(({ tone }) => tone)).toEqual(['bad', 'waiting', 'waiting']);
+  expect(findings.map(({ check }) => check)).toEqual([
+    ...['Deliveries slow', 'No worker', '1 of 1 API', 'Redis answers', 'Partitions to Nov 26'],
+    ...['Schema 0004', 'Deliveries left behind'],
   ]);
 });
 
@@ -89,7 +94,7 @@ describe('processes', () => {
     ]);
     expect(worstOf({ apis: [anApi, { ...anApi, isAlive: false }] })).toEqual([
       'waiting',
-      'Only 1 of 2 API processes is alive.',
+      'Only 1 of 2 APIs is alive.',
     ]);
   });
 
@@ -112,8 +117,8 @@ describe('processes', () => {
 it('tells that Redis is away', () => {
   const overview = anOverview();
   delete overview.queues;
-  const { tone, findings } = healthOf(overview, NOW);
-  expect([tone, findings[0]?.text]).toEqual(['bad', 'Redis is away.']);
+  const { tone, problems } = healthOf(overview, NOW);
+  expect([tone, problems[0]?.text]).toEqual(['bad', 'Redis does not answer.']);
 });
 
 it('tells claims that expired', () => {
@@ -137,7 +142,7 @@ describe('storage', () => {
     ['2026-11-25T10:30:00.000Z', 'waiting'],
   ])('whose removal was due at %s is judged as %s', (nextAt, tone) => {
     const retention = { days: 30, nextDay: '2026-10-24', nextAt };
-    expect(worstOf({ retention })[0]).toBe(tone);
+    expect(healthOf(anOverview({ retention }), NOW).tone).toBe(tone);
   });
 });
 

@@ -4,22 +4,24 @@ import { durationText } from '../../components/time-text.js';
 
 type Overview = Schemas['Overview'];
 
-/** Something about the installation, in plain words. */
+/** Something about the installation that is well, or is not. */
 export interface Finding {
   tone: Exclude<Tone, 'neutral'>;
+  /** A few words, such as `3 of 3 workers`. */
+  check: string;
   text: string;
   /** What happens next, or what the operator can do. */
   advice?: string;
 }
 
-/**
- * The installation in a few words, and everything about it, the worst first. Targets that fail are their customers', and
- * no part of it.
- */
+/** The installation in a few words, and what is known of it. Targets that fail are their customers', and no part of it. */
 export interface Health {
   tone: Finding['tone'];
   summary: string;
+  /** Always in the same order. */
   findings: Finding[];
+  /** Those that are not good, the worst first. */
+  problems: Finding[];
 }
 
 /** When the alert SwitchhookDeliveriesLate fires. */
@@ -30,11 +32,6 @@ const OVERDUE_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 const SEVERITY = { bad: 0, waiting: 1, good: 2 } as const;
-const SUMMARIES = {
-  bad: 'something is broken or late',
-  waiting: 'works, with something to watch',
-  good: 'all systems work',
-} as const;
 
 /** Says what is healthy and what is not. @param now in ms */
 export function healthOf(overview: Overview, now: number): Health {
@@ -44,31 +41,42 @@ export function healthOf(overview: Overview, now: number): Health {
     apisFinding(overview),
     redisFinding(overview),
     storageFinding(overview, now),
+    schemaFinding(overview),
     claimsFinding(overview),
     versionsFinding(overview),
-  ]
-    .filter((finding) => finding !== undefined)
+  ].filter((finding) => finding !== undefined);
+  const problems = findings
+    .filter(({ tone }) => tone !== 'good')
     .sort((one, other) => SEVERITY[one.tone] - SEVERITY[other.tone]);
-  const tone = findings[0]?.tone ?? 'good';
-  return { tone, summary: SUMMARIES[tone], findings };
+  return { tone: problems[0]?.tone ?? 'good', summary: summaryOf(problems), findings, problems };
+}
+
+function summaryOf([worst, ...others]: readonly Finding[]): string {
+  if (!worst) return 'all systems work';
+  const more = others.length > 0 ? `, and ${others.length} more` : '';
+  return worst.check[0]!.toLowerCase() + worst.check.slice(1) + more;
 }
 
 function backlogFinding({ oldestDueS, failing }: Overview): Finding {
-  if (oldestDueS === undefined) return { tone: 'good', text: 'No delivery is overdue.' };
+  const check = 'Nothing overdue';
+  if (oldestDueS === undefined) return { tone: 'good', check, text: 'No delivery is overdue.' };
   const waited = `The oldest due delivery has waited ${durationText(oldestDueS * 1_000)}.`;
-  if (oldestDueS <= SLOW_S) return { tone: 'good', text: `No delivery is late. ${waited}` };
+  if (oldestDueS <= SLOW_S) return { tone: 'good', check, text: `No delivery is late. ${waited}` };
   if (oldestDueS <= LATE_S) {
-    return { tone: 'waiting', text: waited, advice: 'If this grows, add workers.' };
+    const advice = 'If this grows, add workers.';
+    return { tone: 'waiting', check: 'Deliveries slow', text: waited, advice };
   }
   // A target that fails or is slow holds back its own deliveries, and no others.
   return failing.length > 0
     ? {
         tone: 'waiting',
+        check: 'Deliveries overdue',
         text: waited,
         advice: 'It may be of a failing target. If no target below explains it, add workers.',
       }
     : {
         tone: 'bad',
+        check: 'Deliveries late',
         text: `Deliveries are late. ${waited}`,
         advice: 'Add workers, unless PostgreSQL or Redis is the limit.',
       };
@@ -80,7 +88,8 @@ function workersFinding({ workers }: Overview): Finding {
   const alive = workers.filter(isAlive).length;
   if (alive === 0) {
     const text = 'No worker is alive, so nothing is sent.';
-    return { tone: 'bad', text, advice: 'Start a worker. Events are accepted, and wait for it.' };
+    const advice = 'Start a worker. Events are accepted, and wait for it.';
+    return { tone: 'bad', check: 'No worker', text, advice };
   }
   const advice = 'The others take over what it was sending.';
   return silenceOf('worker', alive, workers.length, advice);
@@ -90,26 +99,28 @@ function apisFinding({ apis }: Overview): Finding {
   const alive = apis.filter(isAlive).length;
   if (alive === 0) {
     const text = 'No API has shown a sign of life.';
-    return { tone: 'waiting', text, advice: 'One answers, so it has probably just started.' };
+    const advice = 'One answers, so it has probably just started.';
+    return { tone: 'waiting', check: 'No API known', text, advice };
   }
-  return silenceOf('API process', alive, apis.length, 'Requests go to the others.');
+  return silenceOf('API', alive, apis.length, 'Requests go to the others.');
 }
 
 function silenceOf(what: string, alive: number, all: number, advice: string): Finding {
-  const processes = `${what}${what.endsWith('s') ? 'es' : 's'}`;
+  const check = `${alive} of ${all} ${what}${all === 1 ? '' : 's'}`;
   if (alive < all) {
-    const text = `Only ${alive} of ${all} ${processes} ${alive === 1 ? 'is' : 'are'} alive.`;
-    return { tone: 'waiting', text, advice };
+    const text = `Only ${check} ${alive === 1 ? 'is' : 'are'} alive.`;
+    return { tone: 'waiting', check, text, advice };
   }
-  const text = alive === 1 ? `1 ${what} is alive.` : `${alive} ${processes} are alive.`;
-  return { tone: 'good', text };
+  const text = alive === 1 ? `1 ${what} is alive.` : `${alive} ${what}s are alive.`;
+  return { tone: 'good', check, text };
 }
 
 function redisFinding({ queues }: Overview): Finding {
-  if (queues) return { tone: 'good', text: 'Redis answers.' };
+  if (queues) return { tone: 'good', check: 'Redis answers', text: 'Redis answers.' };
   return {
     tone: 'bad',
-    text: 'Redis is away.',
+    check: 'Redis is down',
+    text: 'Redis does not answer.',
     advice:
       'Events are accepted, and workers find deliveries in PostgreSQL about half a second later. Start Redis again.',
   };
@@ -119,24 +130,47 @@ function storageFinding({ partitions, retention }: Overview, now: number): Findi
   const tomorrow = new Date(now + DAY_MS).toISOString().slice(0, 10);
   if (!partitions.some(({ day }) => day === tomorrow)) {
     const text = `There is no partition for ${tomorrow}, so the events of that day cannot be stored.`;
-    return { tone: 'bad', text, advice: 'Run migrate, and look for errors in the logs.' };
+    const advice = 'Run migrate, and look for errors in the logs.';
+    return { tone: 'bad', check: `No partition for ${dayText(tomorrow)}`, text, advice };
   }
   const { nextDay, nextAt } = retention;
   if (nextAt !== undefined && now - Date.parse(nextAt) > OVERDUE_MS) {
     const text = `The data of ${nextDay ?? ''} should have been removed by now.`;
     return {
       tone: 'waiting',
+      check: 'Removal overdue',
       text,
       advice: 'A long transaction, such as a backup, may be the cause.',
     };
   }
-  return { tone: 'good', text: 'There are partitions for the days to come.' };
+  const last =
+    partitions
+      .map(({ day }) => day)
+      .sort()
+      .at(-1) ?? tomorrow;
+  return {
+    tone: 'good',
+    check: `Partitions to ${dayText(last)}`,
+    text: 'There are partitions for the days to come.',
+  };
+}
+
+const inDays = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', timeZone: 'UTC' });
+/** `Dec 4`: partitions are by the day in UTC. */
+const dayText = (day: string): string => inDays.format(new Date(day));
+
+/** A process waits at its start until its migrations are there. */
+function schemaFinding({ schemaVersion }: Overview): Finding {
+  const text = `The newest migration is ${schemaVersion}.`;
+  // Names end in the time in ms, whose last digits count up.
+  return { tone: 'good', check: `Schema ${schemaVersion.slice(-4)}`, text };
 }
 
 function claimsFinding({ expiredClaims, lookedAt }: Overview): Finding | undefined {
   if (expiredClaims === 0) return undefined;
   return {
     tone: 'waiting',
+    check: 'Deliveries left behind',
     text: `${expiredClaims} of ${lookedAt} pending deliveries ${expiredClaims === 1 ? 'was' : 'were'} left by a worker without an outcome.`,
     advice: 'Workers claim them again within seconds. If this grows, workers may be crashing.',
   };
@@ -147,5 +181,6 @@ function versionsFinding({ workers, apis }: Overview): Finding | undefined {
   const versions = [...new Set(alive.map(({ version }) => version))].sort();
   if (versions.length < 2) return undefined;
   const text = `The versions ${versions.join(', ')} run at the same time.`;
-  return { tone: 'waiting', text, advice: 'During an upgrade, this is right.' };
+  const advice = 'During an upgrade, this is right.';
+  return { tone: 'waiting', check: `${versions.length} versions`, text, advice };
 }

@@ -4,11 +4,12 @@ import { CircleAlert, CircleCheck, CircleX } from 'lucide-react';
 import { Problem } from '../../app/problem.js';
 import { Pill } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
+import { SkeletonRows } from '../../components/skeleton.js';
 import { LocalTime, useNow } from '../../components/time.js';
 import { FailingTargets } from './failing-targets.js';
 import { Counts } from './figures.js';
-import { type Finding, healthOf } from './health.js';
-import { type Overview, overviewQuery } from './installation.queries.js';
+import { type Finding, type Health, healthOf } from './health.js';
+import { overviewQuery } from './installation.queries.js';
 import { Processes } from './processes.js';
 import { Storage } from './storage.js';
 
@@ -16,9 +17,9 @@ const MINUTE_MS = 60_000;
 
 /** The state of the whole installation, for the platform. */
 export default function InstallationPage() {
-  const { data, error, dataUpdatedAt } = useQuery(overviewQuery);
+  const { data, error, isPending, dataUpdatedAt } = useQuery(overviewQuery);
   const now = useNow((time) => Math.floor(time / MINUTE_MS) * MINUTE_MS);
-  const health = data && healthOf(data, now);
+  const health = data && healthOf(data.overview, now);
   return (
     <Page
       title="Installation"
@@ -38,33 +39,51 @@ export default function InstallationPage() {
           </>
         )}
       </Problem>
-      {data && health && <Shown overview={data} findings={health.findings} />}
+      {isPending && <SkeletonRows rowHeight={41} />}
+      {data && health && (
+        <div className="installation">
+          <Checks health={health} />
+          <Counts {...data} />
+          <FailingTargets failing={data.overview.failing} />
+          <Processes workers={data.overview.workers} apis={data.overview.apis} />
+          <Storage overview={data.overview} />
+        </div>
+      )}
     </Page>
   );
 }
 
 const ICONS = { good: CircleCheck, waiting: CircleAlert, bad: CircleX } as const;
 
-function Shown({ overview, findings }: { overview: Overview; findings: readonly Finding[] }) {
+/** All checks in a row; below it, what is wrong and what to do. */
+function Checks({ health: { findings, problems } }: { health: Health }) {
   return (
-    <div className="installation">
-      <ul className="card checks" aria-label="Checks">
-        {findings.map(({ tone, text, advice }) => {
-          const Icon = ICONS[tone];
-          return (
-            <li key={text} className={tone}>
-              <Icon size={16} aria-hidden />
-              <span>
-                {text} {advice !== undefined && <span className="quiet">{advice}</span>}
-              </span>
-            </li>
-          );
-        })}
+    <section className="card" aria-label="Checks">
+      <ul className="checks">
+        {findings.map(({ tone, check, text }) => (
+          <li key={check} className={tone} title={text}>
+            <Sign tone={tone} />
+            {check}
+          </li>
+        ))}
       </ul>
-      <Counts overview={overview} />
-      <FailingTargets failing={overview.failing} />
-      <Processes workers={overview.workers} apis={overview.apis} />
-      <Storage overview={overview} />
-    </div>
+      {problems.length > 0 && (
+        <ul className="problems">
+          {problems.map(({ tone, check, text, advice }) => (
+            <li key={check} className={tone}>
+              <Sign tone={tone} />
+              <p>
+                {text} {advice !== undefined && <span className="muted">{advice}</span>}
+              </p>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
   );
+}
+
+function Sign({ tone }: Pick<Finding, 'tone'>) {
+  const Icon = ICONS[tone];
+  return <Icon size={16} aria-hidden />;
 }

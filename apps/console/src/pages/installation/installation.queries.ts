@@ -3,13 +3,55 @@ import { answerOf, api, type Schemas } from '../../app/api.js';
 
 export type Overview = Schemas['Overview'];
 
+/** Figures at one time. */
+export interface Sample {
+  pending: number;
+  oldestDueS: number;
+  inFlight: number;
+  /** Absent while Redis is down. */
+  jobs?: number;
+}
+
 /** The API answers with what it read within the last two seconds. */
 const AGAIN_MS = 3_000;
+/** Three minutes. */
+const SAMPLES = 60;
 
-/** The state of the installation, read again while the page is visible. */
+/** The state of the installation, read again while the page is visible, and the course of its figures meanwhile. */
 export const overviewQuery = queryOptions({
   queryKey: ['overview'],
-  queryFn: ({ signal }) => answerOf(api.GET('/v1/overview', { signal })),
+  queryFn: async ({ client, queryKey, signal }) => {
+    const overview = await answerOf(api.GET('/v1/overview', { signal }));
+    const before = client.getQueryData<{ samples: Sample[] }>(queryKey)?.samples ?? [];
+    return { overview, samples: [...before, sampleOf(overview)].slice(-SAMPLES) };
+  },
   staleTime: AGAIN_MS,
   refetchInterval: AGAIN_MS,
 });
+
+function sampleOf({ pending, oldestDueS = 0, workers, queues }: Overview): Sample {
+  const alive = workers.filter(({ isAlive }) => isAlive);
+  return {
+    ...{ pending, oldestDueS, inFlight: sumOf(alive.map(({ inFlight }) => inFlight)) },
+    ...(queues && { jobs: sumOf(queues.map(({ waiting }) => waiting)) }),
+  };
+}
+
+export function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, each) => sum + each, 0);
+}
+
+const FAILURE_AGAIN_MS = 30_000;
+
+/** How the newest failed delivery of a subscription ended; null if there is none. */
+export const lastProblemQuery = (webhookId: string) =>
+  queryOptions({
+    queryKey: ['overview', 'problem', webhookId],
+    staleTime: FAILURE_AGAIN_MS,
+    refetchInterval: FAILURE_AGAIN_MS,
+    queryFn: async ({ signal }) => {
+      const query = { webhookId, status: 'failed', limit: 1 };
+      const [newest] = await answerOf(api.GET('/v1/deliveries', { params: { query }, signal }));
+      return newest ?? null;
+    },
+  });

@@ -1,5 +1,6 @@
 import { Pill } from '../../components/notice.js';
 import { RelativeTime } from '../../components/time.js';
+import { bytesText } from './bytes-text.js';
 import type { Overview } from './installation.queries.js';
 
 /** Workers and APIs. */
@@ -18,13 +19,24 @@ export function Processes({ workers, apis }: Pick<Overview, 'workers' | 'apis'>)
           <thead>
             <tr>
               <th scope="col">Name</th>
-              <th scope="col">Kind</th>
+              <th scope="col" className="wide">
+                Kind
+              </th>
               <th scope="col">State</th>
-              <th scope="col">Version</th>
-              <th scope="col">Started</th>
-              <th scope="col">Last sign of life</th>
+              <th scope="col" className="wide">
+                Version
+              </th>
+              <th scope="col" className="wide">
+                Started
+              </th>
               <th scope="col" className="number">
                 In flight
+              </th>
+              <th scope="col" className="number">
+                CPU
+              </th>
+              <th scope="col" className="number">
+                Memory
               </th>
             </tr>
           </thead>
@@ -34,20 +46,29 @@ export function Processes({ workers, apis }: Pick<Overview, 'workers' | 'apis'>)
                 <td>
                   <bdi className="mono">{one.id}</bdi>
                 </td>
-                <td>{one.kind}</td>
+                <td className="wide">{one.kind}</td>
                 <td>
                   <Pill tone={one.isAlive ? 'good' : 'bad'}>
                     {one.isAlive ? 'alive' : 'silent'}
                   </Pill>
+                  {!one.isAlive && (
+                    <span className="muted">
+                      {' '}
+                      last seen <RelativeTime at={one.seenAt} />
+                    </span>
+                  )}
                 </td>
-                <td>{one.version}</td>
-                <td className="muted">
+                <td className="wide">{one.version}</td>
+                <td className="muted wide">
                   <RelativeTime at={one.startedAt} />
                 </td>
-                <td className="muted">
-                  <RelativeTime at={one.seenAt} />
-                </td>
                 <td className="number">{one.inFlight ?? '–'}</td>
+                <td className="number">
+                  {one.cpuPercent === undefined ? '–' : `${one.cpuPercent} %`}
+                </td>
+                <td className="number">
+                  {one.memoryBytes === undefined ? '–' : bytesText(one.memoryBytes)}
+                </td>
               </tr>
             ))}
           </tbody>

@@ -2,7 +2,6 @@ import './overview.css';
 import { useQuery } from '@tanstack/react-query';
 import { useAccountShown } from '../../app/account.js';
 import { Problem } from '../../app/problem.js';
-import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
 import { Redeliveries } from '../deliveries/redeliver-matching.js';
 import { Attention } from './attention.js';
@@ -19,16 +18,12 @@ export default function OverviewPage() {
   const { accountId, isOwn } = useAccountShown();
   return (
     <Page title="Overview" actions={isOwn && <SendTestEvent />}>
-      {isOwn && <OwnOverview />}
-      {!isOwn && accountId !== undefined && <AccountStatistics accountId={accountId} />}
-      {!isOwn && accountId === undefined && (
-        <EmptyState title="Pick an account to see how its attempts went." />
-      )}
+      {isOwn ? <OwnOverview /> : <AccountStatistics accountId={accountId} />}
     </Page>
   );
 }
 
-function AccountStatistics({ accountId }: { accountId: string }) {
+function AccountStatistics({ accountId }: { accountId: string | undefined }) {
   const { data, error } = useQuery(statisticsQuery(useRange(), accountId));
   return <Statistics history={data} error={error} />;
 }

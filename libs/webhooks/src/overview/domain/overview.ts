@@ -8,6 +8,10 @@ export interface ProcessShown {
   seenAt: Date;
   /** Whether that was at most 35 seconds ago. */
   isAlive: boolean;
+  /** Of one core, since the sign of life before; absent from a process of an earlier version. */
+  cpuPercent?: number;
+  /** The resident set; absent from a process of an earlier version. */
+  memoryBytes?: number;
 }
 
 /** A subscription whose attempts fail. */
@@ -20,6 +24,8 @@ export interface FailingTarget {
   failingSince: Date;
   /** Nothing is sent until then. */
   openUntil?: Date;
+  /** Its unfinished deliveries, at most 10,000 of each day. */
+  waiting: number;
 }
 
 /** The state of the whole installation. */

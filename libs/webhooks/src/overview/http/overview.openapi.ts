@@ -12,6 +12,8 @@ const PROCESS = {
   startedAt: schema.time('When it started.'),
   seenAt: schema.time('Its last sign of life, of which there is one every ten seconds.'),
   isAlive: schema.flag('Whether that was at most 35 seconds ago.', true),
+  cpuPercent: optional(schema.integer('What it used of one core, in the ten seconds before.', 38)),
+  memoryBytes: optional(schema.integer('Its resident memory.', 176_000_000)),
 };
 
 const bytes = (of: string) => schema.integer(`Bytes of ${of}, with indexes.`, 8_192);
@@ -88,6 +90,10 @@ const OverviewSchema = schema.named(
             failures: schema.integer('Failed attempts in a row, ten at most.', 10),
             failingSince: schema.time('When the first of them was.'),
             openUntil: optional(schema.time('Nothing is sent until then.')),
+            waiting: schema.integer(
+              'Its unfinished deliveries, at most 10,000 of each day.',
+              3_112,
+            ),
           }),
         ),
       ),

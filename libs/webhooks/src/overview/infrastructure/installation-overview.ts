@@ -23,6 +23,7 @@ import {
 } from '../domain/overview.js';
 import {
   countExpiredClaims,
+  countWaitingOf,
   LIST_FAILING,
   LIST_PARTITION_SIZES,
   NEWEST_MIGRATION,
@@ -59,11 +60,11 @@ export class InstallationOverview extends Overview {
   }
 
   private async readState(): Promise<InstallationState> {
-    const backlog = await this.backlog();
+    const targets = await this.database.run(LIST_FAILING, { limit: FAILING_SHOWN });
+    const { waiting, ...backlog } = await this.backlog(targets.map(({ webhookId }) => webhookId));
     const partitions = await this.partitions.get();
     const processes = await this.processes.list();
     const queues = await this.queue.jobsByShard().catch(() => undefined);
-    const failing = await this.database.run(LIST_FAILING, { limit: FAILING_SHOWN });
     const [migration] = await this.database.run(NEWEST_MIGRATION);
     const workers = processes.filter(({ kind }) => kind === 'worker');
     return {
@@ -73,17 +74,25 @@ export class InstallationOverview extends Overview {
       ...(queues && { queues }),
       partitions,
       retention: await this.retention(partitions),
-      failing: failing.map(withoutNulls<FailingTarget>),
+      failing: targets.map((target) => ({
+        ...withoutNulls<Omit<FailingTarget, 'waiting'>>(target),
+        waiting: waiting.get(target.webhookId) ?? 0,
+      })),
       schemaVersion: migration?.name ?? '',
     };
   }
 
-  private async backlog() {
+  /** @param failing the subscriptions whose waiting deliveries are counted */
+  private async backlog(failing: string[]) {
+    const waiting = new Map<string, number>();
     let [pending, oldestDueMs, expiredClaims, lookedAt] = [0, 0, 0, 0];
     for (const day of await daysWithPending(this.database.run)) {
       const [count] = await this.database.run(countPending(day));
       const [oldest] = await this.database.run(OLDEST_DUE(day));
       const [claims] = await this.database.run(countExpiredClaims(day));
+      for (const of of await this.database.run(countWaitingOf(day), { webhookIds: failing })) {
+        waiting.set(of.webhookId, (waiting.get(of.webhookId) ?? 0) + of.waiting);
+      }
       pending += count?.deliveries ?? 0;
       oldestDueMs = Math.max(oldestDueMs, oldest?.ageMs ?? 0);
       expiredClaims += claims?.expired ?? 0;
@@ -94,6 +103,7 @@ export class InstallationOverview extends Overview {
       ...(oldestDueMs > 0 && { oldestDueS: Math.round(oldestDueMs / 1_000) }),
       expiredClaims,
       lookedAt,
+      waiting,
     };
   }
 
@@ -120,6 +130,10 @@ export class InstallationOverview extends Overview {
   }
 }
 
-function shown({ id, version, startedAt, seenAt, isAlive }: Process): ProcessShown {
-  return { id, version, startedAt, seenAt, isAlive };
+function shown(process: Process): ProcessShown {
+  const { id, version, startedAt, seenAt, isAlive, cpuPercent, memoryBytes } = process;
+  return withoutNulls<ProcessShown>({
+    ...{ id, version, startedAt, seenAt, isAlive },
+    ...{ cpuPercent, memoryBytes },
+  });
 }

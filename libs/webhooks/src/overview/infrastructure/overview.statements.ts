@@ -34,7 +34,7 @@ WHERE i.inhparent IN ('events'::regclass, 'deliveries'::regclass, 'attempts'::re
   AND part.relname ~ '_[0-9]{8}$'`,
 );
 
-type FailingRow = Omit<FailingTarget, 'openUntil'> & { openUntil: Date | null };
+type FailingRow = Omit<FailingTarget, 'openUntil' | 'waiting'> & { openUntil: Date | null };
 
 export const LIST_FAILING = prepared<{ limit: number }, FailingRow>(
   'overview.failing',
@@ -44,6 +44,21 @@ SELECT id AS "webhookId", account_id AS "accountId", target_url AS "targetUrl", 
 FROM webhooks WHERE failing_since IS NOT NULL AND enabled AND deleted_at IS NULL
 ORDER BY failing_since LIMIT @limit`,
 );
+
+/** The most waiting deliveries of a subscription and a day that are counted. */
+const MOST_WAITING = 10_000;
+
+/** In the order of the index on pending rows. */
+export function countWaitingOf(day: Day) {
+  return statement<{ webhookIds: string[] }, { webhookId: string; waiting: number }>(`
+SELECT w.id AS "webhookId", count(*)::integer AS waiting
+FROM unnest(@webhookIds::bigint[]) AS w(id) CROSS JOIN LATERAL (
+  SELECT FROM deliveries
+  WHERE webhook_id = w.id AND state = 'pending' AND ${withinDays('id', day)}
+  ORDER BY next_attempt_at LIMIT ${MOST_WAITING}
+) d
+GROUP BY w.id`);
+}
 
 export const NEWEST_MIGRATION = prepared<NoValues, { name: string }>(
   'overview.migration',
