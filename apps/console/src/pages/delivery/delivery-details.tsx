@@ -114,10 +114,10 @@ export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
               )}
             </p>
           )}
-          {(verdict.advice !== undefined || state === 'parked') && (
+          {(verdict.advice !== undefined || (state === 'parked' && isOwn)) && (
             <p>
               {verdict.advice}{' '}
-              {state === 'parked' && (
+              {state === 'parked' && isOwn && (
                 <Link href={`/subscriptions/${webhookId}`}>Open its subscription</Link>
               )}
             </p>
