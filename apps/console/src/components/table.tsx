@@ -9,6 +9,7 @@ import {
   useState,
 } from 'react';
 import { Link, useLocation } from 'wouter';
+import { Head, type Sorting } from './sorting.js';
 
 /** A column of a table. The first one is the link to the row's page. */
 export interface Column<Row> {
@@ -17,6 +18,8 @@ export interface Column<Row> {
   width: string;
   /** Whether its cells end at the right. */
   isNumber?: true;
+  /** The order that the first click on its head chooses, as {@link Sorting} has it. */
+  sortsBy?: string;
   cell: (row: Row) => ReactNode;
 }
 
@@ -63,6 +66,7 @@ export function Table<Row>({
   hrefOf,
   columns,
   selection,
+  sorting,
   rowHeight = ROW_HEIGHT,
   openRow,
   onOpen,
@@ -74,6 +78,7 @@ export function Table<Row>({
   hrefOf: (row: Row) => string;
   columns: readonly Column<Row>[];
   selection?: Selection<Row> | undefined;
+  sorting?: Sorting | undefined;
   /** In CSS pixels. */
   rowHeight?: number | undefined;
   /** The key of the row that is open beside the list. */
@@ -128,10 +133,8 @@ export function Table<Row>({
               <SelectAll rows={rows} keyOf={keyOf} selection={selection} />
             </span>
           )}
-          {columns.map(({ name, isNumber }) => (
-            <span key={name} role="columnheader" className={isNumber ? 'number' : undefined}>
-              {name}
-            </span>
+          {columns.map(({ name, isNumber, sortsBy }) => (
+            <Head key={name} {...{ name, isNumber, sortsBy, sorting }} />
           ))}
         </div>
       </div>
