@@ -115,7 +115,7 @@ export const PAGES: readonly PageEntry[] = [
   },
   {
     path: '/audit',
-    name: 'Audit',
+    name: 'Audit log',
     byAccount: true,
     Component: lazy(() => import('../pages/audit/audit-page.js')),
   },

@@ -53,13 +53,20 @@ export function localText(at: string): string {
 
 const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
 
-/** The clock's time, as `14:02:31`; of another day, the day. The whole time is shown on hover. */
-export function ClockTime({ at }: { at: string }) {
+const minutes = new Intl.DateTimeFormat(undefined, {
+  ...{ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+});
+
+/**
+ * The clock's time, as `14:02:31`; of another day, the day. The whole time is shown on hover.
+ * @param hasClock whether another day's time is shown, too, as `Nov 25, 14:02`
+ */
+export function ClockTime({ at, hasClock = false }: { at: string; hasClock?: boolean }) {
   const time = new Date(at);
   const isToday = time.toDateString() === new Date().toDateString();
   return (
     <time className="mono" dateTime={at} title={`${localText(at)}; ${utcText(at)}`}>
-      {(isToday ? clock : day).format(time)}
+      {(isToday ? clock : hasClock ? minutes : day).format(time)}
     </time>
   );
 }

@@ -79,7 +79,7 @@ function Shown({ account }: { account: Account }) {
         <Link href={`/overview?accountId=${id}`}>Its overview</Link> ·{' '}
         <Link href={`/deliveries?accountId=${id}`}>its deliveries</Link> ·{' '}
         <Link href={`/events?accountId=${id}`}>its events</Link> ·{' '}
-        <Link href={`/audit?accountId=${id}`}>its audit</Link>
+        <Link href={`/audit?accountId=${id}`}>its audit log</Link>
       </p>
       <Credentials account={account} changes={changes} />
       {isAsked && (
