@@ -131,7 +131,7 @@ it('picks an account by its name, and keeps it in the address', async () => {
   await picker.fill(other.username);
   await page.keyboard.press('Enter');
   await page.getByText('Nothing matches').waitFor();
-  await page.getByRole('link', { name: 'Audit', exact: true }).click();
+  await page.getByRole('link', { name: 'Audit log', exact: true }).click();
   await expect.poll(() => picker.inputValue()).toBe(other.username);
   await page.getByText(/^(That is all|That is the only one|Nothing matches)/).waitFor();
   const creation = (of: Page) => of.getByRole('row').filter({ hasText: 'Subscription created' });

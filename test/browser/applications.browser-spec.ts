@@ -42,6 +42,7 @@ it('creates, changes and deletes an application, with faults beside the fields',
   await page.getByLabel('Environment').selectOption({ index: 1 });
   await page.getByRole('button', { name: 'Create' }).click();
   await page.getByText('0 of 10 subscriptions.').waitFor();
+  await page.getByRole('link', { name: 'Settings' }).click();
   await page.getByLabel('Messaging URL').fill('https://shop.example.com/sms');
   await page.getByLabel('Voice URL').fill('');
   await page.getByRole('button', { name: 'Save' }).click();
@@ -57,7 +58,7 @@ it('creates, changes and deletes an application, with faults beside the fields',
 
 it('does not overwrite what another editor has changed', async () => {
   const id = await anApplication();
-  const page = await installation.openAs(customer, `applications/${id}`);
+  const page = await installation.openAs(customer, `applications/${id}?tab=settings`);
   await page.getByLabel('Voice URL').fill(`${VOICE}/mine`);
   await customer.client.put(`/v1/applications/${id}`, { name: 'Theirs' });
   await page.getByRole('button', { name: 'Save' }).click();
@@ -91,7 +92,7 @@ it('is shown by its name with its id wherever it is mentioned', async () => {
   await page.getByRole('link', { name: `Billing (${webhook})` }).click();
   await page.locator('.about').getByRole('link', { name }).waitFor();
   await page.goto(`${installation.api.url}/console/subscriptions`);
-  await page.getByRole('row').getByText(`application ${name}`).waitFor();
+  await page.getByRole('row').getByText('Support line').waitFor();
 });
 
 it('is found in the palette by its name or URL, like subscriptions', async () => {

@@ -205,6 +205,6 @@ it('shows operators the attempts of the account that they pick, and nothing that
     'Accounts',
     'Deliveries',
     'Events',
-    'Audit',
+    'Audit log',
   ]);
 });

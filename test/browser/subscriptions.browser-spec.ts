@@ -29,7 +29,10 @@ describe('the list of subscriptions', () => {
     const page = await installation.openAs(customer, 'subscriptions');
     await page.getByText('For the whole account: 1 of 10 subscriptions.').waitFor();
     await page.getByRole('link', { name: /Billing/ }).waitFor();
-    await page.getByText(`application Shop (${application})`).waitFor();
+    await page
+      .getByRole('row', { name: /Reports/ })
+      .getByText('Shop')
+      .waitFor();
     await customer.client.post(`/v1/webhooks/${id}/pause`);
     await page.locator('.pill', { hasText: 'paused' }).waitFor();
     await page.getByLabel('Event', { exact: true }).selectOption('smsdlr');
@@ -37,8 +40,64 @@ describe('the list of subscriptions', () => {
     expect(page.url()).toMatch(/subscriptions\?event=smsdlr$/);
     await page.getByLabel('Application', { exact: true }).selectOption({ label: 'Shop' });
     await page.waitForURL(new RegExp(`applicationId=${application}`));
-    await page.goto(`${installation.api.url}/console/subscriptions?applicationId=987654321`);
-    await page.getByText('There is no such application.').waitFor();
+    await page.getByLabel('Application', { exact: true }).selectOption('whole account');
+    await page.getByText('Nothing matches').waitFor();
+  });
+
+  it('is filtered by state and by name or target, and sorted by the heads of its columns', async () => {
+    const targetUrl = 'https://crm.example.com/hooks';
+    const names = { Billing: {}, Archive: { enabled: false }, CRM: { targetUrl } };
+    const ids: string[] = [];
+    for (const [name, fields] of Object.entries(names)) {
+      ids.push(await installation.aSubscription(customer, { name, ...fields }));
+    }
+    const [billing, , crm] = ids as [string, string, string];
+    await customer.client.post(`/v1/webhooks/${crm}/pause`);
+    await customer.client.post(`/v1/webhooks/${billing}/test`);
+    await installation.delivery(customer, 'succeeded');
+    await installation.database.query(
+      `INSERT INTO attempt_counts (account_id, webhook_id, at, outcome, bin, count)
+       SELECT $1, $2, now() - interval '1 hour', o.outcome, 0, o.count
+       FROM (VALUES ('2xx', 1295), ('5xx', 4)) AS o(outcome, count)`,
+      [customer.id, billing],
+    );
+    const page = await installation.openAs(customer, 'subscriptions');
+    const first = page.getByRole('row').nth(1);
+    const row = page.getByRole('row', { name: /Billing/ });
+    await row.getByText('99.6%').waitFor();
+    expect(await row.getByTitle('1,295 of 1,299 attempts').count()).toBe(1);
+    await row.getByText(/seconds? ago|just now/).waitFor();
+    const shown = async () =>
+      (await page.locator('.table .body .strong').allTextContents()).join(', ');
+    // Not the ones that need nothing.
+    expect(await shown()).toBe('CRM, Billing, Archive');
+
+    const name = page.getByRole('columnheader', { name: 'Subscription' });
+    await name.getByRole('button').focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(shown).toBe('Archive, Billing, CRM');
+    await page.keyboard.press('Enter');
+    await expect.poll(shown).toBe('CRM, Billing, Archive');
+    expect(await name.getAttribute('aria-sort')).toBe('descending');
+    expect(page.url()).toMatch(/sort=-name$/);
+    await page.getByRole('button', { name: 'Last delivery' }).click();
+    await first.getByText('Billing').waitFor();
+    // The stream tells no activity: what was read stays.
+    await customer.client.put(`/v1/webhooks/${billing}`, { name: 'Invoices' });
+    await first.getByText('Invoices').waitFor();
+    await first.getByText('99.6%').waitFor();
+
+    await page.getByLabel('Name or target').pressSequentially('crm.EX');
+    await page.getByText('1 of 3 subscriptions.').waitFor();
+    expect(await page.getByLabel('Name or target').inputValue()).toBe('crm.EX');
+    await page.reload();
+    await page.getByText('1 of 3 subscriptions.').waitFor();
+    await page.getByLabel('State', { exact: true }).selectOption('off');
+    await page.getByText('Nothing matches').waitFor();
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.getByLabel('State', { exact: true }).selectOption('off');
+    await expect.poll(shown).toBe('Archive');
+    expect(page.url()).toMatch(/sort=-delivery&state=off$/);
   });
 
   it('is empty at first, and says what to do', async () => {

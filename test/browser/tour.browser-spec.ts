@@ -127,9 +127,9 @@ it('leads a customer from the login to a repaired receiver', async () => {
   await page.getByText(/The old secret also signs for 2[34]:/).waitFor();
 
   // All of it is in the audit.
-  await goTo(page, 'Audit');
+  await goTo(page, 'Audit log');
   const changes = page.getByRole('table', { name: 'Changes' });
-  await changes.getByText('Secret of a subscription replaced').waitFor();
+  await changes.getByText('Signing secret replaced').waitFor();
   await changes.getByText('Replay started').waitFor();
   await changes.getByText('Test sent').waitFor();
   await changes.getByText('Subscription created').waitFor();

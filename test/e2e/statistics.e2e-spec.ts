@@ -78,6 +78,15 @@ describe("an account's attempts", () => {
     expect(history!.buckets).toHaveLength(2);
   });
 
+  it('are shown in the list of subscriptions if it asks for activity', async () => {
+    const [shown] = (await client.get('/v1/webhooks?include=activity')).json<
+      Schemas['Webhook'][]
+    >();
+    expect(shown!.activity).toMatchObject({ succeeded: 1, failed: 1 });
+    const [newest] = (await client.get('/v1/deliveries?limit=1')).json<Schemas['Delivery'][]>();
+    expect(shown!.activity!.lastDeliveryAt).toBe(newest!.createdAt);
+  });
+
   it('are shown to the platform, and to no other account', async () => {
     const stranger = clientOf(api.url, (await createUser(database, 'stranger')).auth);
     const ofOwner = `?accountId=${owner.id}`;

@@ -3,7 +3,7 @@ import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Answer, type Client, clientOf } from '../support/http.js';
 import { apiInProcess, type InProcess } from '../support/in-process.js';
-import { anApplication, aSubscription } from '../support/rows.js';
+import { anApplication, aPendingDelivery, aSubscription } from '../support/rows.js';
 
 let database: TestDatabase;
 let api: InProcess;
@@ -105,6 +105,9 @@ describe('the list of the account', () => {
     'scope=account',
     'scope=',
     'limit=0',
+    'include=health',
+    'include=',
+    'include=activity&include=activity',
     'after=x',
     'event=smsdlr&event=cdrRated',
     'resource=call&resource=sms',
@@ -120,6 +123,52 @@ describe('the list of the account', () => {
     const first = await few.get('/v1/webhooks?resource=call&limit=3&scope=all');
     const next = /^<(.+)>; rel="next"$/.exec(String(first.headers.link))?.[1];
     expect(await names(next!.slice(api.url.length))).toEqual(['all rated off', 'app all off']);
+  });
+});
+
+describe('recent activity', () => {
+  it('is in lists that ask for it', async () => {
+    const [first] = (await few.get('/v1/webhooks?limit=1')).json<{ id: string }[]>();
+    expect(first).not.toHaveProperty('activity');
+    await database.query(
+      `INSERT INTO attempt_counts (account_id, webhook_id, at, outcome, bin, count)
+       SELECT account_id, id, now() - interval '1 hour', o.outcome, 0, o.count
+       FROM webhooks, (VALUES ('2xx', 3), ('4xx', 1)) AS o(outcome, count) WHERE id = $1`,
+      [first!.id],
+    );
+    await aPendingDelivery(database, first!.id);
+    const shown = (await few.get('/v1/webhooks?include=activity&scope=all')).json<
+      { id: string; activity: object }[]
+    >();
+    expect(shown).toHaveLength(6);
+    expect(shown[0]!.activity).toEqual({
+      ...{ succeeded: 3, failed: 1 },
+      lastDeliveryAt: expect.stringMatching(/^20.+Z$/) as string,
+    });
+    expect(shown[1]!.activity).toEqual({ succeeded: 0, failed: 0 });
+    const ofApplication = await few.get(
+      `/v1/applications/${applicationId}/webhooks?include=activity&limit=1`,
+    );
+    expect(ofApplication.json()).toMatchObject([{ activity: { succeeded: 0, failed: 0 } }]);
+    expect(String(ofApplication.headers.link)).toContain('include=activity');
+  });
+
+  it('names a parameter that it does not know', async () => {
+    const { errors } = (await few.get('/v1/webhooks?include=health')).json<{
+      errors: { field: string }[];
+    }>();
+    expect(errors).toEqual([
+      {
+        ...{ field: 'include', code: 'choice' },
+        message: 'The query parameter include must be one of activity.',
+      },
+    ]);
+  });
+
+  it('is of all of thousands', async () => {
+    const answer = await many.get('/v1/webhooks?scope=all&include=activity');
+    const rows = answer.json<{ activity?: object }[]>();
+    expect(rows.filter(({ activity }) => activity !== undefined)).toHaveLength(MANY);
   });
 });
 

@@ -96,7 +96,8 @@ const CUSTOMER: Shot[] = [
   ['subscription-receiver', () => `subscriptions/${ids.webhook}?tab=receiver`, 'Copy the program'],
   ['new-subscription', () => 'subscriptions/new', 'Target URL'],
   ['applications', () => 'applications', 'Support line'],
-  ['application', () => `applications/${ids.application}`, 'Voice URL'],
+  ['application', () => `applications/${ids.application}`, 'of 10 subscriptions'],
+  ['application-settings', () => `applications/${ids.application}?tab=settings`, 'Voice URL'],
   ['audit', () => 'audit', 'Logged in to the console'],
   ['palette', () => 'applications', 'Support line', (page) => page.keyboard.press('Control+k')],
 ];

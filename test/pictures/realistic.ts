@@ -253,6 +253,7 @@ export async function realisticInstallation(database: TestDatabase): Promise<str
     }),
   ).sort((one, other) => one.at - other.at);
   await store(database, { accountId, applications, webhooks, made, now, random });
+  await storeAudit(database, { accountId, applications, webhooks, now });
   return accountId;
 }
 
@@ -383,6 +384,42 @@ async function countAttempts(
       };
     }),
   );
+}
+
+/** What somebody, a program of the customer and the service have changed. */
+async function storeAudit(
+  database: TestDatabase,
+  { accountId, applications, webhooks, now }: Omit<Traffic, 'made' | 'random'>,
+): Promise<void> {
+  const at = (name: string) => webhooks[SUBSCRIPTIONS.findIndex((one) => one.name === name)]!;
+  const entries: [hoursAgo: number, action: string, id: string, fields?: string[]][] = [
+    [300, 'application.create', applications[0]!],
+    [260, 'webhook.create', at('Billing')],
+    [120, 'webhook.update', at('Billing'), ['targetUrl', 'retry']],
+    [70, 'webhook.rotate_secret', at('Billing')],
+    [28, 'application.update', applications[1]!, ['voiceUrl']],
+    [5, 'webhook.disable', at('Old CRM')],
+    [3, 'webhook.pause', at('Survey results')],
+    [0.2, 'webhook.update', at('Data warehouse'), ['headers', 'name']],
+  ];
+  const ids = await idsFor(
+    database,
+    entries.map(([hoursAgo]) => now - hoursAgo * HOUR_MS),
+  );
+  const rows = entries.map(([hoursAgo, action, resource_id, fields = []], index) => {
+    const isService = action === 'webhook.disable';
+    return {
+      ...{ id: ids[index], created_at: new Date(now - hoursAgo * HOUR_MS), account_id: accountId },
+      ...(isService
+        ? { actor: 'system' }
+        : { user_id: accountId, actor: 'acme', address: '198.51.100.24', request_id: ids[index] }),
+      ...{ action, resource_id, fields },
+    };
+  });
+  // The trigger would set the time.
+  await database.query('ALTER TABLE audit DISABLE TRIGGER audit_signed');
+  for (const row of rows) await insert(database, 'audit', [row]);
+  await database.query('ALTER TABLE audit ENABLE ALWAYS TRIGGER audit_signed');
 }
 
 function dataOf(kind: string, event: string, index: number, random: () => number): string {

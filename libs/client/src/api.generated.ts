@@ -3181,6 +3181,25 @@ export interface components {
              * @example whpk_11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=
              */
             publicKey?: string;
+            /** @description What has lately happened to it; only in lists with `include=activity`. Attempts are counted with a delay of about ten seconds. */
+            activity?: {
+                /**
+                 * @description How many attempts of the last 24 hours were answered with 2xx.
+                 * @example 1295
+                 */
+                succeeded: number;
+                /**
+                 * @description How many of them failed.
+                 * @example 4
+                 */
+                failed: number;
+                /**
+                 * Format: date-time
+                 * @description When the newest delivery was created, unless that was more than seven days ago.
+                 * @example 2026-01-31T12:00:00.000Z
+                 */
+                lastDeliveryAt?: string;
+            };
         };
         WorkerShown: {
             /**
@@ -3813,6 +3832,8 @@ export interface operations {
                 resource?: string;
                 /** @description Answers those that are on, or those that are off. */
                 enabled?: boolean;
+                /** @description With `activity`, each has its attempts of the last 24 hours and its newest delivery. */
+                include?: "activity";
                 /** @description The size of the page; without it, the whole list. */
                 limit?: number;
                 /** @description Returns the entries after this id, in ascending order; must be an id, up to 2^63-1. */
@@ -4148,6 +4169,8 @@ export interface operations {
                 resource?: string;
                 /** @description Answers those that are on, or those that are off. */
                 enabled?: boolean;
+                /** @description With `activity`, each has its attempts of the last 24 hours and its newest delivery. */
+                include?: "activity";
                 /** @description The size of the page; without it, the whole list. */
                 limit?: number;
                 /** @description Returns the entries after this id, in ascending order; must be an id, up to 2^63-1. */

@@ -1,8 +1,7 @@
-import { RefreshCw } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import { type Filter, FilterBar } from '../components/filter-bar.js';
-import { EmptyState } from '../components/notice.js';
+import { NO_MATCH } from '../components/notice.js';
 import { PagedTable, type PagedTableProps } from '../components/paged-table.js';
 import { faultsOf, otherProblem, RefusedError } from './api.js';
 
@@ -25,27 +24,17 @@ export function FilteredList<Row extends { id: string }>({
   /** What can be done with the list. */
   children?: ReactNode;
 }) {
-  const { error, isFetching, refetch } = table.list;
+  const { error } = table.list;
   const [location] = useLocation();
   const names = filters.map(({ name }) => name);
   return (
     <>
       <FilterBar filters={filters} errors={faultsOf(error)} search={search}>
         {children}
-        <button
-          type="button"
-          className="plain refresh"
-          aria-label="Refresh"
-          title="Refresh"
-          onClick={() => void refetch()}
-          disabled={isFetching}
-        >
-          <RefreshCw size={15} aria-hidden />
-        </button>
       </FilterBar>
       {error && (
         <p className="problem" role="alert">
-          {otherProblem(error, names) ?? 'See the filters above.'}{' '}
+          {unknownFilter(error, names) ?? otherProblem(error, names) ?? 'See the filters above.'}{' '}
           {error instanceof RefusedError && <Link href={location}>Clear the filters</Link>}
         </p>
       )}
@@ -59,8 +48,10 @@ export function FilteredList<Row extends { id: string }>({
   );
 }
 
-const NO_MATCH = (
-  <EmptyState title="Nothing matches these filters.">
-    <p>Change one of them, or take it away.</p>
-  </EmptyState>
-);
+/** The filters in the address that this list does not have; undefined if there are none. */
+function unknownFilter(error: Error, names: readonly string[]): string | undefined {
+  const unknown = Object.keys(faultsOf(error)).filter((name) => !names.includes(name));
+  return unknown.length === 0
+    ? undefined
+    : `The address has a filter that does not work here: ${unknown.join(', ')}.`;
+}

@@ -135,7 +135,7 @@ export const PAGES: readonly PageEntry[] = [
   },
   {
     path: '/audit',
-    name: 'Audit',
+    name: 'Audit log',
     byAccount: 'any',
     Component: lazy(() => import('../pages/audit/audit-page.js')),
   },

@@ -1,43 +1,24 @@
 import '../styles/filter-bar.css';
-import { ChevronDown, Search, X } from 'lucide-react';
-import { type ReactNode, type SubmitEvent, useId, useRef } from 'react';
-import { useSearchParams } from 'wouter';
-import { Field } from './field.js';
-import { localInputOf, timeOfInput } from './filter-values.js';
-import { localText } from './time.js';
+import { ChevronDown, Plus, Search, X } from 'lucide-react';
+import {
+  type ReactNode,
+  type RefObject,
+  type SubmitEvent,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
+import { faultText } from './filter-values.js';
+import { type Filter, useFilters, useSetFilters } from './filters.js';
+import { Times } from './times.js';
 
-/** A filter of a list. Its value is in the address, under its name. */
-export interface Filter {
-  name: string;
-  label: string;
-  /** `text` is what is searched for, `time` is shown in the viewer's zone and is UTC in the address. */
-  kind: 'choice' | 'text' | 'time';
-  /** What may be chosen. Without it, a choice is shown only while the address has a value for it. */
-  choices?: readonly string[];
-  /** What choices are called, where their values say too little. */
-  names?: Readonly<Record<string, string>>;
-}
+export { type Filter, useFilters } from './filters.js';
 
-/** The filters in the address, also those that no list has: the API says so. */
-export function useFilters(): Record<string, string> {
-  const [search] = useSearchParams();
-  return Object.fromEntries([...search].filter(([, value]) => value !== ''));
-}
-
-/** Sets filters in the address, and takes away those without a value. A step in the history each time. */
-function useSetFilters(): (values: Readonly<Record<string, string>>) => void {
-  const [search, setSearch] = useSearchParams();
-  return (values) => {
-    const next = new URLSearchParams(search);
-    for (const [name, value] of Object.entries(values)) {
-      if (value === '') next.delete(name);
-      else next.set(name, value);
-    }
-    if (next.toString() !== search.toString()) setSearch(next);
-  };
-}
-
-/** Filters in one line: what is searched for, and a chip for each of the others. */
+/**
+ * Filters in one line: what is searched for, a chip for each of the others, and the time at the end. Chips without a
+ * value for which there is no room are in a list behind the last one; on a phone, the line scrolls.
+ */
 export function FilterBar({
   filters,
   errors = {},
@@ -54,41 +35,89 @@ export function FilterBar({
 }) {
   const values = useFilters();
   const setFilters = useSetFilters();
+  const [added, setAdded] = useState<readonly string[]>([]);
+  const chips = useRef<HTMLDivElement>(null);
   const isSet = filters.some(({ name }) => values[name] !== undefined);
-  const times = filters.filter(({ kind }) => kind === 'time');
+  const ofKind = (wanted: Filter['kind']) =>
+    filters.filter(
+      ({ kind, name, choices }) =>
+        kind === wanted && (kind !== 'choice' || choices || values[name] !== undefined),
+    );
+  const times = ofKind('time');
+  const optional = ofKind('choice').filter(
+    ({ name }) => values[name] === undefined && !added.includes(name),
+  );
+  const folded = optional.slice(optional.length - useFolded(chips, optional.length, values));
   const wrong = filters.filter(({ name }) => errors[name] !== undefined);
   return (
     <>
       <div className="filter-bar">
         <search>
           {search}
-          {filters.map((filter) => {
+          {ofKind('text').map((filter) => {
             const value = values[filter.name] ?? '';
-            const key = `${filter.name}=${value}`;
-            if (filter.kind === 'text') return <Text key={key} filter={filter} value={value} />;
-            if (filter.kind === 'choice') return <Choice key={key} filter={filter} value={value} />;
-            return null;
+            if (filter.isInstant)
+              return <InstantText key={filter.name} filter={filter} value={value} />;
+            return <Text key={`${filter.name}=${value}`} filter={filter} value={value} />;
           })}
-          {times.length > 0 && <Times filters={times} values={values} />}
-          {isSet && (
-            <button
-              type="button"
-              className="plain"
-              onClick={() => setFilters(Object.fromEntries(filters.map(({ name }) => [name, ''])))}
-            >
-              Clear
-            </button>
-          )}
+          <div className="chips" ref={chips}>
+            {ofKind('choice')
+              .filter((filter) => !folded.includes(filter))
+              .map((filter) => (
+                <Choice key={filter.name} filter={filter} value={values[filter.name] ?? ''} />
+              ))}
+            {folded.length > 0 && (
+              <More filters={folded} onAdd={(name) => setAdded([...added, name])} />
+            )}
+            {isSet && (
+              <button
+                type="button"
+                className="plain"
+                onClick={() => {
+                  setAdded([]);
+                  setFilters(Object.fromEntries(filters.map(({ name }) => [name, ''])));
+                }}
+              >
+                Clear
+              </button>
+            )}
+            {times.length > 0 && <Times filters={times} values={values} />}
+          </div>
         </search>
-        <div className="at-end">{children}</div>
+        {children && <div className="at-end">{children}</div>}
       </div>
-      {wrong.map(({ name, label }) => (
-        <p key={name} className="problem" role="alert">
-          {label}: {errors[name]}
+      {wrong.map((filter) => (
+        <p key={filter.name} className="problem" role="alert">
+          {faultText(filter, values[filter.name] ?? '', errors[filter.name]!)}
         </p>
       ))}
     </>
   );
+}
+
+/** Of one line of chips, in CSS pixels. */
+const ONE_LINE = 48;
+
+/** How many of the chips without a value do not fit into the line. They are counted before anything is painted. */
+function useFolded(
+  chips: RefObject<HTMLElement | null>,
+  most: number,
+  values: Readonly<Record<string, string>>,
+): number {
+  const [width, setWidth] = useState(window.innerWidth);
+  const of = `${width} ${JSON.stringify(values)}`;
+  const [folded, setFolded] = useState({ of, count: 0 });
+  const count = Math.min(folded.of === of ? folded.count : 0, most);
+  useLayoutEffect(() => {
+    const isTooLong = (chips.current?.offsetHeight ?? 0) > ONE_LINE;
+    if (isTooLong && count < most) setFolded({ of, count: count + 1 });
+  });
+  useLayoutEffect(() => {
+    const measure = () => setWidth(window.innerWidth);
+    window.addEventListener('resize', measure);
+    return () => window.removeEventListener('resize', measure);
+  }, []);
+  return count;
 }
 
 /** A field in which one types what to find. */
@@ -139,11 +168,58 @@ function Text({ filter: { name, label }, value }: { filter: Filter; value: strin
   );
 }
 
+/** A {@link Text} that filters with each key, in one step of the history. */
+function InstantText({ filter: { name, label }, value }: { filter: Filter; value: string }) {
+  const setFilters = useSetFilters();
+  return (
+    <div className="search-field">
+      <Search size={15} aria-hidden />
+      <input
+        type="search"
+        aria-label={label}
+        placeholder={label}
+        value={value}
+        autoComplete="off"
+        spellCheck={false}
+        onChange={({ target }) => setFilters({ [name]: target.value }, { replace: value !== '' })}
+      />
+    </div>
+  );
+}
+
+/** A chip that shows one of the filters for which there was no room. */
+function More({ filters, onAdd }: { filters: readonly Filter[]; onAdd: (name: string) => void }) {
+  return (
+    <span className="chip">
+      <span className="label" aria-hidden>
+        <Plus size={13} /> Filter
+      </span>
+      <select
+        aria-label="More filters"
+        value=""
+        onChange={({ target }) => {
+          const name = target.value;
+          onAdd(name);
+          requestAnimationFrame(() => {
+            document.querySelector<HTMLElement>(`.chips select[name="${name}"]`)?.focus();
+          });
+        }}
+      >
+        <option value="" disabled hidden />
+        {filters.map(({ name, label }) => (
+          <option key={name} value={name}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </span>
+  );
+}
+
 /** A chip over which lies the browser's own list of choices. */
 function Choice({ filter, value }: { filter: Filter; value: string }) {
   const { name, label, choices = [], names = {} } = filter;
   const setFilters = useSetFilters();
-  if (filter.choices === undefined && value === '') return null;
   const all = value === '' || choices.includes(value) ? choices : [...choices, value];
   return (
     <span className={value === '' ? 'chip' : 'chip set'}>
@@ -152,6 +228,7 @@ function Choice({ filter, value }: { filter: Filter; value: string }) {
         {value === '' && <ChevronDown size={13} />}
       </span>
       <select
+        name={name}
         aria-label={label}
         value={value}
         onChange={({ target }) => setFilters({ [name]: target.value })}
@@ -172,87 +249,6 @@ function Choice({ filter, value }: { filter: Filter; value: string }) {
           <X size={13} aria-hidden />
         </button>
       )}
-    </span>
-  );
-}
-
-const HOUR_MS = 3_600_000;
-const AGO = { 'Last hour': HOUR_MS, 'Last 24 hours': 24 * HOUR_MS, 'Last 7 days': 168 * HOUR_MS };
-
-/** A chip that opens what limits the time. */
-function Times({
-  filters,
-  values,
-}: {
-  filters: readonly Filter[];
-  values: Readonly<Record<string, string>>;
-}) {
-  const id = useId();
-  const chip = useRef<HTMLButtonElement>(null);
-  const panel = useRef<HTMLDivElement>(null);
-  const setFilters = useSetFilters();
-  const set = filters.filter(({ name }) => values[name] !== undefined);
-
-  function place(): void {
-    if (!chip.current || !panel.current?.matches(':popover-open')) return;
-    const { left, bottom } = chip.current.getBoundingClientRect();
-    const most = document.documentElement.clientWidth - panel.current.offsetWidth - 8;
-    panel.current.style.top = `${bottom + 6}px`;
-    panel.current.style.left = `${Math.max(Math.min(left, most), 8)}px`;
-  }
-
-  function apply(event: SubmitEvent<HTMLFormElement>): void {
-    event.preventDefault();
-    const given = new FormData(event.currentTarget);
-    const times = filters.map(({ name }) => [name, timeOfInput(given.get(name) as string)]);
-    panel.current?.hidePopover();
-    setFilters(Object.fromEntries(times) as Record<string, string>);
-  }
-
-  function since(ms: number): void {
-    panel.current?.hidePopover();
-    setFilters({ since: new Date(Date.now() - ms).toISOString(), until: '' });
-  }
-
-  const shown = (value: string) => (Number.isNaN(Date.parse(value)) ? value : localText(value));
-  const text = set.map(({ name, label }) => `${label.toLowerCase()} ${shown(values[name]!)}`);
-  return (
-    <span className={set.length === 0 ? 'chip' : 'chip set'}>
-      <button ref={chip} type="button" className="label" popoverTarget={id}>
-        {set.length === 0 ? 'Any time' : <span className="value">{text.join(' ')}</span>}
-        {set.length === 0 && <ChevronDown size={13} aria-hidden />}
-      </button>
-      {set.length > 0 && (
-        <button
-          type="button"
-          aria-label="Remove the time"
-          onClick={() => setFilters(Object.fromEntries(filters.map(({ name }) => [name, ''])))}
-        >
-          <X size={13} aria-hidden />
-        </button>
-      )}
-      <div ref={panel} id={id} className="times" popover="auto" onToggle={place}>
-        <div className="ago">
-          {Object.entries(AGO).map(([name, ms]) => (
-            <button key={name} type="button" className="small" onClick={() => since(ms)}>
-              {name}
-            </button>
-          ))}
-        </div>
-        <form onSubmit={apply} noValidate>
-          {filters.map(({ name, label }) => (
-            <Field key={`${name}=${values[name] ?? ''}`} label={label}>
-              <input
-                name={name}
-                type="datetime-local"
-                step="1"
-                defaultValue={localInputOf(values[name] ?? '')}
-              />
-            </Field>
-          ))}
-          <button type="submit">Apply</button>
-        </form>
-      </div>
     </span>
   );
 }

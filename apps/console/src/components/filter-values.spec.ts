@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { localInputOf, timeOfInput } from './filter-values.js';
+import { faultText, localInputOf, timeOfInput } from './filter-values.js';
 
 it('converts times between the address and an input', () => {
   const time = '2026-11-25T14:02:31.000Z';
@@ -9,4 +9,15 @@ it('converts times between the address and an input', () => {
 
 it.each(['', 'yesterday', '2026-99-99'])('takes "%s" for no time', (text) => {
   expect([localInputOf(text), timeOfInput(text)]).toEqual(['', '']);
+});
+
+it('says what is wrong with a filter in the words of its label', () => {
+  const says = 'The query parameter producerId must have at most 255 characters.';
+  const faultOf = (kind: 'choice' | 'text' | 'time') =>
+    faultText({ label: 'Since', kind }, 'x', says);
+  expect(faultOf('choice')).toBe('Since: “x” is not one of the choices.');
+  expect(faultOf('time')).toBe('Since: “x” is not a time.');
+  const long = faultText({ label: 'State', kind: 'choice' }, `\u202e${'y'.repeat(100)}`, '');
+  expect(long).toBe(`State: “${'y'.repeat(60)}…” is not one of the choices.`);
+  expect(faultOf('text')).toBe('Since must have at most 255 characters.');
 });

@@ -13,3 +13,21 @@ export function timeOfInput(text: string): string {
   const at = new Date(text);
   return Number.isNaN(at.getTime()) ? '' : at.toISOString();
 }
+
+/** How much of a wrong value is shown. */
+const MOST_QUOTED = 60;
+/** Characters that would change the direction of the rest of the sentence. */
+const BIDI = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** What is wrong with a filter in the address. @param says what the API says of another kind of filter */
+export function faultText(
+  { label, kind }: { label: string; kind: 'choice' | 'text' | 'time' },
+  value: string,
+  says: string,
+): string {
+  const text = value.replace(BIDI, '');
+  const given = text.length > MOST_QUOTED ? `${text.slice(0, MOST_QUOTED)}…` : text;
+  if (kind === 'choice') return `${label}: “${given}” is not one of the choices.`;
+  if (kind === 'time') return `${label}: “${given}” is not a time.`;
+  return says.replace(/^The query parameter \S+/, label);
+}

@@ -26,6 +26,13 @@ export function Pill({
   );
 }
 
+/** What stands in place of a list of which nothing matches. */
+export const NO_MATCH = (
+  <EmptyState title="Nothing matches these filters.">
+    <p>Change or remove one of them.</p>
+  </EmptyState>
+);
+
 /** What stands in place of an empty list: why it is empty, and what to do next. */
 export function EmptyState({ title, children }: { title: string; children?: ReactNode }) {
   return (

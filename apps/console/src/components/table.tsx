@@ -10,6 +10,7 @@ import {
 } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useOpenRowInView } from './open-row.js';
+import { Head, type Sorting } from './sorting.js';
 
 /** A column of a table. The first one is the link to the row's page. */
 export interface Column<Row> {
@@ -18,6 +19,8 @@ export interface Column<Row> {
   width: string;
   /** Whether its cells end at the right. */
   isNumber?: true;
+  /** The order that the first click on its head chooses, as {@link Sorting} has it. */
+  sortsBy?: string;
   cell: (row: Row) => ReactNode;
 }
 
@@ -64,6 +67,7 @@ export function Table<Row>({
   hrefOf,
   columns,
   selection,
+  sorting,
   rowHeight = ROW_HEIGHT,
   openRow,
   onOpen,
@@ -75,6 +79,7 @@ export function Table<Row>({
   hrefOf: (row: Row) => string;
   columns: readonly Column<Row>[];
   selection?: Selection<Row> | undefined;
+  sorting?: Sorting | undefined;
   /** In CSS pixels. */
   rowHeight?: number | undefined;
   /** The key of the row that is open beside the list. */
@@ -130,10 +135,8 @@ export function Table<Row>({
               <SelectAll rows={rows} keyOf={keyOf} selection={selection} />
             </span>
           )}
-          {columns.map(({ name, isNumber }) => (
-            <span key={name} role="columnheader" className={isNumber ? 'number' : undefined}>
-              {name}
-            </span>
+          {columns.map(({ name, isNumber, sortsBy }) => (
+            <Head key={name} {...{ name, isNumber, sortsBy, sorting }} />
           ))}
         </div>
       </div>

@@ -1,14 +1,14 @@
 import '../subscription/subscription.css';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Link, useLocation } from 'wouter';
+import { Link, useLocation, useSearchParams } from 'wouter';
 import { sentenceOf } from '../../app/api.js';
 import { useCommands } from '../../app/palette.js';
 import { Unavailable } from '../../app/problem.js';
 import { SettingsSection } from '../../app/settings-section.js';
 import { Confirm } from '../../components/confirm.js';
 import { Page } from '../../components/page.js';
-import { LocalTime } from '../../components/time.js';
+import { Day, RelativeTime } from '../../components/time.js';
 import { SubscriptionsOf } from '../subscriptions/subscriptions-of.js';
 import { ApplicationFields } from './application-fields.js';
 import {
@@ -35,8 +35,12 @@ export default function ApplicationPage({ params }: { params: Record<string, str
   );
 }
 
+const TABS = { subscriptions: 'Subscriptions', settings: 'Settings' };
+
 function Shown({ application, version }: { application: Application; version: string }) {
-  const { id } = application;
+  const { id, voiceUrl, messagingUrl } = application;
+  const [search] = useSearchParams();
+  const tab = search.get('tab') === 'settings' ? 'settings' : 'subscriptions';
   const update = useUpdateApplication(id);
   const [isDeleting, setIsDeleting] = useState(false);
   const [, navigate] = useLocation();
@@ -63,20 +67,41 @@ function Shown({ application, version }: { application: Application; version: st
         </button>
       }
     >
-      <p className="quiet">
-        id {id} · created <LocalTime at={application.createdAt} /> · changed{' '}
-        <LocalTime at={application.updatedAt} /> ·{' '}
+      <p className="about">
+        <bdi className="mono">{voiceUrl ?? messagingUrl}</bdi>
+        <span>{application.apiType}</span>
+        <span>
+          since <Day at={application.createdAt} />
+        </span>
+        <span>
+          changed <RelativeTime at={application.updatedAt} />
+        </span>
+        <span>id {id}</span>
         <Link href={`/deliveries?applicationId=${id}`}>its deliveries</Link>
       </p>
-      <SettingsSection<ApplicationValues>
-        what="this application"
-        labels={APPLICATION_LABELS}
-        now={{ values: applicationValues(application), version }}
-        update={update}
-      >
-        {(fields) => <ApplicationFields {...fields} />}
-      </SettingsSection>
-      <SubscriptionsOf applicationId={id} />
+      <nav className="tabs" aria-label="Parts of the application">
+        {Object.entries(TABS).map(([name, text]) => (
+          <Link
+            key={name}
+            href={`/applications/${id}${name === 'subscriptions' ? '' : `?tab=${name}`}`}
+            aria-current={name === tab ? 'page' : undefined}
+          >
+            {text}
+          </Link>
+        ))}
+      </nav>
+      {tab === 'subscriptions' ? (
+        <SubscriptionsOf applicationId={id} />
+      ) : (
+        <SettingsSection<ApplicationValues>
+          what="this application"
+          labels={APPLICATION_LABELS}
+          now={{ values: applicationValues(application), version }}
+          update={update}
+        >
+          {(fields) => <ApplicationFields {...fields} />}
+        </SettingsSection>
+      )}
       {isDeleting && (
         <Deletion
           application={application}

@@ -1,46 +1,71 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
+import { useIsNarrow } from '../../app/media.js';
 import { Problem } from '../../app/problem.js';
+import { Refresh } from '../../app/refresh.js';
 import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
 import { PagedTable } from '../../components/paged-table.js';
 import type { Column } from '../../components/table.js';
 import { RelativeTime } from '../../components/time.js';
+import { UrlText, withoutHttps } from '../../components/url-text.js';
 import { type Application, applicationsQuery } from './applications.queries.js';
 
+const NAME: Column<Application> = {
+  name: 'Application',
+  width: 'minmax(0, 3fr)',
+  cell: ({ name }) => <bdi className="line strong">{name}</bdi>,
+};
+
+const urlColumn = (name: string, member: 'voiceUrl' | 'messagingUrl'): Column<Application> => ({
+  name,
+  width: 'minmax(0, 4fr)',
+  cell: ({ [member]: url }) => (url === undefined ? '–' : <UrlText url={url} />),
+});
+
+const CHANGED: Column<Application> = {
+  name: 'Changed',
+  width: '112px',
+  cell: ({ updatedAt }) => (
+    <span className="line muted">
+      <RelativeTime at={updatedAt} />
+    </span>
+  ),
+};
+
 const COLUMNS: readonly Column<Application>[] = [
+  NAME,
+  urlColumn('Voice URL', 'voiceUrl'),
+  urlColumn('Messaging URL', 'messagingUrl'),
+  { name: 'Type', width: '72px', cell: ({ apiType }) => <span className="line">{apiType}</span> },
+  { name: 'Id', width: '88px', cell: ({ id }) => <span className="line mono muted">{id}</span> },
+  CHANGED,
+];
+
+const COLUMNS_OF_PHONE: readonly Column<Application>[] = [
   {
-    name: 'Application',
-    width: 'minmax(0, 2fr)',
-    cell: ({ name, voiceUrl, messagingUrl }) => (
-      <>
-        <bdi className="line strong">{name}</bdi>
-        <bdi className="line quiet">{voiceUrl ?? messagingUrl}</bdi>
-      </>
-    ),
-  },
-  {
-    name: 'Id',
+    ...NAME,
     width: 'minmax(0, 1fr)',
-    cell: ({ id, apiType, updatedAt }) => (
+    cell: (application) => (
       <>
-        <span className="line">
-          {id} · {apiType}
-        </span>
-        <span className="line quiet">
-          changed <RelativeTime at={updatedAt} />
-        </span>
+        {NAME.cell(application)}
+        <bdi className="line quiet">
+          {withoutHttps(application.voiceUrl ?? application.messagingUrl ?? '')}
+        </bdi>
       </>
     ),
   },
+  CHANGED,
 ];
 
 /** The account's applications. */
 export default function ApplicationsPage() {
   const list = useInfiniteQuery(applicationsQuery);
+  const isNarrow = useIsNarrow();
   return (
     <Page
       title="Applications"
+      state={<Refresh list={list} />}
       actions={
         <Link href="/applications/new" className="button primary">
           New application
@@ -52,7 +77,8 @@ export default function ApplicationsPage() {
         list={list}
         label="Applications"
         hrefOf={({ id }) => `/applications/${id}`}
-        columns={COLUMNS}
+        columns={isNarrow ? COLUMNS_OF_PHONE : COLUMNS}
+        rowHeight={isNarrow ? 52 : 41}
         empty={
           <EmptyState title="There are no applications yet.">
             <p>
@@ -61,7 +87,7 @@ export default function ApplicationsPage() {
             </p>
           </EmptyState>
         }
-      />{' '}
+      />
     </Page>
   );
 }

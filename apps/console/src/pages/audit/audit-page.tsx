@@ -2,12 +2,15 @@ import './audit.css';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { FilteredList } from '../../app/filtered-list.js';
+import { useIsNarrow } from '../../app/media.js';
+import { NameOfApplication, NameOfSubscription } from '../../app/names.js';
+import { Refresh } from '../../app/refresh.js';
 import { useUser } from '../../app/session.js';
 import { type Filter, useFilters } from '../../components/filter-bar.js';
 import { EmptyState } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
 import type { Column } from '../../components/table.js';
-import { RelativeTime } from '../../components/time.js';
+import { ClockTime } from '../../components/time.js';
 import { type AuditEntry, auditQuery } from './audit.queries.js';
 import { ACTIONS, actorOf, pageOf, RESOURCES } from './words.js';
 
@@ -21,62 +24,128 @@ const FILTERS: readonly Filter[] = [
   },
   {
     name: 'resource',
-    label: 'Of',
+    label: 'What',
     kind: 'choice',
     choices: Object.keys(RESOURCES),
     names: RESOURCES,
   },
-  { name: 'resourceId', label: 'With the id', kind: 'text' },
+  { name: 'resourceId', label: 'Id of what was changed', kind: 'text' },
   { name: 'since', label: 'Since', kind: 'time' },
   { name: 'until', label: 'Until', kind: 'time' },
 ];
 
+const TIME: Column<AuditEntry> = {
+  name: 'Time',
+  width: '112px',
+  cell: ({ createdAt }) => <ClockTime at={createdAt} hasClock />,
+};
+
+const CHANGE: Column<AuditEntry> = {
+  name: 'Change',
+  width: 'minmax(0, 3fr)',
+  cell: ({ action }) => <span className="line strong">{ACTIONS[action] ?? action}</span>,
+};
+
+const BY: Column<AuditEntry> = {
+  name: 'By',
+  width: 'minmax(0, 2fr)',
+  cell: (entry) => <bdi className="line">{actorOf(entry)}</bdi>,
+};
+
 const COLUMNS: readonly Column<AuditEntry>[] = [
+  TIME,
+  CHANGE,
+  { name: 'What', width: 'minmax(0, 2fr)', cell: (entry) => <What entry={entry} /> },
   {
-    name: 'Change',
+    name: 'Fields',
     width: 'minmax(0, 2fr)',
-    cell: ({ action, resourceId, fields, requestId }) => (
-      <>
-        <span className="line strong">{ACTIONS[action] ?? action}</span>
-        <span className="line quiet">
-          {[resourceId, fields?.join(', '), requestId && `request ${requestId}`]
-            .filter(Boolean)
-            .join(' · ')}
-        </span>
-      </>
+    cell: ({ fields = [] }) => (
+      <span className="line muted" title={fields.join(', ')}>
+        {fields.join(', ') || '–'}
+      </span>
+    ),
+  },
+  BY,
+  {
+    name: 'Address',
+    width: '112px',
+    cell: ({ address = '–' }) => (
+      <bdi className="line mono muted" title={address}>
+        {address}
+      </bdi>
     ),
   },
   {
-    name: 'By',
-    width: 'minmax(0, 1fr)',
+    name: 'Request',
+    width: '88px',
+    cell: ({ requestId = '–' }) => (
+      <bdi className="line mono muted" title={requestId}>
+        {requestId}
+      </bdi>
+    ),
+  },
+];
+
+const COLUMNS_OF_PHONE: readonly Column<AuditEntry>[] = [
+  { ...TIME, width: '104px' },
+  {
+    ...CHANGE,
     cell: (entry) => (
       <>
-        <bdi className="line">{actorOf(entry)}</bdi>
+        {CHANGE.cell(entry)}
         <span className="line quiet">
-          <RelativeTime at={entry.createdAt} />
-          {entry.address !== undefined && ` · ${entry.address}`}
+          <bdi>
+            <NameOf entry={entry} />
+          </bdi>{' '}
+          · <bdi>{actorOf(entry)}</bdi>
         </span>
       </>
     ),
   },
 ];
+
+/** What was changed: a link to its page, if it has one. */
+function What({ entry }: { entry: AuditEntry }) {
+  const { role } = useUser();
+  const page = pageOf(role, entry.resource, entry.resourceId);
+  const name = <NameOf entry={entry} />;
+  return (
+    <bdi className="line" title={kindAndId(entry)}>
+      {page === undefined ? name : <Link href={page}>{name}</Link>}
+    </bdi>
+  );
+}
+
+/** The name of what was changed; what has none, as `credential 12`. */
+function NameOf({ entry }: { entry: AuditEntry }) {
+  const { resource, resourceId } = entry;
+  if (resource === 'application') return <NameOfApplication id={resourceId} />;
+  if (resource !== 'webhook') return kindAndId(entry);
+  return <NameOfSubscription id={resourceId} otherwise={kindAndId(entry)} />;
+}
+
+function kindAndId({ resource, resourceId }: AuditEntry): string {
+  const kind = resource === 'session' ? 'credential' : (RESOURCES[resource] ?? resource);
+  return `${kind} ${resourceId}`;
+}
 
 /** Who changed what, and when. */
 export default function AuditPage() {
   const filters = useFilters();
   const list = useInfiniteQuery(auditQuery(filters));
+  const isNarrow = useIsNarrow();
   return (
-    <Page title="Audit">
+    <Page title="Audit log" state={<Refresh list={list} />}>
+      <OneResource filters={filters} />
       <FilteredList
         filters={FILTERS}
         list={list}
         label="Changes"
         hrefOf={historyOf}
-        columns={COLUMNS}
+        columns={isNarrow ? COLUMNS_OF_PHONE : COLUMNS}
+        rowHeight={isNarrow ? 52 : 41}
         empty={Object.keys(filters).length === 0 && <Nothing />}
-      >
-        <OneResource filters={filters} />
-      </FilteredList>
+      />
     </Page>
   );
 }
@@ -93,10 +162,10 @@ function OneResource({ filters }: { filters: Record<string, string> }) {
   if (resource === undefined || resourceId === undefined) return null;
   const page = pageOf(role, resource, resourceId);
   return (
-    <span className="one-resource">
+    <p className="one-resource">
       The changes of {RESOURCES[resource] ?? resource} <bdi>{resourceId}</bdi>.{' '}
       {page !== undefined && <Link href={page}>Open it</Link>}
-    </span>
+    </p>
   );
 }
 

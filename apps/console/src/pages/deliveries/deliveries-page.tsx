@@ -6,6 +6,7 @@ import { FilteredList } from '../../app/filtered-list.js';
 import { useFits, useIsNarrow } from '../../app/media.js';
 import { useApplicationFilter, useSubscriptionFilter } from '../../app/names.js';
 import { useCommands } from '../../app/palette.js';
+import { Refresh } from '../../app/refresh.js';
 import { useUser } from '../../app/session.js';
 import { type Filter, useFilters } from '../../components/filter-bar.js';
 import { EmptyState } from '../../components/notice.js';
@@ -103,6 +104,7 @@ export default function DeliveriesPage() {
   return (
     <Page
       title="Deliveries"
+      state={<Refresh list={list} />}
       actions={isOwn && <RedeliverMatching filters={all} values={filters} />}
     >
       <Redeliveries />

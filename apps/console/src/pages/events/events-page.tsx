@@ -4,6 +4,7 @@ import { useAccountShown } from '../../app/account.js';
 import { FilteredList } from '../../app/filtered-list.js';
 import { useIsNarrow } from '../../app/media.js';
 import { NameOfApplication, useApplicationFilter } from '../../app/names.js';
+import { Refresh } from '../../app/refresh.js';
 import { useUser } from '../../app/session.js';
 import { type Filter, useFilters } from '../../components/filter-bar.js';
 import { EmptyState } from '../../components/notice.js';
@@ -62,7 +63,20 @@ const APPLICATION: Column<Event> = {
 };
 
 const COLUMNS = [TIME, EVENT, PRODUCER_ID, APPLICATION];
-const COLUMNS_OF_PHONE = [TIME, EVENT, PRODUCER_ID];
+const COLUMNS_OF_PHONE: readonly Column<Event>[] = [
+  { ...TIME, width: '64px' },
+  {
+    ...EVENT,
+    width: 'minmax(0, 1fr)',
+    cell: (event) => (
+      <>
+        {EVENT.cell(event)}
+        <bdi className="line quiet">{event.producerId ?? '–'}</bdi>
+      </>
+    ),
+  },
+  { ...APPLICATION, width: 'minmax(0, 1fr)' },
+];
 
 /** What happened, whether or not a subscription was told. */
 export default function EventsPage() {
@@ -78,26 +92,30 @@ export default function EventsPage() {
   const rows = list.data?.pages.flatMap((page) => page.rows) ?? [];
   const selected = rows.filter(({ id }) => selection.keys.has(id));
   return (
-    <Page title="Events">
-      <FilteredList
-        filters={[...FILTERS, ofApplication]}
-        list={list}
-        label="Events"
-        hrefOf={({ id }) => `/events/${id}`}
-        columns={isNarrow ? COLUMNS_OF_PHONE : COLUMNS}
-        rowHeight={isNarrow ? 44 : 32}
-        selection={isOwn ? selection : undefined}
-        empty={emptyOf(filters)}
-      >
-        {isOwn && (
+    <Page
+      title="Events"
+      state={<Refresh list={list} />}
+      actions={
+        isOwn && (
           <SendEvents
             events={selected}
             onSent={(ids) =>
               selection.select([...selection.keys].filter((id) => !ids.includes(id)))
             }
           />
-        )}
-      </FilteredList>
+        )
+      }
+    >
+      <FilteredList
+        filters={[...FILTERS, ofApplication]}
+        list={list}
+        label="Events"
+        hrefOf={({ id }) => `/events/${id}`}
+        columns={isNarrow ? COLUMNS_OF_PHONE : COLUMNS}
+        rowHeight={isNarrow ? 52 : 32}
+        selection={isOwn ? selection : undefined}
+        empty={emptyOf(filters)}
+      />
     </Page>
   );
 }

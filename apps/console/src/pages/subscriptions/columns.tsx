@@ -1,53 +1,110 @@
-import { OfApplication } from '../../app/names.js';
+import { NameOfApplication } from '../../app/names.js';
 import { Pill } from '../../components/notice.js';
 import type { Column } from '../../components/table.js';
+import { RelativeTime } from '../../components/time.js';
+import { UrlText, withoutHttps } from '../../components/url-text.js';
 import { useConditions } from '../subscription/use-conditions.js';
+import { rateOf } from './chosen.js';
 import type { Subscription } from './subscriptions.queries.js';
 
 const NAME: Column<Subscription> = {
   name: 'Subscription',
   width: 'minmax(0, 3fr)',
+  sortsBy: 'name',
   cell: ({ name, targetUrl }) => <bdi className="line strong">{name ?? targetUrl}</bdi>,
 };
 
 const STATE: Column<Subscription> = {
   name: 'State',
-  width: '116px',
+  width: '112px',
+  sortsBy: 'state',
   cell: (subscription) => <StatePill subscription={subscription} />,
 };
 
-/** The columns of lists of subscriptions: all, and those on a phone. */
-export const COLUMNS: readonly Column<Subscription>[] = [
-  NAME,
-  STATE,
-  {
-    name: 'Event',
-    width: 'minmax(0, 2fr)',
-    cell: ({ event, resource }) => (
-      <span className="line">
-        {event} <span className="muted">· {resource}</span>
-      </span>
+const EVENT: Column<Subscription> = {
+  name: 'Event',
+  width: 'minmax(0, 2fr)',
+  cell: ({ event, resource }) => (
+    <span className="line" title={`${event} · ${resource}`}>
+      {event} <span className="muted">· {resource}</span>
+    </span>
+  ),
+};
+
+const TARGET: Column<Subscription> = {
+  name: 'Target',
+  width: 'minmax(0, 3fr)',
+  cell: ({ targetUrl }) => <UrlText url={targetUrl} />,
+};
+
+const APPLICATION: Column<Subscription> = {
+  name: 'Application',
+  width: 'minmax(96px, 1.5fr)',
+  cell: ({ applicationId }) =>
+    applicationId === undefined ? (
+      <span className="line muted">whole account</span>
+    ) : (
+      <bdi className="line">
+        <NameOfApplication id={applicationId} />
+      </bdi>
     ),
-  },
-  {
-    name: 'Target',
-    width: 'minmax(0, 4fr)',
-    cell: ({ targetUrl }) => <bdi className="line mono">{targetUrl}</bdi>,
-  },
-  {
-    name: 'Of',
-    width: 'minmax(0, 2fr)',
-    cell: ({ applicationId }) => (
-      <span className="line muted">
-        <OfApplication id={applicationId} none="whole account" />
-      </span>
-    ),
-  },
-];
-export const COLUMNS_OF_PHONE = [NAME, STATE];
+};
+
+const LAST: Column<Subscription> = {
+  name: 'Last delivery',
+  width: '112px',
+  sortsBy: '-delivery',
+  cell: ({ activity: { lastDeliveryAt } = {} }) => (
+    <span className="line muted">
+      {lastDeliveryAt === undefined ? (
+        <span title="None in the last seven days">–</span>
+      ) : (
+        <RelativeTime at={lastDeliveryAt} />
+      )}
+    </span>
+  ),
+};
+
+const SUCCESS: Column<Subscription> = {
+  name: 'Success, 24 h',
+  width: '96px',
+  isNumber: true,
+  sortsBy: 'success',
+  cell: (subscription) => <Rate subscription={subscription} />,
+};
+
+/** The columns of lists of subscriptions: all, those of an application, and those on a phone. */
+export const COLUMNS = {
+  all: [NAME, STATE, EVENT, TARGET, APPLICATION, LAST, SUCCESS],
+  ofApplication: [NAME, STATE, EVENT, TARGET, LAST, SUCCESS],
+  phone: [
+    {
+      ...NAME,
+      width: 'minmax(0, 1fr)',
+      cell: (subscription) => (
+        <>
+          {NAME.cell(subscription)}
+          <bdi className="line quiet">{withoutHttps(subscription.targetUrl)}</bdi>
+        </>
+      ),
+    },
+    { ...STATE, width: '104px' },
+    { ...SUCCESS, name: 'Success', width: '68px' },
+  ],
+} as const satisfies Record<string, readonly Column<Subscription>[]>;
 
 /** The most important thing about a subscription, in a word. */
 function StatePill({ subscription }: { subscription: Subscription }) {
   const [{ tone, word }] = useConditions(subscription);
   return <Pill tone={tone}>{word}</Pill>;
+}
+
+function Rate({ subscription }: { subscription: Subscription }) {
+  const rate = rateOf(subscription);
+  if (rate === undefined || !subscription.activity) {
+    return <span title="No attempts in the last 24 hours">–</span>;
+  }
+  const { succeeded, failed } = subscription.activity;
+  const [part, all] = [succeeded, succeeded + failed].map((count) => count.toLocaleString('en'));
+  return <span title={`${part} of ${all} attempts succeeded in the last 24 hours`}>{rate}</span>;
 }

@@ -1,9 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { useStream } from '../../app/stream.js';
-import { type Subscription, type SubscriptionList } from './subscriptions.queries.js';
-
-type Lists = SubscriptionList | Subscription[];
+import type { Subscription } from './subscriptions.queries.js';
 
 /** Many changes at once are one question. */
 const AGAIN_MS = 1_000;
@@ -15,10 +13,13 @@ export function useLiveSubscriptions(): void {
   useEffect(() => () => window.clearTimeout(timer.current), []);
   useStream({
     webhook: (changed) => {
-      const lists = client.getQueriesData<Lists>({ queryKey: ['webhooks'], type: 'active' });
+      const lists = client.getQueriesData<Subscription[]>({
+        queryKey: ['webhooks'],
+        type: 'active',
+      });
       for (const [queryKey, list] of lists) {
-        const isKnown = list && rowsOf(list).some(({ id }) => id === changed.id);
-        if (isKnown) client.setQueryData<Lists>(queryKey, patched(list, changed));
+        const isKnown = list?.some(({ id }) => id === changed.id);
+        if (list && isKnown) client.setQueryData<Subscription[]>(queryKey, patched(list, changed));
         // What is being read may be older than the change.
         if (!isKnown || client.isFetching({ queryKey, exact: true }) > 0) {
           timer.current ??= window.setTimeout(() => {
@@ -31,13 +32,10 @@ export function useLiveSubscriptions(): void {
   });
 }
 
-function rowsOf(list: Lists): Subscription[] {
-  return Array.isArray(list) ? list : list.pages.flatMap(({ rows }) => rows);
-}
-
-function patched(list: Lists, changed: Subscription): Lists {
-  const patch = (rows: Subscription[]) =>
-    rows.map((row) => (row.id === changed.id ? changed : row));
-  if (Array.isArray(list)) return patch(list);
-  return { ...list, pages: list.pages.map((page) => ({ ...page, rows: patch(page.rows) })) };
+/** What the stream tells has no activity: it stays as it was read. */
+function patched(list: readonly Subscription[], changed: Subscription): Subscription[] {
+  return list.map(({ activity, ...row }) => ({
+    ...(row.id === changed.id ? changed : row),
+    ...(activity && { activity }),
+  }));
 }

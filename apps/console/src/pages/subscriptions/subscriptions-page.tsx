@@ -1,60 +1,74 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { FilteredList } from '../../app/filtered-list.js';
-import { useIsNarrow } from '../../app/media.js';
 import { useApplicationFilter } from '../../app/names.js';
-import { type Filter, useFilters } from '../../components/filter-bar.js';
-import { EmptyState } from '../../components/notice.js';
+import { Problem } from '../../app/problem.js';
+import { Refresh } from '../../app/refresh.js';
+import { type Filter, FilterBar, useFilters } from '../../components/filter-bar.js';
+import { EmptyState, NO_MATCH } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
-import { COLUMNS, COLUMNS_OF_PHONE } from './columns.js';
+import { SkeletonRows } from '../../components/skeleton.js';
+import { matching, STATES, WHOLE_ACCOUNT } from './chosen.js';
 import { EVENT_KINDS, RESOURCES } from './event-kinds.js';
 import { roomText } from './limits.js';
 import { useLiveSubscriptions } from './live-subscriptions.js';
-import { subscriptionsAt, subscriptionsQuery } from './subscriptions.queries.js';
+import { SubscriptionTable } from './subscription-table.js';
+import { MOST_SHOWN, type Subscription, subscriptionsQuery } from './subscriptions.queries.js';
 
 const FILTERS: readonly Filter[] = [
+  { name: 'text', label: 'Name or target', kind: 'text', isInstant: true },
+  { name: 'state', label: 'State', kind: 'choice', choices: STATES },
   { name: 'event', label: 'Event', kind: 'choice', choices: Object.keys(EVENT_KINDS) },
   { name: 'resource', label: 'Resource', kind: 'choice', choices: [...RESOURCES, 'all'] },
-  {
-    name: 'enabled',
-    label: 'Switched on',
-    kind: 'choice',
-    choices: ['true', 'false'],
-    names: { true: 'on', false: 'off' },
-  },
 ];
 
 /** The subscriptions of the account and of its applications. */
 export default function SubscriptionsPage() {
   const filters = useFilters();
-  const ofApplication = useApplicationFilter();
-  const list = useInfiniteQuery(subscriptionsQuery(filters));
-  const ofAccount = useQuery(subscriptionsAt(''));
+  const { choices = [], names, ...ofApplication } = useApplicationFilter();
+  const list = useQuery(subscriptionsQuery);
   useLiveSubscriptions();
+  const all = list.data;
+  const rows = all && matching(all, filters);
   return (
     <Page
       title="Subscriptions"
+      state={<Refresh list={list} />}
       actions={
         <Link href="/subscriptions/new" className="button primary">
           New subscription
         </Link>
       }
     >
-      <FilteredList
-        filters={[...FILTERS, ofApplication]}
-        list={list}
-        label="Subscriptions"
-        hrefOf={({ id }) => `/subscriptions/${id}`}
-        columns={useIsNarrow() ? COLUMNS_OF_PHONE : COLUMNS}
-        rowHeight={41}
-        empty={Object.keys(filters).length === 0 && <Nothing />}
-      >
-        <span className="quiet">
-          {ofAccount.data && `For the whole account: ${roomText(ofAccount.data.length)}`}
-        </span>
-      </FilteredList>
+      <FilterBar
+        filters={[
+          ...FILTERS,
+          {
+            ...ofApplication,
+            choices: [WHOLE_ACCOUNT, ...choices],
+            names: { [WHOLE_ACCOUNT]: 'whole account', ...names },
+          },
+        ]}
+      />
+      <Problem error={list.error} />
+      {list.isPending && <SkeletonRows rowHeight={41} />}
+      {rows && rows.length > 0 && <SubscriptionTable rows={rows} />}
+      {rows?.length === 0 && (all?.length === 0 ? <Nothing /> : NO_MATCH)}
+      <p className="quiet end" role="status">
+        {rows && countText(rows.length, all)}
+      </p>
     </Page>
   );
+}
+
+/** How many are shown, and how many more there may be. */
+function countText(shown: number, all: readonly Subscription[]): string {
+  const count = all.length;
+  if (count >= MOST_SHOWN) {
+    return `${shown} of the first ${MOST_SHOWN.toLocaleString('en')} subscriptions.`;
+  }
+  const ofAccount = all.filter(({ applicationId }) => applicationId === undefined).length;
+  const part = shown === count ? '' : `${shown} of ${count} subscriptions. `;
+  return `${part}For the whole account: ${roomText(ofAccount)}`;
 }
 
 function Nothing() {

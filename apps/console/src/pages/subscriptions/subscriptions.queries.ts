@@ -1,33 +1,36 @@
 import { queryOptions } from '@tanstack/react-query';
 import { answerOf, api, type Schemas } from '../../app/api.js';
-import { type PagedList, pagedQuery } from '../../app/paged-query.js';
 
 export type Subscription = Schemas['Webhook'];
 
-export type SubscriptionList = PagedList<Subscription>;
+/** How many subscriptions the console filters and sorts by itself: the size of the largest page of the API. */
+export const MOST_SHOWN = 1_000;
 
-/** The subscriptions of the account and of its applications that match, or those of one application. */
-export const subscriptionsQuery = ({ applicationId, ...filters }: Record<string, string>) =>
-  pagedQuery(['webhooks', { applicationId, ...filters }], (page, signal) => {
-    const query = { ...(filters as object), ...page };
-    return applicationId === undefined
-      ? api.GET('/v1/webhooks', { params: { query: { ...query, scope: 'all' } }, signal })
-      : api.GET('/v1/applications/{applicationId}/webhooks', {
-          params: { path: { applicationId }, query },
-          signal,
-        });
-  });
+const include = 'activity';
+/** How often a list reads its activity again. */
+const refetchInterval = 30_000;
+
+/** The subscriptions of the account and of its applications, at most {@link MOST_SHOWN}, with their activity. */
+export const subscriptionsQuery = queryOptions({
+  queryKey: ['webhooks', 'all'],
+  refetchInterval,
+  queryFn: ({ signal }) => {
+    const query = { scope: 'all', include, limit: MOST_SHOWN } as const;
+    return answerOf(api.GET('/v1/webhooks', { params: { query }, signal }));
+  },
+});
 
 /** All subscriptions of one level: few enough to be read at once. @param applicationId '': the account */
 export const subscriptionsAt = (applicationId: string) =>
   queryOptions({
     queryKey: ['webhooks', 'level', applicationId],
+    refetchInterval,
     queryFn: ({ signal }) =>
       answerOf(
         applicationId === ''
-          ? api.GET('/v1/webhooks', { signal })
+          ? api.GET('/v1/webhooks', { params: { query: { include } }, signal })
           : api.GET('/v1/applications/{applicationId}/webhooks', {
-              params: { path: { applicationId } },
+              params: { path: { applicationId }, query: { include } },
               signal,
             }),
       ),

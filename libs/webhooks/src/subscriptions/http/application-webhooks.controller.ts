@@ -12,6 +12,7 @@ import {
 } from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { ActAsUser, CurrentUser } from '#libs/identity/http';
+import { RecentActivityReader } from '../domain/recent-activity.js';
 import { WebhooksService } from '../domain/webhooks.service.js';
 import { answerWebhook, answerWebhooks } from './webhook-answers.js';
 import { CreateWebhookDto, UpdateWebhookDto } from './webhook.dto.js';
@@ -20,7 +21,10 @@ import { CreateWebhookDto, UpdateWebhookDto } from './webhook.dto.js';
 @Controller('v1/applications/:applicationId/webhooks')
 @ActAsUser()
 export class ApplicationWebhooksController {
-  constructor(private readonly webhooks: WebhooksService) {}
+  constructor(
+    private readonly webhooks: WebhooksService,
+    private readonly activity: RecentActivityReader,
+  ) {}
 
   @Get()
   async list(
@@ -30,7 +34,8 @@ export class ApplicationWebhooksController {
     @Res() response: Response,
   ): Promise<void> {
     const where = { accountId: userId, applicationId };
-    await answerWebhooks(request, response, (query) => this.webhooks.list(query), where);
+    const from = { webhooks: this.webhooks, activity: this.activity };
+    await answerWebhooks(request, response, from, where);
   }
 
   @Get(':id')

@@ -1,6 +1,7 @@
 import { computed, schema, viewOf } from '#libs/http';
 import { RawJson } from '#libs/kernel';
 import { shownTargetUrl } from '../domain/target-url.js';
+import type { RecentActivity } from '../domain/recent-activity.js';
 import type { DisabledReason } from '../domain/subscription-life.js';
 import type { TargetHealth, Webhook } from '../domain/webhook.js';
 import { eventKind, SignatureSchema } from './choices.schema.js';
@@ -38,8 +39,19 @@ const HealthSchema = schema.object({
   disablesAt: optional(schema.time('A warning: it is switched off then, if it goes on failing.')),
 });
 
+const ActivitySchema = schema.object({
+  succeeded: schema.integer('How many attempts of the last 24 hours were answered with 2xx.', 1295),
+  failed: schema.integer('How many of them failed.', 4),
+  lastDeliveryAt: optional(
+    schema.time('When the newest delivery was created, unless that was more than seven days ago.'),
+  ),
+});
+
+/** A subscription, with its recent activity if that was asked for. */
+export type ShownWebhook = Webhook & { activity?: RecentActivity };
+
 /** A subscription in the form that answers contain. Its payload is shown exactly as it was sent. */
-export const WebhookView = viewOf<Webhook>()('Webhook', {
+export const WebhookView = viewOf<ShownWebhook>()('Webhook', {
   href: computed(schema.href('Its address.', 'webhooks/4711'), ({ id }, href) =>
     href('webhooks', id),
   ),
@@ -97,6 +109,12 @@ export const WebhookView = viewOf<Webhook>()('Webhook', {
     ({ publicKey, signature }) => publicKey && signature,
   ),
   publicKey: optional(PUBLIC_KEY),
+  activity: optional({
+    ...ActivitySchema,
+    description:
+      'What has lately happened to it; only in lists with `include=activity`. Attempts are counted with ' +
+      'a delay of about ten seconds.',
+  }),
 });
 
 /** The key with which signatures are verified: one of its two members. */

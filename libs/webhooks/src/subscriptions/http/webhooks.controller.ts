@@ -12,6 +12,7 @@ import {
 } from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { ActAsUser, CurrentUser } from '#libs/identity/http';
+import { RecentActivityReader } from '../domain/recent-activity.js';
 import { WebhooksService } from '../domain/webhooks.service.js';
 import { located } from './located.js';
 import { answerWebhook, answerWebhooks } from './webhook-answers.js';
@@ -24,7 +25,10 @@ import { CreateWebhookDto, UpdateWebhookDto } from './webhook.dto.js';
 @Controller('v1/webhooks')
 @ActAsUser()
 export class WebhooksController {
-  constructor(private readonly webhooks: WebhooksService) {}
+  constructor(
+    private readonly webhooks: WebhooksService,
+    private readonly activity: RecentActivityReader,
+  ) {}
 
   @Get()
   async list(
@@ -33,7 +37,8 @@ export class WebhooksController {
     @Res() response: Response,
   ): Promise<void> {
     const where = { accountId: userId };
-    await answerWebhooks(request, response, (query) => this.webhooks.list(query), where);
+    const from = { webhooks: this.webhooks, activity: this.activity };
+    await answerWebhooks(request, response, from, where);
   }
 
   @Get(':id')

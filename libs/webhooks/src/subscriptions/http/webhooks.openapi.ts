@@ -35,6 +35,13 @@ const FILTERS: Parameters = {
   },
 };
 
+const INCLUDE: Parameters = {
+  include: {
+    about: 'With `activity`, each has its attempts of the last 24 hours and its newest delivery.',
+    schema: schema.choice('', ['activity']),
+  },
+};
+
 const ID = {
   about: 'The id of a webhook subscription, of account or application level.',
   schema: schema.numericId('', '4711'),
@@ -83,6 +90,7 @@ const webhooksRoutes = describeRoutes(WebhooksController, {
           schema: schema.choice('', ['all']),
         },
         ...FILTERS,
+        ...INCLUDE,
         ...OPTIONAL_PAGE,
       },
       answer: schema.arrayOf(WebhookView.schema),
@@ -160,7 +168,7 @@ const applicationWebhooksRoutes = describeRoutes(ApplicationWebhooksController, 
     list: {
       summary: "List an application's subscriptions",
       about: 'Those of one application in ascending order of id, or a page of them.',
-      query: { ...FILTERS, ...OPTIONAL_PAGE },
+      query: { ...FILTERS, ...INCLUDE, ...OPTIONAL_PAGE },
       answer: schema.arrayOf(WebhookView.schema),
       headers: ['Link'],
     },

@@ -4,11 +4,13 @@ import { ApplicationDeletions, ApplicationsModule } from '#libs/applications';
 import { IdentityModule } from '#libs/identity';
 import { OutboundPolicy } from '#libs/outbound';
 import { SecretsModule } from '#libs/runtime';
+import { RecentActivityReader } from '../domain/recent-activity.js';
 import { TargetPolicy } from '../domain/target-policy.js';
 import { WebhookSecrets } from '../domain/webhook-secrets.js';
 import { WebhooksRepository } from '../domain/webhooks.repository.js';
 import { WebhooksService } from '../domain/webhooks.service.js';
 import { ActivityModule } from './activity.module.js';
+import { PostgresRecentActivity } from './postgres-recent-activity.js';
 import { SecretsReencryption } from './secrets-reencryption.js';
 import { TypeOrmWebhooksRepository } from './typeorm-webhooks.repository.js';
 import { WebhookSchema } from './webhook.schema.js';
@@ -28,8 +30,9 @@ import { WebhookSchema } from './webhook.schema.js';
     SecretsReencryption,
     { provide: TargetPolicy, useClass: OutboundPolicy },
     { provide: WebhooksRepository, useClass: TypeOrmWebhooksRepository },
+    { provide: RecentActivityReader, useClass: PostgresRecentActivity },
   ],
-  exports: [ActivityModule, WebhooksService, SecretsReencryption],
+  exports: [ActivityModule, RecentActivityReader, WebhooksService, SecretsReencryption],
 })
 export class WebhooksModule implements OnModuleInit {
   constructor(

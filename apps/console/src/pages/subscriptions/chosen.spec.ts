@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { conditionsOf } from '../subscription/health.js';
+import { matching, rateOf, sorted, STATES, type Wanted } from './chosen.js';
+import type { Subscription } from './subscriptions.queries.js';
+
+const aSubscription = (fields: Partial<Subscription>): Subscription => ({
+  ...{ href: '', id: '1', accountId: 1, event: 'cdrCreated', resource: 'all', enabled: true },
+  ...{ targetUrl: 'https://hooks.example.com/', createdAt: '', updatedAt: '' },
+  ...fields,
+});
+
+const BILLING = aSubscription({
+  name: 'Billing',
+  resource: 'call,sms',
+  activity: { succeeded: 999, failed: 1, lastDeliveryAt: '2026-01-31T12:00:00.000Z' },
+});
+const CRM = aSubscription({
+  ...{ name: 'crm', event: 'smsdlr', applicationId: '7' },
+  health: { state: 'failing' },
+  activity: { succeeded: 1, failed: 3, lastDeliveryAt: '2026-01-31T13:00:00.000Z' },
+});
+const QUIET = aSubscription({
+  ...{ targetUrl: 'https://archive.example.com/', paused: true },
+  activity: { succeeded: 0, failed: 0 },
+});
+const OFF = aSubscription({ name: 'Old', enabled: false, disabledReason: 'gone' });
+const ALL = [BILLING, CRM, QUIET, OFF];
+
+describe('subscriptions that match', () => {
+  it.each<[Wanted, Subscription[]]>([
+    [{}, ALL],
+    [{ text: ' BILL' }, [BILLING]],
+    [{ text: 'archive' }, [QUIET]],
+    [{ state: 'failing' }, [CRM]],
+    [{ state: 'paused' }, [QUIET]],
+    [{ event: 'smsdlr' }, [CRM]],
+    [{ resource: 'sms' }, ALL],
+    [{ resource: 'transcription' }, [CRM, QUIET, OFF]],
+    [{ resource: 'all' }, [CRM, QUIET, OFF]],
+    [{ applicationId: '7' }, [CRM]],
+    [{ applicationId: 'none', state: 'healthy' }, [BILLING]],
+    [{ state: 'nonsense' }, []],
+  ])('%j', (wanted, expected) => {
+    expect(matching(ALL, wanted)).toEqual(expected);
+  });
+});
+
+describe('sorted subscriptions', () => {
+  it.each([
+    ['name', [BILLING, CRM, QUIET, OFF]],
+    ['-name', [OFF, QUIET, CRM, BILLING]],
+    ['state', [OFF, CRM, QUIET, BILLING]],
+    ['-delivery', [CRM, BILLING, QUIET, OFF]],
+    ['delivery', [BILLING, CRM, QUIET, OFF]],
+    ['success', [CRM, BILLING, QUIET, OFF]],
+    ['-success', [BILLING, CRM, QUIET, OFF]],
+    ['nonsense', [BILLING, CRM, QUIET, OFF]],
+  ])('by %s', (order, expected) => {
+    expect(sorted([OFF, QUIET, CRM, BILLING], order)).toEqual(expected);
+  });
+});
+
+it('shows the rate of success of those with attempts', () => {
+  expect(ALL.map(rateOf)).toEqual(['99.9%', '25%', undefined, undefined]);
+});
+
+it('knows every word for a state', () => {
+  const soon = new Date(Date.now() + 60_000).toISOString();
+  const words = [
+    ...ALL,
+    aSubscription({ health: { state: 'open' } }),
+    aSubscription({ enabled: false }),
+  ].map((one) => conditionsOf(one, undefined, Date.now())[0].word);
+  words.push(conditionsOf(BILLING, soon, Date.now())[0].word);
+  expect(words.toSorted()).toEqual([...STATES].toSorted());
+});

@@ -1,0 +1,80 @@
+import { successText } from '../overview/outcomes.js';
+import { conditionsOf } from '../subscription/health.js';
+import type { Subscription } from './subscriptions.queries.js';
+
+/** The words for the state of a subscription in lists, the worst first. */
+export const STATES = [
+  ...['switched off', 'circuit open', 'failing', 'on hold', 'paused', 'healthy', 'off'],
+] as const;
+
+/** The value of the filter by application for those of the whole account. */
+export const WHOLE_ACCOUNT = 'none';
+
+/** What is looked for; without a member, all are found. */
+export interface Wanted {
+  /** A part of the name or the target. */
+  text?: string;
+  state?: string;
+  event?: string;
+  /** One that it covers; `all` finds those to `all`. */
+  resource?: string;
+  applicationId?: string;
+}
+
+const wordOf = (one: Subscription): string => conditionsOf(one, undefined, Date.now())[0].word;
+
+/** How the attempts of the last 24 hours went, as `99.9%`; undefined without any. */
+export function rateOf({ activity }: Subscription): string | undefined {
+  if (!activity) return undefined;
+  const { succeeded, failed } = activity;
+  return successText({ attempts: succeeded + failed, outcomes: { '2xx': succeeded } });
+}
+
+/** The subscriptions that match everything that is wanted. */
+export function matching(
+  subscriptions: readonly Subscription[],
+  { text = '', state, event, resource, applicationId }: Wanted,
+): Subscription[] {
+  const words = text.trim().toLowerCase();
+  return subscriptions.filter(
+    (one) =>
+      `${one.name ?? ''}\n${one.targetUrl}`.toLowerCase().includes(words) &&
+      (state === undefined || wordOf(one) === state) &&
+      (event === undefined || one.event === event) &&
+      (resource === undefined ||
+        one.resource === 'all' ||
+        one.resource.split(',').includes(resource)) &&
+      (applicationId === undefined || (one.applicationId ?? WHOLE_ACCOUNT) === applicationId),
+  );
+}
+
+const nameOf = ({ name, targetUrl }: Subscription): string => (name ?? targetUrl).toLowerCase();
+
+/** What is compared in each order; undefined comes last, whatever the direction. */
+const ORDERS: Readonly<Record<string, (one: Subscription) => string | number | undefined>> = {
+  name: nameOf,
+  state: (one) => (STATES as readonly string[]).indexOf(wordOf(one)),
+  delivery: ({ activity }) => activity?.lastDeliveryAt,
+  success: ({ activity: { succeeded, failed } = { succeeded: 0, failed: 0 } }) =>
+    succeeded + failed === 0 ? undefined : succeeded / (succeeded + failed),
+};
+
+/** The same in an order such as `name`, or `-name` for descending; what is equal, by name. */
+export function sorted(subscriptions: readonly Subscription[], order: string): Subscription[] {
+  const valueOf = ORDERS[order.replace(/^-/, '')] ?? nameOf;
+  const sign = order.startsWith('-') ? -1 : 1;
+  return subscriptions
+    .map((one) => ({ one, value: valueOf(one), name: nameOf(one) }))
+    .sort(
+      (a, b) =>
+        Number(a.value === undefined) - Number(b.value === undefined) ||
+        sign * compare(a.value, b.value) ||
+        a.name.localeCompare(b.name),
+    )
+    .map(({ one }) => one);
+}
+
+function compare(one: string | number | undefined, other: string | number | undefined): number {
+  if (typeof one === 'number' && typeof other === 'number') return one - other;
+  return String(one).localeCompare(String(other));
+}
