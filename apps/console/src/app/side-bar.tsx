@@ -1,6 +1,7 @@
 import './side-bar.css';
 import {
   AppWindow,
+  BookOpen,
   Braces,
   ChevronsUpDown,
   Gauge,
@@ -71,6 +72,9 @@ export function SideBar({ pages }: { pages: readonly PageEntry[] }) {
       </nav>
       <nav aria-labelledby="developers">
         <p id="developers">Developers</p>
+        <a href={`${API_URL}/docs/receiving`}>
+          <BookOpen size={16} aria-hidden /> Receiving guide
+        </a>
         <a href={`${API_URL}/docs`}>
           <Braces size={16} aria-hidden /> API reference
         </a>
