@@ -1,6 +1,7 @@
-import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { complaintsOn, startBrowser } from '../support/browser.js';
+import { accessibilityFaultsOf, overflowOf } from '../support/console.js';
 import { type DemoAccount, startDemoAccount } from '../support/demo-account.js';
 
 let demo: DemoAccount;
@@ -15,20 +16,24 @@ afterAll(async () => {
   await browser.close();
   await demo.stop();
 });
-beforeEach(async () => {
-  // What a user would enter into the browser's own dialog, which hides a 401 from the page.
-  const [username = '', password = ''] = demo.auth.split(':');
-  page = await browser.newPage({ httpCredentials: { username, password } });
-  complaints = complaintsOn(page);
-});
 afterEach(async () => {
-  await page.close();
+  await page.context().close();
   expect(complaints).toEqual([]);
 });
 
+async function openAt(path: string, options: BrowserContextOptions = {}): Promise<void> {
+  // What a user would enter into the browser's own dialog, which hides a 401 from the page.
+  const [username = '', password = ''] = demo.auth.split(':');
+  const httpCredentials = { username, password };
+  const context = await browser.newContext({ httpCredentials, locale: 'en-US', ...options });
+  page = await context.newPage();
+  complaints = complaintsOn(page);
+  await page.goto(demo.api.url + path);
+}
+
 /** Opens the page at an operation, which is shown in full. */
-async function open(tag: string, operation: string) {
-  await page.goto(`${demo.api.url}/docs#/${tag}/${operation}`);
+async function open(tag: string, operation: string, options?: BrowserContextOptions) {
+  await openAt(`/docs#/${tag}/${operation}`, options);
   const block = page.locator(`#operations-${tag}-${operation}`);
   await block.locator('.opblock-body').waitFor();
   return block;
@@ -65,4 +70,81 @@ it('shows an operation on few screens', async () => {
   const { height } = (await block.boundingBox())!;
   expect(height).toBeLessThan(3_000);
   expect(await block.locator('tr.response').count()).toBeGreaterThan(8);
+});
+
+it('has a filter for words of paths, names and summaries', async () => {
+  await open('Webhooks', 'webhooksUpdate');
+  const shown = page.locator('.opblock-summary-operation-id');
+  expect(await shown.count()).toBeGreaterThan(40);
+  const namesFor = async (filter: string) => {
+    await page.getByRole('searchbox', { name: 'Filter' }).fill(filter);
+    await page.waitForFunction('document.querySelectorAll(".opblock").length < 5');
+    return shown.allInnerTexts();
+  };
+  expect(await namesFor('subscription pause')).toEqual(['webhooksPause']);
+  expect(await namesFor('OPENAPI.json')).toEqual(['docsOpenApi']);
+});
+
+it('shows an operation that its address names below the filter', async () => {
+  const block = await open('Webhooks', 'webhooksUpdate');
+  await page.waitForFunction('scrollY > 0');
+  const top = (await block.boundingBox())!.y;
+  const filter = (await page.locator('search').boundingBox())!;
+  expect(top).toBeGreaterThanOrEqual(filter.y + filter.height - 1);
+  expect(top).toBeLessThan(200);
+});
+
+it('leads to the receiving guide, and from there back', async () => {
+  await openAt('/docs');
+  await page.getByRole('link', { name: 'Receiving guide' }).click();
+  await page.getByRole('heading', { name: 'Receiving notifications' }).waitFor();
+  await page.getByRole('link', { name: 'API reference' }).click();
+  await page.getByRole('heading', { name: 'API reference' }).waitFor();
+});
+
+const PAGES: Record<string, () => Promise<unknown>> = {
+  'the API reference': () => page.locator('.opblock').first().waitFor(),
+  'an operation': () => page.locator('.opblock-body .responses-table').first().waitFor(),
+  'the receiving guide': () => page.locator('h1').waitFor(),
+};
+const ADDRESSES: Record<string, string> = {
+  'the API reference': '/docs',
+  'an operation': '/docs#/Webhooks/webhooksUpdate',
+  'the receiving guide': '/docs/receiving',
+};
+
+describe.each(Object.entries(PAGES))('%s', (name, isReady) => {
+  it.each(['light', 'dark'] as const)('is accessible in the %s theme', async (colorScheme) => {
+    await openAt(ADDRESSES[name]!, { colorScheme });
+    await isReady();
+    const faults = await accessibilityFaultsOf(page);
+    // Swagger UI names this one by a text beside it that is no label.
+    expect(faults.filter((fault) => !fault.includes('examples-select-element'))).toEqual([]);
+    const background = await page.evaluate(
+      'getComputedStyle(document.documentElement).backgroundColor',
+    );
+    expect(background).toBe(colorScheme === 'dark' ? 'rgb(14, 16, 20)' : 'rgb(246, 247, 249)');
+  });
+
+  it('needs no horizontal scrolling at 360 px', async () => {
+    await openAt(ADDRESSES[name]!, { viewport: { width: 360, height: 700 } });
+    await isReady();
+    expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+  });
+
+  it('has the theme that was chosen in the console', async () => {
+    await openAt('/docs/receiving', { colorScheme: 'light' });
+    await page.evaluate("localStorage.setItem('switchhook.theme', 'dark')");
+    await page.goto(demo.api.url + ADDRESSES[name]!);
+    await isReady();
+    expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
+  });
+});
+
+it('the receiving guide needs no script', async () => {
+  await openAt('/docs/receiving#retries', { javaScriptEnabled: false });
+  await page.getByRole('heading', { name: 'Retries' }).waitFor();
+  expect(await page.getByRole('navigation', { name: 'Contents' }).isVisible()).toBe(true);
+  const heading = (await page.getByRole('heading', { name: 'Retries' }).boundingBox())!;
+  expect(heading.y).toBeLessThan(200);
 });

@@ -13,7 +13,8 @@ let database: TestDatabase;
 let api: ServiceProcess;
 let bystander: Client;
 let application: string;
-let asset: string;
+/** The script of the console, and that of the API reference. */
+let scripts: string[];
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -26,8 +27,12 @@ beforeAll(async () => {
   bystander = clientOf(api.url, other.auth);
   const made = await bystander.post('/v1/applications', { name: 'a', voiceUrl: 'http://v/' });
   application = new URL(made.json<{ href: string }>().href).pathname;
-  const { text } = await bystander.get('/console/');
-  asset = /"\.\/(assets\/[^"]+\.js)"/.exec(text)![1]!;
+  scripts = await Promise.all(
+    ['/console/', '/docs/'].map(async (page) => {
+      const { text } = await bystander.get(page);
+      return page + /src="\.\/(assets\/[^"]+\.js)"/.exec(text)![1]!;
+    }),
+  );
 });
 afterAll(async () => {
   await api.stop();
@@ -131,7 +136,7 @@ const FLOODS: [what: string, sends: () => Send[]][] = [
   [
     'requests the files of the console and of the documentation and does not read them',
     () =>
-      ['/docs/swagger-ui-bundle.js', '/openapi.json', `/console/${asset}`].map((path) => ({
+      [...scripts, '/openapi.json'].map((path) => ({
         connections: 250,
         bytes: get(path).repeat(8),
       })),

@@ -125,7 +125,13 @@ const TARGETS: Record<string, string> = {
 
 const ROUTES = [
   ...['GET /', 'GET /console', 'GET /console/', 'GET /console/assets/x', 'GET /docs'],
-  ...['GET /docs/start.js', 'GET /openapi.json', 'GET /health/live', 'GET /health/ready'],
+  ...[
+    'GET /docs/assets/x',
+    'GET /docs/receiving',
+    'GET /openapi.json',
+    'GET /health/live',
+    'GET /health/ready',
+  ],
   ...['GET /unknown', 'OPTIONS /v1/applications', 'GET /v1/applications', 'POST /v1/session'],
 ];
 

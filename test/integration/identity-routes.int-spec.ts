@@ -14,7 +14,7 @@ const PUBLIC = [
   'GET /console',
   'GET /console/{*path}',
   'GET /docs',
-  'GET /docs/:asset',
+  'GET /docs/{*path}',
   'GET /health/live',
   'GET /health/ready',
   'GET /openapi.json',

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const page = readFileSync(`${ROOT}docs/SECURITY.md`, 'utf8');
+const page = readFileSync(`${ROOT}docs/security/defences.md`, 'utf8');
 
 /** The rows of the threat model: attack, what stops it, and the file and the title of the test. */
 const rows = page
@@ -13,7 +13,7 @@ const rows = page
   .filter((line) => line.startsWith('|') && !/^\|(?: attack |[ -]*-[ -|]*$)/.test(line))
   .map((line) => line.split('|').map((cell) => cell.trim()));
 
-describe('docs/SECURITY.md', () => {
+describe('docs/security/defences.md', () => {
   it('has a threat model of complete rows', () => {
     expect(rows.length).toBeGreaterThan(30);
     for (const row of rows) {

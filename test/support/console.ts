@@ -166,17 +166,28 @@ export async function accessibilityFaultsOf(page: Page): Promise<string[]> {
   });
 }
 
-/** How much of what is shown has moved by itself: the sum of its layout shift scores. */
-export function layoutShiftOf(page: Page): Promise<number> {
-  return page.evaluate(`new Promise((resolve) => {
+/** The most that may move on a page by itself, in layout shift scores. */
+const MOST_MOVED = 0.02;
+
+/** What has moved by itself, as lines; nothing if the sum of the layout shift scores is within the bound. */
+export async function movesOf(page: Page): Promise<string[]> {
+  const moves = await page.evaluate<{ score: number; what: string }[]>(`new Promise((resolve) => {
+    const nameOf = ({ node }) => node?.outerHTML?.slice(0, 80) ?? node?.textContent ?? 'something removed';
+    const wayOf = ({ previousRect, currentRect }) =>
+      [previousRect, currentRect].map(({ x, y, width, height }) => [x, y, width, height].join(' ')).join(' to ');
     const observer = new PerformanceObserver((list) => {
       const shifts = list.getEntries().filter(({ hadRecentInput }) => !hadRecentInput);
-      resolve(shifts.reduce((sum, { value }) => sum + value, 0));
+      resolve(shifts.map(({ value, sources }) => ({
+        score: value,
+        what: sources.map((source) => nameOf(source) + ' from ' + wayOf(source)).join(', '),
+      })));
     });
     observer.observe({ type: 'layout-shift', buffered: true });
     // It is not called when there is none.
-    setTimeout(() => resolve(0), 200);
+    setTimeout(() => resolve([]), 200);
   })`);
+  const sum = moves.reduce((before, { score }) => before + score, 0);
+  return sum > MOST_MOVED ? moves.map(({ score, what }) => `${score}: ${what}`) : [];
 }
 
 /** By how many CSS pixels a page is wider than its window. */

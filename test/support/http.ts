@@ -40,7 +40,7 @@ export async function checkDescribed(
   const { origin, pathname } = new URL(url);
   // Pages for people, and what leads a browser to them, are no part of the API.
   if (pathname === '/' && answer.status === 302) return;
-  if (/^\/console(\/|$)/.test(pathname)) return;
+  if (/^\/(console|docs)(\/|$)/.test(pathname)) return;
   const api = await describedApiAt(origin);
   const faults = api?.faultsOf(method, pathname, answer) ?? [];
   if (faults.length === 0) return;

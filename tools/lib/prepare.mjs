@@ -19,7 +19,7 @@ import { runTask } from './tasks.mjs';
 const INSTALL_STAMP = join(ROOT, 'node_modules/.switchhook-install');
 const BUILD_STAMP = join(ROOT, 'dist/.built');
 const BUILT = 'dist/apps/cli/src/main.js';
-const BUILT_FROM = ['apps', 'libs', 'package.json', 'tsconfig.json'];
+const BUILT_FROM = ['apps', 'libs', 'docs/receiving.md', 'package.json', 'tsconfig.json'];
 
 /**
  * Installs the packages and builds, each only where it is missing or out of date. Any number of
@@ -182,7 +182,7 @@ function isBuilt() {
 
 /** @param {string} path @returns {string[]} */
 function listFiles(path) {
-  if (path.endsWith('.json')) return [path];
+  if (/\.(json|md)$/.test(path)) return [path];
   return readdirSync(join(ROOT, path), { withFileTypes: true }).flatMap((entry) => {
     const inner = `${path}/${entry.name}`;
     if (entry.isDirectory()) return listFiles(inner);

@@ -869,46 +869,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/docs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read this description
-         * @description A page that shows the description and can send requests.
-         */
-        get: operations["docsPage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/docs/{asset}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get a file of the page
-         * @description The files of the page; none of them comes from another host.
-         */
-        get: operations["docsAsset"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -5777,55 +5737,6 @@ export interface operations {
                     };
                 };
             };
-            500: components["responses"]["InternalError"];
-        };
-    };
-    docsPage: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": unknown;
-                };
-            };
-            500: components["responses"]["InternalError"];
-        };
-    };
-    docsAsset: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description A file of the page. */
-                asset: "start.js" | "docs.css" | "swagger-ui.css" | "swagger-ui-bundle.js";
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/css": unknown;
-                    "text/javascript": unknown;
-                };
-            };
-            404: components["responses"]["NotFound"];
             500: components["responses"]["InternalError"];
         };
     };

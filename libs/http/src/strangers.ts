@@ -5,7 +5,7 @@ import { addressGroup } from '#libs/kernel';
 
 /**
  * What all connections of a process may hold whose sender is not known, and those of one address, in bytes
- * (docs/SECURITY.md shows the arithmetic).
+ * (docs/security/defences.md shows the arithmetic).
  */
 export const MAX_BYTES = 32 << 20;
 export const MAX_BYTES_OF_ADDRESS = 16 << 20;

@@ -9,19 +9,18 @@ import type { NextFunction, Request, Response } from 'express';
 import { pathOf } from '#libs/http';
 import { NotFoundError } from '#libs/kernel';
 import { CONFIG, type Config } from '#libs/runtime';
-import { ConsoleFiles } from './console-files.js';
+import { BuiltFiles } from '../files/built-files.js';
 
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; " +
   "connect-src 'self'; " +
   "img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; " +
   "require-trusted-types-for 'script'";
+const NO_HINT = '<meta name="login-hint" content=""';
 const HOME = '/console/';
 const ASSETS = `${HOME}assets/`;
 /** Folders in the address of a page; its router has pages in up to three. */
 const MAX_DEPTH = 10;
-/** The names of assets change with their content. */
-const FOR_EVER = 'public, max-age=31536000, immutable';
 
 /**
  * The console at `/console/`, to which `/` leads a browser; without the console, `/` leads to `/docs`. Static files,
@@ -29,10 +28,12 @@ const FOR_EVER = 'public, max-age=31536000, immutable';
  */
 @Module({})
 export class ConsoleModule implements NestModule {
-  private readonly files: ConsoleFiles | undefined;
+  private readonly files: BuiltFiles | undefined;
 
   constructor(@Inject(CONFIG) config: Config) {
-    this.files = config.CONSOLE ? ConsoleFiles.read(config.CONSOLE_LOGIN_HINT) : undefined;
+    this.files = config.CONSOLE
+      ? BuiltFiles.read('console', (page) => withLoginHint(page, config.CONSOLE_LOGIN_HINT))
+      : undefined;
   }
 
   /** Not in a controller, whose routes are the API's and described. */
@@ -58,38 +59,24 @@ export class ConsoleModule implements NestModule {
   }
 }
 
-async function answer(files: ConsoleFiles, request: Request, response: Response): Promise<void> {
+async function answer(files: BuiltFiles, request: Request, response: Response): Promise<void> {
   const path = pathOf(request);
   if (!path.startsWith(HOME)) {
     response.redirect(HOME.slice(1));
   } else if (path.startsWith(ASSETS)) {
-    await answerAsset(files, path.slice(ASSETS.length), request, response);
+    await files.answerAsset(path.slice(ASSETS.length), request, response);
   } else {
     // Its router knows which pages there are.
     const depth = path.slice(HOME.length).split('/', MAX_DEPTH + 2).length - 1;
     // The page grows with it.
     if (depth > MAX_DEPTH) throw new NotFoundError('path');
-    response.setHeader('Content-Security-Policy', POLICY);
-    response.setHeader('Cache-Control', 'no-cache');
-    response.type('html').send(files.page(depth));
+    const root = '../'.repeat(depth) || './';
+    files.answerPage('index.html', { root, policy: POLICY }, response);
   }
 }
 
-async function answerAsset(
-  files: ConsoleFiles,
-  name: string,
-  request: Request,
-  response: Response,
-): Promise<void> {
-  const file = files.asset(name);
-  if (!file) throw new NotFoundError('path');
-  response.setHeader('Content-Type', file.type);
-  response.setHeader('Cache-Control', FOR_EVER);
-  if (!file.isCompressed) response.setHeader('Vary', 'Accept-Encoding');
-  if (file.isCompressed || request.acceptsEncodings('gzip') !== 'gzip') {
-    response.send(file.bytes);
-    return;
-  }
-  response.setHeader('Content-Encoding', 'gzip');
-  response.send(await file.gzipped());
+/** The page with what its login says to everybody. */
+function withLoginHint(page: string, hint: string): string {
+  const escaped = hint.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+  return page.replace(NO_HINT, () => NO_HINT.replace('""', () => `"${escaped}"`));
 }

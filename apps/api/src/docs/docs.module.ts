@@ -1,9 +1,47 @@
-import { Module } from '@nestjs/common';
+import {
+  type MiddlewareConsumer,
+  Inject,
+  Module,
+  type NestModule,
+  RequestMethod,
+} from '@nestjs/common';
+import type { NextFunction, Request, Response } from 'express';
+import { pathOf } from '#libs/http';
+import { NotFoundError } from '#libs/kernel';
 import { CONFIG, type Config } from '#libs/runtime';
+import { BuiltFiles } from '../files/built-files.js';
 import { describeApi } from './api-description.js';
 import { API_DESCRIPTION, DocsController } from './docs.controller.js';
 
-/** `/openapi.json` and `/docs`. */
+const FILES_ALONE =
+  "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; " +
+  "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** The pages by their address, with where the folder of their files is from there. */
+const PAGES: Readonly<Record<string, { name: string; root: string; policy: string }>> = {
+  '/docs': reference('docs/'),
+  '/docs/': reference('./'),
+  '/docs/receiving': receiving('./'),
+  '/docs/receiving/': receiving('../'),
+};
+
+/** Swagger UI reads the description, sends requests, and writes HTML of its own. */
+function reference(root: string) {
+  return { name: 'reference.html', root, policy: `${FILES_ALONE}; connect-src 'self'` };
+}
+
+function receiving(root: string) {
+  const policy = `${FILES_ALONE}; require-trusted-types-for 'script'`;
+  return { name: 'receiving.html', root, policy };
+}
+
+const ASSETS = '/docs/assets/';
+const CONSOLE_LINK = /<a href="[^"]*\/console\/">.*?<\/a>/;
+
+/**
+ * `/openapi.json`, and what people read without credentials: the API reference at `/docs`, and the guide for
+ * receivers at `/docs/receiving`.
+ */
 @Module({
   controllers: [DocsController],
   providers: [
@@ -17,4 +55,37 @@ import { API_DESCRIPTION, DocsController } from './docs.controller.js';
     },
   ],
 })
-export class DocsModule {}
+export class DocsModule implements NestModule {
+  private readonly files: BuiltFiles | undefined;
+
+  constructor(@Inject(CONFIG) { CONSOLE }: Config) {
+    this.files = BuiltFiles.read('docs', (page) =>
+      CONSOLE ? page : page.replace(CONSOLE_LINK, ''),
+    );
+  }
+
+  /** Not in a controller, whose routes are the API's and described. */
+  configure(consumer: MiddlewareConsumer): void {
+    const { files } = this;
+    if (!files) return;
+    consumer
+      .apply((request: Request, response: Response, next: NextFunction) => {
+        answer(files, request, response).catch(next);
+      })
+      .forRoutes(
+        { path: 'docs', method: RequestMethod.GET },
+        { path: 'docs/{*path}', method: RequestMethod.GET },
+      );
+  }
+}
+
+async function answer(files: BuiltFiles, request: Request, response: Response): Promise<void> {
+  const path = pathOf(request);
+  if (path.startsWith(ASSETS)) {
+    await files.answerAsset(path.slice(ASSETS.length), request, response);
+    return;
+  }
+  const page = Object.hasOwn(PAGES, path) ? PAGES[path] : undefined;
+  if (!page) throw new NotFoundError('path');
+  files.answerPage(page.name, page, response);
+}

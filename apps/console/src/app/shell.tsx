@@ -40,11 +40,13 @@ export function Shell() {
     ...offered.flatMap(({ path, action }) =>
       action === undefined ? [] : [{ name: action, group: 'Actions', run: () => navigate(path) }],
     ),
-    {
-      name: 'API reference',
-      group: 'Pages',
-      run: () => window.location.assign(`${API_URL}/docs`),
-    },
+    ...Object.entries({ 'Receiving guide': 'docs/receiving', 'API reference': 'docs' }).map(
+      ([name, path]) => ({
+        name,
+        group: 'Pages',
+        run: () => window.location.assign(`${API_URL}/${path}`),
+      }),
+    ),
     ...THEMES.map((each) => ({
       name: `Theme: ${each}`,
       group: 'Console',

@@ -1,5 +1,5 @@
 import './side-bar.css';
-import { Braces, ChevronsUpDown, Puzzle, Search } from 'lucide-react';
+import { BookOpen, Braces, ChevronsUpDown, Puzzle, Search } from 'lucide-react';
 import { skipToken, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useLocation } from 'wouter';
 import { Mark } from '../components/mark.js';
@@ -47,6 +47,9 @@ export function SideBar({ pages }: { pages: readonly PageEntry[] }) {
       </nav>
       <nav aria-labelledby="developers">
         <p id="developers">Developers</p>
+        <a href={`${API_URL}/docs/receiving`}>
+          <BookOpen size={16} aria-hidden /> Receiving guide
+        </a>
         <a href={`${API_URL}/docs`}>
           <Braces size={16} aria-hidden /> API reference
         </a>
