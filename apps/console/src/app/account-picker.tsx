@@ -110,7 +110,7 @@ export function AccountPicker({
         )}
         {isOpen && (
           // The field keeps the focus.
-          <div className="choices" onMouseDown={(event) => event.preventDefault()}>
+          <div className="account-choices" onMouseDown={(event) => event.preventDefault()}>
             {offered.length > 0 && (
               <div id={id} role="listbox" aria-label="Accounts">
                 {offered.map((account, index) => (

@@ -38,12 +38,14 @@ export function FilteredList<Row extends { id: string }>({
           {error instanceof RefusedError && <Link href={location}>Clear the filters</Link>}
         </p>
       )}
-      <div className={beside ? 'with-panel' : undefined}>
-        <div>
-          <PagedTable {...table} empty={empty || NO_MATCH} />
+      {(!error || table.list.data) && (
+        <div className={beside ? 'with-panel' : undefined}>
+          <div>
+            <PagedTable {...table} empty={empty || NO_MATCH} />
+          </div>
+          {beside}
         </div>
-        {beside}
-      </div>
+      )}
     </>
   );
 }

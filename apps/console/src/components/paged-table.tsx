@@ -39,7 +39,7 @@ export function PagedTable<Row extends { id: string | number }>({
       {!isEmpty && <Table {...table} rows={rows} keyOf={keyOf} onEnd={loadMore} />}
       {list.data && isEmpty && !hasNextPage && empty}
       <p className="quiet end" role="status">
-        {endOf(rows.length, table.label.toLowerCase(), hasNextPage, isFetching)}
+        {!list.isPending && endOf(rows.length, table.label.toLowerCase(), hasNextPage, isFetching)}
       </p>
     </>
   );

@@ -91,13 +91,13 @@ export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
     <div className="delivery">
       {role === 'platform' && (
         <p className="whose">
-          Of{' '}
+          Account{' '}
           {accountId !== undefined && (
             <Link href={`/accounts/${accountId}`}>
               <AccountName id={accountId} />
             </Link>
           )}
-          {isOwn ? ' (yours)' : ' (read-only): you see what its owner reads.'}
+          {isOwn ? ' (yours)' : ' (read-only)'}
         </p>
       )}
       <section className="verdict" aria-label="What became of it">

@@ -1,9 +1,21 @@
 import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { Statistics, useRange } from './statistics.js';
 import { subscriptionStatisticsQuery } from './statistics.queries.js';
 
-/** How the attempts of one subscription went. */
-export function SubscriptionStatistics({ webhookId }: { webhookId: string }) {
-  const { data, error } = useQuery(subscriptionStatisticsQuery(webhookId, useRange()));
-  return <Statistics history={data} error={error} />;
+/** How the attempts of one subscription went, and what stands below it: it would move if it came before. */
+export function SubscriptionStatistics({
+  webhookId,
+  children,
+}: {
+  webhookId: string;
+  children: ReactNode;
+}) {
+  const { data, error, isPending } = useQuery(subscriptionStatisticsQuery(webhookId, useRange()));
+  return (
+    <>
+      <Statistics history={data} error={error} />
+      {!isPending && children}
+    </>
+  );
 }

@@ -63,6 +63,8 @@ export function useLastFailure(webhookId: string) {
 /** Why a subscription fails. */
 function LastFailure({ webhookId }: { webhookId: string }) {
   const data = useLastFailure(webhookId);
+  // So that nothing moves when it is known.
+  if (data === undefined) return <span className="to-come">Last failure 500</span>;
   return (
     data && (
       <span>

@@ -127,10 +127,9 @@ function Part({ tab, shown }: { tab: TabName; shown: Shown }) {
   switch (tab) {
     case 'activity':
       return (
-        <>
-          <SubscriptionStatistics webhookId={webhook.id} />
+        <SubscriptionStatistics webhookId={webhook.id}>
           <LatestDeliveries webhookId={webhook.id} />
-        </>
+        </SubscriptionStatistics>
       );
     case 'settings':
       return (
