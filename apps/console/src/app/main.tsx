@@ -19,6 +19,11 @@ window.addEventListener('vite:preloadError', () => {
   if (performance.now() > YOUNG_MS) void reloadIfUp();
 });
 
+// While the session is asked for: no text is to change its width later.
+for (const font of ['Inter', 'JetBrains Mono']) {
+  void document.fonts.load(`1em '${font}'`).catch(() => undefined);
+}
+
 const root = document.getElementById('console');
 if (!root) throw new Error('the shell has no place for the console');
 createRoot(root).render(
