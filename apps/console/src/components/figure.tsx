@@ -38,7 +38,10 @@ export function Figure({
 
 /** The charts have the numbers. */
 function Course({ values, colour }: { values: readonly (number | null)[]; colour: string }) {
-  const most = Math.max(...values.map((value) => value ?? 0), 1e-9);
+  const numbers = values.filter((value) => value !== null);
+  const highest = Math.max(...numbers, 1e-9);
+  // What does not change is in the middle, unless it is zero.
+  const most = Math.min(...numbers) === highest ? 2 * highest : highest;
   const step = WIDTH / Math.max(values.length - 1, 1);
   const points = values.flatMap((value, index) =>
     value === null ? [] : [`${index * step},${HEIGHT - 1 - (value / most) * (HEIGHT - 2)}`],
