@@ -64,6 +64,8 @@ export async function answerPieces(
   response.write(start);
   start = '';
   request.inFlight?.hold(0);
+  // Ours and those of `pipeline` are more than the ten after which Node warns of a leak.
+  response.setMaxListeners(20);
   // Nothing is read ahead: a client that does not read would keep it in memory.
   const options = { objectMode: false, highWaterMark: 0 };
   try {
