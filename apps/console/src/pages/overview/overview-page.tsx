@@ -8,7 +8,7 @@ import { Attention } from './attention.js';
 import { FirstSteps } from './first-steps.js';
 import { missedQuery, MissedSection } from './missed-section.js';
 import { SendTestEvent } from './send-test-event.js';
-import { Statistics, useRange } from './statistics.js';
+import { RangePicker, Statistics, useRange } from './statistics.js';
 import { hasDeliveriesQuery, statisticsQuery } from './statistics.queries.js';
 import { allSubscriptionsQuery, useLiveSubscriptions } from './subscriptions.queries.js';
 import { WaitingNote, waitingQuery } from './waiting-note.js';
@@ -17,7 +17,15 @@ import { WaitingNote, waitingQuery } from './waiting-note.js';
 export default function OverviewPage() {
   const { accountId, isOwn } = useAccountShown();
   return (
-    <Page title="Overview" actions={isOwn && <SendTestEvent />}>
+    <Page
+      title="Overview"
+      actions={
+        <>
+          <RangePicker />
+          {isOwn && <SendTestEvent />}
+        </>
+      }
+    >
       {isOwn ? <OwnOverview /> : <AccountStatistics accountId={accountId} />}
     </Page>
   );

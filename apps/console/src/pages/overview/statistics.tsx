@@ -1,5 +1,5 @@
 import './overview.css';
-import { useMemo } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { Problem } from '../../app/problem.js';
 import { Chart } from '../../components/chart.js';
@@ -18,12 +18,12 @@ export function useRange(): Range {
 }
 
 /** Switches the time range. */
-function RangePicker() {
+export function RangePicker({ isSmall = false }: { isSmall?: boolean }) {
   const [location] = useLocation();
   const [search] = useSearchParams();
   const current = rangeOf(search.get('range'));
   return (
-    <nav className="segments small" aria-label="Time range">
+    <nav className={isSmall ? 'segments small' : 'segments'} aria-label="Time range">
       {RANGE_NAMES.map(({ range, name }) => {
         const next = new URLSearchParams(search);
         next.set('range', range);
@@ -47,19 +47,22 @@ const countText = (count: number): string => count.toLocaleString('en');
 export function Statistics({
   history,
   error,
+  tools,
 }: {
   history: (History & { waiting: Waiting }) | undefined;
   error?: Error | null;
+  /** In the head of the first chart. */
+  tools?: ReactNode;
 }) {
   return (
     <>
       <Problem error={error} />
-      {history && <Shown history={history} />}
+      {history && <Shown history={history} tools={tools} />}
     </>
   );
 }
 
-function Shown({ history }: { history: History & { waiting: Waiting } }) {
+function Shown({ history, tools }: { history: History & { waiting: Waiting }; tools: ReactNode }) {
   const { attempts, outcomes, answerMs, buckets, failedBefore, waiting } = history;
   const charts = useMemo(() => chartsOf({ buckets }), [buckets]);
   // The last bucket has only begun.
@@ -105,7 +108,7 @@ function Shown({ history }: { history: History & { waiting: Waiting } }) {
               'nothing is waiting'
             ) : (
               <>
-                the oldest from <RelativeTime at={waiting.since} />
+                oldest from <RelativeTime at={waiting.since} />
               </>
             )
           }
@@ -133,7 +136,7 @@ function Shown({ history }: { history: History & { waiting: Waiting } }) {
             series={charts.outcomes}
             textOf={countText}
             note={attempts > 0 && <Failures of={failures} />}
-            tools={<RangePicker />}
+            tools={tools}
           />
         </div>
         <div className="card">

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { Statistics, useRange } from './statistics.js';
+import { RangePicker, Statistics, useRange } from './statistics.js';
 import { subscriptionStatisticsQuery } from './statistics.queries.js';
 
 /** How the attempts of one subscription went, and what stands below it: it would move if it came before. */
@@ -14,7 +14,7 @@ export function SubscriptionStatistics({
   const { data, error, isPending } = useQuery(subscriptionStatisticsQuery(webhookId, useRange()));
   return (
     <>
-      <Statistics history={data} error={error} />
+      <Statistics history={data} error={error} tools={<RangePicker isSmall />} />
       {!isPending && children}
     </>
   );
