@@ -67,6 +67,21 @@ it('switches on what the service switched off, and redelivers from where one see
   await failing.getByText('your subscription is well').waitFor();
   const shown = await customer.client.get(`/v1/webhooks/${webhook}`);
   expect(shown.json()).toMatchObject({ enabled: true });
+  // The notification that was answered with 410 is made up for, too.
+  await installation.delivery(customer, 'succeeded');
+});
+
+it('shows what is paused, and resumes it', async () => {
+  const webhook = await installation.aSubscription(customer, { name: 'On holiday' });
+  await customer.client.post(`/v1/webhooks/${webhook}/pause`);
+  const page = await installation.openAs(customer, 'overview');
+  const attention = page.getByRole('region', { name: 'Needs attention' });
+  await attention.getByText('1 paused').waitFor();
+  await attention
+    .getByRole('row', { name: /On holiday/ })
+    .getByRole('button')
+    .click();
+  await attention.getByText('your subscription is well').waitFor();
 });
 
 it('shows the outcomes and answer times of a time range, as charts and as tables', async () => {
@@ -181,8 +196,7 @@ it('shows by itself what begins to fail, since when, and when it works again', a
   await expect.poll(() => count.count()).toBe(0);
   await page.getByText('2 deliveries wait for another try.').waitFor();
   await page.getByRole('link', { name: 'See them, or send them now' }).click();
-  await page.getByLabel('Select all shown').check();
-  await page.getByRole('button', { name: 'Send 2 selected now' }).click();
+  await page.getByRole('button', { name: 'Send all 2 shown now' }).click();
   await page.getByText('Sending 2 deliveries now.').waitFor();
   await page.goBack();
   await page.getByText('for another try.').waitFor({ state: 'detached' });

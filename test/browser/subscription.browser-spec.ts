@@ -145,9 +145,9 @@ describe('the health of a subscription', () => {
     await page.locator('.heading .pill.neutral', { hasText: 'off' }).waitFor();
     await page.getByRole('button', { name: 'Switch on', exact: true }).waitFor();
     installation.receiver.answering = (_, response) => response.end();
-    const step = 'Switch on, and redeliver what was cancelled';
+    const step = 'Switch on, and redeliver what failed';
     await page.getByRole('button', { name: step }).click();
-    await page.getByText('what was cancelled is sent again').waitFor();
+    await page.getByText('what failed is sent again').waitFor();
     await isHealthy(page);
     const sent = async () => (await customer.client.get(`/v1/deliveries/${id}`)).json();
     await expect.poll(sent, { timeout: 20_000 }).toMatchObject({ state: 'succeeded' });

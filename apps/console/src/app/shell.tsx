@@ -143,7 +143,10 @@ function Interrupted() {
   return (
     <div className="interrupted-note" role="status">
       {isInterrupted && (
-        <Notice tone="waiting">Live updates are interrupted. They resume by themselves.</Notice>
+        <Notice tone="waiting">
+          Live updates are interrupted, and resume by themselves. An account has at most five live
+          pages at once.
+        </Notice>
       )}
     </div>
   );

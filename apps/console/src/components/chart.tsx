@@ -78,6 +78,9 @@ export function Chart({
           <Suspense fallback={<div className="plot" />}>
             <Plot kind={kind} spans={spans} series={series} textOf={textOf} onPoint={setPointed} />
           </Suspense>
+          {series.every(({ values }) => values.every((value) => !value)) && (
+            <p className="nothing quiet">Nothing in this time</p>
+          )}
         </div>
         <div className="below">
           <details>

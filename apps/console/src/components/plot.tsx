@@ -44,8 +44,10 @@ export default function Plot({
       const values =
         kind === 'bars'
           ? stacked(series)
-          : // Its time has not ended.
-            series.map((one) => [...one.values.slice(0, -1), null]);
+          : // The time of the last one has not ended, but there may be no other.
+            series.map(({ values: [...all] }) =>
+              all.slice(0, -1).some((value) => value !== null) ? [...all.slice(0, -1), null] : all,
+            );
       const lines = series.map((one, index) => lineOf(one, index));
       // The tallest bars are behind the others.
       if (kind === 'bars') [values, lines].forEach((each) => each.reverse());

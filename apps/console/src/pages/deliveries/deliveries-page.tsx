@@ -89,6 +89,8 @@ export default function DeliveriesPage() {
   const rows = list.data?.pages.flatMap((page) => page.rows) ?? [];
   const at = rows.findIndex(({ id }) => id === openId);
   const stepTo = (row: Delivery | undefined) => at >= 0 && row && (() => open(row.id));
+  const isUnfinished = filters['state'] === 'pending' || filters['state'] === 'parked';
+  const sendable = rows.filter(canBeSent);
   const chosen = rows.filter(({ id }) => selection.keys.has(id));
   function sendChosen(): void {
     send.mutate(chosen, { onSuccess: () => selection.select([]) });
@@ -130,6 +132,11 @@ export default function DeliveriesPage() {
         selection={isOwn && !isNarrow ? selection : undefined}
         empty={Object.keys(filters).length === 0 && <Nothing />}
       >
+        {chosen.length === 0 && isOwn && isUnfinished && sendable.length > 0 && (
+          <button type="button" disabled={send.isPending} onClick={() => send.mutate(sendable)}>
+            Send all {sendable.length} shown now
+          </button>
+        )}
         {chosen.length > 0 && (
           <button type="button" disabled={send.isPending} onClick={sendChosen}>
             Send {chosen.length} selected now

@@ -43,9 +43,12 @@ export function RedeliverMatching({
   const open = () => setIsOpen(true);
   // The platform sends nothing in the name of an account.
   const isOffered = role === 'account';
-  useCommands(isOffered ? [{ name: label, group: 'Actions', run: open }] : []);
+  const isUnfinished =
+    selected.values['state'] === 'pending' || selected.values['state'] === 'parked';
+  useCommands(isOffered && !isUnfinished ? [{ name: label, group: 'Actions', run: open }] : []);
   const count = useFailedCount(selected.values, isOffered && !isSmall);
-  if (!isOffered) return null;
+  // What has not finished is sent from the list.
+  if (!isOffered || isUnfinished) return null;
   const look = isSmall ? 'small' : count > 0 ? 'primary' : undefined;
   return (
     <>
@@ -105,8 +108,7 @@ function Content({
   );
   const since = values['since'] ?? timeOfInput(sinceInput);
   const selected: Selected = { ...values, since };
-  const isUnfinished = values['state'] === 'pending' || values['state'] === 'parked';
-  const canCount = since !== '' && !isUnfinished;
+  const canCount = since !== '';
   const count = useQuery({ ...countQuery(selected), ...(!canCount && { queryFn: skipToken }) });
   const keyOf = useKeys();
   const start = useMutation({
@@ -158,11 +160,7 @@ function Content({
         )}
       </dl>
       {values['since'] === undefined && (
-        <Field
-          label="Made since"
-          hint="The filters have no Since, so say it here."
-          error={since === '' ? 'Say since when.' : undefined}
-        >
+        <Field label="Made since" error={since === '' ? 'Say since when.' : undefined}>
           <input
             type="datetime-local"
             step="1"
@@ -175,14 +173,12 @@ function Content({
         </Field>
       )}
       <p className="match-count" role="status">
-        {isUnfinished
-          ? 'Deliveries that are pending or parked have not finished, so they cannot be sent again. To send them now, select them in the list.'
-          : count.isLoading
-            ? 'Counting …'
-            : count.data &&
-              (count.data.deliveries === 0
-                ? 'There is nothing to send again.'
-                : `${deliveries} would be sent again.`)}
+        {count.isLoading
+          ? 'Counting …'
+          : count.data &&
+            (count.data.deliveries === 0
+              ? 'There is nothing to send again. What is still being retried is sent by itself.'
+              : `${deliveries} would be sent again.`)}
         {canCount && !!count.data?.leftOut && (
           <>
             {' '}

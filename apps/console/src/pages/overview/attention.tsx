@@ -6,7 +6,12 @@ import { ClockTime, Day, RelativeTime } from '../../components/time.js';
 import { showToast } from '../../components/toast.js';
 import { useLastFailure } from '../subscription/condition-text.js';
 import { RedeliverMatching } from '../deliveries/redeliver-matching.js';
-import { useSwitchOnAgain, useTest, waitingQuery } from '../subscription/subscription.queries.js';
+import {
+  usePause,
+  useSwitchOnAgain,
+  useTest,
+  waitingQuery,
+} from '../subscription/subscription.queries.js';
 import { useConditions } from '../subscription/use-conditions.js';
 import { failingOf, isBad } from './failing.js';
 import type { Subscription } from './subscriptions.queries.js';
@@ -14,20 +19,26 @@ import type { Subscription } from './subscriptions.queries.js';
 /** For at most this many, the cause of the failure and the number of waiting deliveries are read. */
 const MOST_READ = 25;
 
-/** The subscriptions that fail, or that the service switched off: one line each, with the next step. */
+/** The subscriptions that fail, that the service switched off, or that are paused: one line each, with the next step. */
 export function Attention({ subscriptions }: { subscriptions: readonly Subscription[] }) {
   const failing = failingOf(subscriptions);
+  const paused = subscriptions.filter((one) => one.enabled && one.paused && !failing.includes(one));
+  const rows = [...failing, ...paused];
   return (
     <section className="card attention" aria-labelledby="attention">
       <header>
         <h2 id="attention">Needs attention</h2>
         <span role="status">
-          {failing.length > 0 ? (
+          {failing.length > 0 && (
             <Pill tone="bad">
               {failing.length === 1 ? '1 subscription' : `${failing.length} subscriptions`}
             </Pill>
-          ) : (
-            <Pill tone="good">{wellText(subscriptions.length)}</Pill>
+          )}{' '}
+          {paused.length > 0 && <Pill tone="waiting">{paused.length} paused</Pill>}
+          {rows.length === 0 && (
+            <Pill tone={subscriptions.length === 0 ? 'neutral' : 'good'}>
+              {wellText(subscriptions.length)}
+            </Pill>
           )}
         </span>
         {failing.length > 0 && (
@@ -36,7 +47,7 @@ export function Attention({ subscriptions }: { subscriptions: readonly Subscript
           </div>
         )}
       </header>
-      {failing.length > 0 && (
+      {rows.length > 0 && (
         <div className="scrolling">
           <table className="lines">
             <thead>
@@ -47,14 +58,14 @@ export function Attention({ subscriptions }: { subscriptions: readonly Subscript
                   Waiting
                 </th>
                 <th scope="col">Next try</th>
-                <th scope="col">Switched off</th>
+                <th scope="col">Off on</th>
                 <th scope="col">
                   <span className="hidden">What to do</span>
                 </th>
               </tr>
             </thead>
             <tbody>
-              {failing.map((subscription, index) => (
+              {rows.map((subscription, index) => (
                 <Line
                   key={subscription.id}
                   subscription={subscription}
@@ -76,29 +87,42 @@ function wellText(count: number): string {
 
 function Line({ subscription, isRead }: { subscription: Subscription; isRead: boolean }) {
   const { id, name, targetUrl, enabled, disabledAt } = subscription;
-  const condition = useConditions(subscription).find(isBad);
+  const conditions = useConditions(subscription);
+  const bad = conditions.find(isBad);
+  const condition = bad ?? conditions[0];
+  const offOn = condition.warning?.at ?? disabledAt;
   return (
     <tr>
       <td>
-        <span className={`dot ${enabled ? 'bad' : 'neutral'}`} />
+        <span className={`dot ${condition.tone}`} />
         <Link href={`/subscriptions/${id}`} className="strong">
           <bdi>{name ?? targetUrl}</bdi>
         </Link>{' '}
         {name !== undefined && <bdi className="url">{targetUrl}</bdi>}
       </td>
       <td>
-        {isRead && <LastAnswer webhookId={id} />} {!enabled && condition?.word}{' '}
-        {condition?.since?.at !== undefined && (
+        {isRead && bad && <LastAnswer webhookId={id} />} {(!bad || !enabled) && condition.word}{' '}
+        {condition.since?.at !== undefined && (
           <>
             since <ClockTime at={condition.since.at} />
           </>
         )}
       </td>
       <td className="number">{isRead ? <Waiting webhookId={id} /> : '–'}</td>
-      <td>{condition?.next.at === undefined ? '–' : <RelativeTime at={condition.next.at} />}</td>
-      <td>{condition?.warning?.at === undefined ? '–' : <Day at={condition.warning.at} />}</td>
+      <td>
+        {condition.next.at !== undefined ? (
+          <RelativeTime at={condition.next.at} />
+        ) : bad && enabled ? (
+          'on schedule'
+        ) : (
+          '–'
+        )}
+      </td>
+      <td>{offOn === undefined ? '–' : <Day at={offOn} />}</td>
       <td className="number">
-        {enabled ? (
+        {!bad ? (
+          <Resume id={id} />
+        ) : enabled ? (
           <SendTest id={id} />
         ) : (
           disabledAt !== undefined && <SwitchOn id={id} disabledAt={disabledAt} />
@@ -118,13 +142,22 @@ function SendTest({ id }: { id: string }) {
   );
 }
 
+function Resume({ id }: { id: string }) {
+  const { mutate, isPending } = usePause(id);
+  return (
+    <button type="button" className="small" disabled={isPending} onClick={() => mutate(false)}>
+      Resume
+    </button>
+  );
+}
+
 function SwitchOn({ id, disabledAt }: { id: string; disabledAt: string }) {
   const { mutate, isPending } = useSwitchOnAgain(id);
   return (
     <button
       type="button"
       className="small"
-      title="Switches the subscription on, and redelivers what was cancelled"
+      title="Switches the subscription on, and redelivers what failed or was cancelled"
       disabled={isPending}
       onClick={() => mutate(disabledAt)}
     >

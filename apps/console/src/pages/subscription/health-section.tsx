@@ -87,7 +87,7 @@ function Step({ of: { id, enabled, disabledAt } }: { of: Subscription }) {
       disabled={again.isPending}
       onClick={() => again.mutate(disabledAt)}
     >
-      <Power size={15} aria-hidden /> Switch on, and redeliver what was cancelled
+      <Power size={15} aria-hidden /> Switch on, and redeliver what failed
     </button>
   );
 }

@@ -184,22 +184,22 @@ export function useSwitch(id: string, version: string) {
   });
 }
 
-/** What was cancelled when the subscription was switched off is at most so old: retries take days. */
-const CANCELLED_MS = 7 * DAY_MS;
+/** What failed or was cancelled by then is at most so old: retries take days. */
+const MADE_UP_MS = 7 * DAY_MS;
 
-/** Switches on what the service switched off at a time, and sends again what was cancelled then. */
+/** Switches on what the service switched off at a time, and sends again what had failed or was cancelled by then. */
 export function useSwitchOnAgain(id: string) {
   const { userId } = useUser();
   return useMutation({
     mutationFn: async (disabledAt: string) => {
       await put(id, '*', JSON.stringify({ enabled: true }));
-      const since = new Date(Date.parse(disabledAt) - CANCELLED_MS).toISOString();
-      const body = { since, states: ['cancelled' as const] };
+      const since = new Date(Date.parse(disabledAt) - MADE_UP_MS).toISOString();
+      const body = { since, states: ['exhausted' as const, 'cancelled' as const] };
       return answerOf(api.POST('/v1/webhooks/{id}/replay', { params: { path: { id } }, body }));
     },
     onSuccess: (made) => {
       remember({ userId, id: idOf(made as Schemas['Address']) });
-      showToast('The subscription is on, and what was cancelled is sent again.');
+      showToast('The subscription is on, and what failed is sent again.');
     },
     onError: (error) => showToast(sentenceOf(error), 'bad'),
     onSettled: useReadAgain(id),
