@@ -177,8 +177,11 @@ function Content({
           ? 'Counting …'
           : count.data &&
             (count.data.deliveries === 0
-              ? 'There is nothing to send again. What is still being retried is sent by itself.'
+              ? 'There is nothing to send again.'
               : `${deliveries} would be sent again.`)}
+        {canCount && count.data?.deliveries === 0 && count.data.leftOut === 0 && (
+          <> What is still being retried is sent by itself.</>
+        )}
         {canCount && !!count.data?.leftOut && (
           <>
             {' '}
