@@ -265,6 +265,8 @@ describe('the list of deliveries', () => {
     const cut = await page.evaluate(`
       [...document.querySelectorAll('.table .line, .table [role=cell], .panel h2, .attempts span')]
         .filter((one) => one.scrollWidth > one.clientWidth + 1 && !one.closest('.hidden'))
+        // The target of a checkbox is larger than the box.
+        .filter((one) => !one.querySelector('input'))
         .map((one) => one.textContent)`);
     expect(cut).toEqual([]);
   });
