@@ -73,7 +73,7 @@ it('does not overwrite what another editor has changed', async () => {
   expect(stored).toMatchObject({ name: 'Theirs', voiceUrl: `${VOICE}/mine` });
 });
 
-it('is shown by its name with its id wherever it is mentioned', async () => {
+it('is shown by its name wherever it is mentioned, and leads to its page', async () => {
   const id = await anApplication({ name: 'Support line' });
   const body = { event: 'cdrCreated', resource: 'all', targetUrl: installation.receiver.url };
   const path = `/v1/applications/${id}/webhooks`;
@@ -82,15 +82,17 @@ it('is shown by its name with its id wherever it is mentioned', async () => {
   const event = { event: 'cdrCreated', resource: 'call', accountId: customer.id, data: {} };
   await installation.platform.post('/v1/events', { ...event, applicationId: id });
   const delivery = await installation.delivery(customer, 'succeeded');
-  const name = `Support line (${id})`;
 
   const page = await installation.openAs(customer, 'events');
   await page.getByRole('row').getByText('Support line').click();
-  await page.locator('.facts').getByText(name).waitFor();
+  const facts = page.locator('.facts');
+  const hrefOf = (name: string) => facts.getByRole('link', { name }).getAttribute('href');
+  expect(await hrefOf('Support line')).toBe(`/console/applications/${id}`);
   await page.goto(`${installation.api.url}/console/deliveries/${delivery.id}`);
-  await page.getByRole('link', { name }).waitFor();
-  await page.getByRole('link', { name: `Billing (${webhook})` }).click();
-  await page.locator('.about').getByRole('link', { name }).waitFor();
+  expect(await hrefOf('Support line')).toBe(`/console/applications/${id}`);
+  expect(await hrefOf('Billing')).toBe(`/console/subscriptions/${webhook}`);
+  await facts.getByRole('link', { name: 'Billing' }).click();
+  await page.locator('.about').getByRole('link', { name: 'Support line' }).waitFor();
   await page.goto(`${installation.api.url}/console/subscriptions`);
   await page.getByRole('row').getByText('Support line').waitFor();
 });

@@ -228,7 +228,8 @@ describe('the list of deliveries', () => {
 
   it('steps through the rows beside the list, and keeps the open one in view', async () => {
     await insertDeliveries(await installation.aSubscription(customer), 300);
-    const page = await installation.openAs(customer, 'deliveries');
+    const viewport = { width: 1440, height: 720 };
+    const page = await installation.openAs(customer, 'deliveries', { viewport });
     await page.getByText('cdrCreated · call').first().waitFor();
     await page.getByRole('row').nth(18).getByRole('link').click();
     const panel = page.getByRole('complementary', { name: 'Delivery' });
@@ -264,10 +265,47 @@ describe('the list of deliveries', () => {
     const cut = await page.evaluate(`
       [...document.querySelectorAll('.table .line, .table [role=cell], .panel h2, .attempts span')]
         .filter((one) => one.scrollWidth > one.clientWidth + 1 && !one.closest('.hidden'))
-        .map((one) => one.textContent)
-        // A checkbox is pressed a little beside it, too.
-        .filter((text) => text !== '')`);
+        // The target of a checkbox is larger than the box.
+        .filter((one) => !one.querySelector('input'))
+        .map((one) => one.textContent)`);
     expect(cut).toEqual([]);
+  });
+
+  it('has two lines for each on a phone, and cuts off no name', async () => {
+    const name = 'Down since the migration';
+    await insertDeliveries(await installation.aSubscription(customer, { name }), 3);
+    const viewport = { width: 390, height: 844 };
+    const page = await installation.openAs(customer, 'deliveries', { viewport });
+    const link = page.getByRole('row').nth(1).getByRole('link');
+    await expect
+      .poll(() => link.innerText())
+      .toMatch(new RegExp(`^${name}\\n\\d\\d:\\d\\d:\\d\\d · cdrCreated · call$`));
+    const cut = await page.evaluate(`
+      [...document.querySelectorAll('.table .line')]
+        .filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.textContent)`);
+    expect(cut).toEqual([]);
+  });
+
+  it('shows the target without https:// where the name is not known', async () => {
+    const targetUrl = 'https://hooks.example.com/a';
+    await insertDeliveries(await installation.aSubscription(customer, { targetUrl }), 1);
+    const page = await installation.openAs(customer, 'deliveries');
+    const target = page.getByRole('cell').getByText('hooks.example.com/a', { exact: true });
+    expect(await target.getAttribute('title')).toBe(targetUrl);
+  });
+
+  it('says that the open delivery is not in the rows', async () => {
+    await installation.aSubscription(customer);
+    await installation.report(customer);
+    const { id } = await installation.delivery(customer, 'succeeded');
+    const page = await installation.openAs(customer, `deliveries?open=${id}`);
+    await page.locator('[role=row].open').waitFor();
+    const note = page.getByText('The open delivery is not in the rows shown.');
+    expect(await note.count()).toBe(0);
+    await insertDeliveries(await installation.aSubscription(customer, { event: 'cdrRated' }), 1);
+    await page.goto(`${page.url()}&event=cdrRated`);
+    await note.waitFor();
+    await page.getByRole('complementary', { name: 'Delivery' }).getByText('webhook-id').waitFor();
   });
 
   it('forgets what was selected with other filters', async () => {

@@ -31,7 +31,7 @@ it('says what became of a delivery, follows it, and redelivers it', async () => 
   const page = await installation.openAs(customer, `deliveries/${id}`);
   const verdict = page.getByRole('region', { name: 'What became of it' });
   await verdict.getByText('Your server answered 500.').waitFor();
-  await verdict.getByText(/The next try is in (\d+ minutes|1 hour), at/).waitFor();
+  await verdict.getByText(/Next try in (\d+ minutes|1 hour), at/).waitFor();
   await page.getByText('out of order').waitFor();
 
   installation.receiver.answering = (_, response) => response.end('thanks');
@@ -168,9 +168,7 @@ it('says until when a delivery waits that is sent while the circuit is open', as
   const verdict = page.getByRole('region', { name: 'What became of it' });
   await page.locator('.heading .pill', { hasText: 'held' }).waitFor();
   // Its own next try is later than the end of the circuit.
-  await verdict
-    .getByText(/circuit is open\. The next try is in ([2-9]\d minutes|1 hour), at/)
-    .waitFor();
+  await verdict.getByText(/Next try in ([2-9]\d minutes|1 hour), at/).waitFor();
   await page.getByRole('button', { name: 'Send now' }).click();
   await page.getByText(/^Sending 1 delivery after \d.* a successful test closes it\.$/).waitFor();
   await customer.client.post(`/v1/webhooks/${webhookId}/pause`);
@@ -192,10 +190,10 @@ it('says what the result of a test means for its subscription', async () => {
   await (await test()).getByText('its failure does not count against its subscription').waitFor();
   installation.receiver.answering = (_, response) => response.end('thanks');
   const page = await test();
-  await page.getByText('closed the circuit of its subscription, if it was open').waitFor();
-  await page.getByRole('link', { name: 'Deliveries that are pending' }).click();
+  await page.getByText('The subscription is healthy again, if it was failing.').waitFor();
+  await page.getByRole('link', { name: 'What is still retrying' }).click();
   await page.getByRole('row').filter({ hasText: 'retrying' }).getByRole('link').click();
-  await page.getByText('Once your server works, you can send this notification now').waitFor();
+  await page.getByText('Your server answered 500.').waitFor();
 });
 
 it('shows for how long an attempt that timed out waited for the answer', async () => {

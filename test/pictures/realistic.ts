@@ -175,6 +175,14 @@ function delivered(how: How, at: number, now: number, random: () => number): Omi
   }
 }
 
+/** One that has failed and was sent again by hand: among the first rows of the list. */
+function failedJustNow(now: number): Made {
+  const webhook = SUBSCRIPTIONS.findIndex(({ how }) => how === 'down');
+  const body = '{"error":"relation \\"calls\\" does not exist","trace":"8d1c0f"}';
+  const attempts = [9_000, 5_000].map((ago) => ({ at: now - ago, ms: 60, status: 500, body }));
+  return { webhook, at: now - 9_000, state: 'pending', next: now + 143_000, attempts };
+}
+
 /** What the columns of a subscription say of its condition. */
 function conditionOf(how: How, now: number): Record<string, unknown> {
   const since = new Date(brokenSince(now));
@@ -251,7 +259,9 @@ export async function realisticInstallation(database: TestDatabase): Promise<str
       const at = now - HOUR_MS + Math.floor(share * HOUR_MS);
       return { webhook, ...delivered(how, Math.min(at, now - 1_500), now, random) };
     }),
-  ).sort((one, other) => one.at - other.at);
+  )
+    .concat(failedJustNow(now))
+    .sort((one, other) => one.at - other.at);
   await store(database, { accountId, applications, webhooks, made, now, random });
   await storeAudit(database, { accountId, applications, webhooks, now });
   return accountId;

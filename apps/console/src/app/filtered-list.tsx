@@ -10,6 +10,7 @@ export function FilteredList<Row extends { id: string }>({
   filters,
   search,
   empty,
+  note,
   beside,
   children,
   ...table
@@ -19,6 +20,8 @@ export function FilteredList<Row extends { id: string }>({
   search?: ReactNode;
   /** What stands in place of the list if there is nothing at all. If there is, absent: nothing matches. */
   empty: ReactNode;
+  /** Above the rows. */
+  note?: ReactNode;
   /** What is open beside the list. */
   beside?: ReactNode;
   /** What can be done with the list. */
@@ -41,6 +44,7 @@ export function FilteredList<Row extends { id: string }>({
       {(!error || table.list.data) && (
         <div className={beside ? 'with-panel' : undefined}>
           <div>
+            {note}
             <PagedTable {...table} empty={empty || NO_MATCH} />
           </div>
           {beside}

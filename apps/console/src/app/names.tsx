@@ -91,10 +91,15 @@ export function NameOfApplication({ id }: { id: string }) {
   return data.find((one) => one.id === id)?.name ?? id;
 }
 
-/** Its name alone. @param otherwise what stands there if it has none, or that is not known */
-export function NameOfSubscription({ id, otherwise }: { id: string; otherwise: string }) {
+/** Its name alone; undefined if it has none, or that is not known. */
+export function useNameOfSubscription(id: string): string | undefined {
   const { data = [] } = useQuery(namedSubscriptionsQuery);
-  return data.find((one) => one.id === id)?.name ?? otherwise;
+  return data.find((one) => one.id === id)?.name;
+}
+
+/** {@link useNameOfSubscription}. @param otherwise what stands there without one */
+export function NameOfSubscription({ id, otherwise }: { id: string; otherwise: string }) {
+  return useNameOfSubscription(id) ?? otherwise;
 }
 
 function Named({

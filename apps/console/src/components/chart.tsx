@@ -1,4 +1,5 @@
 import '../styles/chart.css';
+import { ChevronRight } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { Boundary } from '../app/boundary.js';
 import { type ChartKind, type Series, type Span, spanNames } from './chart-data.js';
@@ -84,7 +85,10 @@ export function Chart({
         </div>
         <div className="below">
           <details>
-            <summary>{label} as a table</summary>
+            <summary>
+              <ChevronRight size={14} aria-hidden />
+              {label} as a table
+            </summary>
             {table}
           </details>
           <div className="quiet">{note}</div>

@@ -1,4 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { Plus } from 'lucide-react';
 import { Link } from 'wouter';
 import { useIsNarrow } from '../../app/media.js';
 import { Problem } from '../../app/problem.js';
@@ -13,19 +14,19 @@ import { type Application, applicationsQuery } from './applications.queries.js';
 
 const NAME: Column<Application> = {
   name: 'Application',
-  width: 'minmax(0, 3fr)',
+  width: 'minmax(0, 2fr)',
   cell: ({ name }) => <bdi className="line strong">{name}</bdi>,
 };
 
 const urlColumn = (name: string, member: 'voiceUrl' | 'messagingUrl'): Column<Application> => ({
   name,
-  width: 'minmax(0, 4fr)',
+  width: 'minmax(0, 5fr)',
   cell: ({ [member]: url }) => (url === undefined ? '–' : <UrlText url={url} />),
 });
 
 const CHANGED: Column<Application> = {
   name: 'Changed',
-  width: '112px',
+  width: '104px',
   cell: ({ updatedAt }) => (
     <span className="line muted">
       <RelativeTime at={updatedAt} />
@@ -37,8 +38,8 @@ const COLUMNS: readonly Column<Application>[] = [
   NAME,
   urlColumn('Voice URL', 'voiceUrl'),
   urlColumn('Messaging URL', 'messagingUrl'),
-  { name: 'Type', width: '72px', cell: ({ apiType }) => <span className="line">{apiType}</span> },
-  { name: 'Id', width: '88px', cell: ({ id }) => <span className="line mono muted">{id}</span> },
+  { name: 'Type', width: '60px', cell: ({ apiType }) => <span className="line">{apiType}</span> },
+  { name: 'Id', width: '56px', cell: ({ id }) => <span className="line mono muted">{id}</span> },
   CHANGED,
 ];
 
@@ -68,7 +69,7 @@ export default function ApplicationsPage() {
       state={<Refresh list={list} />}
       actions={
         <Link href="/applications/new" className="button primary">
-          New application
+          <Plus size={15} aria-hidden /> New application
         </Link>
       }
     >

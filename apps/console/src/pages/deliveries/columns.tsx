@@ -1,8 +1,9 @@
-import { NameOfSubscription } from '../../app/names.js';
+import { useNameOfSubscription } from '../../app/names.js';
 import { AnswerCode } from '../../components/answer-code.js';
 import type { Column } from '../../components/table.js';
 import { durationText } from '../../components/time-text.js';
 import { ClockTime } from '../../components/time.js';
+import { UrlText } from '../../components/url-text.js';
 import type { Delivery } from './deliveries.queries.js';
 import { StatePill } from './state-pill.js';
 
@@ -34,12 +35,8 @@ const EVENT: Column<Delivery> = {
 
 const SUBSCRIPTION: Column<Delivery> = {
   name: 'Subscription',
-  width: 'minmax(0, 2fr)',
-  cell: ({ webhookId, targetUrl }) => (
-    <bdi className="line strong" title={targetUrl}>
-      <NameOfSubscription id={webhookId} otherwise={targetUrl} />
-    </bdi>
-  ),
+  width: 'minmax(0, 3fr)',
+  cell: (delivery) => <Name delivery={delivery} />,
 };
 
 const PRODUCER_ID: Column<Delivery> = {
@@ -69,6 +66,19 @@ const TOOK: Column<Delivery> = {
     lastAttempt ? <span className="mono">{durationText(lastAttempt.durationMs)}</span> : '–',
 };
 
+const IN_TWO_LINES: Column<Delivery> = {
+  ...SUBSCRIPTION,
+  width: 'minmax(0, 1fr)',
+  cell: (delivery) => (
+    <>
+      {SUBSCRIPTION.cell(delivery)}
+      <span className="line quiet">
+        {TIME.cell(delivery)} · {delivery.event} · {delivery.resource}
+      </span>
+    </>
+  ),
+};
+
 /** The columns of the list of deliveries: all, those beside an open delivery, those on a phone, and those of one event. */
 export const COLUMNS = {
   all: [TIME, STATE, EVENT, SUBSCRIPTION, PRODUCER_ID, ANSWER, TRIES, TOOK],
@@ -79,37 +89,8 @@ export const COLUMNS = {
     { ...SUBSCRIPTION, width: 'minmax(0, 1fr)' },
     { ...ANSWER, width: '64px' },
   ],
-  besideInTwoLines: [
-    {
-      ...SUBSCRIPTION,
-      cell: (delivery) => (
-        <>
-          {SUBSCRIPTION.cell(delivery)}
-          <span className="line quiet">
-            {TIME.cell(delivery)} · {delivery.event} · {delivery.resource}
-          </span>
-        </>
-      ),
-    },
-    { ...STATE, width: '92px' },
-    { ...ANSWER, width: '64px' },
-  ],
-  phone: [
-    { ...TIME, width: '64px' },
-    { ...STATE, width: '88px' },
-    {
-      ...SUBSCRIPTION,
-      cell: (delivery) => (
-        <>
-          {SUBSCRIPTION.cell(delivery)}
-          <span className="line quiet">
-            {delivery.event} · {delivery.resource}
-          </span>
-        </>
-      ),
-    },
-    { ...ANSWER, width: '60px' },
-  ],
+  besideInTwoLines: [IN_TWO_LINES, { ...STATE, width: '92px' }, { ...ANSWER, width: '64px' }],
+  phone: [IN_TWO_LINES, { ...STATE, width: '88px' }, { ...ANSWER, width: '60px' }],
   ofEvent: [
     {
       ...SUBSCRIPTION,
@@ -124,3 +105,14 @@ export const COLUMNS = {
     { ...ANSWER, width: '60px' },
   ],
 } as const satisfies Record<string, readonly Column<Delivery>[]>;
+
+/** The name of its subscription or, without one, where it is sent to. */
+function Name({ delivery: { webhookId, targetUrl } }: { delivery: Delivery }) {
+  const name = useNameOfSubscription(webhookId);
+  if (name === undefined) return <UrlText url={targetUrl} />;
+  return (
+    <bdi className="line strong" title={targetUrl}>
+      {name}
+    </bdi>
+  );
+}

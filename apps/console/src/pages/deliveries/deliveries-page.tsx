@@ -118,6 +118,11 @@ export default function DeliveriesPage() {
         hrefOf={({ id }) => `/deliveries/${id}`}
         {...shapeOf({ isNarrow, isWide, isOpen: openId !== undefined })}
         openRow={openId}
+        note={
+          openId !== undefined &&
+          rows.length > 0 &&
+          at < 0 && <p className="quiet note">The open delivery is not in the rows shown.</p>
+        }
         onOpen={hasRoomBeside ? ({ id }) => open(id) : undefined}
         beside={
           openId !== undefined && (

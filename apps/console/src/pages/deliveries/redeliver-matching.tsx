@@ -1,5 +1,6 @@
 import './redeliver-matching.css';
 import { skipToken, useMutation, useQuery } from '@tanstack/react-query';
+import { RotateCw } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { faultsOf } from '../../app/api.js';
@@ -59,6 +60,7 @@ export function RedeliverMatching({
         aria-haspopup="dialog"
         onClick={open}
       >
+        {!isSmall && <RotateCw size={14} aria-hidden />}
         {count > 0 ? `Redeliver ${count.toLocaleString('en')}` : label} …
       </button>
       {isOpen && (

@@ -26,6 +26,7 @@ export function Attempts({
   const [chosen, setChosen] = useState<number>();
   const newestFirst = attempts.toReversed();
   const shown = attempts.find(({ number }) => number === chosen) ?? newestFirst[0];
+  const hasAddress = attempts.some(({ address }) => address !== undefined);
   const tabs = shown ? [...tabsOf(shown, body), bodyTab] : [bodyTab];
   return (
     <section className="tries" aria-label="Attempts">
@@ -35,7 +36,7 @@ export function Attempts({
             <span>Attempt</span>
             <span>Time</span>
             <span>Answer</span>
-            <span className="address">Address</span>
+            {hasAddress && <span className="address">Address</span>}
             <span className="took">Took</span>
           </div>
           <ol aria-label="Attempts, newest first">
@@ -54,7 +55,7 @@ export function Attempts({
                   <span>
                     <AnswerCode {...attempt} />
                   </span>
-                  <span className="mono address">{attempt.address ?? '–'}</span>
+                  {hasAddress && <span className="mono address">{attempt.address ?? '–'}</span>}
                   <span className="mono took">{durationText(attempt.durationMs)}</span>
                 </button>
               </li>

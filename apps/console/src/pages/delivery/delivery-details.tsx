@@ -25,7 +25,7 @@ import { Facts } from './facts.js';
 import { rawMembers } from './raw-json.js';
 import { SignedBody } from './signed-body-section.js';
 import { signedBody } from './signed-body.js';
-import { verdictOf } from './verdict.js';
+import { forOperator, verdictOf } from './verdict.js';
 
 const AGAIN_MS = 5_000;
 
@@ -84,7 +84,8 @@ export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
       : undefined;
   const isDeleted = of !== undefined && of.text === undefined;
   const missing = isOwn ? isDeleted && 'deleted' : accountId !== undefined && 'not yours';
-  const verdict = verdictOf(delivery, attemptLog, of?.webhook);
+  const told = verdictOf(delivery, attemptLog, of?.webhook);
+  const verdict = role === 'platform' ? forOperator(told) : told;
   const isNewer =
     attempts.length > 0 && (of?.webhook?.updatedAt ?? '') > (attempts.at(-1)?.at ?? '');
   return (
@@ -103,6 +104,14 @@ export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
       <section className="verdict" aria-label="What became of it">
         <Notice tone={verdict.tone}>
           <p className="strong">{verdict.sentence}</p>
+          {(verdict.advice !== undefined || (state === 'parked' && isOwn)) && (
+            <p>
+              {verdict.advice}{' '}
+              {state === 'parked' && isOwn && (
+                <Link href={`/subscriptions/${webhookId}`}>Open its subscription</Link>
+              )}
+            </p>
+          )}
           {verdict.next && (
             <p>
               {verdict.next.text}
@@ -114,15 +123,14 @@ export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
               )}
             </p>
           )}
-          {(verdict.advice !== undefined || (state === 'parked' && isOwn)) && (
+          {delivery.test && state === 'succeeded' && (
             <p>
-              {verdict.advice}{' '}
-              {state === 'parked' && isOwn && (
-                <Link href={`/subscriptions/${webhookId}`}>Open its subscription</Link>
-              )}
+              The subscription is healthy again, if it was failing.{' '}
+              <Link href={`/deliveries?webhookId=${webhookId}&state=pending`}>
+                What is still retrying
+              </Link>
             </p>
           )}
-          {delivery.test && <TestResult delivery={delivery} />}
         </Notice>
       </section>
       <Facts delivery={delivery} isOwn={isOwn} />
@@ -149,24 +157,6 @@ export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
       />
     </div>
   );
-}
-
-/** What the result of a test means for its subscription. */
-function TestResult({ delivery: { state, reason, attempts, webhookId } }: { delivery: Delivery }) {
-  if (state === 'succeeded') {
-    return (
-      <p>
-        The success of this test closed the circuit of its subscription, if it was open. Other
-        deliveries keep their own next tries, but you can send them now:{' '}
-        <Link href={`/deliveries?webhookId=${webhookId}&state=pending`}>
-          Deliveries that are pending
-        </Link>
-      </p>
-    );
-  }
-  // Redelivered, it counts like any other.
-  if (reason !== 'no_attempts_left' || attempts > 1) return null;
-  return <p>A test is tried once, and its failure does not count against its subscription.</p>;
 }
 
 /** A delivery is sent again when it has ended, or now while it waits; one that has not ended can be cancelled. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { verdictOf } from './verdict.js';
+import { forOperator, verdictOf } from './verdict.js';
 
 const answered = (status: number) => ({ status, durationMs: 45 });
 const failed = (error: 'timeout' | 'refused' | 'dns' | 'tls') => ({ error, durationMs: 10 });
@@ -16,10 +16,11 @@ describe('a delivery that succeeded', () => {
 
   it('was accepted after failures, which are told', () => {
     const attempts = [answered(500), answered(500), failed('timeout'), answered(200)];
-    expect(verdictOf({ state: 'succeeded', attempts: 4 }, attempts).sentence).toBe(
-      'Your server accepted this notification with 200 in 45 ms, at attempt 4. ' +
-        'Before that: Your server answered 500 twice, then did not answer in time.',
-    );
+    expect(verdictOf({ state: 'succeeded', attempts: 4 }, attempts)).toEqual({
+      tone: 'good',
+      sentence: 'Your server accepted this notification with 200 in 45 ms, at attempt 4.',
+      advice: 'Before that, it answered 500 twice, then did not answer in time.',
+    });
   });
 });
 
@@ -28,7 +29,7 @@ describe('a delivery that is pending', () => {
     expect(verdictOf({ state: 'pending', attempts: 0, nextAttemptAt: AT }, [])).toEqual({
       tone: 'waiting',
       sentence: 'This notification has not been sent yet.',
-      next: { text: 'The first try is', at: AT },
+      next: { text: 'First try', at: AT },
     });
   });
 
@@ -37,10 +38,8 @@ describe('a delivery that is pending', () => {
     expect(verdictOf({ state: 'pending', attempts: 4, nextAttemptAt: AT }, attempts)).toEqual({
       tone: 'bad',
       sentence: 'Your server answered 500 four times.',
-      next: { text: 'The next try is', at: AT },
-      advice:
-        'Check the logs of your server at the time of the attempt. ' +
-        'Once your server works, you can send this notification now.',
+      advice: 'Check the logs of your server at the time of the attempt.',
+      next: { text: 'Next try', at: AT },
     });
   });
 
@@ -63,16 +62,17 @@ describe('a delivery that is parked', () => {
   const held = { enabled: true, health: { state: 'failing' as const } };
 
   it.each([
-    [paused, undefined, /subscription is paused\. It is sent when the subscription is resumed/],
-    [held, later, /asked for a break .* The next try is$/],
-    [open, later, /circuit is open\. The next try is$/],
-    [undefined, later, /^The next try is$/],
-    [undefined, undefined, /when its subscription is ready/],
+    [paused, undefined, /subscription is paused/, /when the subscription is resumed/],
+    [held, later, /asked for a break/, /^Next try$/],
+    [open, later, /subscription is failing/, /^Next try$/],
+    [undefined, later, /^$/, /^Next try$/],
+    [undefined, undefined, /^$/, /when its subscription is ready/],
   ])('of the subscription %j, with the next attempt at %s, says what it waits for', (...known) => {
-    const [target, nextAttemptAt, words] = known;
+    const [target, nextAttemptAt, why, words] = known;
     const delivery = { ...parked, ...(nextAttemptAt !== undefined && { nextAttemptAt }) };
-    const { sentence, next } = verdictOf(delivery, [answered(503)], target);
-    expect(sentence).toBe('Your server answered 503. This notification is on hold.');
+    const { sentence, advice = '', next } = verdictOf(delivery, [answered(503)], target);
+    expect(sentence).toBe('Your server answered 503.');
+    expect(advice).toMatch(why);
     expect(next?.text).toMatch(words);
     expect(next?.at).toBe(nextAttemptAt);
   });
@@ -84,13 +84,18 @@ describe('a delivery that is parked', () => {
   });
 
   it('has a first try if it was never sent', () => {
-    const { next } = verdictOf({ ...parked, attempts: 0, nextAttemptAt: AT }, [], open);
-    expect(next?.text).toMatch(/open\. The first try is$/);
+    expect(verdictOf({ ...parked, attempts: 0, nextAttemptAt: AT }, [], open)).toEqual({
+      tone: 'waiting',
+      sentence: 'This notification is on hold.',
+      advice: 'Its subscription is failing.',
+      next: { text: 'First try', at: AT },
+    });
   });
 
-  it('is sent earlier after a test that closes the circuit', () => {
-    expect(verdictOf(parked, [], open).advice).toMatch(/test .* closes the circuit/);
-    expect(verdictOf(parked, [], { ...open, paused: true }).advice).toBeUndefined();
+  it('gives advice rather than that its subscription is failing', () => {
+    expect(verdictOf(parked, [answered(404)], open).advice).toMatch(/^Check the path/);
+    const { advice } = verdictOf(parked, [answered(404)], { ...open, paused: true });
+    expect(advice).toBe('Its subscription is paused.');
   });
 });
 
@@ -101,19 +106,28 @@ describe('a delivery that ended without success', () => {
       verdictOf({ state: 'exhausted', reason: 'no_attempts_left', attempts: 2 }, attempts),
     ).toEqual({
       tone: 'bad',
-      sentence: 'Your server was not found by its name twice. There are no attempts left.',
-      next: { text: 'Nothing more is sent.' },
-      advice:
-        'Check the host name of the target address, and its DNS records. ' +
-        'Once your server works, redeliver this notification.',
+      sentence: 'Your server was not found by its name, twice.',
+      advice: 'Check the host name of the target address, and its DNS records.',
+      next: { text: 'There are no attempts left.' },
     });
   });
 
+  it.each([
+    [{ attempts: 1, test: true }, /^A test is tried once/],
+    [{ attempts: 2, test: true }, /^There are no attempts left/],
+    [{ attempts: 1, test: false }, /^There are no attempts left/],
+  ])('counts unless it is a test: %j', (known, words) => {
+    const delivery = { state: 'exhausted', reason: 'no_attempts_left', ...known } as const;
+    expect(verdictOf(delivery, [answered(500)]).next?.text).toMatch(words);
+  });
+
   it('was answered with 410, which is told once', () => {
-    const { sentence } = verdictOf({ state: 'exhausted', reason: 'gone', attempts: 1 }, [
-      answered(410),
-    ]);
+    const { sentence, advice, next } = verdictOf(
+      { state: 'exhausted', reason: 'gone', attempts: 1 },
+      [answered(410)],
+    );
     expect(sentence.match(/410/g)).toHaveLength(1);
+    expect([advice, next]).toEqual([undefined, { text: 'Nothing more is sent.' }]);
   });
 
   it.each([
@@ -126,7 +140,10 @@ describe('a delivery that ended without success', () => {
     const verdict = verdictOf({ state, reason, attempts: 0 }, []);
     expect(verdict.sentence).toContain(words);
     expect(verdict.tone).toBe(state === 'exhausted' ? 'bad' : 'neutral');
-    expect(verdict.advice === undefined).toBe(state === 'cancelled');
+    const after = verdictOf({ state, reason, attempts: 1 }, [answered(404)]);
+    expect(after.sentence).toBe('Your server answered 404.');
+    expect(after.next?.text).toContain(words);
+    expect(after.advice === undefined).toBe(state === 'cancelled');
   });
 });
 
@@ -155,4 +172,18 @@ it.each([
   [failed('tls'), 'certificate'],
 ])('advises after %j', (attempt, words) => {
   expect(verdictOf({ state: 'pending', attempts: 1 }, [attempt]).advice).toContain(words);
+});
+
+it('speaks to an operator of a server that is not theirs', () => {
+  const verdict = verdictOf({ state: 'pending', attempts: 1, nextAttemptAt: AT }, [answered(500)]);
+  expect(forOperator(verdict)).toEqual({
+    tone: 'bad',
+    sentence: 'The server answered 500.',
+    advice: 'Check the logs of the server at the time of the attempt.',
+    next: { text: 'Next try', at: AT },
+  });
+  expect(forOperator(verdictOf({ state: 'succeeded', attempts: 1 }, [answered(200)]))).toEqual({
+    tone: 'good',
+    sentence: 'The server accepted this notification with 200 in 45 ms, at the first attempt.',
+  });
 });

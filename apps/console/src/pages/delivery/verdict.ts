@@ -11,10 +11,10 @@ export type Target = Pick<Schemas['Webhook'], 'enabled' | 'paused' | 'health'>;
 export interface Verdict {
   tone: Tone;
   sentence: string;
+  /** Why, or what the customer can do. */
+  advice?: string;
   /** What happens next, and when. */
   next?: { text: string; at?: string };
-  /** What the customer can do. */
-  advice?: string;
 }
 
 type Reason = NonNullable<Delivery['reason']>;
@@ -51,10 +51,7 @@ const ENDINGS: Record<Reason, string> = {
   expired: 'It was given up, because it was as old as events are kept.',
 };
 
-const CAN_REDELIVER = 'Once your server works, redeliver this notification.';
-const CAN_SEND = 'Once your server works, you can send this notification now.';
-const CAN_TEST =
-  'Once your server works, send a test of the subscription: its success closes the circuit.';
+const TEST_ENDED = 'A test is tried once, and its failure does not count against its subscription.';
 
 /**
  * Says what became of a delivery.
@@ -62,80 +59,99 @@ const CAN_TEST =
  * @param target undefined if the subscription was deleted, or is not known
  */
 export function verdictOf(
-  delivery: Pick<Delivery, 'state' | 'reason' | 'attempts' | 'nextAttemptAt'>,
+  delivery: Pick<Delivery, 'state' | 'reason' | 'attempts' | 'nextAttemptAt'> &
+    Partial<Pick<Delivery, 'test'>>,
   attempts: readonly Attempt[],
   target?: Target,
 ): Verdict {
   const last = attempts.at(-1);
-  const history = historyOf(attempts, delivery.attempts);
+  const outcomes = historyOf(attempts, delivery.attempts);
+  const history = outcomes && `Your server ${outcomes}.`;
   const advice = last && adviceFor(last);
   switch (delivery.state) {
     case 'succeeded':
-      return { tone: 'good', sentence: successOf(attempts, delivery.attempts) };
+      return { tone: 'good', ...successOf(attempts, delivery.attempts) };
     case 'pending': {
       const hasFailed = last !== undefined && !isSuccess(last);
-      const isWaiting = hasFailed && delivery.nextAttemptAt !== undefined;
       return {
         tone: hasFailed ? 'bad' : 'waiting',
         sentence: history ?? 'This notification has not been sent yet.',
+        ...advised(advice),
         next: nextOf(delivery),
-        ...advised(advice, isWaiting && CAN_SEND),
       };
     }
     case 'parked':
       return {
         tone: 'waiting',
-        sentence: [history, 'This notification is on hold.'].filter(Boolean).join(' '),
+        sentence: history ?? 'This notification is on hold.',
+        ...advised(waitReason(target) ?? advice ?? (isOpen(target) ? FAILING : undefined)),
         next: waitOf(delivery, target),
-        ...advised(advice, isOpen(target) && !target.paused && CAN_TEST),
       };
     case 'exhausted':
     case 'cancelled': {
-      const ending = delivery.reason && ENDINGS[delivery.reason];
+      const { reason } = delivery;
+      const isTest = delivery.test && reason === 'no_attempts_left' && delivery.attempts <= 1;
+      const ending = isTest ? TEST_ENDED : reason && ENDINGS[reason];
       // The ending already says that it was answered with 410.
-      const before = delivery.reason === 'gone' ? undefined : history;
+      const isTold = reason === 'gone';
       const isBad = delivery.state === 'exhausted';
+      const sentences = [isTold ? undefined : history, ending].filter(Boolean);
       return {
         tone: isBad ? 'bad' : 'neutral',
-        sentence: [before, ending].filter(Boolean).join(' ') || 'This notification has ended.',
-        next: { text: 'Nothing more is sent.' },
-        ...(isBad && advised(advice, CAN_REDELIVER)),
+        sentence: sentences[0] ?? 'This notification has ended.',
+        ...(isBad && !isTold && advised(advice)),
+        next: { text: sentences[1] ?? 'Nothing more is sent.' },
       };
     }
   }
 }
 
+/** The same for an operator, whose server it is not. */
+export function forOperator({ sentence, advice, next, ...others }: Verdict): Verdict {
+  const told = (text: string) => text.replaceAll('Your s', 'The s').replaceAll('your s', 'the s');
+  return {
+    ...others,
+    sentence: told(sentence),
+    ...advised(advice && told(advice)),
+    ...(next && { next: { ...next, text: told(next.text) } }),
+  };
+}
+
 const isSuccess = ({ status = 0 }: Attempt): boolean => status >= 200 && status < 300;
 
-function successOf(attempts: readonly Attempt[], count: number): string {
+function successOf(attempts: readonly Attempt[], count: number) {
   const last = attempts.at(-1);
   const answer = last?.status === undefined ? '' : ` with ${last.status}`;
   const time = last ? ` in ${durationText(last.durationMs)}` : '';
   const which = count <= 1 ? 'the first attempt' : `attempt ${count}`;
   const before = count <= 1 ? undefined : historyOf(attempts.slice(0, -1), count - 1);
-  const success = `Your server accepted this notification${answer}${time}, at ${which}.`;
-  return before === undefined ? success : `${success} Before that: ${before}`;
+  return {
+    sentence: `Your server accepted this notification${answer}${time}, at ${which}.`,
+    ...advised(before && `Before that, it ${before}.`),
+  };
 }
 
 /** Most different outcomes that are told one by one. */
 const MOST_RUNS = 4;
 
-/** `Your server answered 500 four times, then did not answer in time.` */
+/** `answered 500 four times, then did not answer in time` */
 function historyOf(attempts: readonly Attempt[], count: number): string | undefined {
   if (attempts.length === 0) return undefined;
-  const runs: { what: string; times: number }[] = [];
+  const runs: { what: string; gap: string; times: number }[] = [];
   for (const attempt of attempts) {
     const what = outcomeOf(attempt);
     const run = runs.at(-1);
     if (run?.what === what) run.times += 1;
-    else runs.push({ what, times: 1 });
+    else runs.push({ what, gap: attempt.error ? ', ' : ' ', times: 1 });
   }
-  const told = runs.map(({ what, times }) => `${what}${timesText(times)}`);
+  const told = runs.map(({ what, gap, times }) =>
+    times === 1 ? what : `${what}${gap}${WORDS[times] ?? `${times} times`}`,
+  );
   const isLong = told.length > MOST_RUNS;
   const shown = isLong ? [...told.slice(0, 1), 'failed in other ways', ...told.slice(-2)] : told;
   const older =
     count > attempts.length ? ` (the newest ${attempts.length} of ${count} attempts)` : '';
-  return `Your server ${shown.join(', then ')}${older}.`;
+  return `${shown.join(', then ')}${older}`;
 }
 
 /** What the server did: `answered 503`. */
@@ -144,49 +160,45 @@ export function outcomeOf({ status, error }: Pick<Attempt, 'status' | 'error'>):
   return error ? ERRORS[error] : 'did not answer';
 }
 
-const WORDS = ['', '', ' twice', ' three times', ' four times', ' five times', ' six times'];
-
-const timesText = (times: number): string => WORDS[times] ?? ` ${times} times`;
+const WORDS = ['', '', 'twice', 'three times', 'four times', 'five times', 'six times'];
 
 function nextOf({ nextAttemptAt, attempts }: Pick<Delivery, 'nextAttemptAt' | 'attempts'>) {
   if (nextAttemptAt === undefined) return { text: 'An attempt is on its way.' };
-  return { text: attempts === 0 ? 'The first try is' : 'The next try is', at: nextAttemptAt };
+  return { text: attempts === 0 ? 'First try' : 'Next try', at: nextAttemptAt };
 }
 
-/** Why a delivery is parked, and until when. */
+const FAILING = 'Its subscription is failing.';
+
+/** Why a delivery is parked, unless its subscription fails. */
+function waitReason(target: Target | undefined): string | undefined {
+  if (target?.paused) return 'Its subscription is paused.';
+  if (!target || isOpen(target)) return undefined;
+  return 'Your server asked for a break (429 or 503 with Retry-After).';
+}
+
+/** Until when a delivery is parked. */
 function waitOf(
   { attempts, nextAttemptAt }: Pick<Delivery, 'nextAttemptAt' | 'attempts'>,
   target: Target | undefined,
 ): { text: string; at?: string } {
-  if (target?.paused) {
-    return { text: 'Its subscription is paused. It is sent when the subscription is resumed.' };
-  }
+  if (target?.paused) return { text: 'It is sent when the subscription is resumed.' };
   // The two were not read at the same time.
   const until = isOpen(target) ? target.health.until : undefined;
   const at = [nextAttemptAt, until]
     .filter((time) => time !== undefined)
     .sort()
     .at(-1);
-  if (at === undefined) return { text: 'It is sent when its subscription is ready.' };
-  const { text } = nextOf({ attempts, nextAttemptAt: at });
-  return {
-    text: [target && (until === undefined ? HELD : OPEN), text].filter(Boolean).join(' '),
-    at,
-  };
+  return at === undefined
+    ? { text: 'It is sent when its subscription is ready.' }
+    : nextOf({ attempts, nextAttemptAt: at });
 }
-
-const OPEN =
-  'The last attempts to its subscription failed, so nothing is sent to it for now: its circuit is open.';
-const HELD = 'Your server asked for a break (429 or 503 with Retry-After).';
 
 const isOpen = (
   target: Target | undefined,
 ): target is Target & { health: NonNullable<Target['health']> } => target?.health?.state === 'open';
 
-function advised(...sentences: readonly (string | false | undefined)[]): { advice?: string } {
-  const advice = sentences.filter(Boolean).join(' ');
-  return advice === '' ? {} : { advice };
-}
+const advised = (advice: string | undefined): { advice?: string } =>
+  advice === undefined ? {} : { advice };
 
 function adviceFor({ status, error }: Attempt): string | undefined {
   if (error) return ERROR_ADVICE[error];

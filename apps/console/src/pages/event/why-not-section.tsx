@@ -1,3 +1,4 @@
+import { ChevronRight } from 'lucide-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { NameOfApplication } from '../../app/names.js';
@@ -99,6 +100,7 @@ function Group({
       onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
     >
       <summary>
+        <ChevronRight size={14} aria-hidden />
         <span className="strong">{title}</span>{' '}
         <span className="muted">
           · {all.length === 1 ? '1 subscription' : `${all.length} subscriptions`}

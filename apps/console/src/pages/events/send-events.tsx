@@ -34,9 +34,11 @@ export function SendEvents({ events, onSent }: Props) {
   }
   return (
     <>
-      <button type="button" aria-haspopup="dialog" disabled={length === 0} onClick={open}>
-        Send{length > 0 && ` ${length} selected`} …
-      </button>
+      {length > 0 && (
+        <button type="button" aria-haspopup="dialog" onClick={open}>
+          Send {length} selected …
+        </button>
+      )}
       {isOpen && <SendDialog events={events} onSent={close} />}
     </>
   );

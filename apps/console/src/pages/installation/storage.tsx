@@ -1,3 +1,4 @@
+import { ChevronRight } from 'lucide-react';
 import { LocalTime, RelativeTime } from '../../components/time.js';
 import { bytesText } from './bytes-text.js';
 import type { Overview } from './installation.queries.js';
@@ -27,6 +28,7 @@ export function Storage({ overview }: { overview: Overview }) {
       </p>
       <details>
         <summary>
+          <ChevronRight size={14} aria-hidden />
           {partitions.length} days, {bytesText(total)}
         </summary>
         <table className="partitions">

@@ -33,6 +33,7 @@ describe('subscriptions that match', () => {
     [{ text: 'archive' }, [QUIET]],
     [{ state: 'failing' }, [CRM]],
     [{ state: 'paused' }, [QUIET]],
+    [{ state: 'off' }, [OFF]],
     [{ event: 'smsdlr' }, [CRM]],
     [{ resource: 'sms' }, ALL],
     [{ resource: 'transcription' }, [CRM, QUIET, OFF]],
@@ -49,7 +50,7 @@ describe('sorted subscriptions', () => {
   it.each([
     ['name', [BILLING, CRM, QUIET, OFF]],
     ['-name', [OFF, QUIET, CRM, BILLING]],
-    ['state', [OFF, CRM, QUIET, BILLING]],
+    ['state', [CRM, OFF, QUIET, BILLING]],
     ['-delivery', [CRM, BILLING, QUIET, OFF]],
     ['delivery', [BILLING, CRM, QUIET, OFF]],
     ['success', [CRM, BILLING, QUIET, OFF]],
@@ -72,5 +73,5 @@ it('knows every word for a state', () => {
     aSubscription({ enabled: false }),
   ].map((one) => conditionsOf(one, undefined, Date.now())[0].word);
   words.push(conditionsOf(BILLING, soon, Date.now())[0].word);
-  expect(words.toSorted()).toEqual([...STATES].toSorted());
+  expect([...new Set(words)].toSorted()).toEqual([...STATES].toSorted());
 });

@@ -3,9 +3,7 @@ import { conditionsOf } from '../subscription/health.js';
 import type { Subscription } from './subscriptions.queries.js';
 
 /** The words for the state of a subscription in lists, the worst first. */
-export const STATES = [
-  ...['switched off', 'circuit open', 'failing', 'on hold', 'paused', 'healthy', 'off'],
-] as const;
+export const STATES = ['failing', 'on hold', 'paused', 'healthy', 'off'] as const;
 
 /** The value of the filter by application for those of the whole account. */
 export const WHOLE_ACCOUNT = 'none';
@@ -21,7 +19,16 @@ export interface Wanted {
   applicationId?: string;
 }
 
-const wordOf = (one: Subscription): string => conditionsOf(one, undefined, Date.now())[0].word;
+const firstOf = (one: Subscription) => conditionsOf(one, undefined, Date.now())[0];
+const wordOf = (one: Subscription): string => firstOf(one).word;
+
+/** How good its state is; what the service switched off comes right after what fails. */
+function rankOf(one: Subscription): number {
+  const { word, needsAttention } = firstOf(one);
+  return word === 'off' && needsAttention
+    ? STATES.indexOf('failing') + 0.5
+    : (STATES as readonly string[]).indexOf(word);
+}
 
 /** How the attempts of the last 24 hours went, as `99.9%`; undefined without any. */
 export function rateOf({ activity }: Subscription): string | undefined {
@@ -53,7 +60,7 @@ const nameOf = ({ name, targetUrl }: Subscription): string => (name ?? targetUrl
 /** What is compared in each order; undefined comes last, whatever the direction. */
 const ORDERS: Readonly<Record<string, (one: Subscription) => string | number | undefined>> = {
   name: nameOf,
-  state: (one) => (STATES as readonly string[]).indexOf(wordOf(one)),
+  state: rankOf,
   delivery: ({ activity }) => activity?.lastDeliveryAt,
   success: ({ activity: { succeeded, failed } = { succeeded: 0, failed: 0 } }) =>
     succeeded + failed === 0 ? undefined : succeeded / (succeeded + failed),

@@ -9,31 +9,33 @@ import type { Subscription } from './subscriptions.queries.js';
 
 const NAME: Column<Subscription> = {
   name: 'Subscription',
-  width: 'minmax(0, 3fr)',
+  width: 'minmax(0, 2fr)',
   sortsBy: 'name',
   cell: ({ name, targetUrl }) => <bdi className="line strong">{name ?? targetUrl}</bdi>,
 };
 
 const STATE: Column<Subscription> = {
   name: 'State',
-  width: '112px',
+  width: '88px',
   sortsBy: 'state',
   cell: (subscription) => <StatePill subscription={subscription} />,
 };
+
+const resourcesText = (resource: string): string => resource.replaceAll(',', ', ');
 
 const EVENT: Column<Subscription> = {
   name: 'Event',
   width: 'minmax(0, 2fr)',
   cell: ({ event, resource }) => (
-    <span className="line" title={`${event} · ${resource}`}>
-      {event} <span className="muted">· {resource}</span>
+    <span className="line" title={`${event} · ${resourcesText(resource)}`}>
+      {event} <span className="muted">· {resourcesText(resource)}</span>
     </span>
   ),
 };
 
 const TARGET: Column<Subscription> = {
   name: 'Target',
-  width: 'minmax(0, 3fr)',
+  width: 'minmax(0, 4fr)',
   cell: ({ targetUrl }) => <UrlText url={targetUrl} />,
 };
 
@@ -67,7 +69,7 @@ const LAST: Column<Subscription> = {
 
 const SUCCESS: Column<Subscription> = {
   name: 'Success, 24 h',
-  width: '96px',
+  width: '88px',
   isNumber: true,
   sortsBy: 'success',
   cell: (subscription) => <Rate subscription={subscription} />,
@@ -88,7 +90,7 @@ export const COLUMNS = {
         </>
       ),
     },
-    { ...STATE, width: '104px' },
+    { ...STATE, width: '80px' },
     { ...SUCCESS, name: 'Success', width: '68px' },
   ],
 } as const satisfies Record<string, readonly Column<Subscription>[]>;

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { Plus } from 'lucide-react';
 import { Link } from 'wouter';
 import { useApplicationFilter } from '../../app/names.js';
 import { Problem } from '../../app/problem.js';
@@ -35,7 +36,7 @@ export default function SubscriptionsPage() {
       state={<Refresh list={list} />}
       actions={
         <Link href="/subscriptions/new" className="button primary">
-          New subscription
+          <Plus size={15} aria-hidden /> New subscription
         </Link>
       }
     >
