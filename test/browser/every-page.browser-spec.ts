@@ -113,14 +113,19 @@ const PAGES_OF_OPERATORS: Pages = [
   ['locking an account', () => `accounts/${customer.id}`, 'last used', lock],
   ['accounts that are searched', () => 'accounts?search=customer', '1 account'],
   ['an account that is missing', () => 'accounts/nobody', 'There is no such account'],
-  ['an overview without an account', () => 'overview', 'Which account?', openPicker],
+  ['an overview without an account', () => 'overview', 'Which account?', searchAccount],
   ["an account's overview", () => `overview?accountId=${customer.id}`, 'Answer time', openTables],
-  ["an account's deliveries", () => `deliveries?accountId=${customer.id}`, 'cdrCreated · call'],
-  ["another account's delivery", () => `deliveries/${delivery.id}`, '(read-only)'],
+  [
+    "an account's deliveries",
+    () => `deliveries?accountId=${customer.id}`,
+    'cdrCreated · call',
+    openPicker,
+  ],
+  ["another account's delivery", () => `deliveries/${delivery.id}`, '· read-only'],
 ];
 
 async function unfoldDays(page: Page): Promise<void> {
-  await page.getByText(/\d+ days, /).click();
+  await page.getByText('By day', { exact: true }).click();
   await page.getByText('What is stored').waitFor({ state: 'attached' });
 }
 
@@ -128,6 +133,11 @@ async function lock(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'More actions' }).click();
   await page.getByRole('menuitem', { name: 'Lock account' }).click();
   await page.getByRole('dialog').waitFor();
+}
+
+async function searchAccount(page: Page): Promise<void> {
+  await page.getByRole('searchbox', { name: 'Search accounts' }).fill(customer.username);
+  await page.getByText('1 account', { exact: true }).waitFor();
 }
 
 async function openPicker(page: Page): Promise<void> {

@@ -23,7 +23,7 @@ async function signOfLife(kind: 'api' | 'worker', agoS: number): Promise<void> {
 
 it('is where an operator begins, and shows the state of the installation as it changes', async () => {
   const page = await installation.openAs(operator, '');
-  await page.getByText('Data is kept for 30 days.').waitFor();
+  await page.getByText(/^Kept 30 days · Stored /).waitFor();
   expect(page.url()).toMatch(/\/console\/installation$/);
   await signOfLife('api', 0);
   await signOfLife('worker', 0);
@@ -42,7 +42,7 @@ it('is where an operator begins, and shows the state of the installation as it c
   await checks.getByText(/^Partitions to [A-Z][a-z]{2} \d+$/).waitFor();
   await installation.database.query('DELETE FROM processes WHERE id = $1', ['worker-1:7:abcdef']);
   // What this very process uses.
-  const own = page.getByRole('row').filter({ hasText: / %.* MB$/ });
+  const own = page.getByRole('row').filter({ hasText: /\d%.* MB$/ });
   await own.first().waitFor();
 });
 
@@ -61,13 +61,29 @@ it("leads from a failing target to its account's deliveries, which cannot be cha
   expect(await failing.getByRole('cell').last().innerText()).toBe('1');
   await signOfLife('worker', 0);
   await page.getByText('all systems work').waitFor();
+  const setCircuit = (openUntil: string) =>
+    installation.database.query(
+      `UPDATE webhooks SET failing_since = now(), open_until = ${openUntil} WHERE account_id = $1`,
+      [customer.id],
+    );
+  await setCircuit("now() + interval '1 hour'");
+  const nextTry = failing.getByRole('cell').nth(4);
+  await nextTry.getByText(/^in \d+ minutes$/).waitFor();
+  await setCircuit("now() - interval '9 seconds'");
+  await nextTry.getByText('now', { exact: true }).waitFor();
+  await page.setViewportSize({ width: 390, height: 844 });
+  const waiting = (await failing.getByRole('cell').last().boundingBox())!;
+  expect(waiting.x + waiting.width).toBeLessThanOrEqual(390 - 16);
+  await failing.getByText(customer.username).locator('visible=true').waitFor();
+  await page.setViewportSize({ width: 1280, height: 720 });
   await failing.getByRole('link', { name: new URL(targetUrl).host }).click();
   await page.getByText('cdrCreated · call').waitFor();
   expect(page.url()).toContain(`/console/deliveries?accountId=${customer.id}&webhookId=`);
+  await page.getByText('read-only', { exact: true }).waitFor();
   expect(await page.getByRole('button', { name: 'Redeliver' }).count()).toBe(0);
   expect(await page.getByRole('checkbox').count()).toBe(0);
   await page.getByText('cdrCreated · call').click();
-  await page.getByText('(read-only)').waitFor();
+  await page.getByText(`${customer.username} · read-only`).waitFor();
   await page.getByText('out of order').waitFor();
   await page.getByRole('tab', { name: 'Body' }).click();
   await page.getByText('Only its owner can read the subscription').waitFor();

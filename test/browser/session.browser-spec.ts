@@ -118,7 +118,7 @@ describe('the session', () => {
 
   it('is not extended by a page that reads again by itself while nobody uses it', async () => {
     const page = await installation.openAs(await installation.anOperator(), 'installation');
-    await page.getByText('Data is kept for').waitFor();
+    await page.getByText('Kept 30 days').waitFor();
     const nextRead = async () => {
       const request = await page.waitForRequest('**/v1/overview');
       return request.headers()['x-unattended'];

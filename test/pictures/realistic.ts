@@ -408,8 +408,8 @@ async function storeAudit(
     [120, 'webhook.update', at('Billing'), ['targetUrl', 'retry']],
     [70, 'webhook.rotate_secret', at('Billing')],
     [28, 'application.update', applications[1]!, ['voiceUrl']],
-    [5, 'webhook.disable', at('Old CRM')],
-    [3, 'webhook.pause', at('Survey results')],
+    [(now - brokenSince(now)) / HOUR_MS, 'webhook.disable', at('Old CRM')],
+    [0.25, 'webhook.pause', at('Survey results')],
     [0.2, 'webhook.update', at('Data warehouse'), ['headers', 'name']],
   ];
   const ids = await idsFor(

@@ -1,5 +1,7 @@
 import {
   AppWindow,
+  BookOpen,
+  Braces,
   Gauge,
   LayoutDashboard,
   type LucideIcon,
@@ -9,6 +11,12 @@ import {
   Webhook,
   Zap,
 } from 'lucide-react';
+
+/** Of the pages for developers, by name. */
+export const DEVELOPER_ICONS: Readonly<Record<string, LucideIcon>> = {
+  'Receiving guide': BookOpen,
+  'API reference': Braces,
+};
 
 /** By path. */
 export const PAGE_ICONS: Readonly<Record<string, LucideIcon>> = {

@@ -58,12 +58,6 @@ export const PAGES: readonly PageEntry[] = [
     Component: lazy(() => import('../pages/installation/installation-page.js')),
   },
   {
-    path: '/overview',
-    name: 'Overview',
-    byAccount: 'one',
-    Component: OverviewPage,
-  },
-  {
     path: '/accounts',
     name: 'Accounts',
     role: 'platform',
@@ -74,6 +68,12 @@ export const PAGES: readonly PageEntry[] = [
     role: 'platform',
     shows: 'users',
     Component: lazy(() => import('../pages/account/account-page.js')),
+  },
+  {
+    path: '/overview',
+    name: 'Overview',
+    byAccount: 'one',
+    Component: OverviewPage,
   },
   {
     path: '/deliveries',

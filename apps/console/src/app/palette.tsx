@@ -3,6 +3,7 @@ import {
   AppWindow,
   CornerDownLeft,
   type LucideIcon,
+  Plus,
   Search,
   Settings2,
   Users,
@@ -13,7 +14,7 @@ import { type KeyboardEvent, useEffect, useEffectEvent, useId, useState } from '
 import { useLocation } from 'wouter';
 import { Dialog } from '../components/dialog.js';
 import { useNamed } from './names.js';
-import { PAGE_ICONS } from './page-icons.js';
+import { DEVELOPER_ICONS, PAGE_ICONS } from './page-icons.js';
 import { type PageOfResource, pagesOfId } from './resource-ids.js';
 import { Store, useStore } from './store.js';
 
@@ -214,6 +215,7 @@ function OpenPalette({ pages }: { pages: readonly OfferedPage[] }) {
 
 /** Pages have the icons of the side bar. */
 function iconOf({ name, group }: Command, pages: readonly OfferedPage[]): LucideIcon {
+  if (group === 'Actions' && name.startsWith('New ')) return Plus;
   const path = group === 'Pages' ? pages.find((page) => page.name === name)?.path : undefined;
-  return PAGE_ICONS[path ?? ''] ?? GROUPS[group] ?? Zap;
+  return PAGE_ICONS[path ?? ''] ?? DEVELOPER_ICONS[name] ?? GROUPS[group] ?? Zap;
 }

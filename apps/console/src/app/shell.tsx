@@ -4,7 +4,7 @@ import { Suspense, useEffect, useState } from 'react';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
 import { Dialog } from '../components/dialog.js';
 import { Mark } from '../components/mark.js';
-import { Notice } from '../components/notice.js';
+import { Notice, Pill } from '../components/notice.js';
 import { BesideTitle, Page } from '../components/page.js';
 import { SkeletonPage } from '../components/skeleton.js';
 import { Toasts } from '../components/toast.js';
@@ -127,12 +127,21 @@ function TopBar({ pages }: { pages: readonly PageEntry[] }) {
 /** Another id is another page, with its own state. */
 function Shown({ page, params }: { page: PageEntry; params: Record<string, string> }) {
   const { role } = useUser();
-  const { accountId } = useAccountShown();
+  const { accountId, isOwn } = useAccountShown();
   const isPicked = page.byAccount !== undefined && role === 'platform';
   const isOne = page.byAccount === 'one';
   if (isPicked && isOne && accountId === undefined) return <PickAccount page={page} />;
   return (
-    <BesideTitle value={isPicked && <AccountPicker none={isOne ? 'None' : 'All accounts'} />}>
+    <BesideTitle
+      value={
+        isPicked && (
+          <>
+            <AccountPicker none={isOne ? 'None' : 'All accounts'} />
+            {accountId !== undefined && !isOwn && <Pill tone="neutral">read-only</Pill>}
+          </>
+        )
+      }
+    >
       <page.Component key={Object.values(params).join('/')} params={params} />
     </BesideTitle>
   );

@@ -236,7 +236,7 @@ it('takes few locks to count, start and carry out a replay of all days, and rele
   const [, carryOut] = withTask((tasks) => new DeliveryReplayer(tasks, statements, days));
   let replay: unknown;
   const all = await overBound(async () => {
-    expect(await store.count(account, filter)).toBe(AGES.length);
+    expect((await store.count(account, filter)).deliveries).toBe(AGES.length);
     const id = await transactions.run(() => store.start(account, filter));
     await carryOut();
     replay = await store.find(id!, account);

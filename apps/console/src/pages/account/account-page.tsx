@@ -1,3 +1,4 @@
+import '../subscription/subscription.css';
 import './account.css';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -12,7 +13,7 @@ import { Menu } from '../../components/menu.js';
 import { Pill } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
 import { showToast } from '../../components/toast.js';
-import { LocalTime, RelativeTime } from '../../components/time.js';
+import { DayOfYear, RelativeTime } from '../../components/time.js';
 import { type Account, useAccountChanges } from './account.queries.js';
 import { Credentials } from './credentials.js';
 
@@ -21,7 +22,7 @@ const PAGES = {
   overview: 'Overview',
   deliveries: 'Deliveries',
   events: 'Events',
-  audit: 'Audit',
+  audit: 'Audit log',
 } as const;
 
 /** One user, with its credentials. */
@@ -77,7 +78,7 @@ function Shown({ account }: { account: Account }) {
         <>
           <span className="account-pages">
             {Object.entries(PAGES).map(([page, name]) => (
-              <Link key={page} href={`/${page}?accountId=${id}`} className="button">
+              <Link key={page} href={`/${page}?accountId=${id}`}>
                 {name}
               </Link>
             ))}
@@ -89,26 +90,22 @@ function Shown({ account }: { account: Account }) {
         </>
       }
     >
-      <dl className="card account-facts">
-        <div>
-          <dt>Id</dt>
-          <dd>{id}</dd>
-        </div>
-        <div>
-          <dt>Role</dt>
-          <dd title={role}>{ROLES[role]}</dd>
-        </div>
-        <div>
-          <dt>Created</dt>
-          <dd>
-            <LocalTime at={joinDate} />
-          </dd>
-        </div>
-        <div>
-          <dt>Last login</dt>
-          <dd>{lastUsedAt === undefined ? 'never' : <RelativeTime at={lastUsedAt} />}</dd>
-        </div>
-      </dl>
+      <p className="about">
+        <span>id {id}</span>
+        <span title={role}>{ROLES[role]}</span>
+        <span>
+          created <DayOfYear at={joinDate} />
+        </span>
+        <span>
+          {lastUsedAt === undefined ? (
+            'never logged in'
+          ) : (
+            <>
+              last login <RelativeTime at={lastUsedAt} />
+            </>
+          )}
+        </span>
+      </p>
       <Credentials account={account} changes={changes} />
       {isAsked && (
         <Confirm

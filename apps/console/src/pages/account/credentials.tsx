@@ -4,7 +4,7 @@ import { useHasDraft } from '../../app/drafts.js';
 import { useCommands } from '../../app/palette.js';
 import { Confirm } from '../../components/confirm.js';
 import { PasswordOnce } from '../../components/password-once.js';
-import { LocalTime, RelativeTime, useNow } from '../../components/time.js';
+import { DayOfYear, RelativeTime, useNow } from '../../components/time.js';
 import { Pill } from '../../components/notice.js';
 import type { Account, Credential, useAccountChanges } from './account.queries.js';
 import { NewCredential } from './new-credential.js';
@@ -37,7 +37,7 @@ export function Credentials({
         <header>
           <h2 id="credentials">Credentials</h2>
           <span className="actions">
-            <button type="button" onClick={open}>
+            <button type="button" className="small" onClick={open}>
               Add a credential
             </button>
           </span>
@@ -68,7 +68,7 @@ export function Credentials({
                   <tr key={credential.id}>
                     <td>{credential.id}</td>
                     <td className="muted wide">
-                      <LocalTime at={credential.createdAt} />
+                      <DayOfYear at={credential.createdAt} />
                     </td>
                     <td className="muted">
                       {credential.lastUsedAt === undefined ? (

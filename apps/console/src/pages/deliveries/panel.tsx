@@ -7,6 +7,7 @@ import {
   DeliveryDetails,
   useDelivery,
   useOwner,
+  Whose,
 } from '../delivery/delivery-details.js';
 import type { Delivery } from '../delivery/delivery.queries.js';
 import { StatePill } from './state-pill.js';
@@ -65,6 +66,7 @@ export function Panel({
       </header>
       <div className="inside">
         <Problem error={error} />
+        {data && <Whose delivery={data} />}
         {data && <DeliveryDetails key={data.id} delivery={data} />}
       </div>
     </aside>

@@ -8,7 +8,7 @@ import { useUser } from '../../app/session.js';
 import { useStream } from '../../app/stream.js';
 import { Confirm } from '../../components/confirm.js';
 import { Menu, type MenuItem } from '../../components/menu.js';
-import { Notice } from '../../components/notice.js';
+import { Notice, Pill } from '../../components/notice.js';
 import { LocalTime, RelativeTime } from '../../components/time.js';
 import { useSendNow } from '../deliveries/send-now.queries.js';
 import { canBeSent, isFinished } from '../deliveries/states.js';
@@ -61,8 +61,32 @@ export function useOwner({ eventId }: Delivery) {
   return { event, accountId, isOwn: role !== 'platform' || accountId === String(userId) };
 }
 
+/** Whose delivery it is, for the platform. */
+export function Whose({ delivery }: { delivery: Delivery }) {
+  const { role } = useUser();
+  const { accountId, isOwn } = useOwner(delivery);
+  if (role !== 'platform') return null;
+  return (
+    <p>
+      <Pill tone="neutral">
+        <span>
+          {accountId === undefined ? (
+            '…'
+          ) : (
+            <Link href={`/accounts/${accountId}`}>
+              <AccountName id={accountId} />
+            </Link>
+          )}{' '}
+          · {isOwn ? 'yours' : 'read-only'}
+        </span>
+      </Pill>
+    </p>
+  );
+}
+
 /** What became of a delivery, its attempts, and what was sent. */
 export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
+  const { role } = useUser();
   const { id, state, attemptLog, webhookId } = delivery;
   const hasMore = delivery.attempts > attemptLog.length;
   const [wantsAll, setWantsAll] = useState(false);
@@ -70,7 +94,6 @@ export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
     ...attemptsQuery(id),
     ...(!(wantsAll && hasMore) && { queryFn: skipToken }),
   });
-  const { role } = useUser();
   const { event, accountId, isOwn } = useOwner(delivery);
   const { data: of } = useQuery({
     ...webhookQuery(webhookId),
@@ -90,17 +113,6 @@ export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
     attempts.length > 0 && (of?.webhook?.updatedAt ?? '') > (attempts.at(-1)?.at ?? '');
   return (
     <div className="delivery">
-      {role === 'platform' && (
-        <p className="whose">
-          Account{' '}
-          {accountId !== undefined && (
-            <Link href={`/accounts/${accountId}`}>
-              <AccountName id={accountId} />
-            </Link>
-          )}
-          {isOwn ? ' (yours)' : ' (read-only)'}
-        </p>
-      )}
       <section className="verdict" aria-label="What became of it">
         <Notice tone={verdict.tone}>
           <p className="strong">{verdict.sentence}</p>

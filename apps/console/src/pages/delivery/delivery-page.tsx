@@ -3,7 +3,13 @@ import { Unavailable } from '../../app/problem.js';
 import { Page } from '../../components/page.js';
 import { localText } from '../../components/time.js';
 import { StatePill } from '../deliveries/state-pill.js';
-import { DeliveryActions, DeliveryDetails, useDelivery, useOwner } from './delivery-details.js';
+import {
+  DeliveryActions,
+  DeliveryDetails,
+  useDelivery,
+  useOwner,
+  Whose,
+} from './delivery-details.js';
 import type { Delivery } from './delivery.queries.js';
 
 /** One delivery, as a page. */
@@ -30,7 +36,12 @@ function Shown({ delivery }: { delivery: Delivery }) {
           Deliveries
         </Link>
       }
-      state={<StatePill delivery={delivery} />}
+      state={
+        <>
+          <StatePill delivery={delivery} />
+          <Whose delivery={delivery} />
+        </>
+      }
       actions={<DeliveryActions delivery={delivery} isOwn={isOwn} />}
     >
       <div className="delivery-page">

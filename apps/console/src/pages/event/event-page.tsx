@@ -135,6 +135,8 @@ function Facts({ report }: { report: Report }) {
       <dd>
         {applicationId === undefined ? (
           '–'
+        ) : isForeign ? (
+          applicationId
         ) : (
           <Link href={`/applications/${applicationId}`}>
             <bdi>

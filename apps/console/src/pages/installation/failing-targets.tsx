@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { AccountName } from '../../app/account-name.js';
 import { AnswerCode } from '../../components/answer-code.js';
-import { RelativeTime } from '../../components/time.js';
+import { ClockTime, RelativeTime, useNow } from '../../components/time.js';
 import { lastProblemQuery, type Overview } from './installation.queries.js';
 
 /** The API shows no more. */
@@ -29,7 +29,9 @@ export function FailingTargets({ failing }: Pick<Overview, 'failing'>) {
             <thead>
               <tr>
                 <th scope="col">Host</th>
-                <th scope="col">Account</th>
+                <th scope="col" className="wide">
+                  Account
+                </th>
                 <th scope="col">Problem</th>
                 <th scope="col" className="wide">
                   Failing since
@@ -68,8 +70,11 @@ function Target({ target }: { target: Overview['failing'][number] }) {
           <bdi>{host}</bdi>
           <bdi className="muted wide">{pathname}</bdi>
         </Link>
+        <span className="of-account quiet">
+          <AccountName id={accountId} />
+        </span>
       </td>
-      <td>
+      <td className="wide">
         <Link href={`/accounts/${accountId}`}>
           <AccountName id={accountId} />
         </Link>
@@ -78,10 +83,10 @@ function Target({ target }: { target: Overview['failing'][number] }) {
         <LastProblem webhookId={webhookId} />
       </td>
       <td className="muted wide">
-        <RelativeTime at={failingSince} />
+        <ClockTime at={failingSince} />
       </td>
       <td className="muted wide">
-        {openUntil === undefined ? 'on schedule' : <RelativeTime at={openUntil} />}
+        {openUntil === undefined ? 'on schedule' : <NextTry at={openUntil} />}
       </td>
       <td className="number">
         {waiting.toLocaleString('en')}
@@ -89,6 +94,11 @@ function Target({ target }: { target: Overview['failing'][number] }) {
       </td>
     </tr>
   );
+}
+
+function NextTry({ at }: { at: string }) {
+  const isDue = useNow((now) => Date.parse(at) <= now);
+  return isDue ? 'now' : <RelativeTime at={at} />;
 }
 
 function LastProblem({ webhookId }: { webhookId: string }) {

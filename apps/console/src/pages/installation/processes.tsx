@@ -64,7 +64,7 @@ export function Processes({ workers, apis }: Pick<Overview, 'workers' | 'apis'>)
                 </td>
                 <td className="number">{one.inFlight ?? '–'}</td>
                 <td className="number">
-                  {one.cpuPercent === undefined ? '–' : `${one.cpuPercent} %`}
+                  {one.cpuPercent === undefined ? '–' : `${one.cpuPercent}%`}
                 </td>
                 <td className="number">
                   {one.memoryBytes === undefined ? '–' : bytesText(one.memoryBytes)}

@@ -1,5 +1,5 @@
 import { ChevronRight } from 'lucide-react';
-import { LocalTime, RelativeTime } from '../../components/time.js';
+import { Day } from '../../components/time.js';
 import { bytesText } from './bytes-text.js';
 import type { Overview } from './installation.queries.js';
 
@@ -7,8 +7,8 @@ const KINDS = ['events', 'deliveries', 'attempts'] as const;
 
 /** What is stored for each day, and what is removed next. */
 export function Storage({ overview }: { overview: Overview }) {
-  const { partitions, retention, schemaVersion } = overview;
-  const { days, nextDay, nextAt } = retention;
+  const { partitions, retention } = overview;
+  const { days, nextAt } = retention;
   const total = partitions.reduce(
     (sum, each) => sum + KINDS.reduce((ofDay, kind) => ofDay + each[kind], 0),
     0,
@@ -17,19 +17,17 @@ export function Storage({ overview }: { overview: Overview }) {
     <section className="card storage" aria-labelledby="storage">
       <h2 id="storage">Storage</h2>
       <p>
-        Data is kept for {days} days.
-        {nextDay !== undefined && nextAt !== undefined && (
+        Kept {days} days · Stored {bytesText(total)} in {partitions.length} days
+        {nextAt !== undefined && (
           <>
             {' '}
-            The data of {nextDay} goes next, <RelativeTime at={nextAt} /> (<LocalTime at={nextAt} />
-            ).
+            · Next removal <Day at={nextAt} />
           </>
         )}
       </p>
       <details>
         <summary>
-          <ChevronRight size={14} aria-hidden />
-          {partitions.length} days, {bytesText(total)}
+          <ChevronRight size={14} aria-hidden /> By day
         </summary>
         <table className="partitions">
           <caption className="hidden">What is stored, by day in UTC</caption>
@@ -55,9 +53,6 @@ export function Storage({ overview }: { overview: Overview }) {
           </tbody>
         </table>
       </details>
-      <p className="quiet">
-        Version of the database: <code>{schemaVersion}</code>
-      </p>
     </section>
   );
 }
