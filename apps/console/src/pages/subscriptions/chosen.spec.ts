@@ -72,5 +72,5 @@ it('knows every word for a state', () => {
     aSubscription({ enabled: false }),
   ].map((one) => conditionsOf(one, undefined, Date.now())[0].word);
   words.push(conditionsOf(BILLING, soon, Date.now())[0].word);
-  expect(words.toSorted()).toEqual([...STATES].toSorted());
+  expect([...new Set(words)].toSorted()).toEqual([...STATES].toSorted());
 });

@@ -3,9 +3,7 @@ import { conditionsOf } from '../subscription/health.js';
 import type { Subscription } from './subscriptions.queries.js';
 
 /** The words for the state of a subscription in lists, the worst first. */
-export const STATES = [
-  ...['switched off', 'circuit open', 'failing', 'on hold', 'paused', 'healthy', 'off'],
-] as const;
+export const STATES = ['failing', 'held', 'paused', 'healthy', 'off'] as const;
 
 /** The value of the filter by application for those of the whole account. */
 export const WHOLE_ACCOUNT = 'none';
@@ -21,7 +19,7 @@ export interface Wanted {
   applicationId?: string;
 }
 
-const wordOf = (one: Subscription): string => conditionsOf(one, undefined, Date.now())[0].word;
+const conditionOf = (one: Subscription) => conditionsOf(one, undefined, Date.now())[0];
 
 /** How the attempts of the last 24 hours went, as `99.9%`; undefined without any. */
 export function rateOf({ activity }: Subscription): string | undefined {
@@ -39,7 +37,7 @@ export function matching(
   return subscriptions.filter(
     (one) =>
       `${one.name ?? ''}\n${one.targetUrl}`.toLowerCase().includes(words) &&
-      (state === undefined || wordOf(one) === state) &&
+      (state === undefined || conditionOf(one).word === state) &&
       (event === undefined || one.event === event) &&
       (resource === undefined ||
         one.resource === 'all' ||
@@ -48,12 +46,18 @@ export function matching(
   );
 }
 
+/** What the service has switched off comes first, and what its owner has, last. */
+function rankOf(one: Subscription): number {
+  const { word, needsAttention } = conditionOf(one);
+  return word === 'off' && needsAttention ? -1 : (STATES as readonly string[]).indexOf(word);
+}
+
 const nameOf = ({ name, targetUrl }: Subscription): string => (name ?? targetUrl).toLowerCase();
 
 /** What is compared in each order; undefined comes last, whatever the direction. */
 const ORDERS: Readonly<Record<string, (one: Subscription) => string | number | undefined>> = {
   name: nameOf,
-  state: (one) => (STATES as readonly string[]).indexOf(wordOf(one)),
+  state: rankOf,
   delivery: ({ activity }) => activity?.lastDeliveryAt,
   success: ({ activity: { succeeded, failed } = { succeeded: 0, failed: 0 } }) =>
     succeeded + failed === 0 ? undefined : succeeded / (succeeded + failed),
