@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Schemas } from '#libs/client';
 import { freePort } from '#tools/net';
-import { ConsoleInstallation, type Customer } from '../support/console.js';
+import { ConsoleInstallation, type Customer, overflowOf } from '../support/console.js';
 
 let installation: ConsoleInstallation;
 let customer: Customer;
@@ -109,9 +109,14 @@ describe('the health of a subscription', () => {
     await health.getByText('notifications are held back until it works again').waitFor();
     await health.getByText(/Next try in \d+ seconds, at/).waitFor();
     await health.getByText('Last failure 500').waitFor();
-    await health.getByText(/Switched off on \w+ \d+ unless an attempt succeeds/).waitFor();
+    await health.getByText(/Off on \w+ \d+ unless it recovers/).waitFor();
     await page.locator('.heading .pill', { hasText: 'failing' }).waitFor();
     installation.receiver.answering = (_, response) => response.end();
+    // Only once: it is in the menu, too.
+    expect(await page.getByRole('button', { name: 'Send test' }).count()).toBe(1);
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Send test' }).waitFor();
+    await page.keyboard.press('Escape');
     await health.getByRole('button', { name: 'Send test' }).click();
     await page.getByText('Your server accepted this notification').waitFor();
     await page.goBack();
@@ -199,6 +204,18 @@ describe('the secret of a subscription', () => {
     await page.getByText('The subscription is saved.').waitFor();
     return (await stored()).publicKey;
   }
+});
+
+it('shows the lines of a receiver as they are, on a page that does not scroll sideways', async () => {
+  const viewport = { width: 360, height: 700 };
+  const path = `subscriptions/${webhook}?tab=receiver`;
+  const page = await installation.openAs(customer, path, { viewport });
+  const program = page.getByRole('region', { name: 'A receiver in Node.js' });
+  await program.focus();
+  await page.keyboard.press('ArrowRight');
+  const scrolled = () => page.evaluate('document.activeElement.scrollLeft');
+  await expect.poll(scrolled).toBeGreaterThan(0);
+  expect(await overflowOf(page)).toBeLessThanOrEqual(0);
 });
 
 describe('the receiver of a subscription', () => {

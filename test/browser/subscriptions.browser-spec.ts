@@ -169,11 +169,25 @@ describe('a new subscription', () => {
     const application = await anApplication();
     for (let n = 0; n < 10; n += 1) await installation.aSubscription(customer);
     const page = await installation.openAs(customer, 'subscriptions/new');
-    await page.getByText('10 of 10 subscriptions: that is the limit.').waitFor();
+    const limit = page.getByText('10 of 10 subscriptions');
+    await limit.waitFor();
+    expect(await limit.allTextContents()).toEqual([
+      'The whole account has 10 of 10 subscriptions: choose an application, or delete one.',
+    ]);
     expect(await page.getByRole('button', { name: 'Create' }).isDisabled()).toBe(true);
     await page.getByLabel('Application', { exact: true }).selectOption(application);
     await page.getByText('0 of 10 subscriptions.').waitFor();
     expect(await page.getByRole('button', { name: 'Create' }).isEnabled()).toBe(true);
+    const { url } = installation.receiver;
+    for (let n = 0; n < 10; n += 1) {
+      const body = { event: 'smsdlr', resource: 'sms', targetUrl: url };
+      await customer.client.post(`/v1/applications/${application}/webhooks`, body);
+    }
+    await page.reload();
+    await page.getByText('This application has 10 of 10 subscriptions').waitFor();
+    expect(await page.getByRole('button', { name: 'Create' }).isDisabled()).toBe(true);
+    await page.locator('.heading').getByRole('link', { name: 'Subscriptions' }).click();
+    await page.getByRole('heading', { name: 'Subscriptions' }).waitFor();
   });
 });
 

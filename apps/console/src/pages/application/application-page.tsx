@@ -67,16 +67,16 @@ function Shown({ application, version }: { application: Application; version: st
         </button>
       }
     >
-      <p className="about">
+      <p className={tab === 'settings' ? 'about on-wide' : 'about'}>
         <bdi className="mono">{voiceUrl ?? messagingUrl}</bdi>
         <span>{application.apiType}</span>
-        <span>
+        <span className="on-wide">
           since <Day at={application.createdAt} />
         </span>
         <span>
           changed <RelativeTime at={application.updatedAt} />
         </span>
-        <span>id {id}</span>
+        <span className="on-wide">id {id}</span>
         <Link href={`/deliveries?applicationId=${id}`}>its deliveries</Link>
       </p>
       <nav className="tabs" aria-label="Parts of the application">

@@ -161,7 +161,7 @@ function Facts({ report }: { report: Report }) {
       <dd>
         <LocalTime at={createdAt} /> (<RelativeTime at={createdAt} />)
       </dd>
-      <dt>ID</dt>
+      <dt>Id</dt>
       <dd>
         <code>{id}</code>
       </dd>

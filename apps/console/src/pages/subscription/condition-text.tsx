@@ -34,7 +34,7 @@ export function Moments({
       </span>
       {warning?.at !== undefined && (
         <span>
-          {warning.text} <Day at={warning.at} /> unless an attempt succeeds
+          {warning.text} <Day at={warning.at} /> unless it recovers
         </span>
       )}
     </p>
@@ -64,7 +64,13 @@ export function useLastFailure(webhookId: string) {
 function LastFailure({ webhookId }: { webhookId: string }) {
   const data = useLastFailure(webhookId);
   // So that nothing moves when it is known.
-  if (data === undefined) return <span className="to-come">Last failure 500</span>;
+  if (data === undefined) {
+    return (
+      <span className="to-come">
+        Last failure <AnswerCode status={500} />
+      </span>
+    );
+  }
   return (
     data && (
       <span>

@@ -70,6 +70,7 @@ function Step({ of: { id, enabled, disabledAt } }: { of: Subscription }) {
     return (
       <button
         type="button"
+        className="primary"
         disabled={test.isPending}
         onClick={() =>
           test.mutate(undefined, { onSuccess: (made) => navigate(`/deliveries/${idOf(made)}`) })

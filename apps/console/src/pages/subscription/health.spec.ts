@@ -68,8 +68,8 @@ describe('a hold', () => {
 
   it('ends by itself', () => {
     const [first] = conditionsOf(failing, LATER, NOW);
-    expect(first).toMatchObject({ word: 'on hold', next: { at: LATER } });
-    expect(words(failing, LATER)).toEqual(['on hold', 'failing']);
+    expect(first).toMatchObject({ word: 'held', next: { at: LATER } });
+    expect(words(failing, LATER)).toEqual(['held', 'failing']);
     expect(words(failing, LATER, Date.parse(LATER))).toEqual(['failing']);
   });
 

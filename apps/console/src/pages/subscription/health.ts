@@ -105,7 +105,7 @@ function openCircuit(health: Health, isWaiting: boolean, paused = false): Condit
     sentence: 'Your server keeps failing, so notifications are held back until it works again.',
     ...since(health),
     next: nextTry(isWaiting ? until : undefined, paused),
-    ...(disablesAt !== undefined && { warning: { text: 'Switched off on', at: disablesAt } }),
+    ...(disablesAt !== undefined && { warning: { text: 'Off on', at: disablesAt } }),
   };
 }
 
@@ -119,7 +119,7 @@ function nextTry(at: string | undefined, paused: boolean): Moment {
 function held(until: string): Condition {
   return {
     tone: 'waiting',
-    word: 'on hold',
+    word: 'held',
     needsAttention: false,
     sentence: 'Your server asked for a break, with a 429 or 503 and Retry-After.',
     next: { text: 'Sending resumes', at: until },

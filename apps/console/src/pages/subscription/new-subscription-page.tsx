@@ -1,19 +1,17 @@
-import './subscription.css';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { idOf } from '#libs/client';
 import { type SubmitEvent, useState } from 'react';
-import { useLocation, useSearchParams } from 'wouter';
+import { Link, useLocation, useSearchParams } from 'wouter';
 import { faultsOf, otherProblem } from '../../app/api.js';
 import { useEditing } from '../../app/editing.js';
 import { useFaultFocus } from '../../app/fault-focus.js';
 import { Field } from '../../components/field.js';
 import { FormFoot } from '../../components/form.js';
-import { Notice } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
 import { applicationsQuery } from '../applications/applications.queries.js';
 import { EVENT_KINDS } from '../subscriptions/event-kinds.js';
-import { isFull, roomText } from '../subscriptions/limits.js';
+import { fullText, isFull, roomText } from '../subscriptions/limits.js';
 import { subscriptionsAt } from '../subscriptions/subscriptions.queries.js';
 import { SubscriptionFields } from './fields.js';
 import { useCreateSubscription } from './subscription.queries.js';
@@ -63,17 +61,16 @@ export default function NewSubscriptionPage() {
     create.reset();
   }
 
-  const room = present && roomText(present.length);
   return (
-    <Page title="New subscription">
+    <Page
+      title="New subscription"
+      crumb={
+        <Link href="/subscriptions" className="crumb">
+          Subscriptions
+        </Link>
+      }
+    >
       <form ref={element} className="settings" onSubmit={submit} noValidate>
-        <div role="status">
-          {hasNoRoom && (
-            <div className="no-room">
-              <Notice tone="waiting">{room}</Notice>
-            </div>
-          )}
-        </div>
         <SubscriptionFields
           values={form.values}
           faults={{ ...faultsOf(create.error, FORM_LABELS), ...own }}
@@ -81,7 +78,8 @@ export default function NewSubscriptionPage() {
           application={
             <Level
               applicationId={applicationId}
-              hint={hasNoRoom ? 'There is no room here.' : (room ?? '…')}
+              hint={hasNoRoom ? undefined : present ? roomText(present.length) : '…'}
+              error={hasNoRoom ? fullText(applicationId) : undefined}
               onChange={choose}
             />
           }
@@ -105,17 +103,19 @@ export default function NewSubscriptionPage() {
 function Level({
   applicationId,
   hint,
+  error,
   onChange,
 }: {
   applicationId: string;
-  hint: string;
+  hint: string | undefined;
+  error: string | undefined;
   onChange: (applicationId: string) => void;
 }) {
   const { data } = useInfiniteQuery(applicationsQuery);
   const applications = data?.pages.flatMap(({ rows }) => rows) ?? [];
   const isListed = applicationId === '' || applications.some(({ id }) => id === applicationId);
   return (
-    <Field label="Application" hint={hint}>
+    <Field label="Application" hint={hint} error={error}>
       <select value={applicationId} onChange={({ target }) => onChange(target.value)}>
         <option value="">All: the whole account</option>
         {!isListed && <option value={applicationId}>application {applicationId}</option>}

@@ -12,10 +12,10 @@ const VARIABLES: Record<Signature, string> = {
 export function ReceiverSection({ signature }: { signature: Signature }) {
   return (
     <section className="card" aria-labelledby="receiver">
-      <header>
-        <h2 id="receiver">Receiver code</h2>
-      </header>
       <div className="inside">
+        <h2 id="receiver" className="hidden">
+          Receiver code
+        </h2>
         <p>
           A complete program that verifies <code>webhook-id</code>, <code>webhook-timestamp</code>{' '}
           and <code>webhook-signature</code>, and answers genuine notifications with 204. Verify the
@@ -53,7 +53,7 @@ function Program({
         </span>
         <CopyButton label="Copy the program" text={text} />
       </div>
-      <pre tabIndex={0} aria-label={`A receiver in ${language}`}>
+      <pre className="program" role="region" tabIndex={0} aria-label={`A receiver in ${language}`}>
         {text}
       </pre>
     </>

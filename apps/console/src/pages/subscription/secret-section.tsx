@@ -40,10 +40,10 @@ export function SecretSection({ subscription }: { subscription: Subscription }) 
   const key = publicKey ?? secret;
   return (
     <section className="card secret" aria-labelledby="secret">
-      <header>
-        <h2 id="secret">{publicKey === undefined ? 'Signing secret' : 'Public key'}</h2>
-      </header>
       <div className="inside">
+        <h2 id="secret" className="hidden">
+          {publicKey === undefined ? 'Signing secret' : 'Public key'}
+        </h2>
         <p>Your server verifies the signature of each notification with this {what}.</p>
         <p className="key">
           <code>{key ?? 'whsec_••••••••••••••••'}</code>

@@ -65,7 +65,9 @@ function ShownPage({ shown }: { shown: Shown }) {
   const [search] = useSearchParams();
   const named = search.get('tab');
   const tab = isTab(named) ? named : 'activity';
-  const [{ tone, word }] = useConditions(webhook);
+  const conditions = useConditions(webhook);
+  const [{ tone, word }] = conditions;
+  const needsAttention = conditions.some((condition) => condition.needsAttention);
   const { id, applicationId, event, resource, targetUrl } = webhook;
   const isEdited = useHasDraft(EDITED);
   const title = webhook.name ?? targetUrl;
@@ -79,9 +81,9 @@ function ShownPage({ shown }: { shown: Shown }) {
         </Link>
       }
       state={<Pill tone={tone}>{word}</Pill>}
-      actions={<Actions shown={shown} />}
+      actions={<Actions shown={shown} needsAttention={needsAttention} />}
     >
-      <p className="about">
+      <p className={tab === 'settings' ? 'about on-wide' : 'about'}>
         <bdi className="mono">{targetUrl}</bdi>
         <span>
           {event} · {resource.replaceAll(',', ', ')}
@@ -93,10 +95,10 @@ function ShownPage({ shown }: { shown: Shown }) {
             <ApplicationName id={applicationId} />
           </Link>
         )}
-        <span>
+        <span className="on-wide">
           since <Day at={webhook.createdAt} />
         </span>
-        <span>id {id}</span>
+        <span className="on-wide">id {id}</span>
       </p>
       {isNew && <MissedBefore subscription={webhook} />}
       <HealthSection subscription={webhook} />
@@ -157,7 +159,13 @@ function Part({ tab, shown }: { tab: TabName; shown: Shown }) {
 }
 
 /** What can be done with the whole subscription: buttons, and actions in the palette. */
-function Actions({ shown: { webhook, version } }: { shown: Shown }) {
+function Actions({
+  shown: { webhook, version },
+  needsAttention,
+}: {
+  shown: Shown;
+  needsAttention: boolean;
+}) {
   const { id, enabled, paused = false, disabledReason } = webhook;
   const [asked, setAsked] = useState<'off' | 'delete'>();
   const [, navigate] = useLocation();
@@ -175,6 +183,8 @@ function Actions({ shown: { webhook, version } }: { shown: Shown }) {
   const second = paused
     ? { name: 'Resume', run: () => pause.mutate(false), isDisabled: pause.isPending }
     : { name: 'Pause', run: () => pause.mutate(true), isDisabled: pause.isPending };
+  // If it fails, the callout has the button.
+  const isTestInCallout = enabled && needsAttention;
   const rare = [
     ...(enabled ? [{ name: 'Switch off', run: () => setAsked('off') }] : []),
     { name: 'Delete', run: () => setAsked('delete'), isDangerous: true },
@@ -192,16 +202,18 @@ function Actions({ shown: { webhook, version } }: { shown: Shown }) {
           {second.name}
         </button>
       )}
-      <Menu label="More actions" items={rare} />
-      <button
-        type="button"
-        // If the service switched it off, the step to take is in the callout.
-        className={disabledReason === undefined ? 'primary' : undefined}
-        disabled={main.isDisabled}
-        onClick={main.run}
-      >
-        <main.Icon size={15} aria-hidden /> {main.name}
-      </button>
+      <Menu label="More actions" items={isTestInCallout ? [main, ...rare] : rare} />
+      {!isTestInCallout && (
+        <button
+          type="button"
+          // If the service switched it off, the step to take is in the callout.
+          className={disabledReason === undefined ? 'primary' : undefined}
+          disabled={main.isDisabled}
+          onClick={main.run}
+        >
+          <main.Icon size={15} aria-hidden /> {main.name}
+        </button>
+      )}
       {asked === 'off' && (
         <Confirm
           label="Switch this subscription off?"

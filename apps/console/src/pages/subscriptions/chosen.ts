@@ -3,7 +3,7 @@ import { conditionsOf } from '../subscription/health.js';
 import type { Subscription } from './subscriptions.queries.js';
 
 /** The words for the state of a subscription in lists, the worst first. */
-export const STATES = ['failing', 'on hold', 'paused', 'healthy', 'off'] as const;
+export const STATES = ['failing', 'paused', 'healthy', 'off'] as const;
 
 /** The value of the filter by application for those of the whole account. */
 export const WHOLE_ACCOUNT = 'none';
@@ -19,16 +19,7 @@ export interface Wanted {
   applicationId?: string;
 }
 
-const firstOf = (one: Subscription) => conditionsOf(one, undefined, Date.now())[0];
-const wordOf = (one: Subscription): string => firstOf(one).word;
-
-/** How good its state is; what the service switched off comes right after what fails. */
-function rankOf(one: Subscription): number {
-  const { word, needsAttention } = firstOf(one);
-  return word === 'off' && needsAttention
-    ? STATES.indexOf('failing') + 0.5
-    : (STATES as readonly string[]).indexOf(word);
-}
+const conditionOf = (one: Subscription) => conditionsOf(one, undefined, Date.now())[0];
 
 /** How the attempts of the last 24 hours went, as `99.9%`; undefined without any. */
 export function rateOf({ activity }: Subscription): string | undefined {
@@ -46,13 +37,21 @@ export function matching(
   return subscriptions.filter(
     (one) =>
       `${one.name ?? ''}\n${one.targetUrl}`.toLowerCase().includes(words) &&
-      (state === undefined || wordOf(one) === state) &&
+      (state === undefined || conditionOf(one).word === state) &&
       (event === undefined || one.event === event) &&
       (resource === undefined ||
         one.resource === 'all' ||
         one.resource.split(',').includes(resource)) &&
       (applicationId === undefined || (one.applicationId ?? WHOLE_ACCOUNT) === applicationId),
   );
+}
+
+/** How bad its state is; what the service switched off comes right after what fails. */
+function rankOf(one: Subscription): number {
+  const { word, needsAttention } = conditionOf(one);
+  return word === 'off' && needsAttention
+    ? STATES.indexOf('failing') + 0.5
+    : (STATES as readonly string[]).indexOf(word);
 }
 
 const nameOf = ({ name, targetUrl }: Subscription): string => (name ?? targetUrl).toLowerCase();

@@ -9,4 +9,12 @@ export function roomText(count: number): string {
     : `${used}: that is the limit. To make room, delete one; those that are off count, too.`;
 }
 
+/** Why no other one can be made there, and what to do. @param applicationId empty for the whole account */
+export function fullText(applicationId: string): string {
+  const used = `${MAX_SUBSCRIPTIONS} of ${MAX_SUBSCRIPTIONS} subscriptions`;
+  return applicationId === ''
+    ? `The whole account has ${used}: choose an application, or delete one.`
+    : `This application has ${used}: choose another one, or delete a subscription.`;
+}
+
 export const isFull = (count: number): boolean => count >= MAX_SUBSCRIPTIONS;
