@@ -76,7 +76,7 @@ it('shows what is paused, and resumes it', async () => {
   await customer.client.post(`/v1/webhooks/${webhook}/pause`);
   const page = await installation.openAs(customer, 'overview');
   const attention = page.getByRole('region', { name: 'Needs attention' });
-  await attention.getByText('1 paused').waitFor();
+  await attention.getByText('1 paused', { exact: true }).waitFor();
   await attention
     .getByRole('row', { name: /On holiday/ })
     .getByRole('button')
@@ -137,9 +137,9 @@ it('shows figures soon after a login on a slow network', async () => {
     }
     return Math.min(...tookMs);
   };
-  // 400 ms and 400 kbit/s. Of the 1.5 s that it may take, 0.5 s are this machine's, which does more than that.
+  // 400 ms and 400 kbit/s. Of the 1.5 s that a login may take there, 0.3 s are a machine's that does nothing else.
   const slow = await took(400, 400_000 / 8);
-  expect(slow - (await took(0, -1))).toBeLessThan(1_000);
+  expect(slow - (await took(0, -1))).toBeLessThan(1_200);
 });
 
 it('draws charts where the language of the browser is no language tag', async () => {
