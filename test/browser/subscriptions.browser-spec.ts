@@ -139,7 +139,7 @@ describe('a new subscription', () => {
     await page.getByLabel('Retries').fill('10, 60');
     await page.getByText('2 retries over 1 minute').waitFor();
     await page.getByLabel('all, including future ones').uncheck();
-    for (const kind of ['call', 'transcription']) await page.getByLabel(kind).uncheck();
+    await page.getByLabel('sms', { exact: true }).check();
     await page.getByRole('button', { name: 'Create' }).click();
     await page.locator('.heading .pill', { hasText: 'healthy' }).waitFor();
     const answer = await customer.client.get(`/v1/applications/${application}/webhooks`);

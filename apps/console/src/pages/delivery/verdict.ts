@@ -208,6 +208,7 @@ function adviceFor({ status, error }: Attempt): string | undefined {
     return 'Your server refused the caller: check its authentication, and how it verifies signatures.';
   }
   if (status === 404 || status === 405) return 'Check the path of the target address.';
+  if (status === 410) return 'Check the target address: 410 says that it is gone for good.';
   if (status === 429 || status === 503) return undefined;
   return status < 500
     ? 'Check why your server refused this body.'

@@ -60,7 +60,7 @@ export function SubscriptionFields({
           hint="Your server’s address. A user name and password in it are sent as Basic authentication, and shown as ***."
           error={faultOf('targetUrl')}
         >
-          <input {...textOf('targetUrl')} inputMode="url" placeholder="https://" />
+          <input {...textOf('targetUrl')} inputMode="url" placeholder="https://example.com/hooks" />
         </Field>
         <Field
           label={LABELS.name}

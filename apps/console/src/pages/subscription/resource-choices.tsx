@@ -30,7 +30,7 @@ export function ResourceChoices({
             type="checkbox"
             checked={isAll}
             aria-invalid={error !== undefined || undefined}
-            onChange={() => onChange(isAll ? RESOURCES.join(',') : 'all')}
+            onChange={() => onChange(isAll ? '' : 'all')}
           />
           all, including future ones
         </label>
