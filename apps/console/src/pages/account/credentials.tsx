@@ -3,11 +3,14 @@ import { sentenceOf } from '../../app/api.js';
 import { useHasDraft } from '../../app/drafts.js';
 import { useCommands } from '../../app/palette.js';
 import { Confirm } from '../../components/confirm.js';
+import { BUTTONS, Lines, wide } from '../../components/lines.js';
 import { PasswordOnce } from '../../components/password-once.js';
 import { DayOfYear, RelativeTime, useNow } from '../../components/time.js';
 import { Pill } from '../../components/notice.js';
 import type { Account, Credential, useAccountChanges } from './account.queries.js';
 import { NewCredential } from './new-credential.js';
+
+const HEADS = ['Credential', wide('Created'), 'Last used', 'Expires', BUTTONS];
 
 /** The credentials of a user: any of them logs in. */
 export function Credentials({
@@ -48,56 +51,39 @@ export function Credentials({
             : 'To change a password without downtime, add one, switch the clients over, and revoke the old one.'}
         </p>
         {account.credentials.length > 0 && (
-          <div className="scrolling">
-            <table className="lines">
-              <thead>
-                <tr>
-                  <th scope="col">Credential</th>
-                  <th scope="col" className="wide">
-                    Created
-                  </th>
-                  <th scope="col">Last used</th>
-                  <th scope="col">Expires</th>
-                  <th scope="col">
-                    <span className="hidden">What to do</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {account.credentials.map((credential) => (
-                  <tr key={credential.id}>
-                    <td>{credential.id}</td>
-                    <td className="muted wide">
-                      <DayOfYear at={credential.createdAt} />
-                    </td>
-                    <td className="muted">
-                      {credential.lastUsedAt === undefined ? (
-                        'never'
-                      ) : (
-                        <RelativeTime at={credential.lastUsedAt} />
-                      )}
-                    </td>
-                    <td>
-                      <Expiry at={credential.expiresAt} />
-                    </td>
-                    <td className="number">
-                      <button
-                        type="button"
-                        className="small"
-                        aria-label={`Revoke credential ${credential.id}`}
-                        onClick={() => {
-                          revoke.reset();
-                          setLeaving(credential);
-                        }}
-                      >
-                        Revoke
-                      </button>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Lines heads={HEADS}>
+            {account.credentials.map((credential) => (
+              <tr key={credential.id}>
+                <td>{credential.id}</td>
+                <td className="muted wide">
+                  <DayOfYear at={credential.createdAt} />
+                </td>
+                <td className="muted">
+                  {credential.lastUsedAt === undefined ? (
+                    'never'
+                  ) : (
+                    <RelativeTime at={credential.lastUsedAt} />
+                  )}
+                </td>
+                <td>
+                  <Expiry at={credential.expiresAt} />
+                </td>
+                <td className="number">
+                  <button
+                    type="button"
+                    className="small"
+                    aria-label={`Revoke credential ${credential.id}`}
+                    onClick={() => {
+                      revoke.reset();
+                      setLeaving(credential);
+                    }}
+                  >
+                    Revoke
+                  </button>
+                </td>
+              </tr>
+            ))}
+          </Lines>
         )}
       </section>
       {isNew && <NewCredential add={add} onClose={() => setIsNew(false)} />}

@@ -2,8 +2,18 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { AccountName } from '../../app/account-name.js';
 import { AnswerCode } from '../../components/answer-code.js';
+import { Lines, number, wide } from '../../components/lines.js';
 import { ClockTime, RelativeTime, useNow } from '../../components/time.js';
 import { lastProblemQuery, type Overview } from './installation.queries.js';
+
+const HEADS = [
+  'Host',
+  wide('Account'),
+  'Problem',
+  wide('Failing since'),
+  wide('Next try'),
+  number('Waiting'),
+];
 
 /** The API shows no more. */
 const MOST = 20;
@@ -24,33 +34,11 @@ export function FailingTargets({ failing }: Pick<Overview, 'failing'>) {
       {failing.length === 0 ? (
         <p className="muted none">No target fails.</p>
       ) : (
-        <div className="scrolling">
-          <table className="lines">
-            <thead>
-              <tr>
-                <th scope="col">Host</th>
-                <th scope="col" className="wide">
-                  Account
-                </th>
-                <th scope="col">Problem</th>
-                <th scope="col" className="wide">
-                  Failing since
-                </th>
-                <th scope="col" className="wide">
-                  Next try
-                </th>
-                <th scope="col" className="number">
-                  Waiting
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {failing.map((target) => (
-                <Target key={target.webhookId} target={target} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Lines heads={HEADS}>
+          {failing.map((target) => (
+            <Target key={target.webhookId} target={target} />
+          ))}
+        </Lines>
       )}
     </section>
   );

@@ -1,7 +1,19 @@
+import { Lines, number, wide } from '../../components/lines.js';
 import { Pill } from '../../components/notice.js';
 import { RelativeTime } from '../../components/time.js';
 import { bytesText } from './bytes-text.js';
 import type { Overview } from './installation.queries.js';
+
+const HEADS = [
+  'Name',
+  wide('Kind'),
+  'State',
+  wide('Version'),
+  wide('Started'),
+  number('In flight'),
+  number('CPU'),
+  number('Memory'),
+];
 
 /** Workers and APIs. */
 export function Processes({ workers, apis }: Pick<Overview, 'workers' | 'apis'>) {
@@ -14,66 +26,34 @@ export function Processes({ workers, apis }: Pick<Overview, 'workers' | 'apis'>)
       <header>
         <h2 id="processes">Processes</h2>
       </header>
-      <div className="scrolling">
-        <table className="lines">
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col" className="wide">
-                Kind
-              </th>
-              <th scope="col">State</th>
-              <th scope="col" className="wide">
-                Version
-              </th>
-              <th scope="col" className="wide">
-                Started
-              </th>
-              <th scope="col" className="number">
-                In flight
-              </th>
-              <th scope="col" className="number">
-                CPU
-              </th>
-              <th scope="col" className="number">
-                Memory
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {processes.map((one) => (
-              <tr key={`${one.kind} ${one.id}`}>
-                <td>
-                  <bdi className="mono">{one.id}</bdi>
-                </td>
-                <td className="wide">{one.kind}</td>
-                <td>
-                  <Pill tone={one.isAlive ? 'good' : 'bad'}>
-                    {one.isAlive ? 'alive' : 'silent'}
-                  </Pill>
-                  {!one.isAlive && (
-                    <span className="muted">
-                      {' '}
-                      last seen <RelativeTime at={one.seenAt} />
-                    </span>
-                  )}
-                </td>
-                <td className="wide">{one.version}</td>
-                <td className="muted wide">
-                  <RelativeTime at={one.startedAt} />
-                </td>
-                <td className="number">{one.inFlight ?? '–'}</td>
-                <td className="number">
-                  {one.cpuPercent === undefined ? '–' : `${one.cpuPercent}%`}
-                </td>
-                <td className="number">
-                  {one.memoryBytes === undefined ? '–' : bytesText(one.memoryBytes)}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Lines heads={HEADS}>
+        {processes.map((one) => (
+          <tr key={`${one.kind} ${one.id}`}>
+            <td>
+              <bdi className="mono">{one.id}</bdi>
+            </td>
+            <td className="wide">{one.kind}</td>
+            <td>
+              <Pill tone={one.isAlive ? 'good' : 'bad'}>{one.isAlive ? 'alive' : 'silent'}</Pill>
+              {!one.isAlive && (
+                <span className="muted">
+                  {' '}
+                  last seen <RelativeTime at={one.seenAt} />
+                </span>
+              )}
+            </td>
+            <td className="wide">{one.version}</td>
+            <td className="muted wide">
+              <RelativeTime at={one.startedAt} />
+            </td>
+            <td className="number">{one.inFlight ?? '–'}</td>
+            <td className="number">{one.cpuPercent === undefined ? '–' : `${one.cpuPercent}%`}</td>
+            <td className="number">
+              {one.memoryBytes === undefined ? '–' : bytesText(one.memoryBytes)}
+            </td>
+          </tr>
+        ))}
+      </Lines>
     </section>
   );
 }

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { AnswerCode } from '../../components/answer-code.js';
+import { BUTTONS, Lines, number } from '../../components/lines.js';
 import { Pill } from '../../components/notice.js';
 import { ClockTime, Day, RelativeTime } from '../../components/time.js';
 import { showToast } from '../../components/toast.js';
@@ -15,6 +16,8 @@ import {
 import { useConditions } from '../subscription/use-conditions.js';
 import { failingOf, isBad } from './failing.js';
 import type { Subscription } from './subscriptions.queries.js';
+
+const HEADS = ['Subscription', 'Problem', number('Waiting'), 'Next try', 'Off on', BUTTONS];
 
 /** For at most this many, the cause of the failure and the number of waiting deliveries are read. */
 const MOST_READ = 25;
@@ -48,33 +51,11 @@ export function Attention({ subscriptions }: { subscriptions: readonly Subscript
         )}
       </header>
       {rows.length > 0 && (
-        <div className="scrolling">
-          <table className="lines">
-            <thead>
-              <tr>
-                <th scope="col">Subscription</th>
-                <th scope="col">Problem</th>
-                <th scope="col" className="number">
-                  Waiting
-                </th>
-                <th scope="col">Next try</th>
-                <th scope="col">Off on</th>
-                <th scope="col">
-                  <span className="hidden">What to do</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map((subscription, index) => (
-                <Line
-                  key={subscription.id}
-                  subscription={subscription}
-                  isRead={index < MOST_READ}
-                />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Lines heads={HEADS}>
+          {rows.map((subscription, index) => (
+            <Line key={subscription.id} subscription={subscription} isRead={index < MOST_READ} />
+          ))}
+        </Lines>
       )}
     </section>
   );

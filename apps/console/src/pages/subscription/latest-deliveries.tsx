@@ -4,9 +4,20 @@ import { Link } from 'wouter';
 import { answerOf, api } from '../../app/api.js';
 import { useStream } from '../../app/stream.js';
 import { AnswerCode } from '../../components/answer-code.js';
+import { Lines, number } from '../../components/lines.js';
 import { durationText } from '../../components/time-text.js';
 import { ClockTime } from '../../components/time.js';
 import { StatePill } from '../deliveries/state-pill.js';
+
+const HEADS = [
+  'Time',
+  'State',
+  'Event',
+  'Producer’s id',
+  'Answer',
+  number('Tries'),
+  number('Took'),
+];
 
 const SHOWN = 8;
 
@@ -43,54 +54,35 @@ export function LatestDeliveries({ webhookId }: { webhookId: string }) {
         <p className="muted none">None yet. Send a test, and it appears here.</p>
       )}
       {data && data.length > 0 && (
-        <div className="scrolling">
-          <table className="lines">
-            <thead>
-              <tr>
-                <th scope="col">Time</th>
-                <th scope="col">State</th>
-                <th scope="col">Event</th>
-                <th scope="col">Producer’s id</th>
-                <th scope="col">Answer</th>
-                <th scope="col" className="number">
-                  Tries
-                </th>
-                <th scope="col" className="number">
-                  Took
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {data.map((delivery) => (
-                <tr key={delivery.id}>
-                  <td>
-                    <Link href={`/deliveries/${delivery.id}`}>
-                      <ClockTime at={delivery.createdAt} />
-                    </Link>
-                  </td>
-                  <td>
-                    <StatePill delivery={delivery} />
-                  </td>
-                  <td>
-                    {delivery.event}{' '}
-                    <span className="muted">
-                      · {delivery.resource}
-                      {delivery.test && ' · test'}
-                    </span>
-                  </td>
-                  <td>
-                    <bdi className="mono">{delivery.producerId ?? '–'}</bdi>
-                  </td>
-                  <td>{delivery.lastAttempt ? <AnswerCode {...delivery.lastAttempt} /> : '–'}</td>
-                  <td className="number muted">{delivery.attempts}</td>
-                  <td className="number mono">
-                    {delivery.lastAttempt ? durationText(delivery.lastAttempt.durationMs) : '–'}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Lines heads={HEADS}>
+          {data.map((delivery) => (
+            <tr key={delivery.id}>
+              <td>
+                <Link href={`/deliveries/${delivery.id}`}>
+                  <ClockTime at={delivery.createdAt} />
+                </Link>
+              </td>
+              <td>
+                <StatePill delivery={delivery} />
+              </td>
+              <td>
+                {delivery.event}{' '}
+                <span className="muted">
+                  · {delivery.resource}
+                  {delivery.test && ' · test'}
+                </span>
+              </td>
+              <td>
+                <bdi className="mono">{delivery.producerId ?? '–'}</bdi>
+              </td>
+              <td>{delivery.lastAttempt ? <AnswerCode {...delivery.lastAttempt} /> : '–'}</td>
+              <td className="number muted">{delivery.attempts}</td>
+              <td className="number mono">
+                {delivery.lastAttempt ? durationText(delivery.lastAttempt.durationMs) : '–'}
+              </td>
+            </tr>
+          ))}
+        </Lines>
       )}
     </section>
   );
