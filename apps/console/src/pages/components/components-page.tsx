@@ -11,6 +11,7 @@ import { type Filter, FilterBar, useFilters } from '../../components/filter-bar.
 import { Figure, Figures } from '../../components/figure.js';
 import { Folded, FormFoot, FormGroup } from '../../components/form.js';
 import { JsonText } from '../../components/json-text.js';
+import { BUTTONS, Lines, number, wide } from '../../components/lines.js';
 import { Menu } from '../../components/menu.js';
 import { EmptyState, Pill, Notice, type Tone } from '../../components/notice.js';
 import { Page } from '../../components/page.js';
@@ -154,6 +155,19 @@ export default function ComponentsPage() {
       <h2>Chart</h2>
       <Chart label="Bars" kind="bars" spans={SPANS} series={SERIES} textOf={String} />
       <Chart label="Lines" kind="lines" spans={SPANS} series={SERIES} textOf={String} />
+      <h2>Short table</h2>
+      <Lines heads={['Name', wide('Not on phones'), number('Count'), BUTTONS]}>
+        <tr>
+          <td>One</td>
+          <td className="wide">yes</td>
+          <td className="number">1</td>
+          <td className="number">
+            <button type="button" className="small">
+              Do it
+            </button>
+          </td>
+        </tr>
+      </Lines>
       <h2>Table</h2>
       <Table
         label="Rows"
