@@ -46,19 +46,24 @@ function OwnOverview() {
   useLiveSubscriptions();
 
   const error = [statistics, hasDeliveries, subscriptions].find((query) => query.error)?.error;
-  if (error) return <Problem error={error} />;
   // What comes later is below, so that nothing moves.
-  if (!statistics.data || hasDeliveries.data === undefined) return <Skeleton />;
+  const isReady = statistics.data !== undefined && hasDeliveries.data !== undefined;
   return (
     <>
-      <Redeliveries />
-      {!hasDeliveries.data && <FirstSteps />}
-      <Statistics history={statistics.data} />
-      {subscriptions.data && !waiting.isPending && (
+      <Problem error={error} />
+      {!isReady && !error && <Skeleton />}
+      {isReady && (
         <>
-          <Attention subscriptions={subscriptions.data} />
-          <WaitingNote waiting={waiting.data} />
-          {subscriptions.data.length > 0 && <MissedSection missed={missed.data} />}
+          <Redeliveries />
+          {!hasDeliveries.data && <FirstSteps />}
+          <Statistics history={statistics.data} />
+          {subscriptions.data && !waiting.isPending && (
+            <>
+              <Attention subscriptions={subscriptions.data} />
+              <WaitingNote waiting={waiting.data} />
+              {subscriptions.data.length > 0 && <MissedSection missed={missed.data} />}
+            </>
+          )}
         </>
       )}
     </>
