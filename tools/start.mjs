@@ -198,7 +198,7 @@ async function environment({ host, port, isLoopback }, given, { databaseUrl, red
   // A database that is given may be somebody else's as well, and its keys are theirs to choose.
   if (!given.databaseUrl) {
     env.SECRETS_KEYS = secretsKeys(env.SECRETS_KEYS);
-    // Only where others cannot read it: whoever serves it to others has changed the passwords.
+    // On loopback only: elsewhere everybody could read the passwords.
     if (isLoopback) env.CONSOLE_LOGIN_HINT ??= LOGINS;
   }
   return env;

@@ -13,7 +13,7 @@ let database: TestDatabase;
 let api: ServiceProcess;
 let bystander: Client;
 let application: string;
-/** The script of the console, and that of the API reference. */
+/** The main scripts of the console and of the API reference. */
 let scripts: string[];
 
 beforeAll(async () => {

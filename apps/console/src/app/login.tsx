@@ -10,7 +10,7 @@ import { faultsOf, sentenceOf } from './api.js';
 import { loadOverview } from './pages.js';
 import { forgetData, logIn, LoginError } from './session.js';
 
-/** What whoever runs the installation says to everybody, such as who gives accounts. */
+/** A text by the operator of the installation, such as whom to ask for an account. */
 const HINT = document.querySelector<HTMLMetaElement>('meta[name=login-hint]')?.content;
 
 const MISSING = { username: 'Type your username.', password: 'Type your password.' };
