@@ -11,7 +11,7 @@ interface RecordedEntries {
   requestId: string | undefined;
 }
 
-const RECORD = prepared<RecordedEntries>(
+export const RECORD = prepared<RecordedEntries>(
   'audit.record',
   `
 INSERT INTO audit (account_id, user_id, actor, address, request_id, action, resource_id, fields)
@@ -47,7 +47,7 @@ export class PostgresAuditTrail extends AuditTrail {
 }
 
 /** Returns the age in ms of the oldest of the last @times changes, if the window contains that many. */
-const OLDEST_OF = prepared<
+export const OLDEST_OF = prepared<
   { action: string; resourceId: string; times: number; withinMs: number },
   { agoMs: number }
 >(

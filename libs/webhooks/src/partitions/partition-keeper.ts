@@ -3,7 +3,7 @@ import { BackgroundTasks, Database, prepared } from '#libs/runtime';
 
 export const DAYS_AHEAD = 7;
 
-const ENSURE = prepared<{ daysAhead: number }>(
+export const ENSURE = prepared<{ daysAhead: number }>(
   'partitions.ensure',
   'SELECT ensure_partitions(@daysAhead)',
 );

@@ -23,7 +23,7 @@ const DAYS_AT_FIRST = 2;
  */
 const DAYS_BEFORE = 31;
 
-const DAYS = prepared<{ table: Table }, { day: Day }>(
+export const DAYS = prepared<{ table: Table }, { day: Day }>(
   'partitions.days',
   `
 SELECT (to_date(right(part.relname, 8), 'YYYYMMDD') - '1970-01-01'::date) AS day
