@@ -38,8 +38,9 @@ matched AS MATERIALIZED (
       SELECT * FROM webhooks
       WHERE application_id = j.application_id AND deleted_at IS NULL
     ) w
-    WHERE j.refusal IS NULL AND w.enabled AND w.event = j.event
+    WHERE w.enabled AND w.event = j.event
       AND (w.resource = 'all' OR j.resource = ANY (string_to_array(w.resource, ',')))
+      AND j.refusal IS NULL
   ) m
 ),
 -- Inserts in key order, so that two batches cannot deadlock. Waits for the commit of a concurrent batch

@@ -1,4 +1,5 @@
 import { type Run, prepared } from '#libs/runtime';
+import { MAX_DAYS_BEFORE } from '../event-kinds/domain/matching.js';
 import { type Day, DAY_MS, dayOf, withinDays } from './partition-days.js';
 
 /** The days from the first to the last, inclusive. */
@@ -17,11 +18,8 @@ const MAX_LOCKS = 140;
 const END_OF_TIME: Day = Math.floor(2 ** 48 / DAY_MS) - 1;
 /** The days of the first span of a walk, without those ahead. */
 const DAYS_AT_FIRST = 2;
-/**
- * How many days before its creation a subscription may have deliveries: of missed events, or because
- * PostgreSQL's clock was ahead.
- */
-const DAYS_BEFORE = 31;
+/** Of missed events, and one day more, because PostgreSQL's clock may have been ahead. */
+const DAYS_BEFORE = MAX_DAYS_BEFORE + 1;
 
 export const DAYS = prepared<{ table: Table }, { day: Day }>(
   'partitions.days',

@@ -1,5 +1,4 @@
-import type { EntityManager } from 'typeorm';
-import type { Config, DatabaseSchema } from '#libs/runtime';
+import type { DatabaseSchema } from '#libs/runtime';
 import { initial } from './migrations/0001-initial.js';
 import { deliveriesOfAccount } from './migrations/0002-deliveries-of-account.js';
 import { unmatchedEvents } from './migrations/0003-unmatched-events.js';
@@ -10,7 +9,7 @@ import { notices } from './migrations/0007-notices.js';
 import { failingWebhooks } from './migrations/0008-failing-webhooks.js';
 import { addedDeliveries } from './migrations/0009-added-deliveries.js';
 import { replayLooks } from './migrations/0010-replay-looks.js';
-import { DAYS_AHEAD } from '../partitions/partition-keeper.js';
+import { functions } from './functions.js';
 
 export const webhooksSchema: DatabaseSchema = {
   migrations: [
@@ -60,14 +59,5 @@ export const webhooksSchema: DatabaseSchema = {
       worker: 'EXECUTE',
     },
   },
-  configure,
+  script: functions,
 };
-
-/** Only the database owner can change how long data is kept. */
-async function configure(manager: EntityManager, { RETENTION_DAYS }: Config): Promise<void> {
-  await manager.query('SELECT ensure_partitions($1)', [DAYS_AHEAD]);
-  await manager.query(
-    `CREATE OR REPLACE FUNCTION retention_days() RETURNS integer
-     LANGUAGE sql STABLE RETURN ${String(RETENTION_DAYS)}`,
-  );
-}

@@ -115,7 +115,7 @@ function ratedCallRecord(happening: Happening): SampleData {
   };
 }
 
-/** As `tell_of_webhook()` writes it (`infrastructure/migrations`). */
+/** As `tell_of_webhook()` writes it (schema/functions.ts). */
 function noticed({ start }: Happening): SampleData {
   return {
     webhookId: '4711',

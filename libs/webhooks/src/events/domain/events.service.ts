@@ -18,9 +18,21 @@ import type { Acceptance, EventFilter, EventHead, ReportedEvent, StoredEvent } f
 import { EventReader } from './event-reader.js';
 import { EventStore } from './event-store.js';
 import { isNoticeKind } from '../../event-kinds/domain/event-kinds.js';
-import { type Mismatch, mismatchOf, type Unmatched, unmatchedReason } from './unmatched.js';
+import {
+  MAX_DAYS_BEFORE,
+  type Mismatch,
+  mismatchOf,
+  type UnmatchedReason,
+  unmatchedReason,
+} from '../../event-kinds/domain/matching.js';
 import type { Webhook } from '../../subscriptions/domain/webhook.js';
 import { WebhooksService } from '../../subscriptions/domain/webhooks.service.js';
+
+/** A subscription without a delivery of an event. */
+interface Unmatched {
+  webhookId: string;
+  reason: UnmatchedReason;
+}
 
 /** An event, and the subscriptions that it did not match. */
 export interface EventReport {
@@ -37,7 +49,7 @@ interface NoticeData {
 }
 
 const MISMATCHES: Record<Mismatch, string> = {
-  created_much_later: 'it was created more than 30 days later',
+  created_much_later: `it was created more than ${MAX_DAYS_BEFORE} days later`,
   other_application: 'it is for the events of another application',
   other_event: 'it is for another kind of event',
   other_resource: 'it is for other resources',

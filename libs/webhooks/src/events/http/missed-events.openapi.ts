@@ -6,11 +6,12 @@ import {
   EventNotMatchingError,
 } from '../domain/events.service.js';
 import { NOTIFICATION_LOOP } from '../../deliveries/http/starts-sending.js';
+import { MAX_DAYS_BEFORE } from '../../event-kinds/domain/matching.js';
 import { MissedEventsController } from './missed-events.controller.js';
 
 const NOT_MATCHING = describeError(
   new EventNotMatchingError('other_event'),
-  'The subscription is for other events, or was created more than 30 days after this one.',
+  `The subscription is for other events, or was created more than ${MAX_DAYS_BEFORE} days after this one.`,
 );
 const EXISTS = describeError(
   new DeliveryExistsError('019a0b1c-2d3e-7f40-8a51-b26c73d84e95'),

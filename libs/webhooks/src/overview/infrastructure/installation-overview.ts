@@ -14,7 +14,7 @@ import {
 } from '../../sending/infrastructure/due-deliveries.statements.js';
 import { DAY_MS } from '../../partitions/partition-days.js';
 import { daysWithPending } from '../../sending/infrastructure/pending-days.js';
-import { KEPT_DAYS } from '../../retention/retention.statements.js';
+import { DAYS_BEYOND, daysKept } from '../../retention/retention.statements.js';
 import {
   type FailingTarget,
   type InstallationState,
@@ -35,8 +35,6 @@ const STATE_MS = 2_000;
 /** How old the partitions in it may be: PostgreSQL asks the file system for the size of each of their files. */
 const PARTITIONS_MS = 60_000;
 const FAILING_SHOWN = 20;
-/** A day's partitions go this long after its end: a day for deliveries to expire, and one to end. */
-const DAYS_BEYOND = 2;
 
 type Partitions = InstallationState['partitions'];
 
@@ -117,9 +115,7 @@ export class InstallationOverview extends Overview {
   }
 
   private async retention(partitions: Partitions): Promise<InstallationState['retention']> {
-    const configured = this.config.RETENTION_DAYS;
-    const [row] = await this.database.run(KEPT_DAYS, { configured });
-    const days = row?.days ?? configured;
+    const days = await daysKept(this.database.run, this.config.RETENTION_DAYS);
     const nextDay = partitions.at(-1)?.day;
     if (nextDay === undefined) return { days };
     return {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { Database, Log, Metrics, readConfig } from '#libs/runtime';
 import { eventually } from '#tools/eventually';
 import { NOTICE_KINDS } from '../../event-kinds/domain/event-kinds.js';
+import { sampleCall, sampleData } from '../../event-kinds/domain/event-samples.js';
 import type { Verdict } from '../../subscriptions/domain/subscription-life.js';
 import { FakeActivity } from '../../activity/domain/activity.fake.js';
 import type { DeliveryMetrics } from './delivery-metrics.js';
@@ -144,6 +145,15 @@ it('says which subscription fails, where, since when, and when it will be switch
     [webhook],
   );
   expect(await data()).toMatchObject({ disablesAt: until.toISOString() });
+});
+
+it.each(NOTICE_KINDS)('has the members of the sample of %s', async (kind) => {
+  await listener(kind);
+  await open();
+  await set('open_until = now()');
+  await report(kind === 'webhookDisabled' ? GONE : SUCCEEDED);
+  const subject = { ...sampleCall(), accountId: account, resource: 'all' as const };
+  expect(Object.keys(await data())).toEqual(Object.keys(sampleData(kind, subject, new Date())));
 });
 
 it('says since when a recovered subscription had failed', async () => {

@@ -3,7 +3,7 @@ import { type FindOptionsWhere, IsNull, Raw } from 'typeorm';
 import { LOCK_USER } from '#libs/identity';
 import type { Page, Sealed } from '#libs/kernel';
 import { TypeOrmTransactions } from '#libs/runtime';
-import { ALL_RESOURCES } from '../../event-kinds/domain/event-kinds.js';
+import { coversSql } from '../../event-kinds/domain/matching.js';
 import { DELETED } from '../domain/subscription-life.js';
 import {
   type NewWebhook,
@@ -105,9 +105,7 @@ function conditionsOf(filter: WebhookFilter): FindOptionsWhere<Webhook> {
     ...(event !== undefined && { event }),
     ...(enabled !== undefined && { enabled }),
     ...(resource !== undefined && {
-      resource: Raw((column) => `string_to_array(${column}, ',') && ARRAY[:...covering]`, {
-        covering: [resource, ALL_RESOURCES],
-      }),
+      resource: Raw((column) => coversSql(column, ':resource'), { resource }),
     }),
   };
 }

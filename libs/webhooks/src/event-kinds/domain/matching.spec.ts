@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { mismatchOf, unmatchedReason } from './unmatched.js';
+import { mismatchOf, unmatchedReason } from './matching.js';
 
 const event = {
   event: 'cdrCreated',
