@@ -13,7 +13,7 @@ import {
   TypeOrmTransactions,
 } from '#libs/runtime';
 import { eventually } from '#tools/eventually';
-import { dayAt } from '../partitions/partition-walk.js';
+import { dayAt } from '../partitions/partition-days.js';
 import { WebhookSecrets } from '../subscriptions/domain/webhook-secrets.js';
 import type { DeliveryMetrics } from '../sending/infrastructure/delivery-metrics.js';
 import { ACCEPT_EVENTS } from '../events/infrastructure/event.statements.js';

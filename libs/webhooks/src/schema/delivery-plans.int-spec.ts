@@ -12,8 +12,7 @@ import {
   RELEASE,
   TAKE,
 } from '../sending/infrastructure/pending-delivery.statements.js';
-import { type Day, dayOf } from '../partitions/partition-days.js';
-import { dayAt, type Span } from '../partitions/partition-walk.js';
+import { type Day, dayAt, dayOf, type Span } from '../partitions/partition-days.js';
 import {
   countReplayable,
   findReplayable,

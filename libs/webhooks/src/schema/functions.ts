@@ -1,6 +1,6 @@
 import type { Config } from '#libs/runtime';
 import { fromMatching } from '../event-kinds/domain/matching.js';
-import { DAYS_AHEAD } from '../partitions/partition-keeper.js';
+import { DAYS_AHEAD } from '../partitions/partitions.module.js';
 import { DAYS_BEYOND } from '../retention/retention.statements.js';
 
 /**

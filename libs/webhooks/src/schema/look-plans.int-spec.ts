@@ -5,7 +5,7 @@ import {
   cancelOutdated,
   NEXT_CANCELLING,
 } from '../sending/infrastructure/delivery-canceller.statements.js';
-import { dayAt } from '../partitions/partition-walk.js';
+import { dayAt } from '../partitions/partition-days.js';
 import { ReplayLook } from '../replays/infrastructure/replay-look.js';
 import { FORGET_REPLAYS } from '../replays/infrastructure/replay.statements.js';
 import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';

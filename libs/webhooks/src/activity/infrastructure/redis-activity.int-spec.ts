@@ -4,8 +4,14 @@ import { readConfig } from '#libs/runtime';
 import { eventually } from '#tools/eventually';
 import { testRedisUrl } from '../../../../../test/support/environment.js';
 import { proxyTo, type TcpProxy } from '../../../../../test/support/tcp-proxy.js';
-import { ACCOUNTS_KEY, LISTEN, listenersKey, logKey } from './activity-log.scripts.js';
-import { CACHED_MS, RedisActivity } from './redis-activity.js';
+import {
+  ACCOUNTS_KEY,
+  CACHED_MS,
+  LISTEN,
+  listenersKey,
+  logKey,
+  RedisActivity,
+} from './redis-activity.js';
 
 let redis: Redis;
 let proxy: TcpProxy;

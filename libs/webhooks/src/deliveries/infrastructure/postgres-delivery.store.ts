@@ -5,7 +5,7 @@ import type { Attempt, Delivery, DeliveryState } from '../domain/delivery.js';
 import { DeliveryQueue } from '../../queue/domain/delivery-queue.js';
 import { type DeliveryFilter, DeliveryStore, type TestEvent } from '../domain/delivery-store.js';
 import type { Webhook } from '../../subscriptions/domain/webhook.js';
-import { boundsOf } from '../../partitions/delivery-by-key.js';
+import { boundsOf } from '../../partitions/row-lookups.js';
 import { PUBLISH_SPAN } from '../../queue/infrastructure/delivery-queues.js';
 import {
   CANCEL_REQUESTED,
@@ -16,7 +16,7 @@ import {
   type StartedRow,
 } from './delivery.statements.js';
 import { attemptOf } from './sent-text.js';
-import { daysListed, firstDayOf, newestFirst, type Span } from '../../partitions/partition-walk.js';
+import { daysListed, firstDayOf, newestFirst, type Span } from '../../partitions/partition-days.js';
 import {
   areFew,
   DAYS_LISTED,

@@ -1,8 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { type Found, lookUpTo, type LookedAt } from '#libs/kernel';
 import { BackgroundTasks, Database } from '#libs/runtime';
-import { byDay, dayOf } from '../../partitions/partition-days.js';
-import { dayAt, daysOf, oldestFirst, spansOf } from '../../partitions/partition-walk.js';
+import {
+  byDay,
+  dayAt,
+  dayOf,
+  daysOf,
+  oldestFirst,
+  spansOf,
+} from '../../partitions/partition-days.js';
 import { PendingDays } from '../../sending/infrastructure/pending-days.js';
 import { ReplayLook } from './replay-look.js';
 import { IS_ANY_REPLAYING, type ReadyReplay } from './replay-look.statements.js';

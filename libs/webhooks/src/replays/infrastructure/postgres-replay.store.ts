@@ -3,7 +3,7 @@ import { BusyError, FairSemaphore, LOOKED_AT } from '#libs/kernel';
 import { TypeOrmTransactions, withoutNulls } from '#libs/runtime';
 import type { Replay, ReplayCount, ReplayFilter } from '../domain/replay.js';
 import { ReplayStore } from '../domain/replay-store.js';
-import { dayAt, newestFirst, type Span } from '../../partitions/partition-walk.js';
+import { dayAt, newestFirst, type Span } from '../../partitions/partition-days.js';
 import {
   BOUNDS_OF_RANGE,
   CANCEL_REPLAY,

@@ -1,6 +1,6 @@
 import { statement } from '#libs/runtime';
-import { joinDeliveryByKey } from '../../partitions/delivery-by-key.js';
-import { daysAtOnce, type Span, within } from '../../partitions/partition-walk.js';
+import { joinDeliveryByKey } from '../../partitions/row-lookups.js';
+import { daysAtOnce, type Span, within } from '../../partitions/partition-days.js';
 import { isBehind, type ReadyReplay } from './replay-look.statements.js';
 import { IS_BLOCKED } from '../../subscriptions/infrastructure/webhook-flow.js';
 

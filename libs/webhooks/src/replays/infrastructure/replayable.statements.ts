@@ -2,7 +2,7 @@ import { LOOKED_AT, type LookedAt } from '#libs/kernel';
 import { statement } from '#libs/runtime';
 import type { ReplayFilter } from '../domain/replay.js';
 import { hasResult } from '../../deliveries/infrastructure/last-result.statements.js';
-import { daysAtOnce, type Span, within } from '../../partitions/partition-walk.js';
+import { daysAtOnce, type Span, within } from '../../partitions/partition-days.js';
 
 /** How many days {@link countReplayable} and {@link findReplayable} may cover. */
 export const DAYS_FOUND = daysAtOnce('deliveries', 'events', 'attempts');

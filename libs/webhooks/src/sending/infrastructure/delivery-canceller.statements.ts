@@ -1,6 +1,6 @@
 import { prepared, statement } from '#libs/runtime';
-import { joinDeliveryByKey } from '../../partitions/delivery-by-key.js';
-import { daysAtOnce, type Span, within } from '../../partitions/partition-walk.js';
+import { joinDeliveryByKey } from '../../partitions/row-lookups.js';
+import { daysAtOnce, type Span, within } from '../../partitions/partition-days.js';
 
 /** How many subscriptions one look covers. The next one goes on behind them. */
 export const CANCELLED_AT_ONCE = 200;

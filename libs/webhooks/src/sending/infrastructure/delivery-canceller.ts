@@ -9,7 +9,7 @@ import {
   NEXT_CANCELLING,
 } from './delivery-canceller.statements.js';
 import { PendingDays } from './pending-days.js';
-import type { Span } from '../../partitions/partition-walk.js';
+import type { Span } from '../../partitions/partition-days.js';
 
 /** Even while cancelling millions, leaves half of the time for deliveries. */
 const OPTIONS = { everyMs: 500, share: 0.5 };

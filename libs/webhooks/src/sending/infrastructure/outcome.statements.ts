@@ -1,4 +1,4 @@
-import { atPlaceOfId, IS_ONE_OF_IDS } from '../../partitions/delivery-by-key.js';
+import { atPlaceOfId, IS_ONE_OF_IDS } from '../../partitions/row-lookups.js';
 import type { OutcomeValues } from './outcome-values.js';
 import { ofDay, withinDays } from '../../partitions/partition-days.js';
 

@@ -1,5 +1,5 @@
 import { prepared } from '#libs/runtime';
-import { atPlaceOfId, IS_ONE_OF_IDS } from '../../partitions/delivery-by-key.js';
+import { atPlaceOfId, IS_ONE_OF_IDS } from '../../partitions/row-lookups.js';
 import { leaseOf } from '../../queue/infrastructure/delivery-lease.js';
 import type { EventlessRow, LeasedRow } from './leased-row.js';
 import { type Day, ofDay, withinDays } from '../../partitions/partition-days.js';

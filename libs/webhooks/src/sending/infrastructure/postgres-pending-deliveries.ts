@@ -18,7 +18,7 @@ import {
   PendingDeliveries,
 } from '../domain/pending-deliveries.js';
 import { WebhookSecrets } from '../../subscriptions/domain/webhook-secrets.js';
-import { inOrder } from '../../partitions/delivery-by-key.js';
+import { inOrder } from '../../partitions/row-lookups.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
 import { type EventlessRow, leasedOf, type LeasedRow } from './leased-row.js';
 import { EXISTING, RECORD } from './outcome.statements.js';

@@ -1,6 +1,6 @@
 import { type RowOf, statement } from '#libs/runtime';
 import type { AttemptOutcome } from '../domain/delivery-statistics.js';
-import { daysAtOnce, type Span, within } from '../../partitions/partition-walk.js';
+import { daysAtOnce, type Span, within } from '../../partitions/partition-days.js';
 
 /** How many days {@link findAttempted}, {@link countWaiting} and {@link countWaitingOfAccount} may cover. */
 export const DAYS_OF_DELIVERIES = daysAtOnce('deliveries');

@@ -17,15 +17,15 @@ import {
   findAttempted,
   listAttemptsOf,
 } from './delivery-statistics.statements.js';
-import { byDay } from '../../partitions/partition-days.js';
 import {
+  byDay,
   daysListed,
   firstDayOf,
   newestFirst,
   readUpTo,
   type Span,
   spansOf,
-} from '../../partitions/partition-walk.js';
+} from '../../partitions/partition-days.js';
 
 /** Limit of counted attempts, and of the deliveries that they belong to. */
 const NEWEST = 1_000;

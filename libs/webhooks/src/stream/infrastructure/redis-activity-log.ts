@@ -6,13 +6,13 @@ import { RateLimitedError, UnavailableError } from '#libs/kernel';
 import { CONFIG, type Config, connectRedis, type RedisConnection } from '#libs/runtime';
 import {
   ACCOUNTS_KEY,
+  CACHED_MS,
   happeningOf,
   INTERRUPTED,
   LISTEN,
   listenersKey,
   logKey,
-} from '../../activity/infrastructure/activity-log.scripts.js';
-import { CACHED_MS } from '../../activity/infrastructure/redis-activity.js';
+} from '../../activity/infrastructure/redis-activity.js';
 import { ActivityLog, type Entry, type Follower } from '../domain/activity-log.js';
 import { comparePlaces, isNext, isPlace } from './places.js';
 
