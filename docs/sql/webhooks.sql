@@ -161,8 +161,7 @@ changed AS (
   WHERE w.id = d.webhook_id
   RETURNING w.id, w.account_id, d.off,
     CASE WHEN d.notice IS NOT NULL THEN tell_of_webhook(w.id, d.notice, l.failing_since,
-      CASE WHEN d.open_ms IS NOT NULL THEN greatest(w.open_until,
-        w.failing_since + make_interval(secs => 432000)) END)
+      CASE WHEN d.open_ms IS NOT NULL THEN greatest(w.open_until, w.failing_since + make_interval(secs => 432000)) END)
     END AS told_by
 ),
 recorded AS (

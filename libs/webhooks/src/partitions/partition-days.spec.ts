@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { Run } from '#libs/runtime';
 import {
   byDay,
   dayAt,
@@ -11,7 +12,6 @@ import {
   spansOf,
   withinDays,
 } from './partition-days.js';
-import type { Run } from '#libs/runtime';
 
 const DAY = 20_779; // 2026-11-22
 

@@ -23,7 +23,7 @@ export function dayOf(id: string): Day {
  * @param last by default the first day
  */
 export function withinDays(id: string, first: Day, last: Day = first): string {
-  return `(${id} >= '${leastIdOf(first)}'::uuid AND ${id} < '${leastIdOf(last + 1)}'::uuid)`;
+  return `(${id} >= '${leastIdAt(first * DAY_MS)}'::uuid AND ${id} < '${leastIdAt((last + 1) * DAY_MS)}'::uuid)`;
 }
 
 /** Groups items by the day of their id and keeps their order within each day. */
@@ -57,9 +57,9 @@ export function eachDay<Kind>(make: (day: Day) => Kind): (day: Day) => Kind {
   };
 }
 
-/** The lower bound of a day's ids. */
-function leastIdOf(day: Day): string {
-  const hex = (day * DAY_MS).toString(16).padStart(12, '0');
+/** The lower bound of the ids that are created at a time, in ms. */
+export function leastIdAt(ms: number): string {
+  const hex = ms.toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 

@@ -11,7 +11,7 @@ import {
   VerdictsSpy,
 } from './delivery-runner.fake.js';
 import type { LeasedDelivery } from './pending-deliveries.js';
-import type { RetryPolicy } from '../../subscriptions/domain/retry-policy.js';
+import type { RetryPolicy } from '../../subscriptions/domain/webhook.js';
 import { FakeActivity } from '../../activity/domain/activity.fake.js';
 
 const HEALTHY = aLeasedDelivery().subscription.health;

@@ -7,7 +7,7 @@ import { DeliverySlots, type Entry, type Place } from './delivery-slots.js';
 import { notificationBody, signatureHeaders } from './notification.js';
 import { type Conclusion, type LeasedDelivery, PendingDeliveries } from './pending-deliveries.js';
 import { Activity } from '../../activity/domain/activity.js';
-import { scheduleOf } from '../../subscriptions/domain/retry-policy.js';
+import { scheduleOf } from '../../subscriptions/domain/webhook.js';
 import { retryDelay } from './retry-schedule.js';
 import { attemptPhases, shownRequest } from './sent-request.js';
 import type { Verdict } from '../../subscriptions/domain/subscription-life.js';

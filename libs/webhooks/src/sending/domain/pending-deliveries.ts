@@ -1,7 +1,7 @@
 import type { Attempt, DeliveryReason } from '../../deliveries/domain/delivery.js';
 import type { DeliveryJob } from '../../queue/domain/delivery-queue.js';
 import type { DueClaim } from './due-schedule.js';
-import type { RetryPolicy } from '../../subscriptions/domain/retry-policy.js';
+import type { RetryPolicy } from '../../subscriptions/domain/webhook.js';
 import type { KnownHealth } from './target-verdicts.js';
 
 /** A delivery that this worker has leased, with its event and the present state of its subscription. */

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { NotFoundError, PreconditionFailedError, ValidationError } from '#libs/kernel';
-import type { WebhookChanges } from './webhook.js';
-import { MAX_WEBHOOKS, WebhookLimitReached } from './webhook-limit.js';
+import { MAX_WEBHOOKS, type WebhookChanges, WebhookLimitReachedError } from './webhook.js';
 import { aContent, webhooksOnFakes } from './webhooks.fake.js';
 import { MASKED_TARGET, PRIVATE_TARGET, RESERVED_PORT } from './webhooks.service.js';
 
@@ -85,8 +84,8 @@ describe('a new subscription', () => {
       await aWebhook();
       await ofApplication();
     }
-    await expect(aWebhook()).rejects.toThrow(WebhookLimitReached);
-    await expect(ofApplication()).rejects.toThrow(WebhookLimitReached);
+    await expect(aWebhook()).rejects.toThrow(WebhookLimitReachedError);
+    await expect(ofApplication()).rejects.toThrow(WebhookLimitReachedError);
     expect(fakes.repository.all).toHaveLength(2 * MAX_WEBHOOKS);
     await webhooks.create({ accountId: '2' }, aContent());
   });

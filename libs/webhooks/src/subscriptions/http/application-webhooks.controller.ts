@@ -12,7 +12,7 @@ import {
 } from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { ActAsUser, CurrentUser } from '#libs/identity/http';
-import { RecentActivityReader } from '../domain/recent-activity.js';
+import { RecentActivityReader } from '../recent-activity.js';
 import { WebhooksService } from '../domain/webhooks.service.js';
 import { answerWebhook, answerWebhooks } from './webhook-answers.js';
 import { CreateWebhookDto, UpdateWebhookDto } from './webhook.dto.js';

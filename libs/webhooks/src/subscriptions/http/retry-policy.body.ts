@@ -1,10 +1,5 @@
 import { fault, inside, isObject, listOf, type Part, schema, wholeNumber } from '#libs/http';
-import {
-  DELAY_SECONDS,
-  MAX_RETRIES,
-  type RetryPolicy,
-  TIMEOUT_MS,
-} from '../domain/retry-policy.js';
+import { DELAY_SECONDS, MAX_RETRIES, type RetryPolicy, TIMEOUT_MS } from '../domain/webhook.js';
 
 // In the order in which PostgreSQL stores them, because policies are compared as text.
 const PARTS: Record<keyof RetryPolicy, Part> = {

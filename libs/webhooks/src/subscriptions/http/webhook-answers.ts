@@ -2,7 +2,7 @@ import type { Request, Response } from 'express';
 import { among, answerJson, answerList, entityTag, hrefBuilder, QueryReader } from '#libs/http';
 import type { Page } from '#libs/kernel';
 import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../../event-kinds/domain/event-kinds.js';
-import type { RecentActivity, RecentActivityReader } from '../domain/recent-activity.js';
+import type { RecentActivity, RecentActivityReader } from '../recent-activity.js';
 import type { Webhook } from '../domain/webhook.js';
 import type { WebhooksService } from '../domain/webhooks.service.js';
 import { type ShownWebhook, WebhookView } from './webhook.view.js';

@@ -1,14 +1,13 @@
 import type { INestApplicationContext } from '@nestjs/common';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { contextOf } from '../../../../../test/support/context.js';
-import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
-import { rowsIn, type Step } from '../../../../../test/support/plans.js';
-import { partitionsOf, pastDeliveries } from '../../../../../test/support/past.js';
-import { anAccount, aPendingDelivery, aSubscription } from '../../../../../test/support/rows.js';
-import { RecentActivityReader } from '../domain/recent-activity.js';
-import { READ_ACTIVITY } from './recent-activity.statements.js';
-import { SubscriptionsModule } from '../subscriptions.module.js';
+import { contextOf } from '../../../../test/support/context.js';
+import { createTestDatabase, type TestDatabase } from '../../../../test/support/database.js';
+import { rowsIn, type Step } from '../../../../test/support/plans.js';
+import { partitionsOf, pastDeliveries } from '../../../../test/support/past.js';
+import { anAccount, aPendingDelivery, aSubscription } from '../../../../test/support/rows.js';
+import { READ_ACTIVITY, RecentActivityReader } from './recent-activity.js';
+import { SubscriptionsModule } from './subscriptions.module.js';
 
 const OTHERS = 20_000;
 const COUNTS = 50;
