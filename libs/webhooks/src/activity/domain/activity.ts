@@ -1,5 +1,5 @@
 /** Something that happened to an account's notifications. What it looks like is read when it is shown. */
-export type Happening =
+export type Change =
   /** An event with deliveries was accepted. */
   | { kind: 'event'; id: string }
   | { kind: 'delivery'; id: string }
@@ -10,5 +10,5 @@ export type Happening =
 /** Tells those who listen to an account's activity what happens. */
 export abstract class Activity {
   /** Returns at once and never throws. Call it after the commit: a listener reads what was committed. */
-  abstract report(accountId: string, happening: Happening): void;
+  abstract report(accountId: string, change: Change): void;
 }

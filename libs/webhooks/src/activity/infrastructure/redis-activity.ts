@@ -1,8 +1,8 @@
-import { Activity, type Happening } from '../domain/activity.js';
-import { isNumericId, isUuid } from '#libs/kernel';
 import { once } from 'node:events';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { isNumericId, isUuid } from '#libs/kernel';
 import { CONFIG, type Config, connectRedis, type RedisConnection } from '#libs/runtime';
+import { Activity, type Change } from '../domain/activity.js';
 
 /**
  * An account's activity is a Redis stream that exists only while somebody listens, and five minutes longer.
@@ -65,13 +65,13 @@ end`;
 /** An entry that says that others may be missing. */
 export const INTERRUPTED = 'interrupted';
 
-export function entryOf(happening: Happening): string {
-  const { kind, id } = happening;
-  return 'number' in happening ? `${kind} ${id} ${happening.number}` : `${kind} ${id}`;
+export function entryOf(change: Change): string {
+  const { kind, id } = change;
+  return 'number' in change ? `${kind} ${id} ${change.number}` : `${kind} ${id}`;
 }
 
-/** @returns undefined for what is no happening: another release or program may have written it */
-export function happeningOf(entry: string): Happening | undefined {
+/** @returns undefined for what is no change: another release or program may have written it */
+export function changeOf(entry: string): Change | undefined {
   const [kind, id = '', number, ...others] = entry.split(' ');
   if (others.length > 0) return undefined;
   if (kind === 'attempt') {
@@ -89,7 +89,7 @@ export function happeningOf(entry: string): Happening | undefined {
  */
 export const CACHED_MS = 250;
 const CONNECT_MS = 1_000;
-/** Happenings in memory while Redis is slow. Beyond that, listeners are told that they may have missed some. */
+/** Changes in memory while Redis is slow. Beyond that, listeners are told that they may have missed some. */
 const MOST_WAITING = 10_000;
 
 /**
@@ -110,9 +110,9 @@ export class RedisActivity extends Activity implements OnApplicationShutdown {
     super();
   }
 
-  override report(accountId: string, happening: Happening): void {
+  override report(accountId: string, change: Change): void {
     if (this.isCurrent() && !this.accounts.has(accountId)) return;
-    if (this.waiting.length < MOST_WAITING) this.waiting.push([accountId, entryOf(happening)]);
+    if (this.waiting.length < MOST_WAITING) this.waiting.push([accountId, entryOf(change)]);
     else this.isIncomplete = true;
     this.writing ??= this.writeAll().finally(() => {
       this.writing = undefined;
@@ -160,7 +160,7 @@ export class RedisActivity extends Activity implements OnApplicationShutdown {
     this.isIncomplete = false;
   }
 
-  /** Connects with the first happening, so that a command that reports none needs no Redis. */
+  /** Connects with the first change, so that a command that reports none needs no Redis. */
   private async connection(): Promise<RedisConnection> {
     if (!this.redis) {
       this.redis = connectRedis(this.config, 'commands');

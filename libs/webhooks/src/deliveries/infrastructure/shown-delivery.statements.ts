@@ -2,7 +2,7 @@ import { LOOKED_AT, type LookedAt } from '#libs/kernel';
 import { type RowOf, statement, withoutNulls } from '#libs/runtime';
 import type { AttemptError, Delivery, DeliveryState, LastAttempt } from '../domain/delivery.js';
 import { shownTargetUrl } from '../../subscriptions/domain/target-url.js';
-import { hasResult } from './last-result.statements.js';
+import { hasResult } from './attempts.statements.js';
 import { ownedRows } from '../../partitions/row-lookups.js';
 import { daysAtOnce, type Span, within } from '../../partitions/partition-days.js';
 import { IS_BLOCKED, OFF_REASON } from '../../subscriptions/infrastructure/webhook-flow.js';

@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { NotFoundError, ValidationError } from '#libs/kernel';
 import { SubscriptionInactiveError } from '../../deliveries/domain/deliveries.service.js';
-import { MAX_ADDED } from '../../deliveries/domain/delivery-store.js';
+import { MAX_ADDED } from '../../deliveries/domain/delivery.js';
 import { FakeDeliveryStore } from '../../deliveries/domain/delivery-store.fake.js';
 import { aContent, webhooksOnFakes } from '../../subscriptions/domain/webhooks.fake.js';
 import { FakeEventReader, FakeEventStore } from './events.fake.js';

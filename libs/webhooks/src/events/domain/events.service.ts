@@ -11,12 +11,17 @@ import {
   ValidationError,
 } from '#libs/kernel';
 import { SubscriptionInactiveError } from '../../deliveries/domain/deliveries.service.js';
-import type { Delivery } from '../../deliveries/domain/delivery.js';
-import { DeliveryStore, MAX_ADDED } from '../../deliveries/domain/delivery-store.js';
+import { type Delivery, DeliveryStore, MAX_ADDED } from '../../deliveries/domain/delivery.js';
 import { Activity } from '../../activity/domain/activity.js';
-import type { Acceptance, EventFilter, EventHead, ReportedEvent, StoredEvent } from './event.js';
-import { EventReader } from './event-reader.js';
-import { EventStore } from './event-store.js';
+import {
+  type Acceptance,
+  type EventFilter,
+  type EventHead,
+  EventReader,
+  EventStore,
+  type ReportedEvent,
+  type StoredEvent,
+} from './event.js';
 import { isNoticeKind } from '../../event-kinds/domain/event-kinds.js';
 import {
   MAX_DAYS_BEFORE,

@@ -2,8 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { type Found, lookUpTo, type Page } from '#libs/kernel';
 import { TypeOrmTransactions, withoutNulls } from '#libs/runtime';
 import type { Delivery } from '../../deliveries/domain/delivery.js';
-import type { EventFilter, EventHead, StoredEvent } from '../domain/event.js';
-import { EventReader } from '../domain/event-reader.js';
+import {
+  type EventFilter,
+  type EventHead,
+  EventReader,
+  type StoredEvent,
+} from '../domain/event.js';
 import { boundsOf } from '../../partitions/row-lookups.js';
 import {
   DELIVERIES_OF_EVENT,

@@ -11,8 +11,7 @@ import {
 } from '#libs/runtime';
 import { Activity } from '../../activity/domain/activity.js';
 import { DeliveryQueue, type QueuedDelivery } from '../../queue/domain/delivery-queue.js';
-import type { Acceptance, ReportedEvent } from '../domain/event.js';
-import { EventStore } from '../domain/event-store.js';
+import { type Acceptance, EventStore, type ReportedEvent } from '../domain/event.js';
 import { REPORTED_KINDS } from '../../event-kinds/domain/event-kinds.js';
 import { PUBLISH_SPAN } from '../../queue/infrastructure/delivery-queues.js';
 import {

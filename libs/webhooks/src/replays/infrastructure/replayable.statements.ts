@@ -1,7 +1,7 @@
 import { LOOKED_AT, type LookedAt } from '#libs/kernel';
 import { statement } from '#libs/runtime';
 import type { ReplayFilter } from '../domain/replay.js';
-import { hasResult } from '../../deliveries/infrastructure/last-result.statements.js';
+import { hasResult } from '../../deliveries/infrastructure/attempts.statements.js';
 import { daysAtOnce, type Span, within } from '../../partitions/partition-days.js';
 
 /** How many days {@link countReplayable} and {@link findReplayable} may cover. */

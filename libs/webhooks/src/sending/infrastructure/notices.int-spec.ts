@@ -202,7 +202,7 @@ it('stores an event about the account or the application, and reports it to the 
   });
   expect(activity.reported).toContainEqual({
     accountId: account,
-    happening: { kind: 'event', id: event!.id },
+    change: { kind: 'event', id: event!.id },
   });
 });
 
@@ -237,7 +237,7 @@ it('tells no subscription of itself, and stores nothing if no other listens', as
   }
   await open();
   expect(await database.query('SELECT FROM events')).toEqual([]);
-  expect(activity.reported.filter(({ happening }) => happening.kind === 'event')).toEqual([]);
+  expect(activity.reported.filter(({ change }) => change.kind === 'event')).toEqual([]);
 });
 
 it('two subscriptions to notices that fail tell each other once', async () => {

@@ -1,5 +1,5 @@
 import type { Conclusion, Outcome } from '../domain/pending-deliveries.js';
-import { sentText } from '../../deliveries/infrastructure/sent-text.js';
+import { sentText } from '../../deliveries/infrastructure/attempts.statements.js';
 
 export type OutcomeValues = ReturnType<typeof outcomeValues>;
 

@@ -1,6 +1,5 @@
 import { type NoValues, prepared, statement } from '#libs/runtime';
-import { type Day, withinDays } from '../../partitions/partition-days.js';
-import type { FailingTarget } from '../domain/overview.js';
+import { type Day, withinDays } from '../partitions/partition-days.js';
 
 /** The most pending deliveries of a day that are looked at for expired claims. */
 const LOOKED_AT = 10_000;
@@ -33,6 +32,20 @@ JOIN pg_class parent ON parent.oid = i.inhparent
 WHERE i.inhparent IN ('events'::regclass, 'deliveries'::regclass, 'attempts'::regclass)
   AND part.relname ~ '_[0-9]{8}$'`,
 );
+
+/** A subscription whose attempts fail. */
+export interface FailingTarget {
+  webhookId: string;
+  accountId: string;
+  targetUrl: string;
+  /** Failed attempts in a row, ten at most. */
+  failures: number;
+  failingSince: Date;
+  /** Nothing is sent until then. */
+  openUntil?: Date;
+  /** Its unfinished deliveries, at most 10,000 of each day. */
+  waiting: number;
+}
 
 type FailingRow = Omit<FailingTarget, 'openUntil' | 'waiting'> & { openUntil: Date | null };
 

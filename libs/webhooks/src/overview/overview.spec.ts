@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Config, Database, Processes } from '#libs/runtime';
-import type { BullDeliveryQueue } from '../../queue/infrastructure/bull-delivery.queue.js';
-import { InstallationOverview } from './installation-overview.js';
+import type { BullDeliveryQueue } from '../queue/infrastructure/bull-delivery.queue.js';
+import { Overview, SharedRead } from './overview.js';
 import { LIST_PARTITION_SIZES } from './overview.statements.js';
 
 /** Reads of the processes, one for each time that the overview is read; each waits until it is ended. */
 let reads: { end: () => void; fail: () => void }[];
-let overview: InstallationOverview;
+let overview: Overview;
 const run = vi.fn(() => Promise.resolve([]));
 
 beforeEach(() => {
@@ -16,7 +16,7 @@ beforeEach(() => {
     new Promise((resolve, reject) => {
       reads.push({ end: () => resolve([]), fail: () => reject(new Error('away')) });
     });
-  overview = new InstallationOverview(
+  overview = new Overview(
     { run } as unknown as Database,
     { list } as unknown as Processes,
     { jobsByShard: () => Promise.resolve([]) } as unknown as BullDeliveryQueue,
@@ -70,4 +70,19 @@ it('reads how large the partitions are once a minute at the most', async () => {
   expect(await readAgain()).toBe(1);
   vi.advanceTimersByTime(30_001);
   expect(await readAgain()).toBe(2);
+});
+
+const broken = (): never => {
+  throw new Error('broken');
+};
+
+it.each([
+  ['rejects', () => Promise.reject(new Error('broken'))],
+  ['throws', broken],
+])('reads again after a read that %s, also when there was a result before', async (_how, fail) => {
+  const reads = [() => Promise.resolve(1), fail, () => Promise.resolve(2)];
+  const shared = new SharedRead(-1, () => reads.shift()!());
+  expect(await shared.get()).toBe(1);
+  await expect(shared.get()).rejects.toThrow('broken');
+  expect(await shared.get()).toBe(2);
 });

@@ -7,28 +7,88 @@ import {
   Processes,
   withoutNulls,
 } from '#libs/runtime';
-import { BullDeliveryQueue } from '../../queue/infrastructure/bull-delivery.queue.js';
-import {
-  countPending,
-  OLDEST_DUE,
-} from '../../sending/infrastructure/due-deliveries.statements.js';
-import { DAY_MS } from '../../partitions/partition-days.js';
-import { daysWithPending } from '../../sending/infrastructure/pending-days.js';
-import { DAYS_BEYOND, daysKept } from '../../retention/retention.statements.js';
-import {
-  type FailingTarget,
-  type InstallationState,
-  Overview,
-  type ProcessShown,
-} from '../domain/overview.js';
+import { BullDeliveryQueue } from '../queue/infrastructure/bull-delivery.queue.js';
+import { countPending, OLDEST_DUE } from '../sending/infrastructure/due-deliveries.statements.js';
+import { DAY_MS } from '../partitions/partition-days.js';
+import { daysWithPending } from '../sending/infrastructure/pending-days.js';
+import { DAYS_BEYOND, daysKept } from '../retention/retention.statements.js';
 import {
   countExpiredClaims,
   countWaitingOf,
+  type FailingTarget,
   LIST_FAILING,
   LIST_PARTITION_SIZES,
   NEWEST_MIGRATION,
 } from './overview.statements.js';
-import { SharedRead } from './shared-read.js';
+
+/** A process of the installation. */
+export interface ProcessShown {
+  /** `host:pid:random`; a worker's attempts are recorded under it. */
+  id: string;
+  version: string;
+  startedAt: Date;
+  /** Its last sign of life; it shows one every ten seconds. */
+  seenAt: Date;
+  /** Whether that was at most 35 seconds ago. */
+  isAlive: boolean;
+  /** Of one core, since the sign of life before; absent from a process of an earlier version. */
+  cpuPercent?: number;
+  /** The resident set; absent from a process of an earlier version. */
+  memoryBytes?: number;
+}
+
+/** The state of the whole installation. */
+export interface InstallationState {
+  /** Unfinished deliveries. */
+  pending: number;
+  /** How long the oldest due delivery has waited, in seconds; absent if none is due and unclaimed. */
+  oldestDueS?: number;
+  /** Deliveries whose lease ended without an outcome, among `lookedAt` pending ones. */
+  expiredClaims: number;
+  lookedAt: number;
+  workers: (ProcessShown & { inFlight: number })[];
+  apis: ProcessShown[];
+  /** Jobs by shard; absent while Redis is away. */
+  queues?: { waiting: number; active: number }[];
+  /** Bytes by day, newest first; up to a minute old. */
+  partitions: { day: string; events: number; deliveries: number; attempts: number }[];
+  retention: { days: number; nextDay?: string; nextAt?: Date };
+  /** Subscriptions whose targets have failed for the longest time. */
+  failing: FailingTarget[];
+  /** The newest migration. */
+  schemaVersion: string;
+}
+
+/** Something that is read for everybody who asks, one read at a time, and again once the result is too old. */
+export class SharedRead<Result> {
+  private result: Promise<Result> | undefined;
+  private readAt = -Infinity;
+
+  constructor(
+    private readonly maxAgeMs: number,
+    private readonly read: () => Promise<Result>,
+  ) {}
+
+  get(): Promise<Result> {
+    if (!this.result || performance.now() - this.readAt > this.maxAgeMs) {
+      // However long it takes, it is shared: more reads at once would only be slower.
+      this.readAt = Infinity;
+      this.result = this.readNow();
+    }
+    return this.result;
+  }
+
+  private async readNow(): Promise<Result> {
+    let readAt = -Infinity;
+    try {
+      const result = await this.read();
+      readAt = performance.now();
+      return result;
+    } finally {
+      this.readAt = readAt;
+    }
+  }
+}
 
 /** How old an answer may be, because it costs some queries for each day with pending deliveries. */
 const STATE_MS = 2_000;
@@ -38,9 +98,9 @@ const FAILING_SHOWN = 20;
 
 type Partitions = InstallationState['partitions'];
 
-/** Reads the state from PostgreSQL and the queues. */
+/** Shows operators the state of the installation, from PostgreSQL and the queues. */
 @Injectable()
-export class InstallationOverview extends Overview {
+export class Overview {
   private readonly state = new SharedRead(STATE_MS, () => this.readState());
   private readonly partitions = new SharedRead(PARTITIONS_MS, () => this.readPartitions());
 
@@ -49,11 +109,10 @@ export class InstallationOverview extends Overview {
     private readonly processes: Processes,
     private readonly queue: BullDeliveryQueue,
     @Inject(CONFIG) private readonly config: Config,
-  ) {
-    super();
-  }
+  ) {}
 
-  override show(): Promise<InstallationState> {
+  /** At most a few seconds old, unless it says otherwise. */
+  show(): Promise<InstallationState> {
     return this.state.get();
   }
 

@@ -1,6 +1,31 @@
-import { type RowOf, withoutNulls } from '#libs/runtime';
-import { userinfoOf, MASK } from '../../subscriptions/domain/target-url.js';
+import { type RowOf, statement, withoutNulls } from '#libs/runtime';
+import { type Span, within } from '../../partitions/partition-days.js';
+import { MASK, userinfoOf } from '../../subscriptions/domain/target-url.js';
 import type { Attempt, AttemptPhases } from '../domain/delivery.js';
+
+/** `after`: the number of the previous attempt. A lease's number is never lower than its attempt's. */
+export const ATTEMPT_COLUMNS = `number, at, duration_ms AS "durationMs", status, error, address,
+  response_headers::json AS "responseHeaders", response_body AS "responseBody", truncated, sent`;
+
+export const LIST_ATTEMPTS = statement<{ id: string; after: number; limit: number }, AttemptRow>(`
+SELECT delivery_id AS "deliveryId", ${ATTEMPT_COLUMNS}
+FROM attempts WHERE delivery_id = @id AND take >= @after AND number > @after
+ORDER BY take LIMIT @limit`);
+
+/**
+ * Whether @status names the result of a delivery's last attempt: its status, the class of it, its error, or
+ * `failed` for all but 2xx. Looks the attempt up for each delivery, because the planner would read all to join them.
+ */
+export const hasResult = (
+  deliveryId: string,
+  span: Span,
+): string => `(@status::text IS NULL OR @status IN (
+      SELECT unnest(ARRAY[status::text, status / 100 || 'xx', error,
+        CASE WHEN status / 100 = 2 THEN NULL ELSE 'failed' END]) FROM (
+        SELECT status, error FROM attempts
+        WHERE delivery_id = ${deliveryId} AND ${within('delivery_id', span)} ORDER BY take DESC LIMIT 1
+      ) last
+    ))`;
 
 /** Headers whose values are stored. `webhook-id` and `webhook-timestamp` follow from the attempt. */
 const USER_AGENT = 'user-agent';
