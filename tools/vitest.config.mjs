@@ -1,5 +1,4 @@
 import { fileURLToPath } from 'node:url';
-import { defaultServerConditions } from 'vite';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer } from 'vitest/node';
 
@@ -19,7 +18,8 @@ class SlowestFirst extends BaseSequencer {
 
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
-  ssr: { resolve: { conditions: ['switchhook-source', ...defaultServerConditions] } },
+  // Not Vite's own for servers: Node.js cannot load what packages export as "module", for bundlers.
+  ssr: { resolve: { conditions: ['switchhook-source', 'node'] } },
   test: {
     projects: [
       {
