@@ -195,7 +195,7 @@ describe('thousands of accounts', () => {
     await page.reload();
     await page.getByText('11 accounts').waitFor();
     await search.fill('partner-9999');
-    await page.getByText('No account is called so.').waitFor();
+    await page.getByText('No account has this name.').waitFor();
     await page.getByRole('link', { name: 'Show all accounts' }).click();
     await page.getByRole('row').filter({ hasText: operator.username }).waitFor();
   });

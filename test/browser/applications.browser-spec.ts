@@ -65,7 +65,7 @@ it('does not overwrite what another editor has changed', async () => {
   await page
     .getByText('Somebody else has changed this application since you began (Name).')
     .waitFor();
-  await page.getByRole('button', { name: 'Put mine on top' }).click();
+  await page.getByRole('button', { name: 'Apply mine on top' }).click();
   expect(await page.getByLabel('Name').inputValue()).toBe('Theirs');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('The application is saved.').waitFor();

@@ -29,7 +29,7 @@ it('says what became of a delivery, follows it, and redelivers it', async () => 
   await installation.report(customer);
   const { id } = await installation.delivery(customer, 'pending');
   const page = await installation.openAs(customer, `deliveries/${id}`);
-  const verdict = page.getByRole('region', { name: 'What became of it' });
+  const verdict = page.getByRole('region', { name: 'Outcome' });
   await verdict.getByText('Your server answered 500.').waitFor();
   await verdict.getByText(/Next try in (\d+ minutes|1 hour), at/).waitFor();
   await page.getByText('out of order').waitFor();
@@ -165,7 +165,7 @@ it('says until when a delivery waits that is sent while the circuit is open', as
     [webhookId],
   );
   const page = await installation.openAs(customer, `deliveries/${id}`);
-  const verdict = page.getByRole('region', { name: 'What became of it' });
+  const verdict = page.getByRole('region', { name: 'Outcome' });
   await page.locator('.heading .pill', { hasText: 'held' }).waitFor();
   // Its own next try is later than the end of the circuit.
   await verdict.getByText(/Next try in ([2-9]\d minutes|1 hour), at/).waitFor();
@@ -191,7 +191,7 @@ it('says what the result of a test means for its subscription', async () => {
   installation.receiver.answering = (_, response) => response.end('thanks');
   const page = await test();
   await page.getByText('The subscription is healthy again, if it was failing.').waitFor();
-  await page.getByRole('link', { name: 'What is still retrying' }).click();
+  await page.getByRole('link', { name: 'Deliveries still retrying' }).click();
   await page.getByRole('row').filter({ hasText: 'retrying' }).getByRole('link').click();
   await page.getByText('Your server answered 500.').waitFor();
 });

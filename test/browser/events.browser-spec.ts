@@ -114,7 +114,7 @@ it('says so where the only subscription is for another application', async () =>
   await customer.client.post(`/v1/applications/${application}/webhooks`, body);
   await installation.report(customer);
   const page = await installation.openAs(customer, `events/${await newestEvent()}`);
-  await page.getByText('This event is of no application.').waitFor();
+  await page.getByText('This event belongs to no application.').waitFor();
   const why = page.getByRole('region', { name: 'Who was not told' });
   const href = await why.getByRole('link', { name: 'Switchboard' }).getAttribute('href');
   expect(href).toBe(`/console/applications/${application}`);

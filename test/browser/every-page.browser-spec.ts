@@ -126,7 +126,7 @@ const PAGES_OF_OPERATORS: Pages = [
 
 async function unfoldDays(page: Page): Promise<void> {
   await page.getByText('By day', { exact: true }).click();
-  await page.getByText('What is stored').waitFor({ state: 'attached' });
+  await page.getByText('Stored data').waitFor({ state: 'attached' });
 }
 
 async function lock(page: Page): Promise<void> {

@@ -86,7 +86,7 @@ describe('the selected events', () => {
     const headers = { 'Retry-After': '1' };
     await page.route(isSending, (route) => route.fulfill({ status: 429, headers }), { times: 1 });
     await send.click();
-    await dialog.getByText('reached its rate limit. Sending goes on in 1 s.').waitFor();
+    await dialog.getByText('reached its rate limit. Sending continues in 1 s.').waitFor();
     await dialog.getByText('2 events were refused. The webhook subscription is').waitFor();
   });
 
@@ -99,7 +99,7 @@ describe('the selected events', () => {
     const headers = { 'Retry-After': '600' };
     await page.route(isSending, (route) => route.fulfill({ status: 429, headers }), { times: 1 });
     await dialog.getByRole('button', { name: 'Send 2 events' }).click();
-    await dialog.getByText('Sending goes on in 600 s.').waitFor();
+    await dialog.getByText('Sending continues in 600 s.').waitFor();
     await page.keyboard.press('Escape');
     await dialog.getByText('2 events are not sent yet and stay selected.').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
@@ -179,7 +179,7 @@ describe('after a subscription is created', () => {
 });
 
 describe('the overview', () => {
-  const told = (page: Page) => page.getByText('told to nobody since');
+  const told = (page: Page) => page.getByText('reached no subscription since');
 
   it('says how many events of the time range nobody was told of, and leads to them', async () => {
     await reportMessage();
@@ -187,14 +187,14 @@ describe('the overview', () => {
     await installation.report(customer);
     await installation.delivery(customer, 'succeeded');
     const page = await installation.openAs(customer, 'overview');
-    await page.getByText('1 event was told to nobody since').waitFor();
+    await page.getByText('1 event has reached no subscription since').waitFor();
     expect(await accessibilityFaultsOf(page)).toEqual([]);
 
     const event = { event: 'smsdlr', resource: 'sms', accountId: customer.id, data: {} };
     const events = Array<object>(50).fill(event);
     expect((await installation.platform.post('/v1/events/batch', { events })).status).toBe(202);
     await page.getByRole('link', { name: '7 d' }).click();
-    await page.getByText('50 or more events were told to nobody since').waitFor();
+    await page.getByText('50 or more events have reached no subscription since').waitFor();
     await page.getByRole('link', { name: '50 or more events' }).click();
     await page.getByText('That is all: 51 events.').waitFor();
     expect(await page.getByLabel('Told to', { exact: true }).inputValue()).toBe('true');

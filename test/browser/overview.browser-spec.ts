@@ -210,12 +210,12 @@ it('shows by itself what begins to fail, since when, and when it works again', a
   await customer.client.post(`/v1/webhooks/${webhook}/test`, {});
   await failing.getByText('your subscription is well').waitFor();
   await expect.poll(() => count.count()).toBe(0);
-  await page.getByText('2 deliveries wait for another try.').waitFor();
+  await page.getByText('2 deliveries wait for a retry.').waitFor();
   await page.getByRole('link', { name: 'See them, or send them now' }).click();
   await page.getByRole('button', { name: 'Send all 2 shown now' }).click();
   await page.getByText('Sending 2 deliveries now.').waitFor();
   await page.goBack();
-  await page.getByText('for another try.').waitFor({ state: 'detached' });
+  await page.getByText('for a retry.').waitFor({ state: 'detached' });
   await failing.getByText('your subscription is well').waitFor();
 });
 

@@ -122,7 +122,7 @@ it('says what cannot be sent again, and why', async () => {
   await dialog.getByText('There is nothing to send again.').waitFor();
   expect(await start.isDisabled()).toBe(true);
   await dialog.getByLabel('Made since').fill('');
-  await dialog.getByText('Say since when.').waitFor();
+  await dialog.getByText('Choose a time.').waitFor();
   await page.goto(`${installation.api.url}/console/deliveries?since=2999-01-01T00:00:00Z`);
   await openDialog(page);
   await dialog.getByText(/^Since: .*past/).waitFor();

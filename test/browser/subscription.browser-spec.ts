@@ -78,7 +78,7 @@ it('keeps what another editor has changed, unless told otherwise', async () => {
   await page.getByRole('button', { name: 'Save' }).click();
   expect((await answer).status()).toBe(412);
   expect((await stored()).name).toBe('Billing');
-  await page.getByRole('button', { name: 'Put mine on top' }).click();
+  await page.getByRole('button', { name: 'Apply mine on top' }).click();
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('The subscription is saved.').waitFor();
   expect(await stored()).toMatchObject({ name: 'Mine', resource: 'sms' });
@@ -121,7 +121,7 @@ describe('the health of a subscription', () => {
     await page.getByText('Your server accepted this notification').waitFor();
     await page.goBack();
     await isHealthy(page);
-    await health.getByText('Deliveries that failed before keep their own times').waitFor();
+    await health.getByText('Deliveries that failed earlier keep their retry times').waitFor();
     await health.getByRole('link', { name: 'See them, or send them now' }).click();
     await page.locator('.pill', { hasText: 'retrying' }).waitFor();
     expect(page.url()).toContain(`deliveries?webhookId=${webhook}&state=pending`);

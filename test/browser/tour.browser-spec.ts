@@ -18,7 +18,7 @@ const goTo = (page: Page, name: string) =>
 /** The state of each delivery in the list, newest first. */
 const states = (page: Page) => page.locator('[role=row] .pill').allInnerTexts();
 
-const verdictOn = (page: Page) => page.getByRole('region', { name: 'What became of it' });
+const verdictOn = (page: Page) => page.getByRole('region', { name: 'Outcome' });
 
 const healthOn = (page: Page) => page.getByRole('region', { name: 'Health' });
 
