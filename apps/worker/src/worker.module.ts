@@ -3,7 +3,7 @@ import { HealthModule, HttpModule, UnknownRouteModule } from '#libs/http';
 import { type Config, RuntimeModule } from '#libs/runtime';
 import { DeliveryWorkerModule, PartitionKeeper } from '#libs/webhooks';
 
-/** The delivery process: consumes the queue, and serves its health on its own port. */
+/** The delivery process: consumes the queue, and serves health and metrics on its own port. */
 @Module({})
 export class WorkerModule {
   static forConfig(config: Config): DynamicModule {
