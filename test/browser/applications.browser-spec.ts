@@ -73,7 +73,7 @@ it('does not overwrite what another editor has changed', async () => {
   expect(stored).toMatchObject({ name: 'Theirs', voiceUrl: `${VOICE}/mine` });
 });
 
-it('is shown by its name wherever it is mentioned, and leads to its page', async () => {
+it('is shown by its name wherever it is mentioned, with a link to its page', async () => {
   const id = await anApplication({ name: 'Support line' });
   const body = { event: 'cdrCreated', resource: 'all', targetUrl: installation.receiver.url };
   const path = `/v1/applications/${id}/webhooks`;

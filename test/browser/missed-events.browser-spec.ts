@@ -30,7 +30,7 @@ async function reportMessage(): Promise<void> {
 describe('the selected events', () => {
   const isSending = /\/v1\/events\/[^/]+\/deliveries$/;
 
-  /** Opens the list, selects all of as many events, and asks to send them. */
+  /** Opens the list, selects all of these events, and asks to send them. */
   async function selectAll(count: number): Promise<Page> {
     const page = await installation.openAs(customer, 'events?unmatched=true');
     await page.getByText('That is ').waitFor();
@@ -40,7 +40,7 @@ describe('the selected events', () => {
   }
   const dialogOn = (page: Page) => page.getByRole('dialog', { name: 'Send the selected events' });
 
-  it('are sent to the subscription that one picks, without those that it is not for', async () => {
+  it('are sent to the chosen subscription, except those that it does not cover', async () => {
     await installation.report(customer);
     await installation.report(customer);
     await reportMessage();
@@ -74,7 +74,7 @@ describe('the selected events', () => {
     await installation.delivery(customer, 'succeeded');
   });
 
-  it('are sent on when the rate limit allows it, and refusals are grouped by reason', async () => {
+  it('continue when the rate limit allows it, and refusals are grouped by reason', async () => {
     await installation.report(customer);
     await installation.report(customer);
     const webhook = await installation.aSubscription(customer);
@@ -90,7 +90,7 @@ describe('the selected events', () => {
     await dialog.getByText('2 events were refused. The webhook subscription is').waitFor();
   });
 
-  it('are left when one stops, or when the server is away', async () => {
+  it('stay selected when the user stops, or when the server is down', async () => {
     await installation.report(customer);
     await installation.report(customer);
     await installation.aSubscription(customer);
@@ -144,7 +144,7 @@ describe('after a subscription is created', () => {
     return page;
   }
 
-  it('its page says which earlier events nobody was told of, and leads to them', async () => {
+  it('its page tells how many earlier events reached no subscription, and links to them', async () => {
     await reportMessage();
     await reportMessage();
     await installation.report(customer);
@@ -159,7 +159,7 @@ describe('after a subscription is created', () => {
     await page.getByRole('dialog').getByText('It is for every selected event.').waitFor();
   });
 
-  it('counts one page of them, and none that it is not for', async () => {
+  it('counts one page of them, and only those that it covers', async () => {
     const application = await customer.client.post('/v1/applications', {
       name: 'Switchboard',
       voiceUrl: 'http://voice.example/',
@@ -181,7 +181,7 @@ describe('after a subscription is created', () => {
 describe('the overview', () => {
   const told = (page: Page) => page.getByText('reached no subscription since');
 
-  it('says how many events of the time range nobody was told of, and leads to them', async () => {
+  it('tells how many events of the time range reached no subscription, and links to them', async () => {
     await reportMessage();
     await installation.aSubscription(customer);
     await installation.report(customer);
@@ -202,7 +202,7 @@ describe('the overview', () => {
     expect(Date.now() - Date.parse(since!)).toBeGreaterThan(6 * 86_400_000);
   });
 
-  it('says nothing of them to an account without a subscription', async () => {
+  it('does not mention them to an account without a subscription', async () => {
     const webhook = await installation.aSubscription(customer);
     await installation.report(customer);
     await installation.delivery(customer, 'succeeded');

@@ -8,7 +8,7 @@ import { stopping } from './stopping.mjs';
 import { endTasks } from './tasks.mjs';
 
 const PREFIX = 'switchhook-test-';
-/** A shell's exit codes for programs ended by a signal start here. */
+/** The shell's exit code for a program ended by SIGINT. */
 const INTERRUPTED = 130;
 
 /**
