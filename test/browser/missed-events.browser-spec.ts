@@ -65,7 +65,7 @@ describe('the selected events', () => {
     await subscription.selectOption(`Late (${url})`);
     await dialog.getByRole('button', { name: 'Send 2 events' }).click();
     await dialog.getByText('1 event is being sent.').waitFor();
-    await dialog.getByText('1 event had been sent to it before').waitFor();
+    await dialog.getByText('1 event had already been sent to it').waitFor();
     const deliveries = dialog.getByRole('link', { name: 'Deliveries of this subscription' });
     expect(await deliveries.getAttribute('href')).toMatch(`/deliveries?webhookId=${webhookId}`);
     await dialog.getByRole('button', { name: 'Close' }).click();
