@@ -3,8 +3,8 @@ import type { Request, Response } from 'express';
 import { baseUrlOf, Public } from '#libs/http';
 
 /**
- * Injection token of the API description as JSON text, without servers and its first brace. It is generated
- * once, on first use.
+ * Injection token of the API description: JSON text without servers and the opening brace. It is generated once, on
+ * first use.
  */
 export const API_DESCRIPTION = Symbol('ApiDescription');
 
@@ -16,7 +16,7 @@ export class DocsController {
 
   @Get('openapi.json')
   openApi(@Req() request: Request, @Res() response: Response): void {
-    // All answers share the rest, which is large, while their bases differ.
+    // All answers share this large text; only the servers differ.
     const start = Buffer.from(`{"servers":${JSON.stringify([{ url: baseUrlOf(request) }])},`);
     const rest = this.description();
     response.setHeader('Content-Type', 'application/json; charset=utf-8');

@@ -5,7 +5,7 @@ import { DocsController } from './docs.controller.js';
 export const docsRoutes = [
   describeRoutes(DocsController, {
     tag: 'Description',
-    about: 'This description. `/docs` shows it to people.',
+    about: 'This description. `/docs` renders it for people.',
     operations: {
       openApi: {
         summary: 'Get this description',

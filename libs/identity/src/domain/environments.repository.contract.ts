@@ -6,7 +6,7 @@ import { EnvironmentIdTaken } from './identity-errors.js';
 export function environmentsRepositoryContract(environments: () => EnvironmentsRepository): void {
   const special = { name: 'Special', type: 'special', billable: true } as const;
 
-  it('has development and production at first', async () => {
+  it('initially has development and production', async () => {
     expect(await environments().findById('1')).toMatchObject({ type: 'development' });
     expect(await environments().findById('2')).toMatchObject({ type: 'production' });
     expect(await environments().findById('3')).toBeUndefined();
@@ -18,7 +18,7 @@ export function environmentsRepositoryContract(environments: () => EnvironmentsR
     expect(await environments().findById('4')).toEqual({ ...special, id: '4' });
   });
 
-  it('refuses an id that is taken, and keeps the environment that has it', async () => {
+  it('refuses a taken id, and keeps its environment', async () => {
     const taken = environments().insert({ ...special, id: '1' });
     await expect(taken).rejects.toThrow(EnvironmentIdTaken);
     expect(await environments().findById('1')).toMatchObject({ type: 'development' });

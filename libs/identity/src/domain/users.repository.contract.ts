@@ -21,7 +21,7 @@ export function usersRepositoryContract(users: () => UsersRepository): void {
     expect(await users().findById('999999999')).toBeUndefined();
   });
 
-  it('refuses a username that is taken', async () => {
+  it('refuses a taken username', async () => {
     await users().insert(aUser('taken'));
     await expect(users().insert(aUser('taken'))).rejects.toThrow(UsernameTaken);
   });

@@ -23,7 +23,7 @@ export function auditTrailContract({ audit, transactions }: AuditTrailUnderTest)
     await expect(audit().record({ ...change, accountId: null })).rejects.toThrow('transaction');
   });
 
-  it('tells how long a resource has been changed too often', async () => {
+  it('tells how long until a resource has had fewer changes', async () => {
     const withinMs = 60_000;
     const wait = (times: number, what: Parameters<AuditTrail['msUntilFewer']>[0] = change) =>
       audit().msUntilFewer(what, { times, withinMs });

@@ -7,7 +7,7 @@ export function transactionsContract(transactions: () => Transactions): void {
     expect(await transactions().run(() => Promise.resolve(1))).toBe(1);
   });
 
-  it('runs work for after the commit when the outermost transaction has ended, in order', async () => {
+  it('runs deferred work in order after the outermost transaction commits', async () => {
     const ran: string[] = [];
     const later = (what: string) => transactions().afterCommit(() => ran.push(what));
     await transactions().run(async () => {
@@ -21,7 +21,7 @@ export function transactionsContract(transactions: () => Transactions): void {
     expect(ran).toEqual(['first', 'second']);
   });
 
-  it('drops work for after the commit when the transaction fails', async () => {
+  it('drops deferred work when the transaction fails', async () => {
     const ran: string[] = [];
     const failing = transactions().run(() => {
       transactions().afterCommit(() => ran.push('after'));
@@ -32,7 +32,7 @@ export function transactionsContract(transactions: () => Transactions): void {
     expect(ran).toEqual([]);
   });
 
-  it('runs such work at once outside a transaction', () => {
+  it('runs deferred work at once outside a transaction', () => {
     const ran: string[] = [];
     transactions().afterCommit(() => ran.push('now'));
     expect(ran).toEqual(['now']);
