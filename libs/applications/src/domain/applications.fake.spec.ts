@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { FakeTransactions } from '../../../kernel/src/ports/transactions.fake.js';
+import { FakeTransactions } from '../../../kernel/src/ports.fake.js';
 import { applicationImportsContract } from './application-imports.contract.js';
 import { FakeApplicationImports } from './application-imports.fake.js';
 import { applicationsRepositoryContract } from './applications.repository.contract.js';

@@ -1,7 +1,6 @@
 import { EnvironmentsService } from '#libs/identity/domain';
 import { FakeEnvironmentsRepository } from '../../../identity/src/domain/environments.repository.fake.js';
-import { FakeAuditTrail } from '../../../kernel/src/ports/audit-trail.fake.js';
-import { FakeTransactions } from '../../../kernel/src/ports/transactions.fake.js';
+import { FakeAuditTrail, FakeTransactions } from '../../../kernel/src/ports.fake.js';
 import { ApplicationDeletions } from './application-deletions.js';
 import { FakeApplicationImports } from './application-imports.fake.js';
 import { FakeApplicationsRepository } from './applications.repository.fake.js';

@@ -1,7 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import { NotFoundError } from '#libs/kernel';
-import { FakeAuditTrail } from '../../../kernel/src/ports/audit-trail.fake.js';
-import { FakeTransactions } from '../../../kernel/src/ports/transactions.fake.js';
+import { FakeAuditTrail, FakeTransactions } from '../../../kernel/src/ports.fake.js';
 import { FakeEnvironmentsRepository } from './environments.repository.fake.js';
 import { EnvironmentsService } from './environments.service.js';
 import { EnvironmentIdTaken } from './identity-errors.js';

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RateLimitedError } from '#libs/kernel';
-import { FakeAuditTrail } from '../../../kernel/src/ports/audit-trail.fake.js';
-import { FakeTransactions } from '../../../kernel/src/ports/transactions.fake.js';
+import { FakeAuditTrail, FakeTransactions } from '../../../kernel/src/ports.fake.js';
 import { UnauthorizedError } from './identity-errors.js';
 import { LocalLoginFailures } from './local-login-failures.js';
 import { LocalRateLimiter } from './local-rate-limiter.js';

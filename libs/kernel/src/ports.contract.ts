@@ -1,7 +1,44 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import type { AuditTrail } from './audit-trail.js';
-import type { Transactions } from './transactions.js';
+import type { AuditTrail, Transactions } from './ports.js';
+
+/** What every implementation of {@link Transactions} must do. */
+export function transactionsContract(transactions: () => Transactions): void {
+  it('returns the result of the work', async () => {
+    expect(await transactions().run(() => Promise.resolve(1))).toBe(1);
+  });
+
+  it('runs work for after the commit when the outermost transaction has ended, in order', async () => {
+    const ran: string[] = [];
+    const later = (what: string) => transactions().afterCommit(() => ran.push(what));
+    await transactions().run(async () => {
+      later('first');
+      await transactions().run(() => {
+        later('second');
+        return Promise.resolve();
+      });
+      expect(ran).toEqual([]);
+    });
+    expect(ran).toEqual(['first', 'second']);
+  });
+
+  it('drops work for after the commit when the transaction fails', async () => {
+    const ran: string[] = [];
+    const failing = transactions().run(() => {
+      transactions().afterCommit(() => ran.push('after'));
+      return Promise.reject(new Error('no'));
+    });
+    await expect(failing).rejects.toThrow('no');
+    await transactions().run(() => Promise.resolve());
+    expect(ran).toEqual([]);
+  });
+
+  it('runs such work at once outside a transaction', () => {
+    const ran: string[] = [];
+    transactions().afterCommit(() => ran.push('now'));
+    expect(ran).toEqual(['now']);
+  });
+}
 
 /** An audit under test. */
 export interface AuditTrailUnderTest {

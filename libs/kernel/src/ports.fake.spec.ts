@@ -1,8 +1,6 @@
 import { describe } from 'vitest';
-import { auditTrailContract } from './audit-trail.contract.js';
-import { FakeAuditTrail } from './audit-trail.fake.js';
-import { transactionsContract } from './transactions.contract.js';
-import { FakeTransactions } from './transactions.fake.js';
+import { auditTrailContract, transactionsContract } from './ports.contract.js';
+import { FakeAuditTrail, FakeTransactions } from './ports.fake.js';
 
 const transactions = new FakeTransactions();
 

@@ -1,6 +1,6 @@
 import { createSecretKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { SecretBox, type Sealed, UnreadableSecretError } from './secret-box.js';
+import { type Sealed, SecretBox, UnreadableSecretError } from './secret-box.js';
 
 const key = (id: string, fill = id) => ({ id, key: createSecretKey(Buffer.alloc(32, fill)) });
 const purpose = 'header of account 1';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasLength, isHttpUrl, isUrl } from './http-url.js';
+import { hasLength, isHttpUrl, isUrl } from './text.js';
 
 describe('isHttpUrl', () => {
   it('refuses text that is too long without parsing it, which would take seconds', () => {

@@ -1,4 +1,4 @@
-import { RoundRobin } from '../collections/round-robin.js';
+import { RoundRobin } from './collections.js';
 
 /** Work begun in each loop iteration: with 1, a busy worker does a fifth less; with 4, others wait longer. */
 const BEGIN_PER_LOOP = 2;

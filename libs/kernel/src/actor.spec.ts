@@ -1,6 +1,6 @@
 import { setImmediate as nextLoop } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { AsyncContext } from './async-context.js';
+import { AsyncContext } from './actor.js';
 
 describe('AsyncContext', () => {
   it('gives its value to everything called inside, and to nothing else', async () => {

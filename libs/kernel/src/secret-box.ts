@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { DomainError } from '../errors/domain-error.js';
+import { DomainError } from './errors.js';
 
 declare const isSealed: unique symbol;
 

@@ -1,4 +1,4 @@
-import { RoundRobin } from '../collections/round-robin.js';
+import { RoundRobin } from './collections.js';
 
 /** Without a number there is no limit. */
 export interface SemaphoreLimits {

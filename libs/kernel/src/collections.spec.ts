@@ -1,5 +1,16 @@
 import { expect, it } from 'vitest';
-import { RoundRobin } from './round-robin.js';
+import { removeFrom, RoundRobin } from './collections.js';
+
+it.each([
+  ['a', ['c', 'b']],
+  ['b', ['a', 'c']],
+  ['c', ['a', 'b']],
+  ['d', ['a', 'b', 'c']],
+])('removes %s alone', (item, left) => {
+  const items = ['a', 'b', 'c'];
+  removeFrom(items, item);
+  expect(items).toEqual(left);
+});
 
 it('returns its values in order, again and again', () => {
   const values = new RoundRobin<string, string>();
