@@ -39,7 +39,7 @@ BEGIN
 END
 $$;
 -- So that no process that hangs blocks others, no plan reads a whole table, and no setting of the database or the
--- server harms the processes; libs/runtime/src/database/time-limits.ts has the same.
+-- server harms the processes; libs/runtime/src/database/roles.ts has the same.
 DO $$
 DECLARE
   statement text;

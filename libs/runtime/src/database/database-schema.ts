@@ -1,4 +1,9 @@
-import type { EntityManager, MigrationInterface, QueryRunner } from 'typeorm';
+import type {
+  EntityManager,
+  EntitySchemaColumnOptions,
+  MigrationInterface,
+  QueryRunner,
+} from 'typeorm';
 import type { Config } from '../config/config.js';
 
 /** The processes with their own database role. The role that runs `migrate` owns everything. */
@@ -51,5 +56,16 @@ export function migrationOf(name: string, ...statements: readonly string[]): Mig
     down(): Promise<void> {
       return Promise.reject(new Error('migrations cannot be reverted; restore a backup instead'));
     }
+  };
+}
+
+/** A numeric id column that the database generates unless a value is given. A string in our code. */
+export function identityColumn(primaryKeyConstraintName: string): EntitySchemaColumnOptions {
+  return {
+    type: 'bigint',
+    primary: true,
+    primaryKeyConstraintName,
+    // TypeORM supports this strategy, but the type of its EntitySchema options lacks it.
+    generated: 'identity' as 'increment',
   };
 }

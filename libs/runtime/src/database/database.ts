@@ -2,8 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Pool } from 'pg';
 import { DataSource } from 'typeorm';
 import { CONFIG, type Config } from '../config/config.js';
-import { Log } from '../logging/log.js';
-import { OutageLog } from '../logging/outage-log.js';
+import { Log, OutageLog } from '../logging/log.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { codeOf, isAway, isMissingPartition } from './database-errors.js';
 import {

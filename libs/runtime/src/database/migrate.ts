@@ -4,9 +4,8 @@ import { type Config, InvalidConfigError } from '../config/config.js';
 import { dataSourceOptions } from './data-source-options.js';
 import type { DatabaseSchema } from './database-schema.js';
 import { isLockTimeout, isTransient } from './database-errors.js';
-import { grantRights } from './grants.js';
+import { grantRights, limitTimes, SETTINGS_OF_MIGRATE } from './roles.js';
 import { runtimeSchema } from './runtime-schema.js';
-import { limitTimes, SETTINGS_OF_MIGRATE } from './time-limits.js';
 
 /** The advisory lock of the process that migrates. Any number, the same in every version. */
 const MIGRATION_LOCK = 7_770_000;

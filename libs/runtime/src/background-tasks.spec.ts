@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { UnavailableError } from '#libs/kernel';
-import type { Log } from '../logging/log.js';
-import { Metrics } from '../telemetry/metrics.js';
-import type { TaskWork } from './background-task.js';
-import { BackgroundTasks } from './background-tasks.js';
+import { BackgroundTasks, type TaskWork } from './background-tasks.js';
+import type { Log } from './logging/log.js';
+import { Metrics } from './telemetry/metrics.js';
 
 const MINUTE_MS = 60_000;
 

@@ -1,9 +1,9 @@
 import { getHeapSpaceStatistics } from 'node:v8';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { testDatabaseUrl, testRedisUrl } from '../../../../test/support/environment.js';
 import { readConfig } from '../config/config.js';
 import { connectRedis, type RedisConnection } from './redis.js';
-import { testDatabaseUrl, testRedisUrl } from '../../../../test/support/environment.js';
 
 type Scripted = Record<'probe', (...args: unknown[]) => Promise<unknown>>;
 
