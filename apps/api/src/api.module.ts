@@ -10,7 +10,7 @@ import {
   StreamHttpModule,
   WebhooksHttpModule,
 } from '#libs/webhooks/http';
-import { ConsoleModule } from './console/console.module.js';
+import { ConsoleModule } from './console.module.js';
 import { DocsModule } from './docs/docs.module.js';
 
 /** The process that serves the REST interface. */

@@ -1,7 +1,7 @@
 import { RoundRobin } from './collections.js';
 
 /** Without a number there is no limit. */
-export interface SemaphoreLimits {
+interface SemaphoreLimits {
   atOnce: number;
   /** For each party. */
   atOnceOfOne?: number;

@@ -41,7 +41,7 @@ export function transactionsContract(transactions: () => Transactions): void {
 }
 
 /** An audit under test. */
-export interface AuditTrailUnderTest {
+interface AuditTrailUnderTest {
   audit: () => AuditTrail;
   transactions: () => Transactions;
 }

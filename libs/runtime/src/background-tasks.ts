@@ -14,7 +14,7 @@ import { Metrics } from './telemetry/metrics.js';
 const REPEAT_MS = 60_000;
 
 /** Reports a task's runs: with a metric, and with log lines when it starts failing and when it recovers. */
-export class TaskReport {
+class TaskReport {
   private readonly loggedAt = { warn: -Infinity, error: -Infinity };
   private failures = 0;
   private logged = false;
@@ -59,7 +59,7 @@ function isTemporary(error: unknown): boolean {
 /** The longest pause that `share` adds, however long a run took. */
 const LONGEST_PAUSE_MS = 5_000;
 
-export interface TaskOptions {
+interface TaskOptions {
   /** The pause between two runs, in ms; longer if `share` requires it. */
   everyMs: number;
   /** The fraction of time that runs may take. By default 0.5: after each run, a pause of the same length. */
@@ -78,7 +78,7 @@ export type TaskWork = (signal: AbortSignal) => Promise<void>;
  * Repeats its work until it is stopped, one run at a time. A failed run is reported and does not change the
  * schedule.
  */
-export class BackgroundTask {
+class BackgroundTask {
   private readonly stopping = new AbortController();
   private loop: Promise<void> | undefined;
   private endPause: () => void = () => undefined;

@@ -10,7 +10,7 @@ const LOCK_TIMEOUT = '2s';
 /** How long a process that is frozen or lost can block a key. */
 const IDLE_TIMEOUT = '15s';
 
-export const SET_TIMEOUTS = statement(`SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}', true),
+const SET_TIMEOUTS = statement(`SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}', true),
   set_config('idle_in_transaction_session_timeout', '${IDLE_TIMEOUT}', true)`);
 
 const EXPIRED = `k.created_at <= now() - interval '24 hours'`;
@@ -22,10 +22,7 @@ interface ClaimedKey {
 }
 
 /** Waits for another transaction with the same key. */
-export const CLAIM_KEY = statement<
-  { accountId: string; key: string; fingerprint: Buffer },
-  ClaimedKey
->(`
+const CLAIM_KEY = statement<{ accountId: string; key: string; fingerprint: Buffer }, ClaimedKey>(`
 INSERT INTO idempotency_keys AS k (account_id, key, fingerprint)
 VALUES (@accountId, @key, @fingerprint)
 ON CONFLICT (account_id, key) DO UPDATE SET
@@ -34,11 +31,11 @@ ON CONFLICT (account_id, key) DO UPDATE SET
   created_at = CASE WHEN ${EXPIRED} THEN now() ELSE k.created_at END
 RETURNING href, fingerprint = @fingerprint AS same`);
 
-export const STORE_HREF = statement<{ accountId: string; key: string; href: string }>(
+const STORE_HREF = statement<{ accountId: string; key: string; href: string }>(
   'UPDATE idempotency_keys SET href = @href WHERE account_id = @accountId AND key = @key',
 );
 
-export const FORGET_KEYS = prepared<{ limit: number }>(
+const FORGET_KEYS = prepared<{ limit: number }>(
   'idempotency-keys.forget',
   `
 DELETE FROM idempotency_keys WHERE (account_id, key) IN (

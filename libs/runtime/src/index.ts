@@ -18,12 +18,7 @@ export {
 export { dataSourceOptions } from './database/data-source-options.js';
 export { Database } from './database/database.js';
 export { UnusableDatabaseError } from './database/needed-settings.js';
-export {
-  type DatabaseSchema,
-  identityColumn,
-  type Migration,
-  migrationOf,
-} from './database/database-schema.js';
+export { type DatabaseSchema, identityColumn, migrationOf } from './database/database-schema.js';
 export { GroupCommit } from './database/group-commit.js';
 export { migrate } from './database/migrate.js';
 export {

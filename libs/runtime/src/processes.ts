@@ -6,7 +6,7 @@ import { PROCESS_NAME } from './logging/log.js';
 import { PROCESS_ID, VERSION } from './process-identity.js';
 
 /** A process of the installation. */
-export interface ProcessRow {
+interface ProcessRow {
   id: string;
   kind: string;
   version: string;
@@ -27,7 +27,7 @@ type SignOfLife = Pick<ProcessRow, 'id' | 'kind' | 'version' | 'inFlight'> & {
 };
 
 /** Also forgets processes that have been silent for an hour. */
-export const SHOW_LIFE = prepared<SignOfLife>(
+const SHOW_LIFE = prepared<SignOfLife>(
   'processes.show-life',
   `
 WITH gone AS (
@@ -41,9 +41,9 @@ ON CONFLICT (id) DO UPDATE SET seen_at = now(), in_flight = excluded.in_flight,
   cpu_percent = excluded.cpu_percent, memory_bytes = excluded.memory_bytes`,
 );
 
-export const FORGET_PROCESS = statement<{ id: string }>('DELETE FROM processes WHERE id = @id');
+const FORGET_PROCESS = statement<{ id: string }>('DELETE FROM processes WHERE id = @id');
 
-export const LIST_PROCESSES = statement<object, ProcessRow>(`
+const LIST_PROCESSES = statement<object, ProcessRow>(`
 SELECT id, kind, version, started_at AS "startedAt", seen_at AS "seenAt", in_flight AS "inFlight",
   cpu_percent AS "cpuPercent", memory_bytes::float8 AS "memoryBytes",
   extract(epoch FROM now() - seen_at)::float8 AS "silentS"

@@ -89,7 +89,7 @@ function firstLine(error: unknown): string {
 }
 
 /** The settings with a port that a process listens on. */
-export type PortSetting = 'PORT' | 'WORKER_PORT' | 'METRICS_PORT';
+type PortSetting = 'PORT' | 'WORKER_PORT' | 'METRICS_PORT';
 
 /**
  * Lets a server listen on the port of a setting.

@@ -12,7 +12,7 @@ import {
   streamRoutes,
   subscriptionRoutes,
 } from '#libs/webhooks/http';
-import { docsRoutes } from './docs.openapi.js';
+import { docsRoutes } from './docs.controller.js';
 
 const ABOUT = `Applications, webhook subscriptions and event notifications of a communications
 platform.

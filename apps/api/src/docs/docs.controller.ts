@@ -1,6 +1,6 @@
-import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { baseUrlOf, Public } from '#libs/http';
+import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
+import { baseUrlOf, describeRoutes, Public, schema } from '#libs/http';
 
 /**
  * Injection token of the API description as JSON text, without servers and its first brace. It is generated
@@ -25,3 +25,18 @@ export class DocsController {
     response.end(rest);
   }
 }
+
+/** The route of the description itself. */
+export const docsRoutes = [
+  describeRoutes(DocsController, {
+    tag: 'Description',
+    about: 'This description. `/docs` shows it to people.',
+    operations: {
+      openApi: {
+        summary: 'Get this description',
+        about: 'OpenAPI 3.1, generated from the running code.',
+        answer: schema.anyObject('', { openapi: '3.1.0' }),
+      },
+    },
+  }),
+];

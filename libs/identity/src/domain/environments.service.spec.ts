@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { NotFoundError } from '#libs/kernel';
 import { FakeAuditTrail, FakeTransactions } from '../../../kernel/src/ports.fake.js';
-import { FakeEnvironmentsRepository } from './environments.repository.fake.js';
+import { FakeEnvironmentsRepository } from './repositories.fake.js';
 import { EnvironmentsService } from './environments.service.js';
 import { EnvironmentIdTaken } from './identity-errors.js';
 

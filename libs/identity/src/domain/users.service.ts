@@ -9,18 +9,23 @@ import {
   Transactions,
   ValidationError,
 } from '#libs/kernel';
-import type { Credential } from './credential.js';
-import { CredentialsRepository } from './credentials.repository.js';
-import { isExpired, requireExpiry } from './expiry.js';
+import { type Credential, CredentialsRepository, isExpired, requireExpiry } from './credential.js';
 import { CredentialLimitReachedError, MAX_CREDENTIALS, OwnAccessError } from './identity-errors.js';
-import { generatePassword, requirePassword } from './password.js';
-import { PasswordHasher } from './password-hasher.js';
-import type { Principal } from './principal.js';
-import { Sessions } from './session.js';
-import { type Role, SALT_BYTES, type Status, type User } from './user.js';
+import {
+  generatePassword,
+  isUsername,
+  requirePassword,
+  requireUsername,
+  type Role,
+  SALT_BYTES,
+  type Status,
+  type User,
+  UsersRepository,
+} from './user.js';
+import { PasswordHasher } from './password-check.js';
+import type { Principal } from './logins.js';
+import { Sessions } from './sessions.service.js';
 import { type ImportedUser, readUsers, userFault } from './user-import.js';
-import { isUsername, requireUsername } from './username.js';
-import { UsersRepository } from './users.repository.js';
 
 interface PreparedUser extends Omit<ImportedUser, 'password'> {
   salt: Buffer;

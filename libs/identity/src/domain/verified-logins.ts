@@ -1,5 +1,5 @@
 import { LRUCache } from '#libs/kernel';
-import type { CredentialUses } from './credential-uses.js';
+import type { CredentialUses } from './logins.js';
 import type { Match } from './password-check.js';
 
 /** How long a row is cached. A revoked credential may work for this long. */

@@ -1,8 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from '#libs/kernel';
 import { RedisLimits } from '#libs/runtime';
-import { LocalRateLimiter } from '../domain/local-rate-limiter.js';
-import { type Allowance, type RateLimit, RateLimiter } from '../domain/rate-limiter.js';
+import {
+  type Allowance,
+  LocalRateLimiter,
+  type RateLimit,
+  RateLimiter,
+} from '../domain/rate-limiter.js';
 
 /** A process takes 1/PARTS of a quota at once, so that large quotas need few calls to Redis. */
 const PARTS = 1_000;

@@ -10,9 +10,9 @@ import type { Config } from '../config/config.js';
 export type Process = 'api' | 'worker';
 
 /** The privileges of each process, in GRANT syntax. A process that is not listed has none. */
-export type Rights = Readonly<Partial<Record<Process, string>>>;
+type Rights = Readonly<Partial<Record<Process, string>>>;
 
-export type Migration = new () => MigrationInterface;
+type Migration = new () => MigrationInterface;
 
 /**
  * A library's part of the database. During an upgrade the previous version works with the same rights: revoke

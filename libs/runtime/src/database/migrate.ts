@@ -19,7 +19,7 @@ const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 15_000;
 const GIVE_UP_AFTER_MS = 300_000;
 
-export interface MigrateOptions {
+interface MigrateOptions {
   /** Called with a line when migrate has to wait, or when an administrator has to do something. */
   print?: (line: string) => void;
   /** How long to retry a step while others hold locks that it needs, in ms. */

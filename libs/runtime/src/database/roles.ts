@@ -4,7 +4,7 @@ import type { DatabaseSchema, Process } from './database-schema.js';
 import { PINNED } from './needed-settings.js';
 
 /** The quoted name of this database if the current role is its owner, who alone may change it. */
-export async function ownDatabase(manager: EntityManager): Promise<string | undefined> {
+async function ownDatabase(manager: EntityManager): Promise<string | undefined> {
   const [database] = await manager.query<{ name: string }[]>(
     `SELECT quote_ident(datname) AS name FROM pg_database
      WHERE datname = current_database() AND pg_has_role(datdba, 'USAGE')`,
@@ -89,7 +89,7 @@ export const TIME_LIMITS = {
  *
  * The others have PostgreSQL's defaults, so that no setting of the database or the server can harm the processes.
  */
-export const ROLE_SETTINGS: Readonly<Record<string, string>> = {
+const ROLE_SETTINGS: Readonly<Record<string, string>> = {
   ...TIME_LIMITS,
   enable_seqscan: 'off',
   enable_sort: 'off',

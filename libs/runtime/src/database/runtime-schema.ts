@@ -53,7 +53,7 @@ CREATE TABLE processes (
 );
 
 /** What each process uses of its machine. */
-export const processLoads = migrationOf(
+const processLoads = migrationOf(
   'ProcessLoads1764140400011',
   'ALTER TABLE processes ADD COLUMN cpu_percent integer, ADD COLUMN memory_bytes bigint',
 );

@@ -33,7 +33,7 @@ const SOCKET_TIMEOUT_MS = 12_000;
  * in memory. `limits` also never resends a command. `blocking` has no timeout, because its commands wait for
  * jobs, and fails as soon as its connection breaks.
  */
-export type RedisUse = 'commands' | 'limits' | 'blocking';
+type RedisUse = 'commands' | 'limits' | 'blocking';
 
 /** One connection to a server, or one to each node of a cluster. */
 export type RedisConnection = Redis | Cluster;
@@ -100,7 +100,7 @@ type Argument = string | number | Buffer;
  * makes for them: it writes a function onto each, which V8 creates in the old generation, and which keeps the
  * job of that command until a full garbage collection. Pipelines still use those.
  */
-export function runScriptsPlainly(connection: Redis | Cluster): void {
+function runScriptsPlainly(connection: Redis | Cluster): void {
   const define = connection.defineCommand.bind(connection);
   const scripts = connection as unknown as Record<string, Script>;
   const defineCommand: typeof define = (name, definition) => {
