@@ -45,6 +45,6 @@ export function actAs<Result>(who: Actor, work: () => Promise<Result>): Promise<
 }
 
 /** The current actor; the service itself by default. */
-export function presentActor(): Readonly<Actor> {
+export function currentActor(): Readonly<Actor> {
   return actor.present ?? SYSTEM;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { removeFrom, RoundRobin } from './collections.js';
+import { swapRemove, RoundRobin } from './collections.js';
 
 it.each([
   ['a', ['c', 'b']],
@@ -8,7 +8,7 @@ it.each([
   ['d', ['a', 'b', 'c']],
 ])('removes %s alone', (item, left) => {
   const items = ['a', 'b', 'c'];
-  removeFrom(items, item);
+  swapRemove(items, item);
   expect(items).toEqual(left);
 });
 

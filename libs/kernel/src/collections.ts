@@ -1,5 +1,5 @@
 /** Removes the oldest entries of a map until at most `most` are left. */
-export function keepNewest(map: Map<unknown, unknown>, most: number): void {
+export function evictOldest(map: Map<unknown, unknown>, most: number): void {
   for (const oldest of map.keys()) {
     if (map.size <= most) return;
     map.delete(oldest);
@@ -13,7 +13,7 @@ export function keepNewest(map: Map<unknown, unknown>, most: number): void {
  * gives these a new table, and the old one refers to it. Once an old table has been promoted to the old
  * generation, it keeps all tables after it and everything in them alive until the next full garbage collection.
  */
-export function removeFrom<Item>(items: Item[], item: Item): void {
+export function swapRemove<Item>(items: Item[], item: Item): void {
   const at = items.indexOf(item);
   if (at === -1) return;
   const last = items.pop()!;
@@ -23,7 +23,7 @@ export function removeFrom<Item>(items: Item[], item: Item): void {
 /**
  * Returns its values in a cycle. A value that is added comes last.
  *
- * Kept in arrays rather than in a `Map`, for the reason that {@link removeFrom} has.
+ * Kept in arrays rather than in a `Map`, for the reason that {@link swapRemove} has.
  */
 export class RoundRobin<Key, Value> {
   private readonly keys: Key[] = [];

@@ -120,7 +120,7 @@ it('limits the waiting work of each party separately', async () => {
 
 it('pauses a party for longer the more work it has waiting, and runs others meanwhile', async () => {
   vi.useFakeTimers();
-  const semaphore = new FairSemaphore({ atOnce: 1, atOnceOfOne: 1, mostPauses: 2 }, refusal);
+  const semaphore = new FairSemaphore({ atOnce: 1, atOnceOfOne: 1, maxPauses: 2 }, refusal);
   const began: string[] = [];
   const work = (name: string) => async () => {
     began.push(name);
@@ -149,7 +149,7 @@ it('pauses a party for longer the more work it has waiting, and runs others mean
 
 it('pauses for at most two seconds, however long the work took', async () => {
   vi.useFakeTimers();
-  const semaphore = new FairSemaphore({ atOnce: 1, atOnceOfOne: 1, mostPauses: 9 }, refusal);
+  const semaphore = new FairSemaphore({ atOnce: 1, atOnceOfOne: 1, maxPauses: 9 }, refusal);
   const began: string[] = [];
   const work = () => {
     began.push('work');

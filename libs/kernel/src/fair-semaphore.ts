@@ -12,11 +12,11 @@ interface SemaphoreLimits {
    * A party pauses after each piece of work, as many times as long as it took as it has more waiting, but at
    * most this many times.
    */
-  mostPauses?: number;
+  maxPauses?: number;
 }
 
 /** The longest pause: work may take long because of others. */
-const MOST_PAUSE_MS = 2_000;
+const MAX_PAUSE_MS = 2_000;
 
 /** A party with waiting work. */
 interface Party {
@@ -56,10 +56,10 @@ export class FairSemaphore {
       return await work();
     } finally {
       this.running -= 1;
-      const { mostPauses = 0 } = this.limits;
-      const pauses = Math.min(this.parties.get(party)?.waiting.length ?? 0, mostPauses);
+      const { maxPauses = 0 } = this.limits;
+      const pauses = Math.min(this.parties.get(party)?.waiting.length ?? 0, maxPauses);
       if (pauses > 0) {
-        const pauseMs = Math.min(pauses * (performance.now() - start), MOST_PAUSE_MS);
+        const pauseMs = Math.min(pauses * (performance.now() - start), MAX_PAUSE_MS);
         setTimeout(() => this.end(party), pauseMs);
         this.beginNext();
       } else this.end(party);

@@ -1,6 +1,6 @@
 export { LRUCache } from 'lru-cache';
-export { actAs, type Actor, AsyncContext, presentActor } from './actor.js';
-export { keepNewest, removeFrom, RoundRobin } from './collections.js';
+export { actAs, type Actor, AsyncContext, currentActor } from './actor.js';
+export { evictOldest, swapRemove, RoundRobin } from './collections.js';
 export { LoopPacer } from './loop-pacer.js';
 export { FairSemaphore } from './fair-semaphore.js';
 export {
@@ -17,7 +17,7 @@ export {
   ValidationError,
 } from './errors.js';
 export { addressGroup, siteOf } from './address-group.js';
-export { type Found, LOOKED_AT, type LookedAt, lookUpTo, type Page } from './paging.js';
+export { type Found, MAX_SCANNED_ROWS, type ScannedRow, scanPage, type Page } from './paging.js';
 export { type AuditEntry, AuditTrail, Transactions } from './ports.js';
 export { type Sealed, SecretBox, type SecretKey, UnreadableSecretError } from './secret-box.js';
 export {

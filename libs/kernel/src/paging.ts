@@ -14,33 +14,33 @@ export interface Found<Row> {
 }
 
 /** Rows that one statement of a list reads at most. This bounds the cost of a filter. */
-export const LOOKED_AT = 10_000;
+export const MAX_SCANNED_ROWS = 10_000;
 
 /** A row that a statement has read. */
-export interface LookedAt {
+export interface ScannedRow {
   id: string;
-  /** The row's number, from 1. */
-  place: number;
+  /** From 1. */
+  rowNumber: number;
   /** Whether the row matches the filter. A row that does not is returned only as the last one read. */
   matches: boolean;
 }
 
 /**
- * Finds the rows of a page with statements that read at most {@link LOOKED_AT} rows each.
+ * Finds the rows of a page with statements that read at most {@link MAX_SCANNED_ROWS} rows each.
  * @param parts of the table, in the order of the list; each takes one statement
  */
-export async function lookUpTo<Part, Row extends LookedAt>(
+export async function scanPage<Part, Row extends ScannedRow>(
   limit: number,
   parts: AsyncIterable<Part> | Iterable<Part>,
-  look: (part: Part, limit: number) => Promise<Row[]>,
+  scan: (part: Part, limit: number) => Promise<Row[]>,
 ): Promise<Found<Row>> {
   const rows: Row[] = [];
   for await (const part of parts) {
-    const seen = await look(part, limit - rows.length);
-    rows.push(...seen.filter(({ matches }) => matches));
-    const last = seen.at(-1);
+    const scanned = await scan(part, limit - rows.length);
+    rows.push(...scanned.filter(({ matches }) => matches));
+    const last = scanned.at(-1);
     if (rows.length >= limit) break;
-    if (last?.place === LOOKED_AT) return { rows, stoppedAt: last.id };
+    if (last?.rowNumber === MAX_SCANNED_ROWS) return { rows, stoppedAt: last.id };
   }
   return { rows };
 }

@@ -34,7 +34,7 @@ const PLAIN = 'plain:';
 const PARTS = /^sealed:([\w-]+):([\w-]+)$/;
 
 /** Opened secrets to cache: a worker needs the same ones again and again. */
-const REMEMBERED = 10_000;
+const MAX_CACHED = 10_000;
 
 /**
  * Seals secrets with AES-256-GCM: `sealed:<key id>:<base64url of IV, ciphertext, tag>`. Without a key,
@@ -44,7 +44,7 @@ export class SecretBox {
   /** The id of the key that seals; undefined when there is none. */
   readonly keyId: string | undefined;
   private readonly keys: ReadonlyMap<string, KeyObject>;
-  private readonly opened = new LRUCache<string, string>({ max: REMEMBERED });
+  private readonly opened = new LRUCache<string, string>({ max: MAX_CACHED });
 
   /**
    * @param keys the first one seals, all of them open

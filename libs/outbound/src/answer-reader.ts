@@ -3,7 +3,7 @@ import { TextDecoder } from 'node:util';
 import { constants, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { DeadlineError } from './outbound-errors.js';
-import { restoredHeaders } from './plain-head.js';
+import { restoredHeaders } from './normalize-head.js';
 
 /** How much of an answer's body is kept, before and after it is decompressed. */
 export const MAX_BODY_BYTES = 4_096;

@@ -112,7 +112,7 @@ export class IdempotencyKeys {
   }
 
   /** Deletes up to `limit` expired keys. @returns how many were deleted */
-  async forgetOld(limit: number): Promise<number> {
+  async deleteExpired(limit: number): Promise<number> {
     return (await this.database.run(FORGET_KEYS, { limit })).length;
   }
 

@@ -46,7 +46,7 @@ export class StartLog implements LoggerService {
 const SHUTDOWN_TIMEOUT_MS = 24_500;
 
 /**
- * Starts a process, or exits as {@link orExit} does. It also exits with 1 if a store that hangs delays its
+ * Starts a process, or exits as {@link exitOnFailure} does. It also exits with 1 if a store that hangs delays its
  * shutdown for too long.
  */
 export async function startProcess(
@@ -56,14 +56,17 @@ export async function startProcess(
   for (const signal of STOP_SIGNALS) {
     process.once(signal, () => setTimeout(() => process.exit(1), SHUTDOWN_TIMEOUT_MS).unref());
   }
-  await orExit(name, start);
+  await exitOnFailure(name, start);
 }
 
 /**
  * If the start of a process fails, logs the reason on standard error and exits with 1; only our own bugs get
  * a stack trace, an operator's mistakes get a sentence.
  */
-export async function orExit(name: string, start: (log: StartLog) => Promise<void>): Promise<void> {
+export async function exitOnFailure(
+  name: string,
+  start: (log: StartLog) => Promise<void>,
+): Promise<void> {
   const log = new StartLog(name);
   try {
     await start(log);

@@ -22,7 +22,7 @@ export abstract class EnvironmentsRepository {
   abstract findById(id: string): Promise<Environment | undefined>;
   /** In ascending order of id. */
   abstract page(page: Page): Promise<Environment[]>;
-  /** @throws EnvironmentIdTaken */
+  /** @throws EnvironmentIdTakenError */
   abstract insert(environment: NewEnvironment): Promise<Environment>;
 }
 
@@ -51,7 +51,7 @@ export class EnvironmentsService {
     return this.environments.page(page);
   }
 
-  /** @throws EnvironmentIdTaken */
+  /** @throws EnvironmentIdTakenError */
   create(environment: NewEnvironment): Promise<Environment> {
     return this.transactions.run(async () => {
       const created = await this.environments.insert(environment);

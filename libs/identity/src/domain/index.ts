@@ -6,7 +6,11 @@ export {
   type EnvironmentType,
   type NewEnvironment,
 } from './environments.service.js';
-export { EnvironmentIdTaken, UnauthorizedError, UsernameTaken } from './identity-errors.js';
+export {
+  EnvironmentIdTakenError,
+  UnauthorizedError,
+  UsernameTakenError,
+} from './identity-errors.js';
 export type { Principal } from './logins.js';
 export { type Role, ROLES, type Status, STATUSES, User } from './user.js';
 export { UsersService } from './users.service.js';

@@ -6,7 +6,7 @@ import { LocalRateLimiter } from './rate-limiter.js';
 
 const FIVE_AN_HOUR = { quota: 5, windowMs: 3_600_000 };
 /** How many entries a process keeps in memory. */
-const REMEMBERED = 50_000;
+const MAX_CACHED = 50_000;
 
 describe('in one process without Redis', () => {
   beforeEach(() => {
@@ -34,9 +34,9 @@ describe('in one process without Redis', () => {
         for (let n = 0; n < count; n += 1) await many.begin(ten(`${prefix}${String(n)}`));
       };
       for (const login of ['used', 'unused']) await failTen(login);
-      await others('a', REMEMBERED - 2);
+      await others('a', MAX_CACHED - 2);
       expect(await many.begin(ten('used'))).toBeGreaterThan(1_000);
-      await others('b', REMEMBERED - 1);
+      await others('b', MAX_CACHED - 1);
       expect(await many.begin(ten('used'))).toBeGreaterThan(1_000);
       expect(await many.begin(ten('unused'))).toBe(0);
     });
@@ -53,9 +53,9 @@ describe('in one process without Redis', () => {
         for (let n = 0; n < count; n += 1) await take(`${prefix}${String(n)}`);
       };
       for (const account of ['used', 'unused']) await take(account);
-      await others('a', REMEMBERED - 2);
+      await others('a', MAX_CACHED - 2);
       expect(await take('used')).toMatchObject({ remaining: 3 });
-      await others('b', REMEMBERED - 1);
+      await others('b', MAX_CACHED - 1);
       expect(await take('used')).toMatchObject({ remaining: 2 });
       expect(await take('unused')).toMatchObject({ remaining: 4 });
     });

@@ -83,7 +83,7 @@ function keyOf(text: string): string {
 }
 
 /** Counters to keep, in about 20 MB. Hashing is too slow for more failures in a window. */
-const REMEMBERED = 50_000;
+const MAX_CACHED = 50_000;
 
 interface Count {
   attempts: number;
@@ -94,7 +94,7 @@ interface Count {
 
 /** Counts the failed logins of this process only. */
 export class LocalLoginFailures extends LoginFailures {
-  private readonly counts = new LRUCache<string, Count>({ max: REMEMBERED });
+  private readonly counts = new LRUCache<string, Count>({ max: MAX_CACHED });
 
   override begin({ key, allowed }: LoginCounter): Promise<number> {
     const count = this.current(key);

@@ -22,12 +22,12 @@ export abstract class RateLimiter {
 }
 
 /** Recent accounts to keep, in about 10 MB. A removed one starts with a full bucket. */
-const REMEMBERED = 50_000;
+const MAX_CACHED = 50_000;
 
 /** Counts the requests of this process only. */
 export class LocalRateLimiter extends RateLimiter {
   /** When each bucket is full again, in µs of `performance.now()`. */
-  private readonly fullAt = new LRUCache<string, number>({ max: REMEMBERED });
+  private readonly fullAt = new LRUCache<string, number>({ max: MAX_CACHED });
 
   /** @param count requests that are allowed or refused together */
   override take(of: string, { quota, windowMs }: RateLimit, count = 1): Promise<Allowance> {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { CredentialsRepository } from './credential.js';
 import type { EnvironmentsRepository } from './environments.service.js';
-import { EnvironmentIdTaken, UsernameTaken } from './identity-errors.js';
+import { EnvironmentIdTakenError, UsernameTakenError } from './identity-errors.js';
 import type { NewUser, UsersRepository } from './user.js';
 
 /** What every implementation of {@link UsersRepository} must do. */
@@ -25,7 +25,7 @@ export function usersRepositoryContract(users: () => UsersRepository): void {
 
   it('refuses a username that is taken', async () => {
     await users().insert(aUser('taken'));
-    await expect(users().insert(aUser('taken'))).rejects.toThrow(UsernameTaken);
+    await expect(users().insert(aUser('taken'))).rejects.toThrow(UsernameTakenError);
   });
 
   it('keeps the id and the join date of a user that was created elsewhere', async () => {
@@ -78,14 +78,14 @@ export function credentialsRepositoryContract({ credentials, aUser }: Credential
     const [user, other] = [await aUser(), await aUser()];
     const stored = [await insert(user, 1), await insert(user, 2)];
     await insert(other, 3);
-    const found = await credentials().ofUser(user);
+    const found = await credentials().findByUser(user);
     expect(found.map(({ id }) => id)).toEqual(stored.map(({ id }) => id));
     expect(found).toMatchObject([
       { userId: user, hash: Buffer.alloc(32, 1), expiresAt: null, lastUsedAt: null },
       { userId: user, hash: Buffer.alloc(32, 2), expiresAt, lastUsedAt: null },
     ]);
     expect(Math.abs(Date.now() - found[0]!.createdAt.getTime())).toBeLessThan(60_000);
-    expect(await credentials().ofUser(await aUser())).toEqual([]);
+    expect(await credentials().findByUser(await aUser())).toEqual([]);
   });
 
   it('removes a credential only of its user, and only once', async () => {
@@ -94,7 +94,7 @@ export function credentialsRepositoryContract({ credentials, aUser }: Credential
     expect(await credentials().remove(other, id)).toBe(false);
     expect(await credentials().remove(user, id)).toBe(true);
     expect(await credentials().remove(user, id)).toBe(false);
-    expect(await credentials().ofUser(user)).toEqual([]);
+    expect(await credentials().findByUser(user)).toEqual([]);
   });
 }
 
@@ -116,7 +116,7 @@ export function environmentsRepositoryContract(environments: () => EnvironmentsR
 
   it('refuses an id that is taken, and keeps the environment that has it', async () => {
     const taken = environments().insert({ ...special, id: '1' });
-    await expect(taken).rejects.toThrow(EnvironmentIdTaken);
+    await expect(taken).rejects.toThrow(EnvironmentIdTakenError);
     expect(await environments().findById('1')).toMatchObject({ type: 'development' });
   });
 

@@ -5,7 +5,7 @@ import {
   EnvironmentsRepository,
   type NewEnvironment,
 } from './environments.service.js';
-import { EnvironmentIdTaken, UsernameTaken } from './identity-errors.js';
+import { EnvironmentIdTakenError, UsernameTakenError } from './identity-errors.js';
 import { type NewUser, User, UsersRepository } from './user.js';
 
 /** Users in memory, ids from 1. */
@@ -30,7 +30,7 @@ export class FakeUsersRepository extends UsersRepository {
 
   override insert(user: NewUser): Promise<User> {
     if (this.all.some(({ username }) => username === user.username)) {
-      return Promise.reject(new UsernameTaken());
+      return Promise.reject(new UsernameTakenError());
     }
     const { id = String(this.nextId++), joinDate = new Date() } = user;
     const stored = Object.assign(new User(), user, { id, joinDate });
@@ -61,7 +61,7 @@ export class FakeCredentialsRepository extends CredentialsRepository {
   all: Credential[] = [];
   private lastId = 0;
 
-  override ofUser(userId: string): Promise<Credential[]> {
+  override findByUser(userId: string): Promise<Credential[]> {
     return Promise.resolve(this.all.filter((credential) => credential.userId === userId));
   }
 
@@ -107,7 +107,7 @@ export class FakeEnvironmentsRepository extends EnvironmentsRepository {
 
   override insert(environment: NewEnvironment): Promise<Environment> {
     const id = environment.id ?? this.nextId();
-    if (this.all.has(id)) return Promise.reject(new EnvironmentIdTaken());
+    if (this.all.has(id)) return Promise.reject(new EnvironmentIdTakenError());
     const stored = Object.assign(new Environment(), environment, { id });
     this.all.set(id, stored);
     return Promise.resolve(stored);

@@ -44,14 +44,14 @@ const TOO_MANY_TOKENS = 'Too many requests with an unknown session have come fro
 /** Each new session is a write, even with a cached password. */
 const LOGINS = { quota: 60, windowMs: 60_000 };
 const USE_NOTED_EVERY_MS = 60_000;
-const MAX_KNOWN = 5_000;
+const MAX_CACHED = 5_000;
 
 /** The sessions of browsers. */
 @Injectable()
 export class SessionsService {
   private readonly verified: VerifiedLogins<Session>;
   /** When the last use of each session was stored, as `performance.now()`. */
-  private readonly usedAt = new LRUCache<string, number>({ max: MAX_KNOWN });
+  private readonly usedAt = new LRUCache<string, number>({ max: MAX_CACHED });
 
   constructor(
     private readonly sessions: Sessions,

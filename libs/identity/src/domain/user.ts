@@ -76,7 +76,7 @@ export abstract class UsersRepository {
   abstract findByUsername(username: string): Promise<User | undefined>;
   /** In ascending order of id. */
   abstract page(page: Page): Promise<User[]>;
-  /** @throws UsernameTaken, also if the id is taken */
+  /** @throws UsernameTakenError, also if the id is taken */
   abstract insert(user: NewUser): Promise<User>;
   /** Makes later ids higher than those of all users. */
   abstract raiseIds(): Promise<void>;

@@ -6,7 +6,7 @@ import {
   CredentialLimitReachedError,
   MAX_CREDENTIALS,
   OwnAccessError,
-  UsernameTaken,
+  UsernameTakenError,
 } from './identity-errors.js';
 import { fakeHash, FakeLogins, FakePasswordHasher } from './logins.fake.js';
 import type { Principal } from './logins.js';
@@ -89,7 +89,7 @@ describe('a new user', () => {
 
   it('gets no credential when its username is taken', async () => {
     await aUser();
-    await expect(aUser()).rejects.toThrow(UsernameTaken);
+    await expect(aUser()).rejects.toThrow(UsernameTakenError);
     expect(credentials.all).toHaveLength(1);
   });
 });

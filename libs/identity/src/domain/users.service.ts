@@ -47,7 +47,7 @@ export class UsersService {
   /**
    * Creates an active user with one credential. Without a password, generates one.
    * @returns `password` only if it was generated; it cannot be read later
-   * @throws ValidationError, UsernameTaken
+   * @throws ValidationError, UsernameTakenError
    */
   async create(request: {
     username: string;
@@ -142,7 +142,7 @@ export class UsersService {
   async show(user: string, viewer: Principal): Promise<{ user: User; credentials: Credential[] }> {
     const found = await this.required(user);
     if (viewer.role !== 'platform' && viewer.userId !== found.id) throw new NotFoundError('user');
-    return { user: found, credentials: await this.credentials.ofUser(found.id) };
+    return { user: found, credentials: await this.credentials.findByUser(found.id) };
   }
 
   /**
@@ -192,7 +192,7 @@ export class UsersService {
     const { hash, generated } = await this.hashed(password, salt);
     const credential = await this.transactions.run(async () => {
       // Without a lock: of an operator's concurrent requests, one or two too many do no harm.
-      if ((await this.credentials.ofUser(id)).length >= MAX_CREDENTIALS) {
+      if ((await this.credentials.findByUser(id)).length >= MAX_CREDENTIALS) {
         throw new CredentialLimitReachedError();
       }
       const stored = await this.credentials.insert({ userId: id, hash, expiresAt });
@@ -221,7 +221,7 @@ export class UsersService {
       const removed =
         isNumericId(credentialId) && (await this.credentials.remove(id, credentialId));
       if (!removed) throw new NotFoundError('credential');
-      const isLast = isOwn && (await this.credentials.ofUser(id)).every(isExpired);
+      const isLast = isOwn && (await this.credentials.findByUser(id)).every(isExpired);
       if (isLast) throw new OwnAccessError('take away your own last credential');
       await this.audit.record({
         action: 'credential.delete',

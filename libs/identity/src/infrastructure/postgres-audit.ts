@@ -3,11 +3,11 @@ import {
   type AuditEntry,
   AuditTrail,
   type Found,
-  LOOKED_AT,
-  type LookedAt,
-  lookUpTo,
+  MAX_SCANNED_ROWS,
+  type ScannedRow,
+  scanPage,
   type Page,
-  presentActor,
+  currentActor,
 } from '#libs/kernel';
 import { prepared, type RowOf, statement, TypeOrmTransactions, withoutNulls } from '#libs/runtime';
 import { type AuditFilter, AuditLog, type AuditRecord } from '../domain/audit-log.js';
@@ -26,7 +26,7 @@ interface AuditPage {
 }
 
 /** Not prepared, because the best plan depends on which values are given. */
-const LIST_AUDIT = statement<AuditPage, RowOf<AuditRecord> & LookedAt>(`
+const LIST_AUDIT = statement<AuditPage, RowOf<AuditRecord> & ScannedRow>(`
 SELECT * FROM (
   SELECT id, created_at AS "createdAt", account_id AS "accountId", request_id AS "requestId", action,
     -- A customer is not told who the operators of the service are, nor where they sit.
@@ -35,7 +35,7 @@ SELECT * FROM (
       ELSE 'platform' END AS actor,
     CASE WHEN @viewer::bigint IS NULL OR user_id = @viewer THEN address END AS address,
     split_part(action, '.', 1) AS resource, resource_id AS "resourceId", fields,
-    row_number() OVER (ORDER BY id DESC)::integer AS place,
+    row_number() OVER (ORDER BY id DESC)::integer AS "rowNumber",
     (@action::text IS NULL OR action = @action)
       AND (@resource::text IS NULL OR split_part(action, '.', 1) = @resource) AS matches
   FROM audit
@@ -46,9 +46,9 @@ SELECT * FROM (
     AND (@since::timestamptz IS NULL OR (created_at >= @since AND id >= least_uuid(@since)))
     AND (@until::timestamptz IS NULL
       OR (created_at < @until AND id < least_uuid(@until + interval '1 ms')))
-  ORDER BY id DESC LIMIT ${LOOKED_AT}
-) AS looked_at
-WHERE matches OR place = ${LOOKED_AT}
+  ORDER BY id DESC LIMIT ${MAX_SCANNED_ROWS}
+) AS scanned
+WHERE matches OR "rowNumber" = ${MAX_SCANNED_ROWS}
 ORDER BY id DESC LIMIT @limit`);
 
 /** Reads the audit from PostgreSQL. The kernel's `AuditTrail` writes it. */
@@ -63,7 +63,7 @@ export class PostgresAuditLog extends AuditLog {
     filter: AuditFilter,
     { after, limit }: Page,
   ): Promise<Found<AuditRecord>> {
-    const found = await lookUpTo(limit, [LIST_AUDIT], (statement, most) =>
+    const found = await scanPage(limit, [LIST_AUDIT], (statement, most) =>
       this.transactions.query(statement, {
         viewer,
         after,
@@ -109,7 +109,7 @@ export class PostgresAuditTrail extends AuditTrail {
     if (!this.transactions.underWay)
       throw new Error('a change must be recorded in its transaction');
     if (entries.length === 0) return;
-    const { userId, name: actor, address, requestId } = presentActor();
+    const { userId, name: actor, address, requestId } = currentActor();
     const values = { entries: JSON.stringify(entries), userId, actor, address, requestId };
     await this.transactions.query(RECORD, values);
   }

@@ -75,13 +75,13 @@ const WRITTEN_EVERY_MS = 60_000;
 /** How often one statement writes the collected uses. */
 const FLUSH_MS = 1_000;
 /** As many as the authenticator caches. */
-const MAX_KNOWN = 5_000;
+const MAX_CACHED = 5_000;
 
 /** Writes uses in the background; they wait while PostgreSQL is unavailable. */
 @Injectable()
 export class PostgresCredentialUses extends CredentialUses {
   /** When the last stored use of each credential was noted, as `performance.now()`. */
-  private readonly notedAt = new LRUCache<string, number>({ max: MAX_KNOWN });
+  private readonly notedAt = new LRUCache<string, number>({ max: MAX_CACHED });
   private readonly unwritten = new Set<string>();
 
   constructor(

@@ -11,7 +11,7 @@ import {
 /** A process takes 1/PARTS of a quota at once, so that large quotas need few calls to Redis. */
 const PARTS = 1_000;
 /** Accounts whose taken requests are kept. */
-const REMEMBERED = 10_000;
+const MAX_CACHED = 10_000;
 
 /**
  * ARGV: quota, window in ms, number wanted. The key contains the time when the bucket is full again, in µs of
@@ -46,7 +46,7 @@ interface Stock extends Omit<Allowance, 'allowed'> {
 @Injectable()
 export class RedisRateLimiter extends RateLimiter {
   private readonly local = new LocalRateLimiter();
-  private readonly stocks = new LRUCache<string, Stock>({ max: REMEMBERED });
+  private readonly stocks = new LRUCache<string, Stock>({ max: MAX_CACHED });
 
   constructor(private readonly redis: RedisLimits) {
     super();

@@ -8,7 +8,7 @@ import {
   EnvironmentsRepository,
   type NewEnvironment,
 } from '../domain/environments.service.js';
-import { EnvironmentIdTaken, UsernameTaken } from '../domain/identity-errors.js';
+import { EnvironmentIdTakenError, UsernameTakenError } from '../domain/identity-errors.js';
 import { type NewUser, User, UsersRepository } from '../domain/user.js';
 
 /** Serialises changes of what belongs to a user. This lock still allows foreign keys to refer to the row. */
@@ -45,7 +45,7 @@ export class TypeOrmUsersRepository extends UsersRepository {
       await this.transactions.use((manager) => manager.insert(User, stored));
       return stored;
     } catch (error) {
-      throw codeOf(error) === UNIQUE_VIOLATION ? new UsernameTaken() : error;
+      throw codeOf(error) === UNIQUE_VIOLATION ? new UsernameTakenError() : error;
     }
   }
 
@@ -76,7 +76,7 @@ export class TypeOrmCredentialsRepository extends CredentialsRepository {
     super();
   }
 
-  override ofUser(userId: string): Promise<Credential[]> {
+  override findByUser(userId: string): Promise<Credential[]> {
     return this.transactions.use((manager) =>
       manager.find(Credential, { where: { userId }, order: { id: 'ASC' } }),
     );
@@ -116,7 +116,7 @@ export class TypeOrmEnvironmentsRepository extends EnvironmentsRepository {
     for (;;) {
       const id = await this.insertUnlessTaken(environment);
       if (id !== undefined) return Object.assign(new Environment(), environment, { id });
-      if (environment.id !== undefined) throw new EnvironmentIdTaken();
+      if (environment.id !== undefined) throw new EnvironmentIdTakenError();
       // The sequence returned an id that a client had chosen; try its next number.
     }
   }

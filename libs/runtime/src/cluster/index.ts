@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { AggregatorRegistry } from 'prom-client';
 import { readConfig } from '../config/config.js';
 import { jsonLines } from '../logging/json-lines.js';
-import { orExit, TERMINAL_SIGNALS } from '../start-process.js';
+import { exitOnFailure, TERMINAL_SIGNALS } from '../start-process.js';
 import { serveMetrics } from '../telemetry/serve-metrics.js';
 
 /** What a child sends to its primary once it works. */
@@ -118,7 +118,7 @@ export async function runProcesses({ name, processes, load }: Service): Promise<
     await runChild(load);
     return;
   }
-  await orExit(name, async () => {
+  await exitOnFailure(name, async () => {
     const config = readConfig();
     if (config[processes] === 1) {
       await load();

@@ -6,8 +6,8 @@ import { Log, OutageLog } from '../logging/log.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { codeOf, isAway, isMissingPartition } from './database-errors.js';
 import {
-  PRESENT_SETTINGS,
-  type PresentSettings,
+  CURRENT_SETTINGS,
+  type CurrentSettings,
   requireFit,
   requireWritable,
   UnusableDatabaseError,
@@ -24,7 +24,7 @@ const SHORTAGES: Readonly<Record<string, string>> = {
   '53300': 'PostgreSQL has too many connections',
 };
 
-const CHECK = prepared<NoValues, PresentSettings>('database.check', PRESENT_SETTINGS);
+const CHECK = prepared<NoValues, CurrentSettings>('database.check', CURRENT_SETTINGS);
 
 /**
  * Runs SQL on the process's connection pool, which is shared with TypeORM. {@link run} is for the event path
@@ -67,7 +67,7 @@ export class Database {
       return await this.runOnce(statement, values);
     } catch (error) {
       if (!isMissingPartition(error)) throw error;
-      await this.makeMissingPartition().catch((failure: unknown) =>
+      await this.createMissingPartition().catch((failure: unknown) =>
         this.log.error({ err: failure }, 'a missing partition could not be made'),
       );
       return this.runOnce(statement, values);
@@ -93,12 +93,12 @@ export class Database {
   }
 
   /** @param make runs when a partition is missing, before the statement is repeated */
-  whenPartitionIsMissing(make: () => Promise<void>): void {
+  onMissingPartition(make: () => Promise<void>): void {
     this.makePartition = make;
   }
 
   /** Concurrent callers share one run. */
-  async makeMissingPartition(): Promise<void> {
+  async createMissingPartition(): Promise<void> {
     this.making ??= this.makePartition?.().finally(() => {
       this.making = undefined;
     });

@@ -4,7 +4,7 @@ import { type Config, InvalidConfigError } from '../config/config.js';
 import { dataSourceOptions } from './data-source-options.js';
 import type { DatabaseSchema } from './database-schema.js';
 import { isLockTimeout, isTransient } from './database-errors.js';
-import { grantRights, limitTimes, SETTINGS_OF_MIGRATE } from './roles.js';
+import { grantRights, applyRoleSettings, SETTINGS_OF_MIGRATE } from './roles.js';
 import { runtimeSchema } from './runtime-schema.js';
 
 /** The advisory lock of the process that migrates. Any number, the same in every version. */
@@ -61,7 +61,7 @@ export async function migrate(
     await whenUnlocked(() =>
       runner.manager.transaction((manager) => configure(manager, schemas, config)),
     );
-    await limitTimes(runner, await rolesOf(runner, config), print);
+    await applyRoleSettings(runner, await rolesOf(runner, config), print);
     return done;
   } finally {
     // The lock must not outlive this function in a pooled connection.

@@ -85,7 +85,7 @@ export const TIME_LIMITS = {
  * A plan made while a table is small may use a sequential scan, or sort the result of another index, and
  * stays cached when the table has grown: without these settings, a burst of 100,000 deliveries took 59 s
  * instead of 16. They also make a plan look so expensive that PostgreSQL would compile it at each execution,
- * which takes 0.7 s for an event; {@link keepFromCompiling} sets `jit` for the whole database where it may.
+ * which takes 0.7 s for an event; {@link switchOffJit} sets `jit` for the whole database where it may.
  *
  * The others have PostgreSQL's defaults, so that no setting of the database or the server can harm the processes.
  */
@@ -137,7 +137,7 @@ WHERE s.setrole = 0 AND d.datname = current_database() AND setting LIKE 'jit=%'`
  * Switches `jit` off for every session of this database. Its owner may, even if it may not change the roles
  * of the processes.
  */
-async function keepFromCompiling(runner: QueryRunner): Promise<void> {
+async function switchOffJit(runner: QueryRunner): Promise<void> {
   const database = await ownDatabase(runner.manager);
   if (database === undefined) return;
   const found = (await runner.query(DATABASE_HAS_JIT)) as unknown[];
@@ -145,7 +145,7 @@ async function keepFromCompiling(runner: QueryRunner): Promise<void> {
 }
 
 /** The statements that add a role's missing settings, for this database only. */
-async function missingLimits(runner: QueryRunner, role: string): Promise<string[]> {
+async function missingSettings(runner: QueryRunner, role: string): Promise<string[]> {
   const rows = (await runner.query(MISSING, [role, Object.keys(ROLE_SETTINGS)])) as {
     name: string;
     role: string;
@@ -161,14 +161,14 @@ async function missingLimits(runner: QueryRunner, role: string): Promise<string[
  * Sets the roles' timeouts, and keeps their plans from scanning whole tables.
  * @param print called with a line about what an administrator has to do if this role may not
  */
-export async function limitTimes(
+export async function applyRoleSettings(
   runner: QueryRunner,
   roles: ReadonlySet<string>,
   print: (line: string) => void,
 ): Promise<void> {
-  await keepFromCompiling(runner);
+  await switchOffJit(runner);
   for (const role of roles) {
-    const missing = await missingLimits(runner, role);
+    const missing = await missingSettings(runner, role);
     try {
       for (const sql of missing) await runner.query(sql);
     } catch (error) {

@@ -47,7 +47,7 @@ interface Field {
  * @param head from the status line to the empty line, both included
  * @throws AnswerError
  */
-export function plainHead(head: Buffer): { status: number; bytes: Buffer } {
+export function normalizedHead(head: Buffer): { status: number; bytes: Buffer } {
   const text = head.toString('latin1');
   if (PLAIN.test(text)) return { status: Number(text.slice(9, 12)), bytes: head };
   const { lines, isClean } = linesOf(head);

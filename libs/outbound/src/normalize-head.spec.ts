@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { AnswerError, plainHead } from './plain-head.js';
+import { AnswerError, normalizedHead } from './normalize-head.js';
 
 const head = (rest: string) => Buffer.from(`HTTP/1.1 200 OK\r\n${rest}\r\n`, 'latin1');
 
 it('leaves a plain head as it is', () => {
   const plain = head('Server: a\r\nContent-Length: 2\r\nX: \xe9\r\n');
-  expect(plainHead(plain)).toEqual({ status: 200, bytes: plain });
-  expect(plainHead(plain).bytes).toBe(plain);
+  expect(normalizedHead(plain)).toEqual({ status: 200, bytes: plain });
+  expect(normalizedHead(plain).bytes).toBe(plain);
 });
 
 it.each([
@@ -26,7 +26,7 @@ it.each([
   const times = Array.from({ length: 10 }, () => {
     const start = performance.now();
     try {
-      plainHead(bytes);
+      normalizedHead(bytes);
     } catch {
       // Refusing it must be quick as well.
     }
@@ -74,7 +74,7 @@ it('either refuses a head, or makes one of it that a strict parser accepts', () 
     fc.property(start, rest, (line, text) => {
       let plain: string;
       try {
-        plain = plainHead(Buffer.from(`${line}\r\n${text}\r\n\r\n`, 'latin1')).bytes.toString(
+        plain = normalizedHead(Buffer.from(`${line}\r\n${text}\r\n\r\n`, 'latin1')).bytes.toString(
           'latin1',
         );
       } catch (error) {
