@@ -18,8 +18,8 @@ class SlowestFirst extends BaseSequencer {
 
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
-  // Not Vite's own for servers: Node.js cannot load what packages export as "module", for bundlers.
-  ssr: { resolve: { conditions: ['switchhook-source', 'node'] } },
+  // Without Vite's "module", which is for bundlers: Node.js cannot load what some packages export by it.
+  ssr: { resolve: { conditions: ['switchhook-source', 'node', 'development|production'] } },
   test: {
     projects: [
       {
