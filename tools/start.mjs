@@ -96,11 +96,10 @@ async function main() {
     (isOutdated) =>
       startApp(running, 'worker', workerUrl, { ...workerEnv, ...as('worker') }, isOutdated),
   ];
-  await progress(`starting ${await processesOf(env)}`, () =>
-    isWatching
-      ? restartOnSave(starters, isStopping)
-      : Promise.all(starters.map(async (start) => keep(await start(), () => start()))),
-  );
+  await progress(`starting ${await processesOf(env)}`, async () => {
+    if (isWatching) await restartOnSave(starters, isStopping);
+    else await Promise.all(starters.map(async (start) => keep(await start(), () => start())));
+  });
   writeInstance({
     url: at.url,
     host: at.host,
