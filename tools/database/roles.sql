@@ -39,7 +39,7 @@ BEGIN
 END
 $$;
 -- Keeps hanging processes from blocking others, plans from reading whole tables, and settings of the database or the
--- server from harming the processes; libs/runtime/src/database/time-limits.ts has the same.
+-- server from harming the processes; libs/runtime/src/database/roles.ts has the same.
 DO $$
 DECLARE
   statement text;

@@ -1,6 +1,6 @@
-import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { baseUrlOf, Public } from '#libs/http';
+import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
+import { baseUrlOf, describeRoutes, Public, schema } from '#libs/http';
 
 /**
  * Injection token of the API description: JSON text without servers and the opening brace. It is generated once, on
@@ -25,3 +25,18 @@ export class DocsController {
     response.end(rest);
   }
 }
+
+/** The route of the description itself. */
+export const docsRoutes = [
+  describeRoutes(DocsController, {
+    tag: 'Description',
+    about: 'This description. `/docs` renders it for people.',
+    operations: {
+      openApi: {
+        summary: 'Get this description',
+        about: 'OpenAPI 3.1, generated from the running code.',
+        answer: schema.anyObject('', { openapi: '3.1.0' }),
+      },
+    },
+  }),
+];

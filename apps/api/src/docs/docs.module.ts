@@ -9,7 +9,7 @@ import type { NextFunction, Request, Response } from 'express';
 import { pathOf } from '#libs/http';
 import { NotFoundError } from '#libs/kernel';
 import { CONFIG, type Config } from '#libs/runtime';
-import { BuiltFiles } from '../files/built-files.js';
+import { BuiltFiles } from '../built-files.js';
 import { describeApi } from './api-description.js';
 import { API_DESCRIPTION, DocsController } from './docs.controller.js';
 

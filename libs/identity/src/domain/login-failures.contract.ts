@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { FAILURE_WINDOW_MS, type LoginCounter, type LoginFailures } from './login-failures.js';
 
 /** A count under test. */
-export interface LoginFailuresUnderTest {
+interface LoginFailuresUnderTest {
   failures: () => LoginFailures;
   /** Makes it as if so many ms had passed since the count of a login began. */
   pass: (login: string, ms: number) => Promise<void>;

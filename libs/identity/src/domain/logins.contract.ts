@@ -3,7 +3,7 @@ import type { Logins } from './logins.js';
 import type { Role, Status } from './user.js';
 
 /** What a store of logins under test can be told to hold. */
-export interface LoginsUnderTest {
+interface LoginsUnderTest {
   logins: () => Logins;
   /** @returns the ids of the credentials, one for each hash */
   hold: (user: {

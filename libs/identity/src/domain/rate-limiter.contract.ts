@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { RateLimiter } from './rate-limiter.js';
 
 /** A limiter under test. */
-export interface RateLimiterUnderTest {
+interface RateLimiterUnderTest {
   limiter: () => RateLimiter;
   /** Makes it as if so many ms had passed for an account. */
   pass: (accountId: string, ms: number) => Promise<void>;

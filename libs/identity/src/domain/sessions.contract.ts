@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import type { Sessions } from './session.js';
+import type { Sessions } from './sessions.service.js';
 
 /** A store of sessions under test. */
-export interface SessionsUnderTest {
+interface SessionsUnderTest {
   sessions: () => Sessions;
   /** @returns the id of a credential of a new active user */
   aCredential: () => Promise<string>;
