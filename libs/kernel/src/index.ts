@@ -1,6 +1,35 @@
 export { LRUCache } from 'lru-cache';
 export { actAs, type Actor, presentActor } from './actor/actor.js';
 export { AsyncContext } from './actor/async-context.js';
+export { importedId, ImportRecord, recordFault } from './checks/import-record.js';
+export {
+  anyObject,
+  faultAt,
+  flag,
+  httpUrl,
+  inside,
+  integer,
+  INTEGER_TOO,
+  isObject,
+  isStringOrNumber,
+  label,
+  listOf,
+  numericId,
+  oneOf,
+  type Part,
+  partOf,
+  pointerTo,
+  type Problem,
+  requireValid,
+  type Schema,
+  storableText,
+  string,
+  text,
+  time,
+  typed,
+  url,
+  wordOf,
+} from './checks/part.js';
 export { keepNewest } from './collections/keep-newest.js';
 export { removeFrom } from './collections/remove-from.js';
 export { RoundRobin } from './collections/round-robin.js';
@@ -43,6 +72,7 @@ export { isNumericId, isUuid, numericIdOf } from './text/identifiers.js';
 export { tooDeepAt, tooManyValuesAt } from './text/json-limits.js';
 export { rawElements, rawMember } from './text/json-members.js';
 export { jsonErrorAt } from './text/json-syntax.js';
+export { parseTime, TIME_RULE } from './text/time.js';
 export { jsonText, RawJson } from './text/raw-json.js';
 export {
   BIDI_CONTROLS,
