@@ -1,8 +1,8 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { createParamDecorator, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { FairSemaphore, RateLimitedError, removeFrom } from '#libs/kernel';
 import { CONFIG, type Config } from '#libs/runtime';
-import { endOf } from './request-end.js';
+import { endOf } from './request.js';
 
 /** Limits for an account in one process. Honest clients stay far below them. */
 const MAX_REQUESTS = 200;
@@ -88,6 +88,15 @@ export function readInTurn<Result>(
 ): Promise<Result> {
   return inFlight?.read(work) ?? work();
 }
+
+/** Runs a query that is not a lookup by key: see {@link readInTurn}. */
+export type Turn = <Result>(work: () => Promise<Result>) => Promise<Result>;
+
+/** The {@link Turn} of a request. */
+export const InTurn = createParamDecorator((_: unknown, context: ExecutionContext): Turn => {
+  const request = context.switchToHttp().getRequest<Request>();
+  return (work) => readInTurn(request, work);
+});
 
 /** Bytes of bodies and answers in memory. */
 function bytesOf(account: readonly Held[]): number {

@@ -1,4 +1,4 @@
-import { isStorable } from '#libs/kernel';
+import { INTEGER_TOO, isStorable, isStringOrNumber, typed } from '#libs/kernel';
 
 /** A path, or a URL with scheme and host; a trailing slash is ignored. */
 const ADDRESS =
@@ -17,3 +17,13 @@ export function environmentIdOf(reference: unknown): string | undefined {
   if (typeof reference !== 'string' || !isStorable(reference)) return undefined;
   return NUMBER.test(reference) ? reference : ADDRESS.exec(reference)?.[1];
 }
+
+/** A reference to an environment in a request. */
+export const environmentReference = typed('must be a number or a string', isStringOrNumber, {
+  type: 'string',
+}).and(
+  'format',
+  'must be the address or the id of an environment',
+  (value) => environmentIdOf(value) !== undefined,
+  { description: INTEGER_TOO, pattern: '^(?:[0-9]+|\\S*/v1/environments/[0-9]+/?)$' },
+);

@@ -47,8 +47,10 @@ export interface Operation {
 /** The routes of a controller, described. */
 export interface RoutesDescription {
   controller: Type;
+  at?: string;
+  ids?: string;
   tag: string;
-  about: string;
+  about?: string;
   path: Parameters;
   operations: Readonly<Record<string, Operation>>;
 }
@@ -60,9 +62,13 @@ export interface RoutesDescription {
 export function describeRoutes<Controller extends object>(
   controller: Type<Controller>,
   description: {
+    /** Which of the controller's addresses, if it has several. */
+    at?: string;
+    /** What the ids of the operations begin with, if not the name of the controller. */
+    ids?: string;
     /** The heading for the routes. */
     tag: string;
-    about: string;
+    about?: string;
     /** The path parameters. */
     path?: Parameters;
     operations: Readonly<Record<keyof Controller & string, Operation>>;

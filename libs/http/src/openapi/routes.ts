@@ -43,7 +43,7 @@ const METHODS: Partial<Record<RequestMethod, Route['method']>> = {
 
 /** The metadata that decorators set on controllers and handlers. */
 interface Metadata {
-  [PATH_METADATA]: string;
+  [PATH_METADATA]: string | string[];
   [METHOD_METADATA]: RequestMethod;
   [HTTP_CODE_METADATA]: number;
   [OPEN_TO]: OpenTo;
@@ -67,16 +67,16 @@ export function routesOf(of: RoutesDescription): Route[] {
     const handler = prototype[name];
     // The constructor has the metadata of the controller itself.
     if (name === 'constructor' || typeof handler !== 'function') return [];
-    const path = read(PATH_METADATA, handler);
+    const path = read(PATH_METADATA, handler) as string | undefined;
     if (path === undefined) return [];
     const operation = of.operations[name];
     const method = METHODS[read(METHOD_METADATA, handler) ?? RequestMethod.GET];
     if (!operation || !method) throw new Error(`${controller.name}.${name} is not described`);
     const refusals = [handler, controller].map((on) => read(REFUSES_WITH, on));
     return {
-      id: idOf(controller, name),
+      id: idOf(of, name),
       method,
-      path: pathOf(controller, path),
+      path: pathOf(of, path),
       status: read(HTTP_CODE_METADATA, handler) ?? 200,
       isOpen: [handler, controller].some((on) => read(OPEN_TO, on) === 'everybody'),
       refusesWith: refusals.filter((code) => code !== undefined),
@@ -92,15 +92,15 @@ function read<Key extends keyof Metadata>(key: Key, on: object): Metadata[Key] |
 }
 
 /** `ApplicationsController.list` is `applicationsList`. */
-function idOf(controller: Type, name: string): string {
+function idOf({ controller, ids }: RoutesDescription, name: string): string {
   const stem = controller.name.replace(/Controller$/, '');
-  return (
-    stem.charAt(0).toLowerCase() + stem.slice(1) + name.charAt(0).toUpperCase() + name.slice(1)
-  );
+  const start = ids ?? stem.charAt(0).toLowerCase() + stem.slice(1);
+  return start + name.charAt(0).toUpperCase() + name.slice(1);
 }
 
-function pathOf(controller: Type, path: string): string {
-  const segments = `${read(PATH_METADATA, controller) ?? ''}/${path}`.split('/');
+function pathOf({ controller, at }: RoutesDescription, path: string): string {
+  const address = at ?? (read(PATH_METADATA, controller) as string | undefined) ?? '';
+  const segments = `${address}/${path}`.split('/');
   const joined = segments.filter((segment) => segment !== '').join('/');
   return `/${joined.replaceAll(/:(\w+)/g, '{$1}')}`;
 }

@@ -1,7 +1,6 @@
-import { ValidationError } from '#libs/kernel';
+import { parseTime, time, ValidationError } from '#libs/kernel';
 
-/** The rule for the expiry of a credential, in words. */
-export const EXPIRY_RULE = 'must be in the future';
+const EXPIRY_RULE = 'must be in the future';
 
 /** Whether a credential may expire at this time. */
 export function isExpiry(time: Date): boolean {
@@ -18,3 +17,6 @@ export function requireExpiry(time: Date): void {
   if (isExpiry(time)) return;
   throw ValidationError.of('expiresAt', 'range', `expiresAt ${EXPIRY_RULE}.`);
 }
+
+/** When a credential expires, in a request. */
+export const expiryPart = time().and('range', EXPIRY_RULE, (value) => isExpiry(parseTime(value)!));

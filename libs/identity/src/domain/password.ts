@@ -1,25 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { codePoints, isStorable, ValidationError } from '#libs/kernel';
+import { requireValid, storableText } from '#libs/kernel';
 
 export const PASSWORD_MIN = 8;
 export const PASSWORD_MAX = 200;
 
-/** Whether the text has a valid length for a password. */
-export function hasPasswordLength(text: string): boolean {
-  const length = codePoints(text);
-  return length >= PASSWORD_MIN && length <= PASSWORD_MAX;
-}
+/** A password that somebody chose. */
+export const passwordPart = storableText(PASSWORD_MAX, PASSWORD_MIN);
 
 /** @throws ValidationError unless the text is a valid password */
 export function requirePassword(text: string): void {
-  if (!hasPasswordLength(text)) {
-    const says = `must have ${PASSWORD_MIN} to ${PASSWORD_MAX} characters`;
-    throw ValidationError.of('password', 'length', `password ${says}.`);
-  }
-  if (!isStorable(text)) {
-    const says = 'must not contain U+0000 or lone surrogates';
-    throw ValidationError.of('password', 'format', `password ${says}.`);
-  }
+  requireValid('password', text, passwordPart);
 }
 
 /** 144 bits in 24 characters that need no quoting anywhere. */

@@ -1,18 +1,21 @@
-import { ValidationError } from '#libs/kernel';
+import { requireValid, string } from '#libs/kernel';
 
-export const USERNAME = /^[A-Za-z][A-Za-z0-9._@-]{0,63}$/;
+const USERNAME = /^[A-Za-z][A-Za-z0-9._@-]{0,63}$/;
 
 /** Whether the text is a valid username. Usernames start with a letter, so they are never ids. */
 export function isUsername(text: string): boolean {
   return USERNAME.test(text);
 }
 
+/** A username in a request. */
+export const usernamePart = string().and(
+  'format',
+  'must be a letter and up to 63 more letters, digits or the characters . _ @ -',
+  isUsername,
+  { pattern: USERNAME.source },
+);
+
 /** @throws ValidationError unless the text is a valid username */
 export function requireUsername(text: string): void {
-  if (isUsername(text)) return;
-  throw ValidationError.of('username', 'format', `username ${USERNAME_RULE}.`);
+  requireValid('username', text, usernamePart);
 }
-
-/** The rule for usernames, in words. */
-export const USERNAME_RULE =
-  'must be a letter and up to 63 more letters, digits or the characters . _ @ -';

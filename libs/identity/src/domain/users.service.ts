@@ -6,6 +6,7 @@ import {
   isNumericId,
   NotFoundError,
   type Page,
+  recordFault,
   Transactions,
   ValidationError,
 } from '#libs/kernel';
@@ -18,7 +19,7 @@ import { PasswordHasher } from './password-hasher.js';
 import type { Principal } from './principal.js';
 import { Sessions } from './session.js';
 import { type Role, SALT_BYTES, type Status, type User } from './user.js';
-import { type ImportedUser, readUsers, userFault } from './user-import.js';
+import { type ImportedUser, readUsers } from './user-import.js';
 import { isUsername, requireUsername } from './username.js';
 import { UsersRepository } from './users.repository.js';
 
@@ -115,7 +116,7 @@ export class UsersService {
   private async takenAmong(users: readonly PreparedUser[]): Promise<FieldFault[]> {
     const faults: FieldFault[] = [];
     for (const [index, { id, username }] of users.entries()) {
-      const isTaken = (name: string) => userFault(index, name, 'conflict', 'is taken');
+      const isTaken = (name: string) => recordFault(index, name, 'conflict', 'is taken');
       if (await this.users.findById(id)) faults.push(isTaken('id'));
       if (await this.users.findByUsername(username)) faults.push(isTaken('username'));
     }

@@ -1,5 +1,5 @@
 import { Controller, HttpCode, Param, Post } from '@nestjs/common';
-import { Href, type HrefBuilder, Idempotent, JsonBody, type Once } from '#libs/http';
+import { type Answer, Href, type HrefBuilder, Idempotent, JsonBody, type Once } from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { ActAsUser, CurrentUser } from '#libs/identity/http';
 import { numericIdOf } from '#libs/kernel';
@@ -22,7 +22,7 @@ export class MissedEventsController {
     @JsonBody(DeliverRequestDto) { webhookId }: DeliverRequestDto,
     @Idempotent() once: Once,
     @Href() href: HrefBuilder,
-  ): Promise<object> {
+  ): Promise<Answer> {
     const deliver = () => this.events.deliver(userId, id, numericIdOf(webhookId)!);
     return once(async () => href('deliveries', await deliver()));
   }
