@@ -16,17 +16,6 @@ const READS_PER_ACCOUNT = 1;
 const MOST_PAUSES = 9;
 const RETRY_AFTER_MS = 1_000;
 
-/** A request of an account, until the client has received its answer. */
-export interface RequestInFlight {
-  /** Runs a query that is not a lookup by key. Accounts alternate on half of the connections. */
-  read: <Result>(work: () => Promise<Result>) => Promise<Result>;
-  /**
-   * Sets how many bytes are in memory of the body, or of an answer that is not sent yet.
-   * @throws RateLimitedError
-   */
-  hold: (bytes: number) => void;
-}
-
 /** A request, and how many bytes of it are in memory besides what is being sent. */
 interface Held {
   response: Response;

@@ -2,7 +2,17 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { DomainError } from '#libs/kernel';
 import type { Config } from '#libs/runtime';
-import type { RequestInFlight } from './in-flight.js';
+
+/** A request of an account, until the client has received its answer. */
+export interface RequestInFlight {
+  /** Runs a query that is not a lookup by key. Accounts alternate on half of the connections. */
+  read: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  /**
+   * Sets how many bytes are in memory of the body, or of an answer that is not sent yet.
+   * @throws RateLimitedError
+   */
+  hold: (bytes: number) => void;
+}
 
 /**
  * The properties that we add to a request. Not in a `WeakMap`, whose values V8 keeps, with all that they refer

@@ -64,7 +64,10 @@ export function describeRoutes<Controller extends object>(
   description: {
     /** Which of the controller's addresses, if it has several. */
     at?: string;
-    /** What the ids of the operations begin with, if not the name of the controller. */
+    /**
+     * What operation ids begin with, if not the controller's name. Generated clients have methods of these names, so
+     * an id stays when its operation moves to another controller.
+     */
     ids?: string;
     /** The heading for the routes. */
     tag: string;

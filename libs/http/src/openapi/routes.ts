@@ -93,9 +93,9 @@ function read<Key extends keyof Metadata>(key: Key, on: object): Metadata[Key] |
 
 /** `ApplicationsController.list` is `applicationsList`. */
 function idOf({ controller, ids }: RoutesDescription, name: string): string {
-  const stem = controller.name.replace(/Controller$/, '');
-  const start = ids ?? stem.charAt(0).toLowerCase() + stem.slice(1);
-  return start + name.charAt(0).toUpperCase() + name.slice(1);
+  const own = controller.name.replace(/Controller$/, '');
+  const stem = ids ?? own.charAt(0).toLowerCase() + own.slice(1);
+  return stem + name.charAt(0).toUpperCase() + name.slice(1);
 }
 
 function pathOf({ controller, at }: RoutesDescription, path: string): string {

@@ -5,29 +5,24 @@ import {
   Href,
   type HrefBuilder,
   Idempotent,
-  InTurn,
   listed,
   located,
   NoRouteError,
-  numberUpTo,
   type Once,
   QueryOf,
   type QueryReader,
   shownWithList,
-  type Turn,
 } from '#libs/http';
 import type { Principal } from '#libs/identity';
 import { ActAsUser, CurrentUser, LimitedTo } from '#libs/identity/http';
 import { oneOf, type Page, string } from '#libs/kernel';
 import { DeliveriesService } from '../domain/deliveries.service.js';
-import { type HistoryRange, MAX_BUCKETS } from '../domain/attempt-history.js';
-import { DeliveryStatisticsService } from '../domain/delivery-statistics.js';
 import { type Delivery, DELIVERY_STATES } from '../domain/delivery.js';
 import type { DeliveryFilter } from '../domain/delivery-store.js';
 import { RESULT } from './last-result.js';
 import { AttemptView, DeliveryView, LOGGED, visibleAttempt } from './delivery.view.js';
 import { accountShown, ownerSeen } from '../../subscriptions/http/account-shown.js';
-import { EVENT_KINDS } from '../../subscriptions/domain/event-kinds.js';
+import { EVENT_KINDS } from '../../event-kinds/domain/event-kinds.js';
 import { StartsSending } from './starts-sending.js';
 
 /** Limited because each test calls a target at once, even if it is blocked, and adds an audit entry. */
@@ -35,17 +30,13 @@ const TESTS = { quota: 600, windowMs: 60_000, what: 'test' };
 
 const STATE = oneOf(DELIVERY_STATES);
 const KIND = oneOf(EVENT_KINDS);
-const BUCKETS = numberUpTo(MAX_BUCKETS);
 const ATTEMPT = string().and('format', 'must be an id', (text) => /^\d{1,9}$/.test(text));
 
-/** A customer's deliveries, their attempts and statistics. */
+/** A customer's deliveries, and their attempts. */
 @Controller('v1')
 @ActAsUser()
 export class DeliveriesController {
-  constructor(
-    private readonly deliveries: DeliveriesService,
-    private readonly statistics: DeliveryStatisticsService,
-  ) {}
+  constructor(private readonly deliveries: DeliveriesService) {}
 
   @Get('deliveries')
   list(
@@ -71,28 +62,6 @@ export class DeliveriesController {
   ): Promise<Answer> {
     const read = await this.deliveries.listOf(user.userId, webhookId, filter);
     return listed(page, read, DeliveryView);
-  }
-
-  @Get('webhooks/:id/stats')
-  async stats(
-    @Param('id') webhookId: string,
-    @CurrentUser() user: Principal,
-    @QueryOf(rangeOf) range: HistoryRange,
-    @InTurn() inTurn: Turn,
-  ): Promise<object> {
-    const isAsked = Object.keys(range).length > 0;
-    return inTurn(() => this.statistics.of(user.userId, webhookId, isAsked ? range : undefined));
-  }
-
-  @Get('stats')
-  async statsOfAccount(
-    @CurrentUser() user: Principal,
-    @QueryOf((query) => [rangeOf(query), query.numericId('accountId')])
-    [range, asked]: [HistoryRange, string | undefined],
-    @InTurn() inTurn: Turn,
-  ): Promise<object> {
-    const accountId = accountShown(asked, user) ?? user.userId;
-    return inTurn(() => this.statistics.ofAccount(accountId, range));
   }
 
   @Get('deliveries/:id')
@@ -177,11 +146,6 @@ function filterOf(query: QueryReader): DeliveryFilter {
     status: query.filter('status', RESULT),
   };
   return { ...given(filter), ...query.times() };
-}
-
-function rangeOf(query: QueryReader): HistoryRange {
-  const buckets = query.number('buckets', BUCKETS);
-  return { ...query.times(), ...given({ buckets }) };
 }
 
 function readQuery(query: QueryReader) {

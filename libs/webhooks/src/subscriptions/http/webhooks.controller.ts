@@ -17,7 +17,7 @@ import {
 import type { Principal } from '#libs/identity';
 import { ActAsUser, CurrentUser } from '#libs/identity/http';
 import { oneOf, type Page } from '#libs/kernel';
-import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../domain/event-kinds.js';
+import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../../event-kinds/domain/event-kinds.js';
 import { RecentActivityReader } from '../domain/recent-activity.js';
 import type { Webhook } from '../domain/webhook.js';
 import { WebhooksService } from '../domain/webhooks.service.js';
@@ -117,7 +117,7 @@ export class WebhooksController {
 
 const KIND = oneOf(EVENT_KINDS);
 const RESOURCE = oneOf([...RESOURCES, ALL_RESOURCES]);
-const SCOPE = oneOf(['all'] as const);
+const SCOPE = oneOf(['all']);
 const INCLUDE = oneOf(['activity']);
 
 function readQuery(query: QueryReader, { applicationId }: { applicationId?: string }) {
@@ -127,7 +127,9 @@ function readQuery(query: QueryReader, { applicationId }: { applicationId?: stri
     enabled: query.flag('enabled'),
     // An application's list has only one scope, so `scope` is an unknown parameter there.
     scope:
-      applicationId === undefined ? (query.valid('scope', SCOPE) ?? 'account') : { applicationId },
+      applicationId === undefined
+        ? (query.valid('scope', SCOPE) ?? ('account' as const))
+        : { applicationId },
     hasActivity: query.valid('include', INCLUDE) !== undefined,
     page: query.optionalPage(),
   };

@@ -1,0 +1,146 @@
+import { applyDecorators } from '@nestjs/common';
+import { Field, given, Is } from '#libs/http';
+import {
+  flag,
+  listOf,
+  numericId,
+  numericIdOf,
+  oneOf,
+  parseTime,
+  type Part,
+  time,
+  TIME_RULE,
+} from '#libs/kernel';
+import { REPLAYABLE_STATES, type ReplayableState, type ReplayFilter } from '../domain/replay.js';
+import { EVENT_KINDS } from '../../event-kinds/domain/event-kinds.js';
+import { RESULT } from '../../deliveries/http/last-result.js';
+import { ReplayableStateSchema } from './replay.view.js';
+
+const BY_DEFAULT: readonly ReplayableState[] = ['exhausted', 'cancelled'];
+
+const DRY_RUN = { about: 'Only counts them.', default: false, example: false };
+
+/** Without words for a part whose schema says it all. */
+const wordless = (part: Part): Part => ({ ...part, wording: [] });
+
+/** Undefined for what is not a time. */
+const timeOf = (value: unknown) => (typeof value === 'string' ? parseTime(value) : undefined);
+
+function isBefore(time: Date | undefined, other: Date | undefined): boolean {
+  return !time || !other || time < other;
+}
+
+/** Where the time range of a replay begins. */
+const IsSince = () =>
+  applyDecorators(
+    Field({
+      required: true,
+      about: `Those that were made at or after that. It must be in the past, and ${TIME_RULE}.`,
+      example: '2026-01-31T12:00:00.000Z',
+    }),
+    Is(time().and('range', 'must be in the past', (value) => parseTime(value)! < new Date())),
+  );
+
+/** Where it ends. */
+const IsUntil = () =>
+  applyDecorators(
+    Field({
+      about: `Those that were made before that; by default now. It must be later than since, and ${TIME_RULE}.`,
+      example: '2026-01-31T12:00:00.000Z',
+    }),
+    Is(time(), {
+      code: 'range',
+      says: 'must be later than since',
+      holds: (value, { dto: { since } }) => isBefore(timeOf(since), timeOf(value)),
+    }),
+  );
+
+function rangeOf(dto: { since: string; until?: string }): Pick<ReplayFilter, 'since' | 'until'> {
+  return { since: parseTime(dto.since)!, ...given({ until: timeOf(dto.until) }) };
+}
+
+/** `POST /v1/webhooks/:id/replay` */
+export class ReplayRequestDto {
+  @IsSince()
+  since!: string;
+
+  @IsUntil()
+  until?: string;
+
+  @Field({
+    about: 'Those in one of these states.',
+    default: BY_DEFAULT,
+    example: ['exhausted'],
+  })
+  @Is(
+    listOf(oneOf(REPLAYABLE_STATES, ReplayableStateSchema), {
+      min: 1,
+      max: REPLAYABLE_STATES.length,
+    }),
+  )
+  states?: ReplayableState[];
+
+  @Field(DRY_RUN)
+  @Is(flag())
+  dryRun?: boolean;
+
+  filter(webhookId: string): ReplayFilter {
+    return { webhookId, ...rangeOf(this), states: [...new Set(this.states ?? BY_DEFAULT)] };
+  }
+}
+
+/** `POST /v1/deliveries/redeliver` */
+export class RedeliverRequestDto {
+  @IsSince()
+  since!: string;
+
+  @IsUntil()
+  until?: string;
+
+  @Field({
+    about: 'Those in this state; by default those that are exhausted or cancelled.',
+    example: 'exhausted',
+  })
+  @Is(wordless(oneOf(REPLAYABLE_STATES, ReplayableStateSchema)))
+  state?: ReplayableState;
+
+  @Field({ about: 'Those of events of this kind.', example: 'cdrCreated' })
+  @Is(wordless(oneOf(EVENT_KINDS)))
+  event?: string;
+
+  @Field({
+    about:
+      'Those of this subscription; by default of all of the account. Those of a subscription that is off ' +
+      'or deleted are left out.',
+    example: '4711',
+  })
+  @Is(numericId())
+  webhookId?: string | number;
+
+  @Field({ about: 'Those of events of this application.', example: '5080983' })
+  @Is(numericId())
+  applicationId?: string | number;
+
+  @Field({
+    about:
+      'Those with this result of the last attempt: a status such as `404`, a class such as `5xx`, an error, ' +
+      'or `failed` for all but 2xx.',
+    example: '5xx',
+  })
+  @Is(wordless(RESULT))
+  status?: string;
+
+  @Field(DRY_RUN)
+  @Is(flag())
+  dryRun?: boolean;
+
+  filter(): ReplayFilter {
+    const { state, event, status } = this;
+    const [webhookId, applicationId] = [this.webhookId, this.applicationId].map(numericIdOf);
+    return {
+      ...rangeOf(this),
+      states: state === undefined ? BY_DEFAULT : [state],
+      ...given({ event, webhookId, applicationId, status }),
+    };
+  }
+}

@@ -1,0 +1,80 @@
+import { Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
+import {
+  type Answer,
+  answer,
+  Href,
+  type HrefBuilder,
+  Idempotent,
+  InTurn,
+  JsonBody,
+  located,
+  type Once,
+  shown,
+  type Turn,
+} from '#libs/http';
+import type { Principal } from '#libs/identity';
+import { ActAsUser, CurrentUser } from '#libs/identity/http';
+import { ReplaysService } from '../domain/replays.service.js';
+import { RedeliverRequestDto, ReplayRequestDto } from './replay.dto.js';
+import { ReplayView } from './replay.view.js';
+import { StartsSending } from '../../deliveries/http/starts-sending.js';
+
+/** Replays of a customer's finished deliveries. */
+@Controller('v1')
+@ActAsUser()
+export class ReplaysController {
+  constructor(private readonly replays: ReplaysService) {}
+
+  @Post('webhooks/:id/replay')
+  @StartsSending()
+  @HttpCode(202)
+  async start(
+    @Param('id') webhookId: string,
+    @CurrentUser() { userId }: Principal,
+    @JsonBody(ReplayRequestDto) body: ReplayRequestDto,
+    @Idempotent() once: Once,
+    @Href() href: HrefBuilder,
+    @InTurn() inTurn: Turn,
+  ): Promise<Answer> {
+    const filter = body.filter(webhookId);
+    if (body.dryRun === true) {
+      const counted = await inTurn(() => this.replays.count(userId, filter));
+      return answer(counted, { status: 200 });
+    }
+    return once(async () => href('replays', await this.replays.start(userId, filter)));
+  }
+
+  @Post('deliveries/redeliver')
+  @StartsSending()
+  @HttpCode(202)
+  async redeliver(
+    @CurrentUser() { userId }: Principal,
+    @JsonBody(RedeliverRequestDto) body: RedeliverRequestDto,
+    @Idempotent() once: Once,
+    @Href() href: HrefBuilder,
+    @InTurn() inTurn: Turn,
+  ): Promise<Answer> {
+    const filter = body.filter();
+    if (body.dryRun === true) {
+      const counted = await inTurn(() => this.replays.countSelected(userId, filter));
+      return answer(counted, { status: 200 });
+    }
+    return once(async () => href('replays', await this.replays.startSelected(userId, filter)));
+  }
+
+  @Get('replays/:id')
+  async show(@Param('id') id: string, @CurrentUser() { userId }: Principal): Promise<Answer> {
+    return shown(ReplayView, await this.replays.show(userId, id));
+  }
+
+  @Post('replays/:id/cancel')
+  @HttpCode(200)
+  async cancel(
+    @Param('id') id: string,
+    @CurrentUser() { userId }: Principal,
+    @Href() href: HrefBuilder,
+  ): Promise<Answer> {
+    await this.replays.cancel(userId, id);
+    return located(href('replays', id));
+  }
+}

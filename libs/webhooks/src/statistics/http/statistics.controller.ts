@@ -1,0 +1,42 @@
+import { Controller, Get, Param } from '@nestjs/common';
+import { given, InTurn, numberUpTo, QueryOf, type QueryReader, type Turn } from '#libs/http';
+import type { Principal } from '#libs/identity';
+import { ActAsUser, CurrentUser } from '#libs/identity/http';
+import { accountShown } from '../../subscriptions/http/account-shown.js';
+import { type HistoryRange, MAX_BUCKETS } from '../domain/attempt-history.js';
+import { DeliveryStatisticsService } from '../domain/delivery-statistics.js';
+
+/** How attempts went, of a subscription or of a whole account. */
+@Controller('v1')
+@ActAsUser()
+export class StatisticsController {
+  constructor(private readonly statistics: DeliveryStatisticsService) {}
+
+  @Get('webhooks/:id/stats')
+  async stats(
+    @Param('id') webhookId: string,
+    @CurrentUser() user: Principal,
+    @QueryOf(rangeOf) range: HistoryRange,
+    @InTurn() inTurn: Turn,
+  ): Promise<object> {
+    const isAsked = Object.keys(range).length > 0;
+    return inTurn(() => this.statistics.of(user.userId, webhookId, isAsked ? range : undefined));
+  }
+
+  @Get('stats')
+  async statsOfAccount(
+    @CurrentUser() user: Principal,
+    @QueryOf((query) => [rangeOf(query), query.numericId('accountId')])
+    [range, asked]: [HistoryRange, string | undefined],
+    @InTurn() inTurn: Turn,
+  ): Promise<object> {
+    const accountId = accountShown(asked, user) ?? user.userId;
+    return inTurn(() => this.statistics.ofAccount(accountId, range));
+  }
+}
+
+const BUCKETS = numberUpTo(MAX_BUCKETS);
+
+function rangeOf(query: QueryReader): HistoryRange {
+  return { ...query.times(), ...given({ buckets: query.number('buckets', BUCKETS) }) };
+}
