@@ -19,7 +19,14 @@ class SlowestFirst extends BaseSequencer {
 
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
-  ssr: { resolve: { conditions: ['switchhook-source', ...defaultServerConditions] } },
+  ssr: {
+    resolve: {
+      conditions: [
+        'switchhook-source',
+        ...defaultServerConditions.filter((one) => one !== 'module'),
+      ],
+    },
+  },
   test: {
     projects: [
       {
