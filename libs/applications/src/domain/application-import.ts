@@ -9,11 +9,10 @@ import {
   partOf,
 } from '#libs/kernel';
 import { type ApiType, apiTypeOf, apiTypePart, DEFAULT_API_TYPE } from './api-type.js';
-import { MAX_NAME } from './application.js';
+import { namePart } from './application.js';
 import type { ImportedApplication } from './application-imports.js';
 import { environmentIdOf, environmentReference } from './environment-reference.js';
 
-const NAME = label(MAX_NAME);
 const PARTITION = label(255);
 const URL = httpUrl();
 const ACCOUNT = partOf<string | number>({}, (value) =>
@@ -63,7 +62,7 @@ function applicationIn(record: ImportRecord): ImportedApplication {
   const application = {
     ...(id !== undefined && id !== '0' && { id }),
     userId: numericIdOf(record.required('userId', ACCOUNT)) ?? '',
-    name: record.required('name', NAME, true) ?? '',
+    name: record.required('name', namePart, true) ?? '',
     apiType: apiTypeIn(record),
     voiceUrl: record.optional('voiceUrl', URL) ?? null,
     messagingUrl: record.optional('messagingUrl', URL) ?? null,

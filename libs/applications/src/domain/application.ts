@@ -1,4 +1,4 @@
-import type { FieldFault } from '#libs/kernel';
+import { type FieldFault, label } from '#libs/kernel';
 import { type ApiType, DEFAULT_API_TYPE } from './api-type.js';
 
 /** The content of a new application. */
@@ -28,8 +28,8 @@ export type ApplicationContent = Pick<
   'name' | 'apiType' | 'voiceUrl' | 'messagingUrl' | 'environmentId'
 >;
 
-/** The longest name, in characters. */
-export const MAX_NAME = 255;
+/** A name in a request. */
+export const namePart = label(255);
 
 /** Exists on every installation, and is not billed. */
 export const DEVELOPMENT_ENVIRONMENT = '1';

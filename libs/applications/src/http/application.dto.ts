@@ -1,10 +1,10 @@
 import { computed, Field, Is, schema, viewOf } from '#libs/http';
-import { httpUrl, label } from '#libs/kernel';
+import { httpUrl } from '#libs/kernel';
 import { API_TYPES, apiTypeOf, apiTypePart, DEFAULT_API_TYPE } from '../domain/api-type.js';
 import {
   type Application,
   type ApplicationChanges,
-  MAX_NAME,
+  namePart,
   type NewApplication,
 } from '../domain/application.js';
 import { environmentIdOf, environmentReference } from '../domain/environment-reference.js';
@@ -40,7 +40,7 @@ class ApplicationDto {
 /** `POST /v1/applications` */
 export class CreateApplicationDto extends ApplicationDto {
   @Field({ required: true, trim: true, ...NAME })
-  @Is(label(MAX_NAME))
+  @Is(namePart)
   name!: string;
 
   @Field({ requiredUnless: 'messagingUrl', ...VOICE_URL })
@@ -70,7 +70,7 @@ export class CreateApplicationDto extends ApplicationDto {
 /** `PUT /v1/applications/:id` */
 export class UpdateApplicationDto extends ApplicationDto {
   @Field({ trim: true, ...NAME })
-  @Is(label(MAX_NAME))
+  @Is(namePart)
   name?: string;
 
   @Field({ clearable: true, ...VOICE_URL })
