@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { removeFrom } from '#libs/kernel';
+import { swapRemove } from '#libs/kernel';
 import type { Config } from '#libs/runtime';
 import { ignoreFurtherRequests } from './connection-close.js';
 import { limitStrangers } from './strangers.js';
@@ -88,7 +88,7 @@ const unanswered = new WeakMap<Socket, ServerResponse[]>();
 export function limitPipeline(socket: Socket, response: ServerResponse): void {
   const waiting = unanswered.get(socket) ?? answersOf(socket);
   waiting.push(response);
-  response.once('close', () => removeFrom(waiting, response));
+  response.once('close', () => swapRemove(waiting, response));
   if (waiting.length < MAX_PIPELINED) return;
   response.setHeader('Connection', 'close');
   ignoreFurtherRequests(socket);

@@ -8,10 +8,16 @@ import {
   numericIdOf,
   partOf,
 } from '#libs/kernel';
-import { type ApiType, apiTypeOf, apiTypePart, DEFAULT_API_TYPE } from './api-type.js';
-import { namePart } from './application.js';
-import type { ImportedApplication } from './application-imports.js';
-import { environmentIdOf, environmentReference } from './environment-reference.js';
+import {
+  type ApiType,
+  apiTypeOf,
+  apiTypePart,
+  DEFAULT_API_TYPE,
+  environmentIdOf,
+  environmentReference,
+  namePart,
+} from './application.js';
+import type { ImportedApplication } from './applications.repository.js';
 
 const PARTITION = label(255);
 const URL = httpUrl();
@@ -22,7 +28,7 @@ const ACCOUNT = partOf<string | number>({}, (value) =>
 );
 
 /** The content of a file of applications. It may be used only if `faults` is empty. */
-export interface ReadImport {
+interface ReadImport {
   applications: ImportedApplication[];
   faults: FieldFault[];
 }

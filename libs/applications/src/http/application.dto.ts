@@ -1,13 +1,17 @@
 import { computed, Field, Is, schema, viewOf } from '#libs/http';
 import { httpUrl } from '#libs/kernel';
-import { API_TYPES, apiTypeOf, apiTypePart, DEFAULT_API_TYPE } from '../domain/api-type.js';
 import {
+  API_TYPES,
+  apiTypeOf,
+  apiTypePart,
   type Application,
   type ApplicationChanges,
+  DEFAULT_API_TYPE,
+  environmentIdOf,
+  environmentReference,
   namePart,
   type NewApplication,
 } from '../domain/application.js';
-import { environmentIdOf, environmentReference } from '../domain/environment-reference.js';
 
 const API_TYPE = { about: 'How the application is driven.', example: 'webapi' };
 const NAME = { about: 'The name; it need not be unique.', example: 'Shop' };

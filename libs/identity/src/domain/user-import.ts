@@ -6,9 +6,7 @@ import {
   oneOf,
   string,
 } from '#libs/kernel';
-import { passwordPart } from './password.js';
-import { type Role, ROLES, type Status, STATUSES } from './user.js';
-import { usernamePart } from './username.js';
+import { passwordPart, type Role, ROLES, type Status, STATUSES, usernamePart } from './user.js';
 
 /** A user that was created elsewhere. */
 export interface ImportedUser {
@@ -23,7 +21,7 @@ export interface ImportedUser {
 }
 
 /** The content of a file of users. It may be used only if `faults` is empty. */
-export interface ReadUsers {
+interface ReadUsers {
   users: ImportedUser[];
   faults: FieldFault[];
 }

@@ -2,7 +2,7 @@ import { Controller, Get } from '@nestjs/common';
 import { type Answer, given, listed, QueryOf, type QueryReader } from '#libs/http';
 import { isNumericId, type Page } from '#libs/kernel';
 import { type AuditFilter, AuditLog } from '../domain/audit-log.js';
-import type { Principal } from '../domain/principal.js';
+import type { Principal } from '../domain/logins.js';
 import { AuditRecordView } from './audit.view.js';
 import { CurrentUser } from './current-user.js';
 

@@ -4,7 +4,7 @@ import {
   type Environment,
   ENVIRONMENT_TYPES,
   type EnvironmentType,
-} from '../domain/environment.js';
+} from '../domain/environments.service.js';
 
 const NAME_MAX = 255;
 

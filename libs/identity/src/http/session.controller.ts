@@ -2,7 +2,7 @@ import { Controller, Delete, Get, HttpCode, Post, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { type Answer, answer, Login, LoginBody, shown } from '#libs/http';
 import { actAs } from '#libs/kernel';
-import type { Principal } from '../domain/principal.js';
+import type { Principal } from '../domain/logins.js';
 import { SessionsService } from '../domain/sessions.service.js';
 import { ActAsUser, actorOf, CurrentUser } from './current-user.js';
 import { RequestLogin, UsedSession, withSessionCookie } from './request-login.js';

@@ -1,6 +1,6 @@
 import { computed, Field, Is, schema, viewOf } from '#libs/http';
 import { string } from '#libs/kernel';
-import type { Session } from '../domain/session.js';
+import type { Session } from '../domain/sessions.service.js';
 import { ROLES } from '../domain/user.js';
 
 /** The body of `POST /v1/session`. */

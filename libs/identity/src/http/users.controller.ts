@@ -12,7 +12,7 @@ import {
   shown,
 } from '#libs/http';
 import { type Page, parseTime } from '#libs/kernel';
-import type { Principal } from '../domain/principal.js';
+import type { Principal } from '../domain/logins.js';
 import { UsersService } from '../domain/users.service.js';
 import { ActAsUser, CurrentUser } from './current-user.js';
 import { PlatformOnly } from './role.guard.js';

@@ -1,10 +1,15 @@
 import { computed, Field, type HrefBuilder, Is, schema, viewOf } from '#libs/http';
 import { oneOf } from '#libs/kernel';
-import type { Credential } from '../domain/credential.js';
-import { expiryPart } from '../domain/expiry.js';
-import { passwordPart } from '../domain/password.js';
-import { type Role, ROLES, type Status, STATUSES, type User } from '../domain/user.js';
-import { usernamePart } from '../domain/username.js';
+import { type Credential, expiryPart } from '../domain/credential.js';
+import {
+  passwordPart,
+  type Role,
+  ROLES,
+  type Status,
+  STATUSES,
+  type User,
+  usernamePart,
+} from '../domain/user.js';
 
 const PASSWORD = {
   about: 'Without it, the service generates a password and shows it only in this answer.',
