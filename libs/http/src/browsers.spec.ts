@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { describe, expect, it } from 'vitest';
-import { isSameOrigin, mayBeCsrf } from './csrf.js';
+import { isSameOrigin, mayBeCsrf } from './browsers.js';
 
 function post(base: string, headers: Record<string, string>): Request {
   const config = { PUBLIC_BASE_URL: base, CORS_ORIGINS: [] };

@@ -3,8 +3,8 @@ import { createServer, IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { closeLingering } from './lingering-close.js';
-import { limitPipeline } from './pipeline-limit.js';
+import { closeLingering } from './connection-close.js';
+import { limitPipeline } from './connection-limits.js';
 
 let parsed = 0;
 class CountedRequest extends IncomingMessage {

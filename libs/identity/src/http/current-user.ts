@@ -1,5 +1,6 @@
 import {
   type CallHandler,
+  createParamDecorator,
   type ExecutionContext,
   Injectable,
   type NestInterceptor,
@@ -11,13 +12,38 @@ import type { Request } from 'express';
 import { from, lastValueFrom, type Observable } from 'rxjs';
 import { type Actor, actAs } from '#libs/kernel';
 import type { Principal } from '../domain/logins.js';
-import { principalOf } from './decorators.js';
+
+declare module 'express-serve-static-core' {
+  interface Request {
+    /** Set by the guard, for every request that needs credentials. */
+    principal?: Principal;
+    /**
+     * Whether the login is still valid, for an answer that never ends; set with the principal.
+     * @throws UnavailableError
+     */
+    isStillLoggedIn?: () => Promise<boolean>;
+  }
+}
+
+/** The {@link Principal} of the request. */
+export const CurrentUser = createParamDecorator((_: unknown, context: ExecutionContext) =>
+  principalOf(context.switchToHttp().getRequest<Request>()),
+);
+
+/** @throws Error on a public route, which has no user */
+export function principalOf(request: Request): Principal {
+  if (!request.principal) throw new Error('the route is public: it has no current user');
+  return request.principal;
+}
 
 @Injectable()
 class ActorInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const request = context.switchToHttp().getRequest<Request>();
-    const actor = actorOf(request, principalOf(request));
+    const { principal } = request;
+    // A login, which has no user yet.
+    if (!principal) return next.handle();
+    const actor = actorOf(request, principal);
     return from(actAs(actor, () => lastValueFrom(next.handle())));
   }
 }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { ignoreFurtherRequests } from './lingering-close.js';
+import { ignoreFurtherRequests } from './connection-close.js';
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import { expect, it, vi } from 'vitest';
-import { readForwardedFor } from './forwarded-for.js';
+import { readForwardedFor } from './request.middleware.js';
 
 function rewritten(header: string | undefined): string | undefined {
   const headers = header === undefined ? {} : { 'x-forwarded-for': header };

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Response } from 'express';
 import { expect, it } from 'vitest';
-import { endOf } from './request-end.js';
+import { endOf } from './request.js';
 
 const aResponse = (destroyed: boolean) =>
   Object.assign(new EventEmitter(), { destroyed }) as unknown as Response;

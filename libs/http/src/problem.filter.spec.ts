@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { Refusals } from './refusals.js';
+import { Refusals } from './problem.filter.js';
 
 beforeEach(() => {
   vi.useFakeTimers();
