@@ -7,7 +7,7 @@ import type { Request, Response } from 'express';
 import { NotFoundError } from '#libs/kernel';
 
 const BUILT = join(dirname(createRequire(import.meta.url).resolve('#package.json')), 'dist/apps');
-/** What all addresses of files and pages in a page begin with. */
+/** The start of all relative addresses in a page. */
 const FROM_ROOT = '"./';
 /** The names of assets change with their content. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
@@ -28,7 +28,7 @@ interface Asset {
   gzipped: () => Promise<Buffer>;
 }
 
-/** The built files of an app for browsers, in memory: they have less than 2 MB, and anyone may request them. */
+/** The built files of an app for browsers, less than 2 MB, in memory because anybody may request them. */
 export class BuiltFiles {
   private constructor(
     private readonly assets: ReadonlyMap<string, Asset>,
@@ -38,7 +38,7 @@ export class BuiltFiles {
   /**
    * @param app its folder below `apps`
    * @param change to each page
-   * @returns undefined if the build left it out
+   * @returns undefined if it was not built
    */
   static read(app: string, change = (page: string) => page): BuiltFiles | undefined {
     const dir = join(BUILT, app);

@@ -23,8 +23,8 @@ const ASSETS = `${HOME}assets/`;
 const MAX_DEPTH = 10;
 
 /**
- * The console at `/console/`, to which `/` leads a browser; without the console, `/` leads to `/docs`. Static files,
- * which need no credentials: what they show, they read from the API.
+ * Serves the static files of the console at `/console/`, without credentials, which the API needs. Redirects `/` to
+ * it, or to `/docs` without the console.
  */
 @Module({})
 export class ConsoleModule implements NestModule {
@@ -36,12 +36,12 @@ export class ConsoleModule implements NestModule {
       : undefined;
   }
 
-  /** Not in a controller, whose routes are the API's and described. */
+  /** Not in a controller, whose routes are part of the API's description. */
   configure(consumer: MiddlewareConsumer): void {
     const { files } = this;
     consumer
       .apply((request: Request, response: Response) => {
-        // Express takes `//` for `/`; to us it's another path, and unknown.
+        // Express treats `//` like `/`, but it is an unknown path.
         if (request.path !== '/') throw new NotFoundError('path');
         // Relative, because a proxy may add a path prefix.
         response.redirect(files ? 'console/' : 'docs');
@@ -66,16 +66,16 @@ async function answer(files: BuiltFiles, request: Request, response: Response): 
   } else if (path.startsWith(ASSETS)) {
     await files.answerAsset(path.slice(ASSETS.length), request, response);
   } else {
-    // Its router knows which pages there are.
+    // The console's router knows its pages.
     const depth = path.slice(HOME.length).split('/', MAX_DEPTH + 2).length - 1;
-    // The page grows with it.
+    // Limits the size of the page, which grows with the depth.
     if (depth > MAX_DEPTH) throw new NotFoundError('path');
     const root = '../'.repeat(depth) || './';
     files.answerPage('index.html', { root, policy: POLICY }, response);
   }
 }
 
-/** The page with what its login says to everybody. */
+/** The page with the hint of its login. */
 function withLoginHint(page: string, hint: string): string {
   const escaped = hint.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
   return page.replace(NO_HINT, () => NO_HINT.replace('""', () => `"${escaped}"`));

@@ -6,9 +6,8 @@ import { identitySchema } from '#libs/identity';
 import { webhooksSchema } from '#libs/webhooks';
 import { WorkerModule } from './worker.module.js';
 
-// Under the limit of the heap, V8 would collect all garbage whenever ten more megabytes have survived, and the
-// threads that do it take the cores from everything else for up to a tenth of a second. An API, of whose
-// requests less survives, does so more rarely.
+// By default, V8 would run a full garbage collection whenever ten more megabytes have survived, and its threads
+// would occupy the cores for up to 0.1 s. In an API, less survives and collections are rarer.
 setFlagsFromString('--heap-growing-percent=60');
 
 await startServer({

@@ -2,10 +2,7 @@ import type { Request, Response } from 'express';
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import { baseUrlOf, describeRoutes, Public, schema } from '#libs/http';
 
-/**
- * Injection token of the API description as JSON text, without servers and its first brace. It is generated
- * once, on first use.
- */
+/** Injection token of the API description as JSON text without servers and the first brace, made on first use. */
 export const API_DESCRIPTION = Symbol('ApiDescription');
 
 /** The API description, for programs; without credentials. */
@@ -16,7 +13,7 @@ export class DocsController {
 
   @Get('openapi.json')
   openApi(@Req() request: Request, @Res() response: Response): void {
-    // All answers share the rest, which is large, while their bases differ.
+    // Only the base differs between answers; the rest is large and shared.
     const start = Buffer.from(`{"servers":${JSON.stringify([{ url: baseUrlOf(request) }])},`);
     const rest = this.description();
     response.setHeader('Content-Type', 'application/json; charset=utf-8');

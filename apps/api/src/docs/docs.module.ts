@@ -17,7 +17,7 @@ const FILES_ALONE =
   "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; " +
   "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** The pages by their address, with where the folder of their files is from there. */
+/** The pages by their address, with the relative path to the folder of their files. */
 const PAGES: Readonly<Record<string, { name: string; root: string; policy: string }>> = {
   '/docs': reference('docs/'),
   '/docs/': reference('./'),
@@ -25,7 +25,7 @@ const PAGES: Readonly<Record<string, { name: string; root: string; policy: strin
   '/docs/receiving/': receiving('../'),
 };
 
-/** Swagger UI reads the description, sends requests, and writes HTML of its own. */
+/** Swagger UI reads the description, sends requests and writes HTML. */
 function reference(root: string) {
   return { name: 'reference.html', root, policy: `${FILES_ALONE}; connect-src 'self'` };
 }
@@ -38,10 +38,7 @@ function receiving(root: string) {
 const ASSETS = '/docs/assets/';
 const CONSOLE_LINK = /<a href="[^"]*\/console\/">.*?<\/a>/;
 
-/**
- * `/openapi.json`, and what people read without credentials: the API reference at `/docs`, and the guide for
- * receivers at `/docs/receiving`.
- */
+/** Serves `/openapi.json`, the API reference at `/docs` and the guide for receivers at `/docs/receiving`. */
 @Module({
   controllers: [DocsController],
   providers: [
@@ -64,7 +61,7 @@ export class DocsModule implements NestModule {
     );
   }
 
-  /** Not in a controller, whose routes are the API's and described. */
+  /** Not in a controller, whose routes are part of the API's description. */
   configure(consumer: MiddlewareConsumer): void {
     const { files } = this;
     if (!files) return;
