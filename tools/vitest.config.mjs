@@ -2,8 +2,6 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer } from 'vitest/node';
 
-const libs = fileURLToPath(new URL('../libs/', import.meta.url));
-
 /** Small files that take minutes. */
 const SLOWEST = ['/e2e/faults.', '/integration/extending.'];
 
@@ -20,15 +18,7 @@ class SlowestFirst extends BaseSequencer {
 
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
-  resolve: {
-    alias: [
-      {
-        find: /^#libs\/([^/]+)\/(domain|http|config|cluster)$/,
-        replacement: `${libs}$1/src/$2/index.ts`,
-      },
-      { find: /^#libs\/([^/]+)$/, replacement: `${libs}$1/src/index.ts` },
-    ],
-  },
+  ssr: { resolve: { conditions: ['switchhook-source', 'node', 'development|production'] } },
   test: {
     projects: [
       {

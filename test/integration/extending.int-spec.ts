@@ -174,6 +174,6 @@ describe('all patches together', () => {
   }
 
   function tool(name: string): string[] {
-    return [`node_modules/.bin/${name}`, '--config', `tools/${name}.config.mjs`];
+    return [`node_modules/.bin/${name}`];
   }
 });

@@ -8,7 +8,7 @@ import { EventsHttpModule, WebhooksHttpModule } from '#libs/webhooks/http';
 import { ConsoleModule } from './console.module.js';
 import { DocsModule } from './docs/docs.module.js';
 
-/** The process that serves the REST interface. */
+/** The process that serves the REST API. */
 @Module({})
 export class ApiModule {
   static forConfig(config: Config): DynamicModule {

@@ -7,7 +7,7 @@ import type { Request, Response } from 'express';
 import { NotFoundError } from '#libs/kernel';
 
 const BUILT = join(dirname(createRequire(import.meta.url).resolve('#package.json')), 'dist/apps');
-/** The start of all relative addresses in a page. */
+/** The prefix of all addresses of files and pages in a page. */
 const FROM_ROOT = '"./';
 /** The names of assets change with their content. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
@@ -18,17 +18,17 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-/** An asset, as it is sent. */
+/** The headers and body of an asset. */
 interface Asset {
   type: string;
   bytes: Buffer;
-  /** Whether its format is compressed already. */
+  /** Whether its format is already compressed. */
   isCompressed: boolean;
   /** Compressed on first use, once for all requests. */
   gzipped: () => Promise<Buffer>;
 }
 
-/** The built files of an app for browsers, less than 2 MB, in memory because anybody may request them. */
+/** An app's built files, in memory: they take less than 2 MB, and anyone may request them. */
 export class BuiltFiles {
   private constructor(
     private readonly assets: ReadonlyMap<string, Asset>,
@@ -38,7 +38,7 @@ export class BuiltFiles {
   /**
    * @param app its folder below `apps`
    * @param change to each page
-   * @returns undefined if it was not built
+   * @returns undefined if the build left it out
    */
   static read(app: string, change = (page: string) => page): BuiltFiles | undefined {
     const dir = join(BUILT, app);
@@ -57,8 +57,8 @@ export class BuiltFiles {
   }
 
   /**
-   * Answers with a page under a policy.
-   * @param root the app's root, relative to the address of the page: a proxy may add a path prefix
+   * Answers with a page and its Content-Security-Policy.
+   * @param root of the app, relative to the page's address: a proxy may add a path prefix
    */
   answerPage(name: string, { root, policy }: { root: string; policy: string }, response: Response) {
     response.setHeader('Content-Security-Policy', policy);

@@ -19,12 +19,12 @@ const POLICY =
 const NO_HINT = '<meta name="login-hint" content=""';
 const HOME = '/console/';
 const ASSETS = `${HOME}assets/`;
-/** Folders in the address of a page; its router has pages in up to three. */
+/** More nested addresses are unknown. The console's router uses up to three segments. */
 const MAX_DEPTH = 10;
 
 /**
- * Serves the static files of the console at `/console/`, without credentials, which the API needs. Redirects `/` to
- * it, or to `/docs` without the console.
+ * Serves the console at `/console/` and redirects `/` to it; without the console, `/` redirects to `/docs`. Its static
+ * files need no credentials: the page reads all data from the API.
  */
 @Module({})
 export class ConsoleModule implements NestModule {
@@ -36,12 +36,12 @@ export class ConsoleModule implements NestModule {
       : undefined;
   }
 
-  /** Not in a controller, whose routes are part of the API's description. */
+  /** Middleware, because a controller's routes belong to the described API. */
   configure(consumer: MiddlewareConsumer): void {
     const { files } = this;
     consumer
       .apply((request: Request, response: Response) => {
-        // Express treats `//` like `/`, but it is an unknown path.
+        // Express treats `//` as `/`; here it is a different, unknown path.
         if (request.path !== '/') throw new NotFoundError('path');
         // Relative, because a proxy may add a path prefix.
         response.redirect(files ? 'console/' : 'docs');
@@ -66,16 +66,16 @@ async function answer(files: BuiltFiles, request: Request, response: Response): 
   } else if (path.startsWith(ASSETS)) {
     await files.answerAsset(path.slice(ASSETS.length), request, response);
   } else {
-    // The console's router knows its pages.
+    // The console's router decides whether the page exists.
     const depth = path.slice(HOME.length).split('/', MAX_DEPTH + 2).length - 1;
-    // Limits the size of the page, which grows with the depth.
+    // The root path in the page grows with the depth.
     if (depth > MAX_DEPTH) throw new NotFoundError('path');
     const root = '../'.repeat(depth) || './';
     files.answerPage('index.html', { root, policy: POLICY }, response);
   }
 }
 
-/** The page with the hint of its login. */
+/** Inserts the operator's public text for the login page. */
 function withLoginHint(page: string, hint: string): string {
   const escaped = hint.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
   return page.replace(NO_HINT, () => NO_HINT.replace('""', () => `"${escaped}"`));

@@ -6,8 +6,8 @@ import { identitySchema } from '#libs/identity';
 import { webhooksSchema } from '#libs/webhooks';
 import { WorkerModule } from './worker.module.js';
 
-// By default, V8 would run a full garbage collection whenever ten more megabytes have survived, and its threads
-// would occupy the cores for up to 0.1 s. In an API, less survives and collections are rarer.
+// With its heap limit, V8 would collect all garbage whenever ten more megabytes survive, and its threads would take the
+// cores from everything else for up to a tenth of a second. The API needs no such setting: less survives its requests.
 setFlagsFromString('--heap-growing-percent=60');
 
 await startServer({

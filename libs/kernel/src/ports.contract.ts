@@ -8,7 +8,7 @@ export function transactionsContract(transactions: () => Transactions): void {
     expect(await transactions().run(() => Promise.resolve(1))).toBe(1);
   });
 
-  it('runs work for after the commit when the outermost transaction has ended, in order', async () => {
+  it('runs deferred work in order after the outermost transaction commits', async () => {
     const ran: string[] = [];
     const later = (what: string) => transactions().afterCommit(() => ran.push(what));
     await transactions().run(async () => {
@@ -22,7 +22,7 @@ export function transactionsContract(transactions: () => Transactions): void {
     expect(ran).toEqual(['first', 'second']);
   });
 
-  it('drops work for after the commit when the transaction fails', async () => {
+  it('drops deferred work when the transaction fails', async () => {
     const ran: string[] = [];
     const failing = transactions().run(() => {
       transactions().afterCommit(() => ran.push('after'));
@@ -33,7 +33,7 @@ export function transactionsContract(transactions: () => Transactions): void {
     expect(ran).toEqual([]);
   });
 
-  it('runs such work at once outside a transaction', () => {
+  it('runs deferred work at once outside a transaction', () => {
     const ran: string[] = [];
     transactions().afterCommit(() => ran.push('now'));
     expect(ran).toEqual(['now']);
@@ -60,7 +60,7 @@ export function auditTrailContract({ audit, transactions }: AuditTrailUnderTest)
     await expect(audit().record({ ...change, accountId: null })).rejects.toThrow('transaction');
   });
 
-  it('tells how long a resource has been changed too often', async () => {
+  it('tells how long until a resource has had fewer changes', async () => {
     const withinMs = 60_000;
     const wait = (times: number, what: Parameters<AuditTrail['msUntilFewer']>[0] = change) =>
       audit().msUntilFewer(what, { times, withinMs });

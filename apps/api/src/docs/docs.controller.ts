@@ -2,7 +2,10 @@ import type { Request, Response } from 'express';
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import { baseUrlOf, describeRoutes, Public, schema } from '#libs/http';
 
-/** Injection token of the API description as JSON text without servers and the first brace, made on first use. */
+/**
+ * Injection token of the API description: JSON text without servers and the opening brace. It is generated once, on
+ * first use.
+ */
 export const API_DESCRIPTION = Symbol('ApiDescription');
 
 /** The API description, for programs; without credentials. */
@@ -13,7 +16,7 @@ export class DocsController {
 
   @Get('openapi.json')
   openApi(@Req() request: Request, @Res() response: Response): void {
-    // Only the base differs between answers; the rest is large and shared.
+    // All answers share this large text; only the servers differ.
     const start = Buffer.from(`{"servers":${JSON.stringify([{ url: baseUrlOf(request) }])},`);
     const rest = this.description();
     response.setHeader('Content-Type', 'application/json; charset=utf-8');
@@ -27,7 +30,7 @@ export class DocsController {
 export const docsRoutes = [
   describeRoutes(DocsController, {
     tag: 'Description',
-    about: 'This description. `/docs` shows it to people.',
+    about: 'This description. `/docs` renders it for people.',
     operations: {
       openApi: {
         summary: 'Get this description',

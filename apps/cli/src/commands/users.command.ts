@@ -90,7 +90,7 @@ async function create(username: string, options: CreateOptions): Promise<void> {
       const created = { id, username: name, role, password };
       print(options, created, `created ${name} (id ${id}, role ${role})${shown}`);
     } catch (error) {
-      // Of two concurrent commands, one creates the user and both succeed.
+      // If two commands run concurrently, one creates the user and both succeed.
       if (!(options.ifMissing && error instanceof UsernameTakenError)) throw error;
       print(options, { username, exists: true }, `${username} already exists`);
     }

@@ -16,7 +16,7 @@ export function applicationsRepositoryContract(underTest: ApplicationsUnderTest)
   const { applications, transactions, anAccount } = underTest;
   const content = contentOf({ name: 'Switchboard', voiceUrl: 'http://voice.example/' });
 
-  it('finds an application of its account only, also to lock it', async () => {
+  it('finds an application only for its own account, also to lock it', async () => {
     const [account, other] = [await anAccount(), await anAccount()];
     const id = await applications().add(account, content);
     const generated = { id, userId: account, partition: null, version: 1, deletedAt: null };

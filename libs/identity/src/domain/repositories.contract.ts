@@ -23,7 +23,7 @@ export function usersRepositoryContract(users: () => UsersRepository): void {
     expect(await users().findById('999999999')).toBeUndefined();
   });
 
-  it('refuses a username that is taken', async () => {
+  it('refuses a taken username', async () => {
     await users().insert(aUser('taken'));
     await expect(users().insert(aUser('taken'))).rejects.toThrow(UsernameTakenError);
   });
@@ -102,7 +102,7 @@ export function credentialsRepositoryContract({ credentials, aUser }: Credential
 export function environmentsRepositoryContract(environments: () => EnvironmentsRepository): void {
   const special = { name: 'Special', type: 'special', billable: true } as const;
 
-  it('has development and production at first', async () => {
+  it('initially has development and production', async () => {
     expect(await environments().findById('1')).toMatchObject({ type: 'development' });
     expect(await environments().findById('2')).toMatchObject({ type: 'production' });
     expect(await environments().findById('3')).toBeUndefined();
@@ -114,7 +114,7 @@ export function environmentsRepositoryContract(environments: () => EnvironmentsR
     expect(await environments().findById('4')).toEqual({ ...special, id: '4' });
   });
 
-  it('refuses an id that is taken, and keeps the environment that has it', async () => {
+  it('refuses a taken id, and keeps its environment', async () => {
     const taken = environments().insert({ ...special, id: '1' });
     await expect(taken).rejects.toThrow(EnvironmentIdTakenError);
     expect(await environments().findById('1')).toMatchObject({ type: 'development' });

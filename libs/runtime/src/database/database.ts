@@ -68,7 +68,7 @@ export class Database {
     } catch (error) {
       if (!isMissingPartition(error)) throw error;
       await this.createMissingPartition().catch((failure: unknown) =>
-        this.log.error({ err: failure }, 'a missing partition could not be made'),
+        this.log.error({ err: failure }, 'a missing partition could not be created'),
       );
       return this.runOnce(statement, values);
     }

@@ -10,7 +10,7 @@ const ENVIRONMENT = 'only libs/runtime/src/config reads the environment, as proc
  */
 const FUNCTION_ON_OBJECT = {
   selector: 'AssignmentExpression[left.type="MemberExpression"][right.type=/Function/]',
-  message: 'declare the function first and assign its name (see tools/eslint.config.mjs)',
+  message: 'declare the function first and assign its name (see eslint.config.mjs)',
 };
 
 export default defineConfig(
@@ -22,7 +22,7 @@ export default defineConfig(
     extends: [...tseslint.configs.strictTypeChecked],
     languageOptions: {
       parserOptions: {
-        project: ['../tsconfig.json', '../apps/console/tsconfig.json'],
+        project: ['tsconfig.json', 'apps/console/tsconfig.json'],
         tsconfigRootDir: import.meta.dirname,
       },
     },
