@@ -1,5 +1,5 @@
-import type { Request, Response } from 'express';
 import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
 import { baseUrlOf, describeRoutes, Public, schema } from '#libs/http';
 
 /**

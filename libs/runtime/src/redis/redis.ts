@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { type Config, CONFIG } from '../config/config.js';
 import { PROCESS_ID } from '../process-identity.js';
 import { redisAddressOf } from './redis-address.js';
