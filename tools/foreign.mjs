@@ -8,5 +8,6 @@ runVitest(['--project=foreign', '--testTimeout=900000', ...process.argv.slice(2)
   await requireProgram('javac', 'default-jdk-headless');
   await requireProgram('mvn', 'maven');
   await requireProgram('go', 'golang-go');
+  await requirePython('test/foreign/requirements.txt');
   await requirePython('test/foreign/requirements-schemathesis.txt');
 });

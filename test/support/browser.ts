@@ -1,9 +1,17 @@
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { requireBrowser } from '#tools/browser';
 
-/** A real browser, which `npm test` has brought. */
+// Not in a hook of a test, which would not wait long enough for an installation.
+const executablePath = await requireBrowser();
+
+let running: Promise<Browser> | undefined;
+
+/** A real browser, the same one for all test files of this process, which ends it. */
 export function startBrowser(): Promise<Browser> {
-  const executablePath = process.env['TEST_BROWSER'];
-  if (executablePath === undefined) throw new Error('TEST_BROWSER is not set: use npm test');
+  return (running ??= launch());
+}
+
+function launch(): Promise<Browser> {
   // Root cannot have its sandbox.
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
 }

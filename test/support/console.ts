@@ -57,7 +57,6 @@ export class ConsoleInstallation {
   }
 
   async stop(): Promise<void> {
-    await this.browser.close();
     await Promise.all([this.api.stop(), this.worker.stop(), this.receiver.close()]);
     await this.database.drop();
   }
