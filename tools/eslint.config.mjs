@@ -16,7 +16,7 @@ const FUNCTION_ON_OBJECT = {
 export default defineConfig(
   { ignores: ['dist/**', 'node_modules/**', 'coverage/**', '.data/**'] },
   // Code for generated clients is compiled with them.
-  { ignores: ['libs/client/src/api.generated.ts', 'test/foreign/clients/**'] },
+  { ignores: ['libs/client/src/api.generated.ts', 'test/release/clients/**'] },
   {
     files: ['**/*.ts', '**/*.tsx', '**/*.mjs'],
     extends: [...tseslint.configs.strictTypeChecked],

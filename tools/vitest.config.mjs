@@ -50,8 +50,8 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'foreign',
-          include: ['test/foreign/*.spec.ts'],
+          name: 'release',
+          include: ['test/release/*.spec.ts'],
           setupFiles: ['test/support/setup.ts'],
         },
       },

@@ -22,7 +22,7 @@ async function run({ args, env, input }) {
       return true;
     };
   }
-  for (const name of Object.keys(process.env)) delete process.env[name];
+  for (const name of Object.keys(process.env)) Reflect.deleteProperty(process.env, name);
   Object.assign(process.env, env);
   const stdin = Readable.from([Buffer.from(input, 'base64')]);
   Object.defineProperty(process, 'stdin', { value: stdin, configurable: true });

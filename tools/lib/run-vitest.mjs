@@ -8,9 +8,8 @@ import { requireStores, startStores } from './stores.mjs';
  * such as a browser, they get themselves.
  * @param {string[]} args for Vitest
  * @param {Record<string, string>} [env] more variables for the tests
- * @param {() => Promise<void>} [requireMore] installs what all of them need
  */
-export function runVitest(args, env = {}, requireMore = () => Promise.resolve()) {
+export function runVitest(args, env = {}) {
   // Given stores are used as they are, as by npm start; DATABASE_URL is never one for tests.
   const { TEST_DATABASE_URL: databaseUrl, TEST_REDIS_URL: redisUrl } = process.env;
   const given = { databaseUrl, redisUrl };
@@ -19,7 +18,6 @@ export function runVitest(args, env = {}, requireMore = () => Promise.resolve())
       requireNode();
       requireStores(given);
       await prepare();
-      await requireMore();
     },
     async (run) => {
       // The data need not survive a crash.
