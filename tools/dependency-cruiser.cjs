@@ -32,7 +32,24 @@ const whatEachMayUse = Object.entries(LIBRARIES).map(([library, others]) => ({
 }));
 
 /** The rooms of a large library; each may use those before it. */
-const ROOMS = { webhooks: ['subscriptions', 'deliveries', 'events', 'stream', 'overview'] };
+const ROOMS = {
+  webhooks: [
+    'event-kinds',
+    'partitions',
+    'activity',
+    'queue',
+    'subscriptions',
+    'deliveries',
+    'statistics',
+    'sending',
+    'replays',
+    'events',
+    'stream',
+    'retention',
+    'overview',
+    'schema',
+  ],
+};
 
 const whatEachRoomMayUse = Object.entries(ROOMS).flatMap(([library, rooms]) =>
   rooms.map((room, index) => ({

@@ -54,7 +54,12 @@ export default defineConfig(
   },
   {
     files: ['apps/**/*.ts', 'libs/**/*.ts'],
-    ignores: ['libs/runtime/src/database/**', '**/infrastructure/*-schema.ts', '**/*spec.ts'],
+    ignores: [
+      'libs/runtime/src/database/**',
+      '**/infrastructure/*-schema.ts',
+      'libs/webhooks/src/schema/**',
+      '**/*spec.ts',
+    ],
     rules: {
       'no-restricted-syntax': [
         'error',

@@ -296,6 +296,32 @@ describe('the layers', () => {
       { 'libs/applications/src/infrastructure/webhooks.ts': `import '#libs/webhooks';` },
     ],
     [
+      'what-event-kinds-may-use',
+      'an event kind imports subscriptions',
+      {
+        'libs/webhooks/src/event-kinds/domain/source.ts': `import '../../subscriptions/domain/kind.js';`,
+      },
+    ],
+    [
+      'what-partitions-may-use',
+      'partitions import deliveries',
+      { 'libs/webhooks/src/partitions/source.ts': `import '../deliveries/domain/delivery.js';` },
+    ],
+    [
+      'what-activity-may-use',
+      'activity imports subscriptions',
+      {
+        'libs/webhooks/src/activity/domain/source.ts': `import '../../subscriptions/domain/kind.js';`,
+      },
+    ],
+    [
+      'what-queue-may-use',
+      'the queue imports deliveries',
+      {
+        'libs/webhooks/src/queue/domain/source.ts': `import '../../deliveries/domain/delivery.js';`,
+      },
+    ],
+    [
       'what-subscriptions-may-use',
       'subscriptions import deliveries',
       {
@@ -308,6 +334,21 @@ describe('the layers', () => {
       { 'libs/webhooks/src/deliveries/domain/source.ts': `import '../../events/domain/event.js';` },
     ],
     [
+      'what-statistics-may-use',
+      'statistics import events',
+      { 'libs/webhooks/src/statistics/domain/source.ts': `import '../../events/domain/event.js';` },
+    ],
+    [
+      'what-sending-may-use',
+      'the worker imports events',
+      { 'libs/webhooks/src/sending/domain/source.ts': `import '../../events/domain/event.js';` },
+    ],
+    [
+      'what-replays-may-use',
+      'replays import events',
+      { 'libs/webhooks/src/replays/domain/source.ts': `import '../../events/domain/event.js';` },
+    ],
+    [
       'what-events-may-use',
       'events import the index of their own context',
       { 'libs/webhooks/src/events/infrastructure/all.ts': `import '../../index.js';` },
@@ -318,9 +359,19 @@ describe('the layers', () => {
       { 'libs/webhooks/src/stream/infrastructure/all.ts': `import '../../index.js';` },
     ],
     [
+      'what-retention-may-use',
+      'retention imports the index of its own context',
+      { 'libs/webhooks/src/retention/all.ts': `import '../index.js';` },
+    ],
+    [
       'what-overview-may-use',
       'the overview imports the index of its own context',
       { 'libs/webhooks/src/overview/infrastructure/all.ts': `import '../../index.js';` },
+    ],
+    [
+      'what-schema-may-use',
+      'the schema imports the index of its own context',
+      { 'libs/webhooks/src/schema/all.ts': `import '../index.js';` },
     ],
     [
       'what-client-may-use',

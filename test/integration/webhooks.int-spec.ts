@@ -2,7 +2,7 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApplicationsService } from '#libs/applications';
 import { NotFoundError, PreconditionFailedError } from '#libs/kernel';
-import { type WebhookContent, WebhooksModule, WebhooksService } from '#libs/webhooks';
+import { type WebhookContent, SubscriptionsModule, WebhooksService } from '#libs/webhooks';
 import { contextOf } from '../support/context.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { anAccount, anApplication } from '../support/rows.js';
@@ -22,7 +22,7 @@ let accountId: string;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  context = await contextOf(database, [WebhooksModule]);
+  context = await contextOf(database, [SubscriptionsModule]);
   webhooks = context.get(WebhooksService);
 });
 afterAll(async () => {

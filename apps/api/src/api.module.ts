@@ -3,13 +3,8 @@ import { ApplicationsHttpModule } from '#libs/applications/http';
 import { HealthModule, HttpModule, UnknownRouteModule } from '#libs/http';
 import { IdentityHttpModule } from '#libs/identity/http';
 import { type Config, RuntimeModule } from '#libs/runtime';
-import { PartitionKeeper } from '#libs/webhooks';
-import {
-  EventsHttpModule,
-  OverviewHttpModule,
-  StreamHttpModule,
-  WebhooksHttpModule,
-} from '#libs/webhooks/http';
+import { PartitionsModule, QueueModule } from '#libs/webhooks';
+import { EventsHttpModule, WebhooksHttpModule } from '#libs/webhooks/http';
 import { ConsoleModule } from './console/console.module.js';
 import { DocsModule } from './docs/docs.module.js';
 
@@ -22,20 +17,19 @@ export class ApiModule {
       imports: [
         RuntimeModule.forProcess('api', config),
         HttpModule,
+        PartitionsModule,
+        QueueModule.withShards(config.QUEUE_SHARDS),
         // First, because the router tries routes in order, and events are the most frequent requests.
-        EventsHttpModule.withShards(config.QUEUE_SHARDS),
+        EventsHttpModule,
         HealthModule.forProcess({ readyWithoutRedis: true, behindProxy: true }),
         IdentityHttpModule,
         ApplicationsHttpModule,
         WebhooksHttpModule,
-        StreamHttpModule,
-        OverviewHttpModule.withShards(config.QUEUE_SHARDS),
         DocsModule,
         ConsoleModule,
         // The catch-all route must be the last.
         UnknownRouteModule,
       ],
-      providers: [PartitionKeeper],
     };
   }
 }

@@ -1,9 +1,9 @@
-import { SecretsReencryption, WebhooksModule } from '#libs/webhooks';
+import { SecretsReencryption, SubscriptionsModule } from '#libs/webhooks';
 import { withService } from './services.js';
 
 /** Runs `use` with the stored secrets of this installation. */
 export function withSecrets<Result>(
   use: (secrets: SecretsReencryption) => Promise<Result>,
 ): Promise<Result> {
-  return withService(WebhooksModule, SecretsReencryption, use);
+  return withService(SubscriptionsModule, SecretsReencryption, use);
 }

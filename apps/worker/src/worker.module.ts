@@ -1,7 +1,13 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { HealthModule, HttpModule, UnknownRouteModule } from '#libs/http';
 import { type Config, RuntimeModule } from '#libs/runtime';
-import { DeliveryWorkerModule, PartitionKeeper } from '#libs/webhooks';
+import {
+  PartitionsModule,
+  QueueModule,
+  ReplayWorkerModule,
+  RetentionModule,
+  SendingModule,
+} from '#libs/webhooks';
 
 /** The delivery process: consumes the queue, and serves its health on its own port. */
 @Module({})
@@ -13,10 +19,13 @@ export class WorkerModule {
         RuntimeModule.forProcess('worker', config),
         HttpModule,
         HealthModule.forProcess({ readyWithoutRedis: false, behindProxy: false }),
-        DeliveryWorkerModule.withShards(config.QUEUE_SHARDS),
+        PartitionsModule,
+        QueueModule.withShards(config.QUEUE_SHARDS),
+        SendingModule,
+        ReplayWorkerModule,
+        RetentionModule,
         UnknownRouteModule,
       ],
-      providers: [PartitionKeeper],
     };
   }
 }

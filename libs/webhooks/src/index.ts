@@ -1,10 +1,13 @@
-export { DeliveryWorkerModule } from './deliveries/infrastructure/delivery-worker.module.js';
-export { PartitionKeeper } from './infrastructure/partitions.js';
-export { webhooksSchema } from './infrastructure/webhooks-schema.js';
+export { PartitionsModule } from './partitions/partitions.module.js';
+export { QueueModule } from './queue/queue.module.js';
+export { ReplayWorkerModule } from './replays/replays.module.js';
+export { RetentionModule } from './retention/retention.module.js';
+export { webhooksSchema } from './schema/schema.js';
+export { SendingModule } from './sending/sending.module.js';
 export type { WebhookContent } from './subscriptions/domain/webhook.js';
 export { WebhooksService } from './subscriptions/domain/webhooks.service.js';
 export {
   type Reencrypted,
   SecretsReencryption,
 } from './subscriptions/infrastructure/secrets-reencryption.js';
-export { WebhooksModule } from './subscriptions/infrastructure/webhooks.module.js';
+export { SubscriptionsModule } from './subscriptions/subscriptions.module.js';

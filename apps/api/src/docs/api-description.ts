@@ -2,16 +2,7 @@ import { applicationsRoutes } from '#libs/applications/http';
 import { healthRoutes, openApiDocument } from '#libs/http';
 import { identityRoutes } from '#libs/identity/http';
 import { type Config, VERSION } from '#libs/runtime';
-import {
-  deliveriesRoutes,
-  eventsRoutes,
-  missedEventsRoutes,
-  notifications,
-  overviewRoutes,
-  replaysRoutes,
-  streamRoutes,
-  subscriptionRoutes,
-} from '#libs/webhooks/http';
+import { notifications, webhooksRoutes } from '#libs/webhooks/http';
 import { docsRoutes } from './docs.openapi.js';
 
 const ABOUT = `Applications, webhook subscriptions and event notifications of a communications
@@ -48,13 +39,7 @@ export function describeApi(
   const info = { title: 'Switchhook', version: VERSION, about: ABOUT };
   const routes = [
     ...applicationsRoutes,
-    ...subscriptionRoutes,
-    eventsRoutes,
-    missedEventsRoutes,
-    deliveriesRoutes,
-    replaysRoutes,
-    streamRoutes,
-    overviewRoutes,
+    ...webhooksRoutes,
     ...identityRoutes,
     ...healthRoutes,
     ...docsRoutes,

@@ -47,6 +47,7 @@ export interface Operation {
 /** The routes of a controller, described. */
 export interface RoutesDescription {
   controller: Type;
+  ids?: string;
   tag: string;
   about: string;
   path: Parameters;
@@ -60,6 +61,11 @@ export interface RoutesDescription {
 export function describeRoutes<Controller extends object>(
   controller: Type<Controller>,
   description: {
+    /**
+     * What operation ids begin with, if not the controller's name. Generated clients have methods of these names, so
+     * an id stays when its operation moves to another controller.
+     */
+    ids?: string;
     /** The heading for the routes. */
     tag: string;
     about: string;

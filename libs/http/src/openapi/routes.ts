@@ -74,7 +74,7 @@ export function routesOf(of: RoutesDescription): Route[] {
     if (!operation || !method) throw new Error(`${controller.name}.${name} is not described`);
     const refusals = [handler, controller].map((on) => read(REFUSES_WITH, on));
     return {
-      id: idOf(controller, name),
+      id: idOf(of, name),
       method,
       path: pathOf(controller, path),
       status: read(HTTP_CODE_METADATA, handler) ?? 200,
@@ -92,11 +92,10 @@ function read<Key extends keyof Metadata>(key: Key, on: object): Metadata[Key] |
 }
 
 /** `ApplicationsController.list` is `applicationsList`. */
-function idOf(controller: Type, name: string): string {
-  const stem = controller.name.replace(/Controller$/, '');
-  return (
-    stem.charAt(0).toLowerCase() + stem.slice(1) + name.charAt(0).toUpperCase() + name.slice(1)
-  );
+function idOf({ controller, ids }: RoutesDescription, name: string): string {
+  const own = controller.name.replace(/Controller$/, '');
+  const stem = ids ?? own.charAt(0).toLowerCase() + own.slice(1);
+  return stem + name.charAt(0).toUpperCase() + name.slice(1);
 }
 
 function pathOf(controller: Type, path: string): string {

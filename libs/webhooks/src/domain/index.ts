@@ -6,13 +6,13 @@ export {
   type ReportedKind,
   type Resource,
   RESOURCES,
-} from '../subscriptions/domain/event-kinds.js';
+} from '../event-kinds/domain/event-kinds.js';
 export { ATTEMPT_ERRORS, DELIVERY_STATES } from '../deliveries/domain/delivery.js';
 export {
   sampleCall,
   type SampleData,
   sampleData,
   usualResource,
-} from '../deliveries/domain/event-samples.js';
+} from '../event-kinds/domain/event-samples.js';
 export { newSigningKey } from '../subscriptions/domain/signing-key.js';
-export { notificationBody, signatureHeaders } from '../deliveries/domain/notification.js';
+export { notificationBody, signatureHeaders } from '../sending/domain/notification.js';

@@ -1,12 +1,70 @@
-export { deliveriesRoutes } from '../deliveries/http/deliveries.openapi.js';
-export { notifications } from '../deliveries/http/notification.openapi.js';
-export { replaysRoutes } from '../deliveries/http/replays.openapi.js';
-export { EventsHttpModule } from '../events/http/events-http.module.js';
-export { eventsRoutes } from '../events/http/events.openapi.js';
-export { missedEventsRoutes } from '../events/http/missed-events.openapi.js';
-export { WebhooksHttpModule } from '../subscriptions/http/webhooks-http.module.js';
-export { streamRoutes } from '../stream/http/stream.openapi.js';
-export { StreamHttpModule } from '../stream/http/stream-http.module.js';
-export { subscriptionRoutes } from '../subscriptions/http/webhooks.openapi.js';
-export { overviewRoutes } from '../overview/http/overview.openapi.js';
-export { OverviewHttpModule } from '../overview/http/overview-http.module.js';
+import { Module } from '@nestjs/common';
+import { IdentityHttpModule } from '#libs/identity/http';
+import { DeliveriesModule } from '../deliveries/deliveries.module.js';
+import { DeliveriesController } from '../deliveries/http/deliveries.controller.js';
+import { deliveriesRoutes } from '../deliveries/http/deliveries.openapi.js';
+import { EventsModule } from '../events/events.module.js';
+import { EventsController } from '../events/http/events.controller.js';
+import { eventsRoutes } from '../events/http/events.openapi.js';
+import { MissedEventsController } from '../events/http/missed-events.controller.js';
+import { missedEventsRoutes } from '../events/http/missed-events.openapi.js';
+import { OverviewController } from '../overview/http/overview.controller.js';
+import { overviewRoutes } from '../overview/http/overview.openapi.js';
+import { OverviewModule } from '../overview/overview.module.js';
+import { ReplaysController } from '../replays/http/replays.controller.js';
+import { replaysRoutes } from '../replays/http/replays.openapi.js';
+import { ReplaysModule } from '../replays/replays.module.js';
+import { StatisticsController } from '../statistics/http/statistics.controller.js';
+import { statisticsRoutes } from '../statistics/http/statistics.openapi.js';
+import { StatisticsModule } from '../statistics/statistics.module.js';
+import { StreamController } from '../stream/http/stream.controller.js';
+import { streamRoutes } from '../stream/http/stream.openapi.js';
+import { StreamModule } from '../stream/stream.module.js';
+import { ApplicationWebhooksController } from '../subscriptions/http/application-webhooks.controller.js';
+import { WebhooksController } from '../subscriptions/http/webhooks.controller.js';
+import { subscriptionRoutes } from '../subscriptions/http/webhooks.openapi.js';
+import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
+
+export { notifications } from '../sending/http/notification.openapi.js';
+
+/** The routes of events. On their own, so that the API can register them first. */
+@Module({
+  imports: [EventsModule],
+  controllers: [EventsController, MissedEventsController],
+})
+export class EventsHttpModule {}
+
+/** All other routes of this context. */
+@Module({
+  imports: [
+    IdentityHttpModule,
+    SubscriptionsModule,
+    DeliveriesModule,
+    StatisticsModule,
+    ReplaysModule,
+    StreamModule,
+    OverviewModule,
+  ],
+  controllers: [
+    WebhooksController,
+    ApplicationWebhooksController,
+    DeliveriesController,
+    StatisticsController,
+    ReplaysController,
+    StreamController,
+    OverviewController,
+  ],
+})
+export class WebhooksHttpModule {}
+
+/** This context's part of the API description. */
+export const webhooksRoutes = [
+  ...subscriptionRoutes,
+  eventsRoutes,
+  missedEventsRoutes,
+  deliveriesRoutes,
+  statisticsRoutes,
+  replaysRoutes,
+  streamRoutes,
+  overviewRoutes,
+];

@@ -11,8 +11,8 @@ import {
 } from '#libs/kernel';
 import type { Attempt, Delivery } from './delivery.js';
 import { type DeliveryFilter, DeliveryStore } from './delivery-store.js';
-import { sampleOf } from './event-samples.js';
-import { Activity } from '../../subscriptions/domain/activity.js';
+import { sampleOf } from '../../event-kinds/domain/event-samples.js';
+import { Activity } from '../../activity/domain/activity.js';
 import { WebhooksService } from '../../subscriptions/domain/webhooks.service.js';
 
 /** No delivery can start because the subscription is off or deleted. */

@@ -1,4 +1,4 @@
-import type { EventKind, EventResource } from '../../subscriptions/domain/event-kinds.js';
+import type { EventKind, EventResource } from '../../event-kinds/domain/event-kinds.js';
 
 /** The stored states of a delivery. */
 export type StoredState = 'pending' | 'succeeded' | 'exhausted' | 'cancelled';
@@ -95,10 +95,3 @@ export interface Attempt {
 
 /** How the last attempt of a delivery ended. */
 export type LastAttempt = Pick<Attempt, 'at' | 'durationMs' | 'status' | 'error'>;
-
-/** A delivery in a queue job, with the number of its lease. */
-export interface DeliveryJob {
-  id: string;
-  /** A worker takes the delivery only if no other has leased it since. */
-  lease: number;
-}

@@ -11,7 +11,6 @@ import {
   Idempotent,
   type Once,
   QueryReader,
-  readInTurn,
   refuseMethod,
   timesOf,
   withMember,
@@ -20,14 +19,12 @@ import type { Principal } from '#libs/identity';
 import { ActAsUser, CurrentUser, LimitedTo } from '#libs/identity/http';
 import type { Page } from '#libs/kernel';
 import { DeliveriesService } from '../domain/deliveries.service.js';
-import { type HistoryRange, MAX_BUCKETS } from '../domain/attempt-history.js';
-import { DeliveryStatisticsService } from '../domain/delivery-statistics.js';
 import { type Delivery, DELIVERY_STATES } from '../domain/delivery.js';
 import type { DeliveryFilter } from '../domain/delivery-store.js';
 import { RESULT } from './last-result.js';
 import { AttemptView, DeliveryView, LOGGED, visibleAttempt } from './delivery.view.js';
 import { accountShown, ownerSeen } from '../../subscriptions/http/account-shown.js';
-import { EVENT_KINDS } from '../../subscriptions/domain/event-kinds.js';
+import { EVENT_KINDS } from '../../event-kinds/domain/event-kinds.js';
 import { located } from '../../subscriptions/http/located.js';
 import { StartsSending } from './starts-sending.js';
 
@@ -36,14 +33,11 @@ const TESTS = { quota: 600, windowMs: 60_000, what: 'test' };
 
 const FILTERS = { state: among(DELIVERY_STATES), event: among(EVENT_KINDS), status: RESULT };
 
-/** A customer's deliveries, their attempts and statistics. */
+/** A customer's deliveries, and their attempts. */
 @Controller('v1')
 @ActAsUser()
 export class DeliveriesController {
-  constructor(
-    private readonly deliveries: DeliveriesService,
-    private readonly statistics: DeliveryStatisticsService,
-  ) {}
+  constructor(private readonly deliveries: DeliveriesService) {}
 
   @Get('deliveries')
   async list(
@@ -72,30 +66,6 @@ export class DeliveriesController {
     query.done();
     const read = await this.deliveries.listOf(user.userId, webhookId, filter);
     await answerList(request, response, page, read, DeliveryView);
-  }
-
-  @Get('webhooks/:id/stats')
-  async stats(
-    @Param('id') webhookId: string,
-    @CurrentUser() user: Principal,
-    @Req() request: Request,
-  ): Promise<object> {
-    const query = new QueryReader(request);
-    const range = rangeOf(query);
-    query.done();
-    const isAsked = Object.keys(range).length > 0;
-    const read = () => this.statistics.of(user.userId, webhookId, isAsked ? range : undefined);
-    return readInTurn(request, read);
-  }
-
-  @Get('stats')
-  async statsOfAccount(@CurrentUser() user: Principal, @Req() request: Request): Promise<object> {
-    const query = new QueryReader(request);
-    const range = rangeOf(query);
-    const accountId = accountShown(query, user) ?? user.userId;
-    query.done();
-    const read = () => this.statistics.ofAccount(accountId, range);
-    return readInTurn(request, read);
   }
 
   @Get('deliveries/:id')
@@ -189,11 +159,6 @@ function isAttemptNumber(text: string): boolean {
 
 function filterOf(query: QueryReader): DeliveryFilter {
   return { ...filtersOf(query, FILTERS), ...timesOf(query) };
-}
-
-function rangeOf(query: QueryReader): HistoryRange {
-  const buckets = query.wholeNumber('buckets', MAX_BUCKETS);
-  return { ...timesOf(query), ...(buckets !== undefined && { buckets }) };
 }
 
 /** Where to look. */

@@ -12,11 +12,10 @@ import {
   SubscriptionInactiveError,
 } from '../domain/deliveries.service.js';
 import { ATTEMPT_ERRORS, DELIVERY_STATES } from '../domain/delivery.js';
-import { EVENT_KINDS } from '../../subscriptions/domain/event-kinds.js';
+import { EVENT_KINDS } from '../../event-kinds/domain/event-kinds.js';
 import { DeliveriesController } from './deliveries.controller.js';
 import { AttemptView, DeliveryView, DeliveryWithAttemptsSchema } from './delivery.view.js';
 import { NOTIFICATION_LOOP } from './starts-sending.js';
-import { AccountStatisticsSchema, HISTORY_RANGE, StatisticsSchema } from './statistics.schema.js';
 
 export const SUBSCRIPTION_INACTIVE = describeError(
   new SubscriptionInactiveError(),
@@ -88,29 +87,6 @@ export const deliveriesRoutes = describeRoutes(DeliveriesController, {
       query: FILTERS,
       answer: schema.arrayOf(DeliveryView.schema),
       headers: ['Link'],
-    },
-    stats: {
-      summary: "Show a subscription's statistics",
-      about:
-        'Outcomes of the newest attempts, and the backlog. With any parameter, also the history of a time ' +
-        'range. It is about ten seconds old, and lacks the last ten seconds of a worker that was killed.',
-      path: OF_SUBSCRIPTION,
-      query: HISTORY_RANGE,
-      answer: StatisticsSchema,
-    },
-    statsOfAccount: {
-      summary: "Show an account's statistics",
-      about:
-        'Outcomes of the attempts of all its subscriptions in a time range, and the backlog. The ' +
-        'attempts are about ten seconds old, and lack the last ten seconds of a worker that was killed.',
-      query: {
-        ...HISTORY_RANGE,
-        accountId: {
-          about: 'Of this account instead of the caller, for the role `platform`.',
-          schema: schema.text('', '83346'),
-        },
-      },
-      answer: AccountStatisticsSchema,
     },
     show: {
       summary: 'Show a delivery',

@@ -9,7 +9,7 @@ import type {
   DeliveryState,
 } from '../domain/delivery.js';
 import { namesAddress } from '../../subscriptions/domain/target-url.js';
-import { eventKind, resourceOrAll } from '../../subscriptions/http/choices.schema.js';
+import { eventKind, resourceOrAll } from '../../event-kinds/http/choices.schema.js';
 
 const { optional } = schema;
 

@@ -1,4 +1,4 @@
-import { type Span, within } from './partition-walk.js';
+import { type Span, within } from '../../partitions/partition-walk.js';
 
 /**
  * Whether @status names the result of a delivery's last attempt: its status, the class of it, its error, or

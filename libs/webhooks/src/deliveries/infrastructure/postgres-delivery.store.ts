@@ -2,11 +2,11 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type Found, lookUpTo, type Page } from '#libs/kernel';
 import { CONFIG, type Config, Tracing, TypeOrmTransactions } from '#libs/runtime';
 import type { Attempt, Delivery, DeliveryState } from '../domain/delivery.js';
-import { DeliveryQueue } from '../domain/delivery-queue.js';
+import { DeliveryQueue } from '../../queue/domain/delivery-queue.js';
 import { type DeliveryFilter, DeliveryStore, type TestEvent } from '../domain/delivery-store.js';
 import type { Webhook } from '../../subscriptions/domain/webhook.js';
-import { boundsOf } from './delivery-by-key.js';
-import { PUBLISH_SPAN } from './delivery-queues.js';
+import { boundsOf } from '../../partitions/delivery-by-key.js';
+import { PUBLISH_SPAN } from '../../queue/infrastructure/delivery-queues.js';
 import {
   CANCEL_REQUESTED,
   CREATE_DELIVERY,
@@ -16,7 +16,7 @@ import {
   type StartedRow,
 } from './delivery.statements.js';
 import { attemptOf } from './sent-text.js';
-import { daysListed, firstDayOf, newestFirst, type Span } from './partition-walk.js';
+import { daysListed, firstDayOf, newestFirst, type Span } from '../../partitions/partition-walk.js';
 import {
   areFew,
   DAYS_LISTED,

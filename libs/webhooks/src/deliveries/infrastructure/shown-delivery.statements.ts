@@ -3,8 +3,8 @@ import { type RowOf, statement, withoutNulls } from '#libs/runtime';
 import type { AttemptError, Delivery, DeliveryState, LastAttempt } from '../domain/delivery.js';
 import { shownTargetUrl } from '../../subscriptions/domain/target-url.js';
 import { hasResult } from './last-result.statements.js';
-import { ownedRows } from './owned-rows.js';
-import { daysAtOnce, type Span, within } from './partition-walk.js';
+import { ownedRows } from '../../partitions/owned-rows.js';
+import { daysAtOnce, type Span, within } from '../../partitions/partition-walk.js';
 import { IS_BLOCKED, OFF_REASON } from '../../subscriptions/infrastructure/webhook-flow.js';
 
 /** Looks each one up: for a plain join of many deliveries, the planner would read the subscriptions of others. */

@@ -3,7 +3,7 @@ import type {
   EventResource,
   ReportedKind,
   Resource,
-} from '../../subscriptions/domain/event-kinds.js';
+} from '../../event-kinds/domain/event-kinds.js';
 
 /** An event as its producer reports it. `data` is JSON text, byte for byte as sent. */
 export interface ReportedEvent {

@@ -13,11 +13,11 @@ import {
 import { SubscriptionInactiveError } from '../../deliveries/domain/deliveries.service.js';
 import type { Delivery } from '../../deliveries/domain/delivery.js';
 import { DeliveryStore, MAX_ADDED } from '../../deliveries/domain/delivery-store.js';
-import { Activity } from '../../subscriptions/domain/activity.js';
+import { Activity } from '../../activity/domain/activity.js';
 import type { Acceptance, EventFilter, EventHead, ReportedEvent, StoredEvent } from './event.js';
 import { EventReader } from './event-reader.js';
 import { EventStore } from './event-store.js';
-import { isNoticeKind } from '../../subscriptions/domain/event-kinds.js';
+import { isNoticeKind } from '../../event-kinds/domain/event-kinds.js';
 import { type Mismatch, mismatchOf, type Unmatched, unmatchedReason } from './unmatched.js';
 import type { Webhook } from '../../subscriptions/domain/webhook.js';
 import { WebhooksService } from '../../subscriptions/domain/webhooks.service.js';

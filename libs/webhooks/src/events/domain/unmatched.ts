@@ -1,5 +1,5 @@
 import type { EventHead } from './event.js';
-import { ALL_RESOURCES } from '../../subscriptions/domain/event-kinds.js';
+import { ALL_RESOURCES } from '../../event-kinds/domain/event-kinds.js';
 import type { Webhook } from '../../subscriptions/domain/webhook.js';
 
 /**

@@ -18,8 +18,8 @@ import {
   rawMember,
 } from '#libs/kernel';
 import type { Refusal, ReportedEvent } from '../domain/event.js';
-import { NOTICE_KINDS, REPORTED_KINDS, RESOURCES } from '../../subscriptions/domain/event-kinds.js';
-import { eventKind, resource } from '../../subscriptions/http/choices.schema.js';
+import { NOTICE_KINDS, REPORTED_KINDS, RESOURCES } from '../../event-kinds/domain/event-kinds.js';
+import { eventKind, resource } from '../../event-kinds/http/choices.schema.js';
 
 /** Limits of a reported event: characters of the producer's key, bytes of the text of `data`. */
 const MAX_PRODUCER_ID = 255;

@@ -34,7 +34,7 @@ import type { Acceptance, EventFilter, ReportedEvent } from '../domain/event.js'
 import { EventsService } from '../domain/events.service.js';
 import { DeliveryView } from '../../deliveries/http/delivery.view.js';
 import { accountShown, ownerSeen } from '../../subscriptions/http/account-shown.js';
-import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../../subscriptions/domain/event-kinds.js';
+import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../../event-kinds/domain/event-kinds.js';
 import { EventBatchSchema, MAX_BATCH, readEvent, refusalFault } from './event.body.js';
 import {
   AcceptedEventView,

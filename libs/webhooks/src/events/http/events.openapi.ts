@@ -7,7 +7,7 @@ import {
   EventReportSchema,
   EventView,
 } from './event.view.js';
-import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../../subscriptions/domain/event-kinds.js';
+import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../../event-kinds/domain/event-kinds.js';
 import { NOTIFICATION_LOOP } from '../../deliveries/http/starts-sending.js';
 import { EventsController } from './events.controller.js';
 

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { dayAt } from '../../deliveries/infrastructure/partition-walk.js';
+import { dayAt } from '../../partitions/partition-walk.js';
 import { listEvents } from './event.statements.js';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
 import { rowsIn, type Step } from '../../../../../test/support/plans.js';

@@ -1,8 +1,8 @@
 import { LOOKED_AT, type LookedAt } from '#libs/kernel';
 import { prepared, type RowOf, statement } from '#libs/runtime';
-import { ownedRows } from '../../deliveries/infrastructure/owned-rows.js';
-import { daysAtOnce, type Span, within } from '../../deliveries/infrastructure/partition-walk.js';
-import { leaseOf } from '../../deliveries/infrastructure/delivery-lease.js';
+import { ownedRows } from '../../partitions/owned-rows.js';
+import { daysAtOnce, type Span, within } from '../../partitions/partition-walk.js';
+import { leaseOf } from '../../queue/infrastructure/delivery-lease.js';
 import { IS_FREE } from '../../subscriptions/infrastructure/webhook-flow.js';
 import type { EventHead, Refusal, StoredEvent } from '../domain/event.js';
 

@@ -4,7 +4,7 @@ import { TypeOrmTransactions, withoutNulls } from '#libs/runtime';
 import type { Delivery } from '../../deliveries/domain/delivery.js';
 import type { EventFilter, EventHead, StoredEvent } from '../domain/event.js';
 import { EventReader } from '../domain/event-reader.js';
-import { boundsOf } from '../../deliveries/infrastructure/delivery-by-key.js';
+import { boundsOf } from '../../partitions/delivery-by-key.js';
 import {
   DELIVERIES_OF_EVENT,
   deliveryOf,
@@ -17,12 +17,8 @@ import {
   listEvents,
   LOCK_EVENT,
 } from './event.statements.js';
-import { byDay } from '../../deliveries/infrastructure/partition-days.js';
-import {
-  daysListed,
-  newestFirst,
-  spansOf,
-} from '../../deliveries/infrastructure/partition-walk.js';
+import { byDay } from '../../partitions/partition-days.js';
+import { daysListed, newestFirst, spansOf } from '../../partitions/partition-walk.js';
 
 /** Reads events from PostgreSQL. */
 @Injectable()

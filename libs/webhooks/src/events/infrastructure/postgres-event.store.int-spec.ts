@@ -6,12 +6,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Database, Log, Metrics, readConfig, Tracing, TypeOrmTransactions } from '#libs/runtime';
 import type { ReportedEvent } from '../domain/event.js';
 import { eventsContract } from '../domain/events.contract.js';
-import { DeliveryQueue, type QueuedDelivery } from '../../deliveries/domain/delivery-queue.js';
+import { DeliveryQueue, type QueuedDelivery } from '../../queue/domain/delivery-queue.js';
 import { PostgresEventReader } from './postgres-event.reader.js';
 import { PostgresEventStore } from './postgres-event.store.js';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
 import { aSubscription, anAccount, anApplication } from '../../../../../test/support/rows.js';
-import { FakeActivity } from '../../subscriptions/domain/activity.fake.js';
+import { FakeActivity } from '../../activity/domain/activity.fake.js';
 
 class QueueOfNothing extends DeliveryQueue {
   room = true;

@@ -9,12 +9,12 @@ import {
   Tracing,
   translateDatabaseError,
 } from '#libs/runtime';
-import { Activity } from '../../subscriptions/domain/activity.js';
-import { DeliveryQueue, type QueuedDelivery } from '../../deliveries/domain/delivery-queue.js';
+import { Activity } from '../../activity/domain/activity.js';
+import { DeliveryQueue, type QueuedDelivery } from '../../queue/domain/delivery-queue.js';
 import type { Acceptance, ReportedEvent } from '../domain/event.js';
 import { EventStore } from '../domain/event-store.js';
-import { REPORTED_KINDS } from '../../subscriptions/domain/event-kinds.js';
-import { PUBLISH_SPAN } from '../../deliveries/infrastructure/delivery-queues.js';
+import { REPORTED_KINDS } from '../../event-kinds/domain/event-kinds.js';
+import { PUBLISH_SPAN } from '../../queue/infrastructure/delivery-queues.js';
 import {
   ACCEPT_EVENTS,
   type ClaimedDeliveryRow,

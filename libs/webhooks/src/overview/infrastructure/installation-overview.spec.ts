@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Config, Database, Processes } from '#libs/runtime';
-import type { BullDeliveryQueue } from '../../deliveries/infrastructure/bull-delivery.queue.js';
+import type { BullDeliveryQueue } from '../../queue/infrastructure/bull-delivery.queue.js';
 import { InstallationOverview } from './installation-overview.js';
 import { LIST_PARTITION_SIZES } from './overview.statements.js';
 

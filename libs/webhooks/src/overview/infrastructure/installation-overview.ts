@@ -7,14 +7,14 @@ import {
   Processes,
   withoutNulls,
 } from '#libs/runtime';
-import { BullDeliveryQueue } from '../../deliveries/infrastructure/bull-delivery.queue.js';
+import { BullDeliveryQueue } from '../../queue/infrastructure/bull-delivery.queue.js';
 import {
   countPending,
   OLDEST_DUE,
-} from '../../deliveries/infrastructure/due-deliveries.statements.js';
-import { DAY_MS } from '../../deliveries/infrastructure/partition-days.js';
-import { daysWithPending } from '../../deliveries/infrastructure/pending-days.js';
-import { KEPT_DAYS } from '../../deliveries/infrastructure/retention.statements.js';
+} from '../../sending/infrastructure/due-deliveries.statements.js';
+import { DAY_MS } from '../../partitions/partition-days.js';
+import { daysWithPending } from '../../sending/infrastructure/pending-days.js';
+import { KEPT_DAYS } from '../../retention/retention.statements.js';
 import {
   type FailingTarget,
   type InstallationState,

@@ -1,5 +1,5 @@
 import { type NoValues, prepared, statement } from '#libs/runtime';
-import { type Day, withinDays } from '../../deliveries/infrastructure/partition-days.js';
+import { type Day, withinDays } from '../../partitions/partition-days.js';
 import type { FailingTarget } from '../domain/overview.js';
 
 /** The most pending deliveries of a day that are looked at for expired claims. */

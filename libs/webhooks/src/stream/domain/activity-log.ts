@@ -1,4 +1,4 @@
-import type { Happening } from '../../subscriptions/domain/activity.js';
+import type { Happening } from '../../activity/domain/activity.js';
 
 /** An entry of an account's activity. `interrupted`: entries before it may be missing. */
 export interface Entry {

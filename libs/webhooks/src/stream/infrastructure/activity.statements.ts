@@ -1,7 +1,7 @@
 import { statement } from '#libs/runtime';
 import { ATTEMPT_COLUMNS } from '../../deliveries/infrastructure/delivery.statements.js';
 import type { AttemptRow } from '../../deliveries/infrastructure/sent-text.js';
-import { daysAtOnce, type Span, within } from '../../deliveries/infrastructure/partition-walk.js';
+import { daysAtOnce, type Span, within } from '../../partitions/partition-walk.js';
 import {
   boundsOfSpan,
   type DeliveryRow,

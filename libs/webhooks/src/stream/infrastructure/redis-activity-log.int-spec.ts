@@ -4,7 +4,7 @@ import { RateLimitedError, UnavailableError } from '#libs/kernel';
 import { readConfig } from '#libs/runtime';
 import { testRedisUrl } from '../../../../../test/support/environment.js';
 import { proxyTo, type TcpProxy } from '../../../../../test/support/tcp-proxy.js';
-import { listenersKey } from '../../subscriptions/infrastructure/activity-log.scripts.js';
+import { listenersKey } from '../../activity/infrastructure/activity-log.scripts.js';
 import type { Follower } from '../domain/activity-log.js';
 import { RedisActivityLog } from './redis-activity-log.js';
 

@@ -11,8 +11,8 @@ import {
   LISTEN,
   listenersKey,
   logKey,
-} from '../../subscriptions/infrastructure/activity-log.scripts.js';
-import { CACHED_MS } from '../../subscriptions/infrastructure/redis-activity.js';
+} from '../../activity/infrastructure/activity-log.scripts.js';
+import { CACHED_MS } from '../../activity/infrastructure/redis-activity.js';
 import { ActivityLog, type Entry, type Follower } from '../domain/activity-log.js';
 import { comparePlaces, isNext, isPlace } from './places.js';
 

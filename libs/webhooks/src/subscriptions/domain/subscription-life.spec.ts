@@ -6,7 +6,6 @@ import {
   type Decision,
   DELETED,
   disablesAt,
-  FAILING_MS,
   followedBy,
   type Health,
   healthAfter,
@@ -22,6 +21,7 @@ import {
   type Verdicts,
   verdictsOf,
 } from './subscription-life.js';
+import { FAILING_MS } from '../../event-kinds/domain/event-kinds.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -4,7 +4,7 @@
  * docs/states.md draws them.
  */
 
-import type { NoticeKind } from './event-kinds.js';
+import { FAILING_MS, type NoticeKind } from '../../event-kinds/domain/event-kinds.js';
 
 /** Values that only the database knows: its current time, and the stored value plus one. */
 export const NOW = Symbol('now');
@@ -25,8 +25,6 @@ export const OPENS_AFTER_MS = 30_000;
 /** How long the circuit stays open at first. Each failed probe doubles the time, up to the longest. */
 export const FIRST_OPENING_MS = 30_000;
 export const LONGEST_OPENING_MS = 3_600_000;
-/** A subscription is switched off after failing for this long without a success. */
-export const FAILING_MS = 5 * 24 * 3_600_000;
 
 /** The stored health of a target. Times are in ms relative to now, by PostgreSQL's clock. */
 export interface Health {

@@ -1,5 +1,5 @@
 import type { Sealed } from '#libs/kernel';
-import type { EventKind } from './event-kinds.js';
+import type { EventKind } from '../../event-kinds/domain/event-kinds.js';
 import type { RetryPolicy } from './retry-policy.js';
 import type { Signature } from './signing-key.js';
 import {
@@ -38,8 +38,6 @@ type OrUndefined<Type> = { [Key in keyof Type]?: Type[Key] | undefined };
 
 /** The changes of an update: undefined keeps a value, null clears it. */
 export type WebhookChanges = OrUndefined<WebhookContent & Pick<Webhook, 'paused'>>;
-
-export { FAILING_MS } from './subscription-life.js';
 
 /** The health of a subscription's target. */
 export type TargetHealth =

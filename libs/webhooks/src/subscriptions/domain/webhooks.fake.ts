@@ -4,7 +4,7 @@ import { applicationsOnFakes } from '../../../../applications/src/domain/applica
 import { TargetPolicy } from './target-policy.js';
 import type { WebhookContent } from './webhook.js';
 import { WebhookSecrets } from './webhook-secrets.js';
-import { FakeActivity } from './activity.fake.js';
+import { FakeActivity } from '../../activity/domain/activity.fake.js';
 import { FakeWebhooksRepository } from './webhooks.repository.fake.js';
 import { WebhooksService } from './webhooks.service.js';
 

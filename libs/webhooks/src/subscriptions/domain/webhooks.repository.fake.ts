@@ -1,5 +1,5 @@
 import type { Page, Sealed } from '#libs/kernel';
-import { ALL_RESOURCES } from './event-kinds.js';
+import { ALL_RESOURCES } from '../../event-kinds/domain/event-kinds.js';
 import { DELETED, HEALTHY, NEXT, NOW } from './subscription-life.js';
 import { type NewWebhook, type SealedKey, Webhook, type WebhookRevision } from './webhook.js';
 import {

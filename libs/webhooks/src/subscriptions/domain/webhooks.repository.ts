@@ -1,5 +1,5 @@
 import type { Page, Sealed } from '#libs/kernel';
-import type { EventKind, Resource } from './event-kinds.js';
+import type { EventKind, Resource } from '../../event-kinds/domain/event-kinds.js';
 import type { NewWebhook, SealedKey, Webhook, WebhookRevision } from './webhook.js';
 
 /** Identifies a subscription of an account. With an application, it must belong to that application. */

@@ -10,8 +10,13 @@ import {
   Transactions,
   ValidationError,
 } from '#libs/kernel';
-import { Activity } from './activity.js';
-import { ALL_RESOURCES, isEventKind, isResource, refuseNarrowNotice } from './event-kinds.js';
+import { Activity } from '../../activity/domain/activity.js';
+import {
+  ALL_RESOURCES,
+  isEventKind,
+  isResource,
+  refuseNarrowNotice,
+} from '../../event-kinds/domain/event-kinds.js';
 import { newSigningKey, type Signature } from './signing-key.js';
 import { TargetPolicy } from './target-policy.js';
 import { hasTargetHost, hasTargetPort, isMaskedTargetUrl } from './target-url.js';

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import { among, answerJson, answerList, entityTag, hrefBuilder, QueryReader } from '#libs/http';
 import type { Page } from '#libs/kernel';
-import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../domain/event-kinds.js';
+import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../../event-kinds/domain/event-kinds.js';
 import type { RecentActivity, RecentActivityReader } from '../domain/recent-activity.js';
 import type { Webhook } from '../domain/webhook.js';
 import type { WebhooksService } from '../domain/webhooks.service.js';

@@ -7,7 +7,7 @@ import {
   type EventKind,
   parseResources,
   RESOURCES,
-} from '../domain/event-kinds.js';
+} from '../../event-kinds/domain/event-kinds.js';
 import { type Signature, SIGNATURES } from '../domain/signing-key.js';
 import type { RetryPolicy } from '../domain/retry-policy.js';
 import {
@@ -19,9 +19,10 @@ import {
 } from '../domain/target-url.js';
 import type { WebhookChanges, WebhookContent } from '../domain/webhook.js';
 import { MASKED_TARGET, PRIVATE_TARGET, RESERVED_PORT } from '../domain/webhooks.service.js';
-import { EventKindSchema, SignatureSchema } from './choices.schema.js';
+import { EventKindSchema } from '../../event-kinds/http/choices.schema.js';
 import { GivenHeaders, NewHeaders } from './headers.body.js';
 import { GivenRetryPolicy, retryPolicyOf } from './retry-policy.body.js';
+import { SignatureSchema } from './webhook.view.js';
 
 const MAX_NAME = 255;
 const MAX_PAYLOAD_BYTES = 16 << 10;

@@ -2,9 +2,10 @@ import { computed, schema, viewOf } from '#libs/http';
 import { RawJson } from '#libs/kernel';
 import { shownTargetUrl } from '../domain/target-url.js';
 import type { RecentActivity } from '../domain/recent-activity.js';
+import { SIGNATURES } from '../domain/signing-key.js';
 import type { DisabledReason } from '../domain/subscription-life.js';
 import type { TargetHealth, Webhook } from '../domain/webhook.js';
-import { eventKind, SignatureSchema } from './choices.schema.js';
+import { eventKind } from '../../event-kinds/http/choices.schema.js';
 import { HeadersSchema, shownHeaders } from './headers.body.js';
 import { RetryPolicySchema } from './retry-policy.body.js';
 
@@ -46,6 +47,11 @@ const ActivitySchema = schema.object({
     schema.time('When the newest delivery was created, unless that was more than seven days ago.'),
   ),
 });
+
+export const SignatureSchema = schema.named(
+  'Signature',
+  schema.choice('How notifications are signed.', SIGNATURES, 'hmac-sha256'),
+);
 
 /** A subscription, with its recent activity if that was asked for. */
 export type ShownWebhook = Webhook & { activity?: RecentActivity };

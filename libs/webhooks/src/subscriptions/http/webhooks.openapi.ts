@@ -7,7 +7,7 @@ import {
   type Parameters,
   schema,
 } from '#libs/http';
-import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../domain/event-kinds.js';
+import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../../event-kinds/domain/event-kinds.js';
 import { WebhookLimitReached } from '../domain/webhook-limit.js';
 import { ApplicationWebhooksController } from './application-webhooks.controller.js';
 import { VerificationKeySchema, WebhookView } from './webhook.view.js';

@@ -8,7 +8,7 @@ import { partitionsOf, pastDeliveries } from '../../../../../test/support/past.j
 import { anAccount, aPendingDelivery, aSubscription } from '../../../../../test/support/rows.js';
 import { RecentActivityReader } from '../domain/recent-activity.js';
 import { READ_ACTIVITY } from './recent-activity.statements.js';
-import { WebhooksModule } from './webhooks.module.js';
+import { SubscriptionsModule } from '../subscriptions.module.js';
 
 const OTHERS = 20_000;
 const COUNTS = 50;
@@ -21,7 +21,7 @@ let accountId: string;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  context = await contextOf(database, [WebhooksModule]);
+  context = await contextOf(database, [SubscriptionsModule]);
   client = new pg.Client({ connectionString: database.url });
   await client.connect();
   accountId = await anAccount(database);

@@ -6,7 +6,7 @@ import type { WebhookContent } from '../domain/webhook.js';
 import { WebhookSecrets } from '../domain/webhook-secrets.js';
 import { WebhooksService } from '../domain/webhooks.service.js';
 import { SecretsReencryption } from './secrets-reencryption.js';
-import { WebhooksModule } from './webhooks.module.js';
+import { SubscriptionsModule } from '../subscriptions.module.js';
 import { contextOf } from '../../../../../test/support/context.js';
 import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
 import { aSubscription, anAccount } from '../../../../../test/support/rows.js';
@@ -45,7 +45,7 @@ afterEach(async () => {
 
 /** A process with these keys. */
 async function processWith(...keys: SecretKey[]) {
-  const context = await contextOf(database, [WebhooksModule], { SECRETS_KEYS: keys });
+  const context = await contextOf(database, [SubscriptionsModule], { SECRETS_KEYS: keys });
   contexts.push(context);
   const secrets = context.get(WebhookSecrets, { strict: false });
   const webhooks = context.get(WebhooksService);

@@ -6,14 +6,14 @@ import { createTestDatabase, type TestDatabase } from '../../../../../test/suppo
 import { anAccount, anApplication } from '../../../../../test/support/rows.js';
 import { WebhooksRepository } from '../domain/webhooks.repository.js';
 import { webhooksRepositoryContract } from '../domain/webhooks.repository.contract.js';
-import { WebhooksModule } from './webhooks.module.js';
+import { SubscriptionsModule } from '../subscriptions.module.js';
 
 let database: TestDatabase;
 let context: INestApplicationContext;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  context = await contextOf(database, [WebhooksModule]);
+  context = await contextOf(database, [SubscriptionsModule]);
 });
 afterAll(async () => {
   await context.close();

@@ -3,7 +3,7 @@ import { type FindOptionsWhere, IsNull, Raw } from 'typeorm';
 import { LOCK_USER } from '#libs/identity';
 import type { Page, Sealed } from '#libs/kernel';
 import { TypeOrmTransactions } from '#libs/runtime';
-import { ALL_RESOURCES } from '../domain/event-kinds.js';
+import { ALL_RESOURCES } from '../../event-kinds/domain/event-kinds.js';
 import { DELETED } from '../domain/subscription-life.js';
 import {
   type NewWebhook,

@@ -1,0 +1,63 @@
+import { ValidationError } from '#libs/kernel';
+
+/** The event kinds that the platform reports (specification, section 6). */
+export const REPORTED_KINDS = ['smsdlr', 'cdrCreated', 'cdrRated'] as const;
+export type ReportedKind = (typeof REPORTED_KINDS)[number];
+
+/** The event kinds by which the service tells of its own subscriptions (contract, section 8). */
+export const NOTICE_KINDS = ['webhookFailing', 'webhookDisabled', 'webhookRecovered'] as const;
+export type NoticeKind = (typeof NOTICE_KINDS)[number];
+
+/** A subscription is switched off after failing for this long without a success; `webhookFailing` says when. */
+export const FAILING_MS = 5 * 24 * 3_600_000;
+
+/** The event kinds that a subscription can be for. */
+export const EVENT_KINDS = [...REPORTED_KINDS, ...NOTICE_KINDS] as const;
+export type EventKind = (typeof EVENT_KINDS)[number];
+
+/** What an event of the platform can be about. A subscription may also name {@link ALL_RESOURCES}. */
+export const RESOURCES = ['call', 'sms', 'transcription'] as const;
+export type Resource = (typeof RESOURCES)[number];
+
+/**
+ * A subscription to this covers every resource, including those of later versions. It is also the resource
+ * of every notice.
+ */
+export const ALL_RESOURCES = 'all';
+export type EventResource = Resource | typeof ALL_RESOURCES;
+
+export function isNoticeKind(kind: EventKind): kind is NoticeKind {
+  return (NOTICE_KINDS as readonly EventKind[]).includes(kind);
+}
+
+export function isEventKind(text: string): text is EventKind {
+  return (EVENT_KINDS as readonly string[]).includes(text);
+}
+
+export function isResource(text: string): text is Resource {
+  return (RESOURCES as readonly string[]).includes(text);
+}
+
+/**
+ * Refuses a subscription to a notice that is not to all resources: it would never be told.
+ * @param blamed the field that does not go with the other
+ * @throws ValidationError
+ */
+export function refuseNarrowNotice(
+  { event, resource }: { event: EventKind; resource: string },
+  blamed: 'event' | 'resource',
+): void {
+  if (!isNoticeKind(event) || resource === ALL_RESOURCES) return;
+  const message = `${blamed} conflicts: the resource of a subscription to ${event} must be ${ALL_RESOURCES}.`;
+  throw ValidationError.of(blamed, 'conflict', message);
+}
+
+/**
+ * The resources of a subscription as they are stored and shown: `all`, or the items in the given
+ * order, once each, with commas and no blanks. Undefined if the text is not such a list.
+ */
+export function parseResources(text: string): string | undefined {
+  const items = text.split(',').map((item) => item.trim());
+  if (!items.every((item) => item === ALL_RESOURCES || isResource(item))) return undefined;
+  return items.includes(ALL_RESOURCES) ? ALL_RESOURCES : [...new Set(items)].join(',');
+}

@@ -1,0 +1,25 @@
+import { schema } from '#libs/http';
+import { ALL_RESOURCES, EVENT_KINDS, RESOURCES } from '../domain/event-kinds.js';
+
+export const EventKindSchema = schema.named(
+  'EventKind',
+  schema.choice('A kind of events.', EVENT_KINDS, 'cdrCreated'),
+);
+
+export const ResourceSchema = schema.named(
+  'Resource',
+  schema.choice('What an event is about.', RESOURCES, 'call'),
+);
+
+export const eventKind = (description: string) =>
+  schema.use(EventKindSchema, { description, examples: ['cdrCreated'] });
+
+export const resource = (description: string) =>
+  schema.use(ResourceSchema, { description, examples: ['call'] });
+
+/** No choice of its own: some generated clients would rename the constants of {@link ResourceSchema}. */
+export const resourceOrAll = (description: string) =>
+  schema.text(
+    `${description} ${RESOURCES.join(', ')}, or \`${ALL_RESOURCES}\` in a notice about a subscription.`,
+    'call',
+  );

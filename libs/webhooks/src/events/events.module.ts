@@ -1,0 +1,21 @@
+import { Module } from '@nestjs/common';
+import { IdentityModule } from '#libs/identity';
+import { DeliveriesModule } from '../deliveries/deliveries.module.js';
+import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
+import { EventReader } from './domain/event-reader.js';
+import { EventStore } from './domain/event-store.js';
+import { EventsService } from './domain/events.service.js';
+import { PostgresEventReader } from './infrastructure/postgres-event.reader.js';
+import { PostgresEventStore } from './infrastructure/postgres-event.store.js';
+
+/** Accepts and shows events. */
+@Module({
+  imports: [DeliveriesModule, SubscriptionsModule, IdentityModule],
+  providers: [
+    EventsService,
+    { provide: EventReader, useClass: PostgresEventReader },
+    { provide: EventStore, useClass: PostgresEventStore },
+  ],
+  exports: [EventsService],
+})
+export class EventsModule {}

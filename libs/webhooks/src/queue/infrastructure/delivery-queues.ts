@@ -1,0 +1,60 @@
+import { isUuid } from '#libs/kernel';
+import type { SpanStart } from '#libs/runtime';
+import type { DeliveryJob } from '../domain/delivery-queue.js';
+
+/** Injection token of the Bull queues, one for each shard, in order. */
+export const DELIVERY_QUEUES = Symbol('DeliveryQueues');
+
+/** The only kind of job: one attempt for each of its deliveries. */
+export const JOB_NAME = 'deliver';
+
+/** The data of a job. */
+export interface DeliveriesJob {
+  deliveries: DeliveryJob[];
+}
+
+/** The valid deliveries of a job. Another release or program may have added malformed ones. */
+export function jobsOf(data: unknown): { jobs: DeliveryJob[]; malformed: number } {
+  const { deliveries } = (data ?? {}) as { deliveries?: unknown };
+  if (!Array.isArray(deliveries)) return { jobs: [], malformed: 1 };
+  const jobs = deliveries.filter(isDeliveryJob);
+  return { jobs, malformed: deliveries.length - jobs.length };
+}
+
+function isDeliveryJob(value: unknown): value is DeliveryJob {
+  const { id, lease } = (value ?? {}) as { id?: unknown; lease?: unknown };
+  return typeof id === 'string' && isUuid(id) && Number.isInteger(lease);
+}
+
+/** Most deliveries in a job. They share the job's cost in Redis and Bull. */
+export const MAX_TOGETHER = 10;
+
+const QUEUE = { 'messaging.system': 'bull', 'messaging.destination.name': 'deliveries' };
+
+/** The span in which deliveries are stored and put onto the queue. */
+export const PUBLISH_SPAN: SpanStart = {
+  name: 'deliveries publish',
+  kind: 'producer',
+  attributes: { ...QUEUE, 'messaging.operation.type': 'send' },
+};
+
+/** The span in which a worker handles a job. */
+export const PROCESS_SPAN: SpanStart = {
+  name: 'deliveries process',
+  kind: 'consumer',
+  attributes: { ...QUEUE, 'messaging.operation.type': 'process' },
+};
+
+export function queueName(shard: number): string {
+  return `deliveries-${String(shard)}`;
+}
+
+/** Prefix of a shard's keys. The braces keep them on one node of a Redis Cluster. */
+export function queuePrefix(shard: number): string {
+  return `{switchhook:${String(shard)}}`;
+}
+
+/** The shard of a subscription. Ids are sequential, so the remainder distributes them evenly. */
+export function shardOf(webhookId: string, shards: number): number {
+  return shards === 1 ? 0 : Number(BigInt(webhookId) % BigInt(shards));
+}

@@ -1,0 +1,57 @@
+import { BullModule, getQueueToken } from '@nestjs/bull';
+import { type DynamicModule, Module } from '@nestjs/common';
+import type { Queue } from 'bull';
+import { CONFIG, type Config, connectRedis } from '#libs/runtime';
+import { DeliveryQueue } from './domain/delivery-queue.js';
+import { BullDeliveryQueue } from './infrastructure/bull-delivery.queue.js';
+import {
+  type DeliveriesJob,
+  DELIVERY_QUEUES,
+  queueName,
+  queuePrefix,
+} from './infrastructure/delivery-queues.js';
+
+/** The Bull queues of deliveries, and the port that adds to them, for all modules of the process. */
+@Module({})
+export class QueueModule {
+  /** @param count `QUEUE_SHARDS` of the configuration */
+  static withShards(count: number): DynamicModule {
+    const shards = Array.from({ length: count }, (_, shard) => shard);
+    return {
+      global: true,
+      module: QueueModule,
+      imports: [
+        BullModule.registerQueueAsync(
+          ...shards.map((shard) => ({
+            name: queueName(shard),
+            inject: [CONFIG],
+            useFactory: (config: Config) => queueOptions(config, shard),
+          })),
+        ),
+      ],
+      providers: [
+        {
+          provide: DELIVERY_QUEUES,
+          inject: shards.map((shard) => getQueueToken(queueName(shard))),
+          useFactory: (...queues: Queue<DeliveriesJob>[]) => queues,
+        },
+        BullDeliveryQueue,
+        { provide: DeliveryQueue, useExisting: BullDeliveryQueue },
+      ],
+      exports: [DELIVERY_QUEUES, BullDeliveryQueue, DeliveryQueue],
+    };
+  }
+}
+
+function queueOptions(config: Config, shard: number) {
+  return {
+    prefix: queuePrefix(shard),
+    // The check sends INFO, which would block a queue that starts while Redis is down.
+    skipVersionCheck: true,
+    createClient: () => {
+      const redis = connectRedis(config, 'commands');
+      redis.on('error', () => undefined);
+      return redis;
+    },
+  };
+}

@@ -1,0 +1,145 @@
+import { Injectable } from '@nestjs/common';
+import {
+  AuditTrail,
+  type FieldFault,
+  isUuid,
+  NotFoundError,
+  RateLimitedError,
+  Transactions,
+  ValidationError,
+} from '#libs/kernel';
+import { SubscriptionInactiveError } from '../../deliveries/domain/deliveries.service.js';
+import {
+  type Replay,
+  type ReplayCount,
+  ReplayFinishedError,
+  type ReplayFilter,
+  ReplayLimitError,
+  STARTED,
+} from './replay.js';
+import { ReplayStore } from './replay-store.js';
+import { WebhooksService } from '../../subscriptions/domain/webhooks.service.js';
+
+/** Replays the finished deliveries of a subscription or of a whole account. */
+@Injectable()
+export class ReplaysService {
+  constructor(
+    private readonly store: ReplayStore,
+    private readonly webhooks: WebhooksService,
+    private readonly transactions: Transactions,
+    private readonly audit: AuditTrail,
+  ) {}
+
+  /**
+   * How many deliveries a replay would send.
+   * @throws NotFoundError, SubscriptionInactiveError
+   */
+  async count(accountId: string, filter: ReplayFilter): Promise<ReplayCount> {
+    await this.requireActive(accountId, filter);
+    return this.store.count(accountId, filter);
+  }
+
+  /**
+   * @returns the replay's id
+   * @throws NotFoundError, SubscriptionInactiveError, ReplayLimitError, RateLimitedError
+   */
+  async start(accountId: string, filter: ReplayFilter): Promise<string> {
+    return this.transactions.run(async () => {
+      await this.requireActive(accountId, filter);
+      const { webhookId } = filter;
+      const waitMs = await this.store.msUntilFewer({ accountId, webhookId }, STARTED);
+      if (waitMs > 0) {
+        const message =
+          webhookId === undefined
+            ? `At most ${STARTED.times} replays of all subscriptions can be started in an hour.`
+            : `A webhook subscription is replayed at most ${STARTED.times} times in an hour.`;
+        throw new RateLimitedError(message, waitMs);
+      }
+      const id = await this.store.start(accountId, filter);
+      if (id === undefined) {
+        await this.requireActive(accountId, filter);
+        throw new ReplayLimitError(filter);
+      }
+      await this.audit.record({ action: 'replay.create', resourceId: id, accountId });
+      return id;
+    });
+  }
+
+  /**
+   * Like {@link count}, if a body names the subscription.
+   * @throws ValidationError for an unknown subscription or application
+   */
+  async countSelected(accountId: string, filter: ReplayFilter): Promise<ReplayCount> {
+    await this.requireKnown(accountId, filter);
+    return this.count(accountId, filter);
+  }
+
+  /**
+   * Like {@link start}, if a body names the subscription.
+   * @throws ValidationError for an unknown subscription or application
+   */
+  async startSelected(accountId: string, filter: ReplayFilter): Promise<string> {
+    await this.requireKnown(accountId, filter);
+    return this.start(accountId, filter);
+  }
+
+  /** Also works after the subscription was deleted. @throws NotFoundError */
+  async show(accountId: string, id: string): Promise<Replay> {
+    const replay = isUuid(id) ? await this.store.find(id, accountId) : undefined;
+    if (!replay) throw new NotFoundError('replay');
+    return replay;
+  }
+
+  /**
+   * Restarts no more deliveries. Those already restarted continue.
+   * @throws NotFoundError, ReplayFinishedError if all were restarted
+   */
+  async cancel(accountId: string, id: string): Promise<void> {
+    await this.transactions.run(async () => {
+      await this.show(accountId, id);
+      if (await this.store.cancel(id)) {
+        await this.audit.record({ action: 'replay.cancel', resourceId: id, accountId });
+        return;
+      }
+      const { state } = await this.show(accountId, id);
+      if (state === 'completed') throw new ReplayFinishedError();
+    });
+  }
+
+  private async requireActive(accountId: string, { webhookId }: ReplayFilter): Promise<void> {
+    if (webhookId === undefined) return;
+    const { enabled } = await this.webhooks.get(accountId, webhookId);
+    if (!enabled) throw new SubscriptionInactiveError();
+  }
+
+  private async requireKnown(
+    accountId: string,
+    { webhookId, applicationId }: ReplayFilter,
+  ): Promise<void> {
+    const faults: FieldFault[] = [];
+    if (webhookId !== undefined && !(await this.hasWebhook(accountId, webhookId))) {
+      faults.push(unknown('webhookId', 'webhook subscription'));
+    }
+    if (
+      applicationId !== undefined &&
+      !(await this.store.ownsApplication(accountId, applicationId))
+    ) {
+      faults.push(unknown('applicationId', 'application'));
+    }
+    if (faults.length > 0) throw new ValidationError(faults);
+  }
+
+  private hasWebhook(accountId: string, webhookId: string): Promise<boolean> {
+    return this.webhooks.get(accountId, webhookId).then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof NotFoundError) return false;
+        throw error;
+      },
+    );
+  }
+}
+
+function unknown(field: string, what: string): FieldFault {
+  return { field, code: 'unknown_reference', message: `${field} names no ${what}.` };
+}

@@ -1,0 +1,108 @@
+import { Injectable } from '@nestjs/common';
+import { type Found, lookUpTo, type LookedAt } from '#libs/kernel';
+import { BackgroundTasks, Database } from '#libs/runtime';
+import { byDay, dayOf } from '../../partitions/partition-days.js';
+import { dayAt, daysOf, oldestFirst, spansOf } from '../../partitions/partition-walk.js';
+import { PendingDays } from '../../sending/infrastructure/pending-days.js';
+import { ReplayLook } from './replay-look.js';
+import { IS_ANY_REPLAYING, type ReadyReplay } from './replay-look.statements.js';
+import {
+  continueReplay,
+  DAYS_REPLAYED,
+  DAYS_WAITING,
+  findWaiting,
+} from './replay-progress.statements.js';
+import { DAYS_FOUND, findReplayable } from './replayable.statements.js';
+
+const OPTIONS = { everyMs: 500, share: 0.25 };
+/** Most deliveries restarted at once. While a subscription has as many waiting, no more are restarted. */
+const BATCH = 500;
+
+/**
+ * Carries out replays in batches, as fast as their targets accept them. Runs in every worker. A replay's
+ * progress is stored together with its effect, so another worker can continue exactly after it.
+ */
+@Injectable()
+export class DeliveryReplayer {
+  private readonly look: ReplayLook;
+
+  constructor(
+    tasks: BackgroundTasks,
+    private readonly database: Database,
+    private readonly pendingDays: PendingDays,
+  ) {
+    this.look = new ReplayLook(database.run);
+    tasks.add('replaying', OPTIONS, (signal) => this.replay(signal));
+  }
+
+  private async replay(signal: AbortSignal): Promise<void> {
+    const replaying = await this.database.run(IS_ANY_REPLAYING);
+    if (replaying.length === 0) return;
+    const ready = await this.look.next();
+    if (ready.length === 0) return;
+    const oldest = (await daysOf(this.database.run, 'deliveries')).at(-1) ?? 0;
+    const failures: unknown[] = [];
+    for (const replay of ready) {
+      // A failure, for example because of locked rows, does not stop the other replays.
+      await this.continue(replay, oldest, signal).catch((error: unknown) => failures.push(error));
+    }
+    if (failures.length > 0) throw failures[0];
+  }
+
+  /** Whether fewer than a batch of the subscription's deliveries wait, and none is about to be cancelled. */
+  private async hasRoom({ webhookId }: ReadyReplay): Promise<boolean> {
+    let waiting = 0;
+    for (const span of await this.pendingDays.spans(DAYS_WAITING)) {
+      const [row] = await this.database.run(findWaiting(span), { webhookId, limit: BATCH });
+      waiting += row?.due ?? 0;
+      if (waiting >= BATCH || row?.outdated === true) return false;
+    }
+    return true;
+  }
+
+  private async continue(replay: ReadyReplay, oldest: number, signal: AbortSignal): Promise<void> {
+    if (!(await this.hasRoom(replay))) return;
+    const { rows, stoppedAt } = await this.next(replay, oldest);
+    const days = byDay(
+      rows.map(({ id }) => id),
+      (id) => id,
+    );
+    // If no delivery is found, the end of the replay, or how far it looked, still has to be stored.
+    const spans = spansOf([...days.keys()].reverse(), DAYS_REPLAYED).reverse();
+    if (spans.length === 0) spans.push({ first: oldest, last: oldest });
+    const { id, webhookId } = replay;
+    let { after } = replay;
+    for (const span of spans) {
+      signal.throwIfAborted();
+      const deliveryIds = [...days].flatMap(([day, of]) =>
+        day >= span.first && day <= span.last ? of : [],
+      );
+      const isLast = span === spans.at(-1);
+      const to = (isLast ? stoppedAt : undefined) ?? deliveryIds.at(-1) ?? after;
+      const isEnd = isLast && rows.length < BATCH && stoppedAt === undefined;
+      const values = { id, webhookId, after, to, isEnd, deliveryIds };
+      const done = await this.database.run(continueReplay(span, replay), values);
+      if (done.length === 0) return;
+      this.pendingDays.note(span);
+      after = to;
+    }
+  }
+
+  /** The next batch of deliveries, oldest first. */
+  private next(replay: ReadyReplay, oldest: number): Promise<Found<LookedAt>> {
+    const { after, until } = replay;
+    const days = oldestFirst(
+      { first: Math.max(dayOf(after), oldest), last: dayAt(until) },
+      DAYS_FOUND,
+    );
+    const { webhookId, states, event, applicationId, status } = replay;
+    return lookUpTo(BATCH, days, (span, limit) =>
+      this.database.run(findReplayable(span), {
+        ...{ webhookId, states, after, until: until.toISOString(), limit },
+        event: event ?? undefined,
+        applicationId: applicationId ?? undefined,
+        status: status ?? undefined,
+      }),
+    );
+  }
+}

@@ -1,0 +1,182 @@
+import { Injectable } from '@nestjs/common';
+import { BusyError, FairSemaphore, LOOKED_AT } from '#libs/kernel';
+import { TypeOrmTransactions, withoutNulls } from '#libs/runtime';
+import type { Replay, ReplayCount, ReplayFilter } from '../domain/replay.js';
+import { ReplayStore } from '../domain/replay-store.js';
+import { dayAt, newestFirst, type Span } from '../../partitions/partition-walk.js';
+import {
+  BOUNDS_OF_RANGE,
+  CANCEL_REPLAY,
+  type CountedSubscription,
+  EARLIER_REPLAY,
+  EARLIER_REPLAY_OF_ACCOUNT,
+  FIND_REPLAY,
+  OWNS_APPLICATION,
+  START_REPLAY,
+  START_REPLAY_OF_ACCOUNT,
+  SUBSCRIPTIONS,
+  SUBSCRIPTIONS_AT_ONCE,
+} from './replay.statements.js';
+import { countReplayable, DAYS_FOUND, type ReplayableValues } from './replayable.statements.js';
+
+/** Counting may read millions of rows. The limits keep one account from using all connections. */
+const COUNTS = { atOnce: 2, atOnceOfOne: 1, waitMs: 2_000 };
+
+/** What a replay would send, if it were requested now. */
+interface Counted extends ReplayCount {
+  until: Date;
+  /** Where the range begins, as an id. */
+  after: string;
+  /** The subscriptions with deliveries to send. */
+  subscriptions: CountedSubscription[];
+}
+
+/** Replays in PostgreSQL. */
+@Injectable()
+export class PostgresReplayStore extends ReplayStore {
+  private readonly counts = new FairSemaphore(
+    COUNTS,
+    () => new BusyError('Too many replays are being counted now.'),
+  );
+
+  constructor(private readonly transactions: TypeOrmTransactions) {
+    super();
+  }
+
+  async count(accountId: string, filter: ReplayFilter): Promise<ReplayCount> {
+    const { deliveries, leftOut } = await this.counted(accountId, filter, { enabledOnly: false });
+    return { deliveries, leftOut };
+  }
+
+  async start(accountId: string, filter: ReplayFilter): Promise<string | undefined> {
+    const counted = await this.counted(accountId, filter, { enabledOnly: true });
+    const { until, after, subscriptions, deliveries } = counted;
+    const { webhookId, since, ...asked } = valuesOf(filter);
+    // A worker of the previous version may continue this one: it has nothing that such a worker does not know.
+    const isSimple =
+      webhookId !== undefined &&
+      [asked.event, asked.applicationId, asked.status].every((value) => value === undefined);
+    const generation = isSimple ? await this.generationOf(accountId, webhookId) : undefined;
+    if (isSimple && generation === undefined) return undefined;
+    const parts = isSimple ? [] : subscriptions;
+    const values = {
+      ...{ ...asked, accountId, since, until: until.toISOString(), after, total: deliveries },
+      generation,
+      webhookIds: parts.map(({ id }) => id),
+      generations: parts.map(({ generation }) => generation),
+    };
+    const [started] =
+      webhookId === undefined
+        ? await this.transactions.query(START_REPLAY_OF_ACCOUNT, values)
+        : await this.transactions.query(START_REPLAY, { ...values, webhookId });
+    return started?.id;
+  }
+
+  private async generationOf(accountId: string, webhookId: string): Promise<number | undefined> {
+    const values = { accountId, webhookId, after: '-1', enabledOnly: true };
+    const [active] = await this.transactions.query(SUBSCRIPTIONS, values);
+    return active?.generation;
+  }
+
+  private counted(
+    accountId: string,
+    filter: ReplayFilter,
+    of: { enabledOnly: boolean },
+  ): Promise<Counted> {
+    return this.counts.run(() => this.countAll(accountId, filter, of), accountId);
+  }
+
+  private async countAll(
+    accountId: string,
+    filter: ReplayFilter,
+    { enabledOnly }: { enabledOnly: boolean },
+  ): Promise<Counted> {
+    const { peek } = this.transactions;
+    const { webhookId, since, until: asked, ...conditions } = valuesOf(filter);
+    const [bounds] = await this.transactions.query(BOUNDS_OF_RANGE, { since, until: asked });
+    if (!bounds) throw new Error('a SELECT without FROM has a row');
+    const { until, after } = bounds;
+    const days = { first: dayAt(filter.since), last: dayAt(until) };
+    const values = { ...conditions, until: until.toISOString() };
+    const subscriptions: CountedSubscription[] = [];
+    let [deliveries, leftOut] = [0, 0];
+    for (
+      let page: CountedSubscription[] | undefined;
+      !page || page.length === SUBSCRIPTIONS_AT_ONCE;
+    ) {
+      const last = page?.at(-1)?.id ?? '-1';
+      page = await peek(SUBSCRIPTIONS, { accountId, webhookId, after: last, enabledOnly });
+      const counts = new Map<string, number>();
+      for await (const span of newestFirst(peek, 'deliveries', DAYS_FOUND, days)) {
+        await this.countIn(span, page, { ...values, after }, counts);
+      }
+      for (const subscription of page) {
+        const count = counts.get(subscription.id) ?? 0;
+        if (!subscription.enabled) {
+          leftOut += count;
+        } else if (count > 0) {
+          subscriptions.push(subscription);
+          deliveries += count;
+        }
+      }
+    }
+    return { until, after, subscriptions, deliveries, leftOut };
+  }
+
+  /** Adds the deliveries of some days, with statements that read at most {@link LOOKED_AT} rows each. */
+  private async countIn(
+    span: Span,
+    subscriptions: readonly CountedSubscription[],
+    { after, ...values }: ReplayableValues & { after: string },
+    counts: Map<string, number>,
+  ): Promise<void> {
+    let left = subscriptions.map(({ id }) => ({ id, after }));
+    while (left.length > 0) {
+      const limit = Math.floor(LOOKED_AT / left.length);
+      const found = await this.transactions.peek(countReplayable(span), {
+        ...values,
+        ...{ webhookIds: left.map(({ id }) => id), afters: left.map((one) => one.after), limit },
+      });
+      for (const { webhookId, deliveries } of found) {
+        counts.set(webhookId, (counts.get(webhookId) ?? 0) + deliveries);
+      }
+      left = found
+        .filter(({ lookedAt }) => lookedAt === limit)
+        .map(({ webhookId, last }) => ({ id: webhookId, after: last }));
+    }
+  }
+
+  async msUntilFewer(
+    { accountId, webhookId }: { accountId: string; webhookId: string | undefined },
+    limit: { times: number; withinMs: number },
+  ): Promise<number> {
+    const [oldest] =
+      webhookId === undefined
+        ? await this.transactions.query(EARLIER_REPLAY_OF_ACCOUNT, { ...limit, accountId })
+        : await this.transactions.query(EARLIER_REPLAY, { ...limit, webhookId });
+    return oldest ? Math.max(limit.withinMs - oldest.agoMs, 1) : 0;
+  }
+
+  async find(id: string, accountId: string): Promise<Replay | undefined> {
+    const [row] = await this.transactions.query(FIND_REPLAY, { id, accountId });
+    return row && withoutNulls<Replay>(row);
+  }
+
+  async cancel(id: string): Promise<boolean> {
+    return (await this.transactions.query(CANCEL_REPLAY, { id })).length > 0;
+  }
+
+  async ownsApplication(accountId: string, applicationId: string): Promise<boolean> {
+    const values = { accountId, applicationId };
+    return (await this.transactions.query(OWNS_APPLICATION, values)).length > 0;
+  }
+}
+
+function valuesOf({ since, until, ...filter }: ReplayFilter) {
+  const { webhookId, states, event, applicationId, status } = filter;
+  return {
+    ...{ webhookId, states, event, applicationId, status },
+    since: since.toISOString(),
+    until: until?.toISOString(),
+  };
+}

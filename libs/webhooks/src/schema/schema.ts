@@ -1,0 +1,73 @@
+import type { EntityManager } from 'typeorm';
+import type { Config, DatabaseSchema } from '#libs/runtime';
+import { initial } from './migrations/0001-initial.js';
+import { deliveriesOfAccount } from './migrations/0002-deliveries-of-account.js';
+import { unmatchedEvents } from './migrations/0003-unmatched-events.js';
+import { attemptRequests } from './migrations/0004-attempt-requests.js';
+import { attemptCounts } from './migrations/0005-attempt-counts.js';
+import { replaysOfAccounts } from './migrations/0006-replays-of-accounts.js';
+import { notices } from './migrations/0007-notices.js';
+import { failingWebhooks } from './migrations/0008-failing-webhooks.js';
+import { addedDeliveries } from './migrations/0009-added-deliveries.js';
+import { replayLooks } from './migrations/0010-replay-looks.js';
+import { DAYS_AHEAD } from '../partitions/partition-keeper.js';
+
+export const webhooksSchema: DatabaseSchema = {
+  migrations: [
+    initial,
+    deliveriesOfAccount,
+    unmatchedEvents,
+    attemptRequests,
+    attemptCounts,
+    replaysOfAccounts,
+    notices,
+    failingWebhooks,
+    addedDeliveries,
+    replayLooks,
+  ],
+  tables: {
+    // The worker must not change what a customer decides: target, secret, owner.
+    webhooks: {
+      api: 'SELECT, INSERT, UPDATE',
+      worker: `SELECT, UPDATE (enabled, disabled_reason, disabled_at, hold_until, failures,
+        failing_since, open_until, openings, backlog, generation, cancelling, version, updated_at)`,
+    },
+    event_keys: { api: 'SELECT, INSERT', worker: 'SELECT, DELETE' },
+    // What was reported is never changed, only which subscriptions were told of it.
+    events: { api: 'SELECT, INSERT, UPDATE (unmatched, added)', worker: 'SELECT' },
+    deliveries: {
+      api: `SELECT, INSERT, UPDATE (state, reason, generation, schedule_base, immediate, replayed,
+        next_attempt_at, claimed_until, takes, completed_at)`,
+      worker: `SELECT, UPDATE (state, reason, generation, schedule_base, immediate, replayed,
+        next_attempt_at, claimed_until, completed_at, takes, attempts)`,
+    },
+    // The log of attempts: the API cannot write it, and no process can change it. A worker reads results,
+    // because a replay can select by them.
+    attempts: { api: 'SELECT', worker: 'INSERT, SELECT (delivery_id, take, status, error)' },
+    attempt_counts: { api: 'SELECT', worker: 'SELECT, INSERT, DELETE, UPDATE (count)' },
+    replays: {
+      api: 'SELECT, INSERT, UPDATE (state, completed_at)',
+      worker: 'SELECT, UPDATE (state, completed_at, replayed, after), DELETE',
+    },
+    replay_parts: { api: 'INSERT', worker: 'SELECT, UPDATE (after), DELETE' },
+  },
+  functions: {
+    'ensure_partitions(integer)': { api: 'EXECUTE', worker: 'EXECUTE' },
+    'detach_partition(text)': { worker: 'EXECUTE' },
+    'drop_partition(text)': { worker: 'EXECUTE' },
+    'forget_webhooks(integer,integer)': { worker: 'EXECUTE' },
+    'tell_of_webhook(bigint,text,timestamp with time zone,timestamp with time zone)': {
+      worker: 'EXECUTE',
+    },
+  },
+  configure,
+};
+
+/** Only the database owner can change how long data is kept. */
+async function configure(manager: EntityManager, { RETENTION_DAYS }: Config): Promise<void> {
+  await manager.query('SELECT ensure_partitions($1)', [DAYS_AHEAD]);
+  await manager.query(
+    `CREATE OR REPLACE FUNCTION retention_days() RETURNS integer
+     LANGUAGE sql STABLE RETURN ${String(RETENTION_DAYS)}`,
+  );
+}

@@ -1,0 +1,356 @@
+import { setImmediate as nextLoopTurn } from 'node:timers/promises';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { DeliveryRunner, type RunResult } from './delivery-runner.js';
+import {
+  aLeasedDelivery,
+  job,
+  NoTrace,
+  PendingSpy,
+  settings,
+  TargetSpy,
+  VerdictsSpy,
+} from './delivery-runner.fake.js';
+import type { LeasedDelivery } from './pending-deliveries.js';
+import type { RetryPolicy } from '../../subscriptions/domain/retry-policy.js';
+import { FakeActivity } from '../../activity/domain/activity.fake.js';
+
+const HEALTHY = aLeasedDelivery().subscription.health;
+const FAILING = { ...HEALTHY, failures: 1, failingMs: 5 };
+
+let pending: PendingSpy;
+let target: TargetSpy;
+let verdicts: VerdictsSpy;
+let activity: FakeActivity;
+let runner: DeliveryRunner;
+beforeEach(() => {
+  pending = new PendingSpy();
+  target = new TargetSpy();
+  verdicts = new VerdictsSpy();
+  activity = new FakeActivity();
+  runner = runnerWith({});
+  pending.leased = aLeasedDelivery();
+});
+
+function runnerWith(change: Partial<typeof settings>): DeliveryRunner {
+  return new DeliveryRunner(pending, target, verdicts, new NoTrace(), activity, {
+    ...settings,
+    ...change,
+  });
+}
+
+/** Runs the job of a delivery. */
+async function run(): Promise<RunResult> {
+  return runner.runJob(job, await runner.slots.enter());
+}
+
+/** Runs a delivery that was claimed. */
+async function runClaimed(delivery: LeasedDelivery): Promise<RunResult> {
+  const { webhookId, event, immediate: tests } = delivery;
+  const [place] = runner.slots.acquire({ webhookId, accountId: event.accountId, tests });
+  return runner.run(delivery, place!);
+}
+
+const within = (ms: number): unknown =>
+  expect.toSatisfy((delay: number) => delay >= ms * 0.8 && delay <= ms * 1.2);
+const conclusionOf = (place: number) => pending.recorded[place]?.conclusion;
+
+it('releases its place when another worker has the delivery of a job', async () => {
+  pending.leased = undefined;
+  expect(await run()).toEqual({ outcome: 'idle' });
+  expect(target.requests).toHaveLength(0);
+  expect(runner.slots.free).toBe(settings.atOnce);
+});
+
+it('releases its place when taking the delivery fails', async () => {
+  vi.spyOn(pending, 'take').mockRejectedValue(new Error('PostgreSQL is down'));
+  await expect(run()).rejects.toThrow('PostgreSQL is down');
+  expect(runner.slots.free).toBe(settings.atOnce);
+});
+
+it.each([
+  [200, 'succeeded'],
+  [299, 'succeeded'],
+  [301, 'pending'],
+  [400, 'pending'],
+  [500, 'pending'],
+] as const)('concludes from status %i that the delivery is %s', async (status, state) => {
+  target.answer = { status };
+  await run();
+  expect(pending.recorded[0]?.conclusion.state).toBe(state);
+  expect(pending.recorded[0]?.attempt).toMatchObject({ number: 1, status });
+});
+
+it('records what was sent, without secrets, and how long each part took', async () => {
+  const { subscription } = aLeasedDelivery();
+  const openTarget = () => ({
+    ...subscription.openTarget(),
+    url: 'https://user:secret@target.example/hook?a=1',
+    headers: { 'X-Api-Key': 'secret' },
+  });
+  pending.leased = aLeasedDelivery({ subscription: { ...subscription, openTarget } });
+  await run();
+  pending.leased = aLeasedDelivery({ attempt: 2 });
+  await run();
+  const [first, second] = pending.recorded.map(({ attempt }) => attempt);
+  expect(first!.request).toEqual({
+    method: 'POST',
+    url: 'https://***@target.example/hook?a=1',
+    headers: {
+      ...target.requests[0]!.headers,
+      authorization: '***',
+      'X-Api-Key': '***',
+    },
+  });
+  expect(JSON.stringify(first)).not.toContain('secret');
+  expect(second!.request?.headers).toEqual(target.requests[1]!.headers);
+  // The event was accepted a second before the delivery was taken.
+  expect(first!.phases).toEqual({ queued: expect.any(Number) as number, firstByte: 2.6 });
+  expect(first!.phases!.queued).toBeGreaterThanOrEqual(1_000);
+  expect(first!.phases!.queued).toBeLessThan(3_000);
+  expect(second!.phases).toEqual({ firstByte: 2.6 });
+});
+
+it('retries by the schedule when there is no answer', async () => {
+  target.answer = { error: 'refused' };
+  await run();
+  const { conclusion } = pending.recorded[0]!;
+  expect(conclusion.state).toBe('pending');
+  const { delayMs } = conclusion as { delayMs: number };
+  expect(delayMs).toBeGreaterThanOrEqual(8_000);
+  expect(delayMs).toBeLessThanOrEqual(12_000);
+});
+
+describe('when several accounts have deliveries', () => {
+  const { event } = aLeasedDelivery();
+  const of = (accountId: string) =>
+    aLeasedDelivery({ id: accountId, webhookId: accountId, event: { ...event, accountId } });
+  beforeEach(async () => {
+    runner = runnerWith({ atOnceOfOne: 50 });
+    // Each quick answer raises the cap by one.
+    for (const accountId of ['lone', 'busy', 'busy', 'busy']) await runClaimed(of(accountId));
+    target.requests.length = 0;
+  });
+
+  it('starts their calls round-robin, however many one account has', async () => {
+    target.whilePosting = () => nextLoopTurn();
+    const accounts = ['busy', 'busy', 'busy', 'busy', 'lone'];
+    await Promise.all(accounts.map((accountId) => runClaimed(of(accountId))));
+    const ids = target.requests.map(({ headers }) => headers['webhook-id']);
+    expect(ids).toEqual(['busy', 'lone', 'busy', 'busy', 'busy']);
+  });
+
+  it('starts waiting calls before it records outcomes', async () => {
+    const requestsAtRecord: number[] = [];
+    vi.spyOn(pending, 'record').mockImplementation(() => {
+      requestsAtRecord.push(target.requests.length);
+      return Promise.resolve();
+    });
+    await Promise.all([1, 2, 3, 4].map(() => runClaimed(of('busy'))));
+    expect(requestsAtRecord).toEqual([4, 4, 4, 4]);
+  });
+});
+
+it('exhausts a delivery at the end of its schedule, counted from its last restart', async () => {
+  target.answer = { status: 500 };
+  pending.leased = aLeasedDelivery({ attempt: 3 });
+  await run();
+  expect(pending.recorded[0]?.conclusion).toEqual({
+    state: 'exhausted',
+    reason: 'no_attempts_left',
+  });
+  pending.leased = aLeasedDelivery({ attempt: 6, scheduleBase: 4 });
+  await run();
+  expect(pending.recorded[1]?.conclusion.state).toBe('pending');
+});
+
+it('ends the delivery at 410, and reports the verdict', async () => {
+  target.answer = { status: 410 };
+  await run();
+  expect(verdicts.told).toEqual([{ kind: 'gone' }]);
+  expect(conclusionOf(0)).toEqual({ state: 'exhausted', reason: 'gone' });
+});
+
+it('reports every failure, and the first success after failures', async () => {
+  target.answer = { status: 500 };
+  await run();
+  target.answer = { status: 204 };
+  await run();
+  const { subscription } = aLeasedDelivery();
+  pending.leased = aLeasedDelivery({ subscription: { ...subscription, health: FAILING } });
+  await run();
+  expect(verdicts.told).toEqual([{ kind: 'failed', test: false }, { kind: 'succeeded' }]);
+});
+
+it('reports the verdict before it records the outcome', async () => {
+  target.answer = { status: 500 };
+  vi.spyOn(verdicts, 'report').mockImplementation(() => {
+    expect(pending.recorded).toEqual([]);
+    return Promise.resolve(false);
+  });
+  await run();
+  expect(pending.recorded).toHaveLength(1);
+});
+
+it.each([429, 503])('obeys Retry-After with status %i', async (status) => {
+  target.answer = { status, responseHeaders: { 'retry-after': '60' } };
+  await run();
+  expect(verdicts.told).toEqual([{ kind: 'failed', test: false, retryAfterMs: 60_000 }]);
+  expect(conclusionOf(0)).toEqual({ state: 'pending', delayMs: 60_000 });
+});
+
+it('ignores Retry-After with other statuses', async () => {
+  target.answer = { status: 500, responseHeaders: { 'retry-after': '60' } };
+  await run();
+  expect(verdicts.told).toEqual([{ kind: 'failed', test: false }]);
+});
+
+it('does not retry a test', async () => {
+  pending.leased = aLeasedDelivery({ immediate: true });
+  target.answer = { status: 500 };
+  await run();
+  expect(conclusionOf(0)).toEqual({ state: 'exhausted', reason: 'no_attempts_left' });
+});
+
+it('also records the conclusion for a schedule that was restarted during the attempt', async () => {
+  target.answer = { status: 500 };
+  pending.leased = aLeasedDelivery({ attempt: 3 });
+  await run();
+  const [outcome] = pending.recorded;
+  expect(outcome).toMatchObject({ scheduleBase: 0, conclusion: { state: 'exhausted' } });
+  expect(outcome?.ifRestarted).toMatchObject({ state: 'pending', delayMs: within(10_000) });
+});
+
+describe('a delivery that may not start', () => {
+  const isReleased = async () => {
+    expect(await run()).toMatchObject({ outcome: 'released', delivery: { id: job.id } });
+    expect(pending.released).toEqual([job.id]);
+    expect(target.requests).toHaveLength(0);
+    expect(runner.slots.free).toBe(settings.atOnce);
+  };
+
+  it('is released when the worker is stopping', async () => {
+    runner.stop();
+    await isReleased();
+  });
+
+  it('is released when its subscription was blocked since it was leased', async () => {
+    const { leasedAt } = aLeasedDelivery();
+    verdicts.blocking = true;
+    target.answer = { status: 429 };
+    await run();
+    target.requests.length = 0;
+    pending.leased = aLeasedDelivery({ leasedAt });
+    await isReleased();
+  });
+
+  it('is released when its call might outlast its lease', async () => {
+    pending.leased = aLeasedDelivery({ leaseEnds: performance.now() + 18_000 });
+    await isReleased();
+  });
+});
+
+it('finishes calls in flight while it is stopping', async () => {
+  target.whilePosting = () => {
+    runner.stop();
+    return Promise.resolve();
+  };
+  expect(await run()).toMatchObject({ outcome: 'succeeded' });
+});
+
+it('releases a delivery without a place, and frees places after calls', async () => {
+  let nested: RunResult | undefined;
+  target.whilePosting = async () => {
+    target.whilePosting = () => Promise.resolve();
+    nested = await run();
+  };
+  await run();
+  expect(nested).toMatchObject({ outcome: 'released' });
+  expect(await run()).toMatchObject({ outcome: 'succeeded' });
+});
+
+it('releases a test when its account has reached its limit of tests', async () => {
+  runner = runnerWith({ atOnce: 2 });
+  pending.leased = aLeasedDelivery({ immediate: true });
+  let nested: RunResult | undefined;
+  target.whilePosting = async () => {
+    target.whilePosting = () => Promise.resolve();
+    nested = await run();
+  };
+  await run();
+  expect(nested).toMatchObject({ outcome: 'released' });
+  expect(await run()).toMatchObject({ outcome: 'succeeded' });
+});
+
+it('adds the header webhook-replayed only to replays', async () => {
+  await run();
+  pending.leased = aLeasedDelivery({ replayed: true });
+  await run();
+  expect(target.requests.map(({ headers }) => headers['webhook-replayed'])).toEqual([
+    undefined,
+    'true',
+  ]);
+});
+
+it('sends the signed body with our user agent', async () => {
+  await run();
+  expect(target.requests[0]).toMatchObject({
+    url: 'http://target.example/',
+    timeoutMs: 15_000,
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'Switchhook/test',
+      'webhook-id': job.id,
+      'webhook-timestamp': '1795262400',
+    },
+  });
+});
+
+it("sends the subscription's headers, which cannot replace ours", async () => {
+  const { subscription } = aLeasedDelivery();
+  const headers = { 'X-Api-Key': 'key', 'webhook-id': 'x' };
+  const openTarget = () => ({ ...subscription.openTarget(), headers });
+  pending.leased = aLeasedDelivery({ subscription: { ...subscription, openTarget } });
+  await run();
+  expect(target.requests[0]?.headers).toMatchObject({ 'X-Api-Key': 'key', 'webhook-id': job.id });
+});
+
+it("schedules the next attempt by the subscription's own policy", async () => {
+  target.answer = { status: 500 };
+  const { subscription } = aLeasedDelivery();
+  const withPolicy = (retry: RetryPolicy, attempt: number) =>
+    aLeasedDelivery({ attempt, subscription: { ...subscription, retry } });
+  for (const leased of [
+    withPolicy({ schedule: [100], timeoutMs: 2_000 }, 1),
+    withPolicy({ schedule: [100] }, 2),
+    withPolicy({ timeoutMs: 20_000 }, 2),
+  ]) {
+    pending.leased = leased;
+    await run();
+  }
+  expect(pending.recorded.map(({ conclusion }) => conclusion)).toEqual([
+    { state: 'pending', delayMs: within(100_000) },
+    { state: 'exhausted', reason: 'no_attempts_left' },
+    { state: 'pending', delayMs: within(20_000) },
+  ]);
+  const configured = settings.timeoutMs;
+  expect(target.requests.map(({ timeoutMs }) => timeoutMs)).toEqual([2_000, configured, 20_000]);
+});
+
+it('makes no attempt of a call that fails on our own side', async () => {
+  vi.useFakeTimers();
+  try {
+    pending.leased = aLeasedDelivery();
+    target.whilePosting = () => Promise.reject(new Error('EMFILE'));
+    const running = expect(run()).rejects.toThrow('EMFILE');
+    // It keeps its place for a second, so that a host without resources makes fewer calls.
+    await vi.advanceTimersByTimeAsync(999);
+    expect([pending.released, runner.slots.free]).toEqual([[], settings.atOnce - 1]);
+    await vi.advanceTimersByTimeAsync(1);
+    await running;
+    expect(runner.slots.free).toBe(settings.atOnce);
+    expect(pending.released).toEqual([`${job.id} in 5000 ms`]);
+    expect([pending.recorded, verdicts.told, activity.reported]).toEqual([[], [], []]);
+  } finally {
+    vi.useRealTimers();
+  }
+});

@@ -1,0 +1,102 @@
+import type { Attempt, DeliveryReason } from '../../deliveries/domain/delivery.js';
+import type { DeliveryJob } from '../../queue/domain/delivery-queue.js';
+import type { DueClaim } from './due-schedule.js';
+import type { RetryPolicy } from '../../subscriptions/domain/retry-policy.js';
+import type { KnownHealth } from './target-verdicts.js';
+
+/** A delivery that this worker has leased, with its event and the present state of its subscription. */
+export interface LeasedDelivery {
+  id: string;
+  /** The number of the attempt to make. */
+  attempt: number;
+  /** The number of the lease. A worker that returns with an older number has lost the delivery. */
+  lease: number;
+  /** When the lease was requested, and its earliest end, in ms of this process's monotonic clock. */
+  leasedAt: number;
+  leaseEnds: number;
+  /** How many attempts were recorded when the schedule last started. */
+  scheduleBase: number;
+  /** A test: one attempt at once, even if the subscription is blocked. */
+  immediate: boolean;
+  /** Sent again by a replay, which a header shows to the receiver. */
+  replayed: boolean;
+  createdAt: Date;
+  /** When the lease began, by PostgreSQL's clock. The subscription was read at this time. */
+  takenAt: Date;
+  event: {
+    accountId: string;
+    applicationId?: string;
+    event: string;
+    resource: string;
+    occurredAt: Date;
+    test: boolean;
+    /** The span in which the event was accepted (W3C Trace Context). */
+    traceparent?: string;
+    data: string;
+  };
+  webhookId: string;
+  subscription: {
+    name?: string;
+    payload?: string;
+    retry?: RetryPolicy;
+    targetVersion: number;
+    health: KnownHealth;
+    /** New deliveries bypass the queue because others wait in PostgreSQL. */
+    backlog: boolean;
+    /** @throws UnreadableSecretError */
+    openTarget: () => OpenTarget;
+  };
+}
+
+/** The secrets of a target, opened for a call. */
+export interface OpenTarget {
+  /** Includes its user information. */
+  url: string;
+  headers: Record<string, string>;
+  /** Secrets that sign the notification, newest first. */
+  secrets: string[];
+}
+
+/** The state of a delivery after an attempt. */
+export type Conclusion =
+  | { state: 'succeeded' }
+  | { state: 'exhausted'; reason: DeliveryReason }
+  | { state: 'pending'; delayMs: number };
+
+/** An attempt and its effect on the delivery. */
+export interface Outcome {
+  id: string;
+  lease: number;
+  attempt: Attempt;
+  conclusion: Conclusion;
+  /** The schedule of `conclusion`. */
+  scheduleBase: number;
+  /** The conclusion if the schedule was restarted during the attempt. */
+  ifRestarted: Conclusion;
+}
+
+/** A worker's access to unfinished deliveries. Concurrent calls share statements. */
+export abstract class PendingDeliveries {
+  /**
+   * Loads the delivery of a queue job, which has its lease.
+   * @returns undefined if it is finished, was leased again since, or is blocked, which ends the lease of the job
+   */
+  abstract take(job: DeliveryJob): Promise<LeasedDelivery | undefined>;
+
+  /**
+   * Leases due deliveries directly from PostgreSQL, oldest first. Cancels them instead if their
+   * subscription is off.
+   * @param claims all for this day
+   */
+  abstract claim(
+    day: number,
+    claims: readonly DueClaim[],
+    kind?: { tests: boolean },
+  ): Promise<LeasedDelivery[]>;
+
+  /** Ends the lease of an unsent delivery, which is then due for any worker, at once or after `delayMs`. */
+  abstract release(delivery: LeasedDelivery, delayMs?: number): Promise<void>;
+
+  /** Records an outcome. Under an outdated lease, it is only logged unless the attempt succeeded. */
+  abstract record(outcome: Outcome): Promise<void>;
+}

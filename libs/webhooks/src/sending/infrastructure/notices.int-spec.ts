@@ -1,0 +1,276 @@
+import { Client } from 'pg';
+import { DataSource } from 'typeorm';
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { Database, Log, Metrics, readConfig } from '#libs/runtime';
+import { eventually } from '#tools/eventually';
+import { NOTICE_KINDS } from '../../event-kinds/domain/event-kinds.js';
+import type { Verdict } from '../../subscriptions/domain/subscription-life.js';
+import { FakeActivity } from '../../activity/domain/activity.fake.js';
+import type { DeliveryMetrics } from './delivery-metrics.js';
+import { PostgresTargetVerdicts } from './postgres-target-verdicts.js';
+import { HEALTH, type HealthColumn, knownHealth } from './target-verdict.statements.js';
+import { createTestDatabase, type TestDatabase } from '../../../../../test/support/database.js';
+import { asRole } from '../../../../../test/support/environment.js';
+import { aSubscription, anAccount, anApplication } from '../../../../../test/support/rows.js';
+
+const SUCCEEDED: Verdict = { kind: 'succeeded' };
+const FAILED: Verdict = { kind: 'failed' };
+const GONE: Verdict = { kind: 'gone' };
+const FIVE_DAYS_MS = 5 * 86_400_000;
+
+let database: TestDatabase;
+let source: DataSource;
+let worker: PostgresTargetVerdicts;
+let activity: FakeActivity;
+let statements: number;
+let account: string;
+let webhook: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const url = asRole(database.url, 'worker');
+  source = await new DataSource({ type: 'postgres', url }).initialize();
+  const config = readConfig({ DATABASE_URL: url, LOG_LEVEL: 'silent' });
+  const log = new Log(config, 'test');
+  const shared = new Database(source, new Metrics(), log, config);
+  const { run } = shared;
+  vi.spyOn(shared, 'run').mockImplementation((statement, ...given) => {
+    statements += 1;
+    return run(statement, ...given);
+  });
+  activity = new FakeActivity();
+  const metrics = { healthChanged: () => undefined } as unknown as DeliveryMetrics;
+  worker = new PostgresTargetVerdicts(shared, metrics, activity, log);
+});
+afterAll(async () => {
+  await worker.onApplicationShutdown();
+  await source.destroy();
+  await database.drop();
+});
+beforeEach(async () => {
+  await database.query('TRUNCATE webhooks, deliveries, events');
+  account = await anAccount(database);
+  webhook = await aSubscription(database, account, {
+    name: 'Billing',
+    target_url: 'https://***@hooks.example/a@b?c=@',
+  });
+  activity.reported.length = 0;
+});
+
+/** A subscription to notices of this kind. */
+const listener = (event: string, columns = {}) =>
+  aSubscription(database, account, { event, ...columns });
+
+async function report(verdict: Verdict, id = webhook): Promise<void> {
+  const [row] = await database.query<{ version: number; health: HealthColumn }>(
+    `SELECT target_version AS version, ${HEALTH} AS health FROM webhooks w WHERE id = $1`,
+    [id],
+  );
+  const known = knownHealth(row!.health, performance.now());
+  statements = 0;
+  await worker.report({
+    ...{ webhookId: id, accountId: account, targetVersion: row!.version, known, verdict },
+  });
+}
+
+const set = (what: string, id = webhook) =>
+  database.query(`UPDATE webhooks SET ${what} WHERE id = $1`, [id]);
+
+/** Opens the circuit by one more failure. */
+async function open(id = webhook): Promise<void> {
+  await set(`failures = 10, failing_since = now() - interval '1 minute'`, id);
+  await report(FAILED, id);
+}
+
+interface Told {
+  event: string;
+  about: string;
+  to: string;
+}
+
+/** Who was told of what, in order. */
+const told = () =>
+  database.query<Told>(
+    `SELECT e.event, data::json->>'webhookId' AS about, d.webhook_id AS "to"
+     FROM deliveries d JOIN events e ON e.id = d.event_id ORDER BY d.id`,
+  );
+
+async function data(): Promise<Record<string, unknown>> {
+  const [event] = await database.query<{ data: string }>(
+    'SELECT data FROM events ORDER BY id DESC LIMIT 1',
+  );
+  return JSON.parse(event!.data) as Record<string, unknown>;
+}
+
+it('tells of an opened circuit once, and of the closed one, in the statement of the change', async () => {
+  const [failing, , recovered] = [
+    await listener('webhookFailing'),
+    await listener('webhookDisabled'),
+    await listener('webhookRecovered'),
+  ];
+  await open();
+  expect(statements).toBe(1);
+  const first = { event: 'webhookFailing', about: webhook, to: failing };
+  expect(await told()).toEqual([first]);
+  for (const verdict of [FAILED, FAILED]) {
+    await set('open_until = now()');
+    await report(verdict);
+  }
+  expect(await told()).toEqual([first]);
+  await report(SUCCEEDED);
+  expect(statements).toBe(1);
+  expect(await told()).toEqual([first, { ...first, event: 'webhookRecovered', to: recovered }]);
+});
+
+it('says which subscription fails, where, since when, and when it will be switched off', async () => {
+  await listener('webhookFailing');
+  await open();
+  const notice = await data();
+  expect(notice).toEqual({
+    webhookId: webhook,
+    name: 'Billing',
+    event: 'cdrCreated',
+    targetUrl: 'https://hooks.example/a@b?c=@',
+    failingSince: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string,
+    disablesAt: expect.any(String) as string,
+  });
+  const since = Date.parse(notice['failingSince'] as string);
+  expect(Math.abs(Date.now() - 60_000 - since)).toBeLessThan(5_000);
+  expect(Date.parse(notice['disablesAt'] as string)).toBe(since + FIVE_DAYS_MS);
+  await set(`failing_since = now() - interval '6 days', openings = 0, open_until = NULL`);
+  await report(FAILED);
+  const [{ until } = { until: new Date(0) }] = await database.query<{ until: Date }>(
+    'SELECT open_until AS until FROM webhooks WHERE id = $1',
+    [webhook],
+  );
+  expect(await data()).toMatchObject({ disablesAt: until.toISOString() });
+});
+
+it('says since when a recovered subscription had failed', async () => {
+  await listener('webhookRecovered');
+  await open();
+  await report(SUCCEEDED);
+  const { failingSince, ...others } = await data();
+  expect(Math.abs(Date.now() - 60_000 - Date.parse(failingSince as string))).toBeLessThan(5_000);
+  expect(Object.keys(others)).toEqual(['webhookId', 'name', 'event', 'targetUrl']);
+});
+
+it('says why a subscription was switched off, and cancels none of the notices of that', async () => {
+  const to = await listener('webhookDisabled');
+  await report(GONE);
+  expect(await data()).toEqual({
+    ...{ webhookId: webhook, name: 'Billing', event: 'cdrCreated', reason: 'gone' },
+    targetUrl: 'https://hooks.example/a@b?c=@',
+  });
+  const other = await aSubscription(database, account);
+  await open(other);
+  await set(`failing_since = now() - interval '5 days', open_until = now()`, other);
+  await report(FAILED, other);
+  expect(await data()).toMatchObject({ webhookId: other, reason: 'failing' });
+  const event = 'webhookDisabled';
+  expect(await told()).toEqual([
+    { event, about: webhook, to },
+    { event, about: other, to },
+  ]);
+  expect(await database.query('SELECT DISTINCT generation, state FROM deliveries')).toEqual([
+    { generation: 1, state: 'pending' },
+  ]);
+});
+
+it('stores an event about the account or the application, and reports it to the stream', async () => {
+  const application = await anApplication(database, account);
+  await set(`application_id = ${application}`);
+  await listener('webhookFailing');
+  await open();
+  const [event] = await database.query<{ id: string }>(
+    `SELECT id, account_id, application_id, resource, test, unmatched, producer_id,
+       created_at = occurred_at AS "isNow" FROM events`,
+  );
+  expect(event).toMatchObject({
+    ...{ account_id: account, application_id: application, resource: 'all', isNow: true },
+    ...{ test: false, unmatched: false, producer_id: null },
+  });
+  expect(activity.reported).toContainEqual({
+    accountId: account,
+    happening: { kind: 'event', id: event!.id },
+  });
+});
+
+it("tells the account's subscriptions and those of the same application, and no other", async () => {
+  const [own, other] = [
+    await anApplication(database, account),
+    await anApplication(database, account),
+  ];
+  const ofAccount = await listener('webhookFailing');
+  const ofApplication = await listener('webhookFailing', { application_id: own });
+  await listener('webhookFailing', { application_id: other });
+  await listener('webhookFailing', { enabled: false });
+  await listener('webhookFailing', { deleted_at: new Date() });
+  await aSubscription(database, await anAccount(database), { event: 'webhookFailing' });
+  await open();
+  expect((await told()).map(({ to }) => to)).toEqual([ofAccount]);
+  await database.query('TRUNCATE events, deliveries');
+  const ofOwn = await aSubscription(database, account, { application_id: own });
+  await open(ofOwn);
+  const to = (await told()).map((each) => each.to).sort((a, b) => Number(a) - Number(b));
+  expect(to).toEqual([ofAccount, ofApplication]);
+});
+
+it('tells no subscription of itself, and stores nothing if no other listens', async () => {
+  for (const kind of NOTICE_KINDS) {
+    const id = await listener(kind);
+    await open(id);
+    await report(SUCCEEDED, id);
+    await report(GONE, id);
+    expect(await told()).toEqual([]);
+    await database.query('DELETE FROM webhooks WHERE id = $1', [id]);
+  }
+  await open();
+  expect(await database.query('SELECT FROM events')).toEqual([]);
+  expect(activity.reported.filter(({ happening }) => happening.kind === 'event')).toEqual([]);
+});
+
+it('two subscriptions to notices that fail tell each other once', async () => {
+  const [one, other] = [await listener('webhookFailing'), await listener('webhookFailing')];
+  for (const id of [one, other]) {
+    await set(`failures = 10, failing_since = now() - interval '1 minute'`, id);
+  }
+  await Promise.all([report(FAILED, one), report(FAILED, other)]);
+  for (const id of [one, other, one]) {
+    await set('open_until = now()', id);
+    await report(FAILED, id);
+  }
+  const event = 'webhookFailing';
+  const pairs = (await told()).sort((a, b) => Number(a.about) - Number(b.about));
+  expect(pairs).toEqual([
+    { event, about: one, to: other },
+    { event, about: other, to: one },
+  ]);
+});
+
+it('waits for no lock of a subscription that is told', async () => {
+  const to = await listener('webhookFailing');
+  const holder = new Client({ connectionString: database.url });
+  await holder.connect();
+  await holder.query('BEGIN');
+  await holder.query('UPDATE webhooks SET version = version + 1 WHERE id = $1', [to]);
+  await open();
+  expect(await told()).toHaveLength(1);
+  await holder.end();
+});
+
+it('tells nothing if the change is not committed, and once after it is', async () => {
+  await listener('webhookFailing');
+  const holder = new Client({ connectionString: database.url });
+  await holder.connect();
+  await set(`failures = 10, failing_since = now() - interval '1 minute'`);
+  await holder.query('BEGIN');
+  await holder.query('UPDATE webhooks SET backlog = true WHERE id = $1', [webhook]);
+  await report(FAILED);
+  expect(await told()).toEqual([]);
+  await holder.query('COMMIT');
+  await holder.end();
+  await eventually(told, (all) => all.length > 0);
+  await report(FAILED);
+  expect(await told()).toHaveLength(1);
+});

@@ -1,0 +1,90 @@
+import { atPlaceOfId, IS_ONE_OF_IDS } from '../../partitions/delivery-by-key.js';
+import type { OutcomeValues } from './outcome-values.js';
+import { ofDay, withinDays } from '../../partitions/partition-days.js';
+
+/** The elements for delivery `d` in the arrays of {@link RECORD}. */
+const OUTCOME = {
+  lease: atPlaceOfId('@leases::integer[]'),
+  number: atPlaceOfId('@numbers::integer[]'),
+  base: atPlaceOfId('@scheduleBases::integer[]'),
+  state: atPlaceOfId('@states::text[]'),
+  reason: atPlaceOfId('@reasons::text[]'),
+  delayMs: atPlaceOfId('@delaysMs::float8[]'),
+  restartedState: atPlaceOfId('@restartedStates::text[]'),
+  restartedReason: atPlaceOfId('@restartedReasons::text[]'),
+  restartedDelayMs: atPlaceOfId('@restartedDelaysMs::float8[]'),
+};
+
+/** Whether the conclusion's schedule is still the present one. */
+const IN_SCHEDULE = `d.schedule_base = ${OUTCOME.base}`;
+const STATE = `CASE WHEN ${IN_SCHEDULE} THEN ${OUTCOME.state} ELSE ${OUTCOME.restartedState} END`;
+const REASON = `CASE WHEN ${IN_SCHEDULE} THEN ${OUTCOME.reason} ELSE ${OUTCOME.restartedReason} END`;
+const DELAY_MS = `CASE WHEN ${IN_SCHEDULE} THEN ${OUTCOME.delayMs} ELSE ${OUTCOME.restartedDelayMs} END`;
+
+/**
+ * Whether an outcome may change its delivery: it must have the delivery's present lease. An outcome that
+ * arrives under an older lease, or twice, is logged and changes nothing, except for a success in the
+ * present schedule, because the notification was delivered. Cancelled rows match as well, because an
+ * attempt that was in flight when its subscription was switched off still counts.
+ */
+const IS_RECORDABLE = `(
+    d.takes = ${OUTCOME.lease} AND d.attempts = ${OUTCOME.number} - 1
+      AND d.state IN ('pending', 'cancelled')
+    OR ${OUTCOME.state} = 'succeeded' AND ${OUTCOME.number} > d.schedule_base
+      AND d.state <> 'succeeded'
+  )`;
+
+/** An attempt that was in flight when its delivery was cancelled changes the state only if it succeeded. */
+const STAYS_CANCELLED = `d.state = 'cancelled' AND ${OUTCOME.state} <> 'succeeded'`;
+
+/**
+ * Records attempts and their effects. All arrays have the order of `@ids`.
+ * @returns the deliveries that were not locked
+ */
+export const RECORD = ofDay<OutcomeValues & { worker: string }, { id: string }>(
+  'pending.record',
+  (day) => `
+WITH
+-- Skips locked rows; the caller retries them separately.
+found AS MATERIALIZED (
+  SELECT d.id FROM unnest(@ids::uuid[]) AS j(id)
+  JOIN LATERAL (
+    SELECT id FROM deliveries WHERE id = j.id AND ${withinDays('id', day)} LIMIT 1
+    FOR NO KEY UPDATE SKIP LOCKED
+  ) d ON true
+),
+-- Logs every attempt, even if it is too late to change its delivery.
+logged AS (
+  INSERT INTO attempts (delivery_id, take, number, at, duration_ms, status, error, address,
+    response_headers, response_body, truncated, sent, worker)
+  SELECT a.*, @worker::text
+  FROM unnest(@ids::uuid[], @leases::integer[], @numbers::integer[], @at::timestamptz[],
+      @durationsMs::integer[], @statuses::integer[], @errors::text[], @addresses::text[],
+      @headers::text[], @bodies::text[], @truncated::boolean[], @sent::text[])
+    AS a(id, lease, number, at, duration_ms, status, error, address, headers, body, truncated,
+      sent)
+  WHERE a.id = ANY (ARRAY(SELECT id FROM found))
+  -- It was already recorded by a statement whose answer got lost.
+  ON CONFLICT DO NOTHING
+),
+-- Finishes the delivery or schedules its next attempt, and ends the lease.
+recorded AS (
+  UPDATE deliveries d
+  SET attempts = greatest(d.attempts, ${OUTCOME.number}),
+    claimed_until = NULL,
+    state = CASE WHEN ${STAYS_CANCELLED} THEN d.state ELSE ${STATE} END,
+    reason = CASE WHEN ${STAYS_CANCELLED} THEN d.reason ELSE ${REASON} END,
+    next_attempt_at = CASE
+      WHEN ${STATE} = 'pending' THEN now() + make_interval(secs => ${DELAY_MS} / 1000)
+    END,
+    completed_at = CASE WHEN ${STATE} <> 'pending' OR d.state = 'cancelled' THEN now() END
+  WHERE d.id = ANY (ARRAY(SELECT id FROM found)) AND ${withinDays('d.id', day)} AND ${IS_RECORDABLE}
+)
+SELECT id FROM found`,
+);
+
+/** Which of the deliveries exist, locked or not. */
+export const EXISTING = ofDay<{ ids: string[] }, { id: string }>(
+  'pending.existing',
+  (day) => `SELECT id FROM deliveries d WHERE d.id ${IS_ONE_OF_IDS} AND ${withinDays('d.id', day)}`,
+);

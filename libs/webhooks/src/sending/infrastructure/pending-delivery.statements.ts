@@ -1,0 +1,177 @@
+import { prepared } from '#libs/runtime';
+import { atPlaceOfId, IS_ONE_OF_IDS } from '../../partitions/delivery-by-key.js';
+import { leaseOf } from '../../queue/infrastructure/delivery-lease.js';
+import type { EventlessRow, LeasedRow } from './leased-row.js';
+import { type Day, ofDay, withinDays } from '../../partitions/partition-days.js';
+import { HEALTH } from './target-verdict.statements.js';
+import {
+  IS_BLOCKED,
+  IS_OFF,
+  IS_STOPPED,
+  OFF_REASON,
+} from '../../subscriptions/infrastructure/webhook-flow.js';
+
+/** The length of a lease of delivery `d`. */
+const LEASE = leaseOf('(SELECT retry FROM webhooks WHERE id = d.webhook_id)');
+
+const LEASED = `d.id, d.event_id, d.webhook_id, d.generation, d.attempts, d.takes,
+    d.schedule_base, d.immediate, d.replayed, d.created_at, d.claimed_until`;
+
+/** Loads everything needed to send `leased`. */
+const loadLeased = (day: Day, others = ''): string => `
+SELECT d.id, d.webhook_id AS "webhookId", d.attempts + 1 AS attempt, d.takes AS lease,
+  d.schedule_base AS "scheduleBase", d.immediate, d.replayed, d.created_at AS "createdAt",
+  now() AS "takenAt", (extract(epoch FROM d.claimed_until - now()) * 1000)::float8 AS "leaseMs",
+  e.account_id AS "accountId", e.application_id AS "applicationId", e.event, e.resource,
+  e.occurred_at AS "occurredAt", e.test, e.traceparent, e.data, w.backlog, w.name,
+  w.target_url AS "targetUrl", w.userinfo, w.target_version AS "targetVersion", w.headers, w.payload,
+  w.retry, w.secret,
+  CASE WHEN w.retired_secrets <> '[]' THEN ARRAY(
+    SELECT retired ->> 'secret' FROM jsonb_array_elements(w.retired_secrets) AS r(retired)
+    WHERE (retired ->> 'until')::timestamptz > now()
+  ) END AS "retiredSecrets",
+  ${HEALTH} AS health${others}
+FROM leased d
+LEFT JOIN LATERAL (
+  SELECT * FROM events WHERE id = d.event_id AND ${withinDays('id', day)} LIMIT 1
+) e ON true
+JOIN LATERAL (SELECT * FROM webhooks WHERE id = d.webhook_id LIMIT 1) w ON true`;
+
+/** Deliveries with the numbers of their leases. */
+interface Leases {
+  ids: string[];
+  leases: number[];
+}
+
+/**
+ * Loads the deliveries of queue jobs, which were leased when they went onto the queue. It leaves out those that a
+ * worker claimed since, and those that are finished, or blocked, or whose subscription is off.
+ */
+export const TAKE = ofDay<Leases, LeasedRow | EventlessRow>(
+  'pending.take',
+  (day) => `
+WITH leased AS MATERIALIZED (
+  SELECT ${LEASED} FROM unnest(@ids::uuid[], @leases::integer[]) AS j(id, lease)
+  JOIN LATERAL (SELECT * FROM deliveries WHERE id = j.id AND ${withinDays('id', day)} LIMIT 1) d
+    ON d.takes = j.lease AND d.state = 'pending' AND d.claimed_until > now()
+)
+${loadLeased(day)}
+WHERE NOT ${IS_OFF} AND (d.immediate OR NOT ${IS_BLOCKED})`,
+);
+
+/** Reserves the probes of half-open circuits by opening them again for the length of a lease. */
+export const PROBE = prepared<{ webhookIds: string[]; timeoutMs: number }, { id: string }>(
+  'pending.probe',
+  `
+UPDATE webhooks w
+SET open_until = now() + ${leaseOf('NULL::jsonb')}
+WHERE w.id = ANY (ARRAY(
+  SELECT id FROM webhooks WHERE id = ANY (@webhookIds::bigint[]) AND open_until <= now()
+  FOR NO KEY UPDATE SKIP LOCKED
+))
+RETURNING w.id`,
+);
+
+/** What to claim; the first three arrays have one element for each subscription. */
+interface Claims {
+  webhookIds: string[];
+  most: number[];
+  /**
+   * Upper bounds of how long deliveries have been due. Older index entries are skipped, because an open
+   * snapshot keeps the entries of finished deliveries in the index.
+   */
+  dueForMs: number[];
+  /** Subscriptions whose probe is claimed. */
+  probes: string[];
+  /** The default for subscriptions without a timeout. */
+  timeoutMs: number;
+}
+
+/** `isExpired`: whether the last lease ended without an outcome. */
+type ClaimedRow = (LeasedRow | EventlessRow) & { isExpired: boolean };
+
+/** Leases the oldest due deliveries of each subscription, without the queue. */
+export const CLAIM = ofDay<Claims, ClaimedRow>('pending.claim', (day) =>
+  claim(
+    day,
+    'NOT immediate',
+    `NOT ${IS_STOPPED} AND (w.open_until IS NULL OR w.id = ANY (@probes::bigint[]))`,
+  ),
+);
+
+/** Like {@link CLAIM} for tests, which are never blocked. */
+export const CLAIM_TESTS = ofDay<Claims, ClaimedRow>('pending.claim-tests', (day) =>
+  claim(day, 'immediate', '@probes::bigint[] IS NOT NULL'),
+);
+
+function claim(day: Day, isAskedFor: string, mayBeSent: string): string {
+  return `
+WITH
+-- Due deliveries without a lease; skips locked rows.
+judged AS MATERIALIZED (
+  SELECT d.id, ${IS_OFF} AS is_off, d.claimed_until IS NOT NULL AS is_expired
+  -- The subqueries hide the arrays from the planner, which would otherwise plan each execution again.
+  FROM unnest((SELECT @webhookIds::bigint[]), (SELECT @most::integer[]), (SELECT @dueForMs::float8[]))
+    AS a(webhook_id, most, due_for_ms)
+  JOIN LATERAL (SELECT * FROM webhooks WHERE id = a.webhook_id LIMIT 1) w ON ${mayBeSent}
+  CROSS JOIN LATERAL (
+    SELECT id, generation, claimed_until FROM deliveries
+    WHERE webhook_id = a.webhook_id AND state = 'pending' AND ${isAskedFor}
+      AND next_attempt_at <= now() AND next_attempt_at >= now() - make_interval(secs => a.due_for_ms / 1000)
+      AND (claimed_until IS NULL OR claimed_until <= now()) AND ${withinDays('id', day)}
+    ORDER BY next_attempt_at, id LIMIT a.most
+    FOR NO KEY UPDATE SKIP LOCKED
+  ) d
+),
+-- Done here because these rows were found anyway.
+cancelled AS (
+  UPDATE deliveries d
+  SET state = 'cancelled', completed_at = now(), claimed_until = NULL,
+    reason = (SELECT ${OFF_REASON} FROM webhooks w WHERE w.id = d.webhook_id)
+  WHERE d.id = ANY (ARRAY(SELECT id FROM judged WHERE is_off)) AND ${withinDays('d.id', day)}
+),
+leased AS (
+  UPDATE deliveries d
+  -- As the index on pending rows shows it as due when its lease ends, queries for due ones read no leased rows.
+  SET takes = d.takes + 1, claimed_until = now() + ${LEASE}, next_attempt_at = now() + ${LEASE}
+  WHERE d.id = ANY (ARRAY(SELECT id FROM judged WHERE NOT is_off)) AND ${withinDays('d.id', day)}
+  RETURNING ${LEASED}
+)
+${loadLeased(
+  day,
+  `, w.id = ANY (@probes::bigint[]) AS "isProbe",
+  d.id = ANY (ARRAY(SELECT id FROM judged WHERE is_expired)) AS "isExpired"`,
+)}
+ORDER BY d.id`;
+}
+
+/** Ends leased deliveries whose event was removed, because they would be leased again for ever. */
+export const END_WITHOUT_EVENT = ofDay<{ ids: string[] }>(
+  'pending.end-without-event',
+  (day) => `
+UPDATE deliveries d
+SET state = 'exhausted', reason = 'expired', claimed_until = NULL, next_attempt_at = NULL,
+  completed_at = now()
+WHERE d.id ${IS_ONE_OF_IDS} AND ${withinDays('d.id', day)} AND d.state = 'pending'`,
+);
+
+/**
+ * Ends the leases of unsent deliveries, whose ids are in order. Without a delay, each is due from the time when its
+ * lease began, so that it keeps its place.
+ */
+export const RELEASE = ofDay<Leases & { delaysMs: number[]; timeoutMs: number }>(
+  'pending.release',
+  (day) => `
+WITH given AS MATERIALIZED (
+  SELECT d.id FROM unnest(@ids::uuid[], @leases::integer[]) AS j(id, lease)
+  JOIN LATERAL (
+    SELECT * FROM deliveries WHERE id = j.id AND ${withinDays('id', day)} LIMIT 1
+    FOR NO KEY UPDATE SKIP LOCKED
+  ) d ON d.takes = j.lease AND d.claimed_until IS NOT NULL
+    AND d.state IN ('pending', 'cancelled')
+)
+UPDATE deliveries d
+SET claimed_until = NULL, next_attempt_at = least(now(), d.claimed_until - ${LEASE})
+  + make_interval(secs => ${atPlaceOfId('@delaysMs::float8[]')} / 1000)
+WHERE d.id = ANY (ARRAY(SELECT id FROM given)) AND ${withinDays('d.id', day)}`,
+);

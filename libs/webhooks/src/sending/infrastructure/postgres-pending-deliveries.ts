@@ -1,0 +1,208 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  CONFIG,
+  type Config,
+  Database,
+  GroupCommit,
+  isTransient,
+  isUnavailable,
+  Log,
+  PROCESS_ID,
+} from '#libs/runtime';
+import type { DeliveryJob } from '../../queue/domain/delivery-queue.js';
+import type { DueClaim } from '../domain/due-schedule.js';
+import {
+  type LeasedDelivery,
+  type Outcome,
+  PendingDeliveries,
+} from '../domain/pending-deliveries.js';
+import { WebhookSecrets } from '../../subscriptions/domain/webhook-secrets.js';
+import { inOrder } from '../../partitions/delivery-by-key.js';
+import { DeliveryMetrics } from './delivery-metrics.js';
+import { type EventlessRow, leasedOf, type LeasedRow } from './leased-row.js';
+import { EXISTING, RECORD } from './outcome.statements.js';
+import { outcomeValues } from './outcome-values.js';
+import { type Day, dayOf, eachDay } from '../../partitions/partition-days.js';
+import {
+  CLAIM,
+  CLAIM_TESTS,
+  END_WITHOUT_EVENT,
+  PROBE,
+  RELEASE,
+  TAKE,
+} from './pending-delivery.statements.js';
+
+const BATCH = { maxItems: 200 };
+/** Nobody waits for the record of an outcome, so at low rates several share a statement. */
+const RECORDS = { ...BATCH, gatherMs: 10 };
+/** How long recording is retried while the row is locked or the database is down, in ms. */
+const KEPT_MS = 120_000;
+const AGAIN_MS = 250;
+/** Margin in ms, because recording takes time: a delivery may be due this much earlier than noted. */
+const DUE_SPARE_MS = 1_000;
+const AGES_MS = 1e12;
+
+/** A lease to end; the delivery is then due after `delayMs`. */
+type Released = DeliveryJob & { delayMs?: number };
+
+/** Unfinished deliveries in PostgreSQL. Concurrent calls for the same day share statements. */
+@Injectable()
+export class PostgresPendingDeliveries extends PendingDeliveries {
+  private readonly taking = eachDay((day) => new GroupCommit(this.takeBatch(day), BATCH));
+  private readonly releasing = eachDay((day) => new GroupCommit(this.releaseBatch(day), BATCH));
+  private readonly recording = eachDay((day) => new GroupCommit(this.recordBatch(day), RECORDS));
+  /** Outcomes for locked rows are retried separately, so that others do not wait for them. */
+  private readonly recordingAlone = eachDay((day) => new GroupCommit(this.recordBatch(day), BATCH));
+  private readonly timeoutMs: number;
+
+  constructor(
+    private readonly database: Database,
+    private readonly secrets: WebhookSecrets,
+    private readonly metrics: DeliveryMetrics,
+    private readonly log: Log,
+    @Inject(CONFIG) config: Config,
+  ) {
+    super();
+    this.timeoutMs = config.DELIVERY_TIMEOUT_MS;
+  }
+
+  take(job: DeliveryJob): Promise<LeasedDelivery | undefined> {
+    return this.taking(dayOf(job.id)).one(job);
+  }
+
+  async release({ id, lease }: LeasedDelivery, delayMs = 0): Promise<void> {
+    await this.releasing(dayOf(id)).one({ id, lease, delayMs });
+  }
+
+  /** @throws if the row stays locked, or PostgreSQL down, for two minutes */
+  async record(outcome: Outcome): Promise<void> {
+    const day = dayOf(outcome.id);
+    const end = performance.now() + KEPT_MS;
+    for (let recording = this.recording; ; recording = this.recordingAlone) {
+      try {
+        if (await recording(day).one(outcome)) return;
+        if (performance.now() > end) throw new Error('the row of the delivery stayed locked');
+      } catch (error) {
+        const mayPass = isUnavailable(error) || isTransient(error);
+        if (!mayPass || performance.now() > end) throw error;
+      }
+      await sleep(AGAIN_MS);
+    }
+  }
+
+  private takeBatch(day: Day) {
+    return async (jobs: readonly DeliveryJob[]): Promise<(LeasedDelivery | undefined)[]> => {
+      const askedAt = performance.now();
+      const rows = await this.database.run(TAKE(day), {
+        ids: jobs.map((job) => job.id),
+        leases: jobs.map((job) => job.lease),
+      });
+      const byId = await this.leased(day, rows, askedAt);
+      const others = jobs.filter(({ id }) => !byId.has(id));
+      if (others.length > 0) await this.endLeases(day, others);
+      return jobs.map((job) => {
+        const delivery = byId.get(job.id);
+        // Only one of two jobs gets the same delivery.
+        byId.delete(job.id);
+        return delivery;
+      });
+    };
+  }
+
+  async claim(
+    day: Day,
+    claims: readonly DueClaim[],
+    { tests } = { tests: false },
+  ): Promise<LeasedDelivery[]> {
+    const probes = await this.probe(claims.filter((claim) => claim.probe));
+    const askedAt = performance.now();
+    const rows = await this.database.run((tests ? CLAIM_TESTS : CLAIM)(day), {
+      webhookIds: claims.map((claim) => claim.webhookId),
+      most: claims.map((claim) => claim.most),
+      dueForMs: claims.map((claim) => Math.min(claim.dueForMs + DUE_SPARE_MS, AGES_MS)),
+      probes,
+      timeoutMs: this.timeoutMs,
+    });
+    this.metrics.leasesExpired(rows.filter((row) => row.isExpired).length);
+    return [...(await this.leased(day, rows, askedAt)).values()];
+  }
+
+  /** @returns the subscriptions whose probe this worker may send */
+  private async probe(claims: readonly DueClaim[]): Promise<string[]> {
+    if (claims.length === 0) return [];
+    const webhookIds = claims.map(({ webhookId }) => webhookId);
+    const rows = await this.database.run(PROBE, { webhookIds, timeoutMs: this.timeoutMs });
+    return rows.map(({ id }) => id);
+  }
+
+  /** Maps rows by id. Ends deliveries whose event was removed. */
+  private async leased(
+    day: Day,
+    rows: readonly (LeasedRow | EventlessRow)[],
+    askedAt: number,
+  ): Promise<Map<string, LeasedDelivery>> {
+    const eventless = rows.filter((row) => row.event === null);
+    if (eventless.length > 0) {
+      await this.database.run(END_WITHOUT_EVENT(day), { ids: eventless.map(({ id }) => id) });
+      this.log.warn({ deliveries: eventless.length }, 'deliveries without an event were ended');
+    }
+    const leased = new Map<string, LeasedDelivery>();
+    for (const row of rows) {
+      if (row.event === null) continue;
+      try {
+        leased.set(row.id, leasedOf(row, this.secrets, askedAt));
+      } catch (error) {
+        // It is due again when its lease ends. The others of the statement must not wait for that.
+        this.log.error({ err: error, delivery: row.id }, 'delivery could not be loaded');
+      }
+    }
+    return leased;
+  }
+
+  private releaseBatch(day: Day) {
+    return async (released: readonly Released[]): Promise<undefined[]> => {
+      await this.endLeases(day, released);
+      return [];
+    };
+  }
+
+  private async endLeases(day: Day, released: readonly Released[]): Promise<void> {
+    const inOrderOfId = inOrder(released);
+    await this.database.run(RELEASE(day), {
+      ids: inOrderOfId.map(({ id }) => id),
+      leases: inOrderOfId.map(({ lease }) => lease),
+      delaysMs: inOrderOfId.map(({ delayMs = 0 }) => delayMs),
+      timeoutMs: this.timeoutMs,
+    });
+  }
+
+  /** A second outcome of the same delivery is recorded after the first has taken effect. */
+  private recordBatch(day: Day) {
+    const batch = async (outcomes: readonly Outcome[]): Promise<boolean[]> => {
+      const first = new Map<string, Outcome>();
+      for (const outcome of outcomes) if (!first.has(outcome.id)) first.set(outcome.id, outcome);
+      const done = await this.recordEach(day, inOrder([...first.values()]));
+      const others = outcomes.filter((outcome) => first.get(outcome.id) !== outcome);
+      const othersDone = others.length > 0 ? await batch(others) : [];
+      return outcomes.map((outcome) => {
+        const at = others.indexOf(outcome);
+        return at < 0 ? done.has(outcome.id) : othersDone[at]!;
+      });
+    };
+    return batch;
+  }
+
+  /** @returns the deliveries that need no retry */
+  private async recordEach(day: Day, outcomes: readonly Outcome[]): Promise<Set<string>> {
+    const values = { ...outcomeValues(outcomes), worker: PROCESS_ID };
+    const rows = await this.database.run(RECORD(day), values);
+    const done = new Set(rows.map(({ id }) => id));
+    if (done.size === outcomes.length) return done;
+    const left = outcomes.flatMap(({ id }) => (done.has(id) ? [] : [id]));
+    const locked = await this.database.run(EXISTING(day), { ids: left });
+    // Retention may have dropped the row, so there is nothing to update.
+    for (const id of left) if (!locked.some((row) => row.id === id)) done.add(id);
+    return done;
+  }
+}

@@ -1,0 +1,128 @@
+import { describeRoutes, type Parameters, schema } from '#libs/http';
+import { MAX_BUCKETS } from '../domain/attempt-history.js';
+import { StatisticsController } from './statistics.controller.js';
+
+const { optional } = schema;
+
+const OUTCOMES: schema.Schema = {
+  type: 'object',
+  description:
+    'How many attempts ended how: `2xx` to `5xx`, or the error of one without an answer.',
+  additionalProperties: { type: 'integer', minimum: 1 },
+  examples: [{ '2xx': 38, timeout: 2 }],
+};
+
+const SUMMARY = {
+  since: schema.time('From this time on.', '2026-01-31T12:00:00.000Z'),
+  until: schema.time('Until before this time.', '2026-01-31T12:05:00.000Z'),
+  attempts: schema.integer('How many attempts began in this time.', 40),
+  outcomes: OUTCOMES,
+  answerMs: optional({
+    ...schema.object({ p50: milliseconds(84), p95: milliseconds(310.5), p99: milliseconds(402) }),
+    description:
+      "Time until the headers of the target's answer, in ms, within a tenth; absent without answers.",
+  }),
+};
+
+const BUCKETS = schema.arrayOf(schema.named('AttemptSummary', schema.object(SUMMARY)));
+
+/** The domain's `AttemptHistory` as it is shown. */
+const HistorySchema = schema.named(
+  'AttemptHistory',
+  schema.object({ ...SUMMARY, buckets: BUCKETS }),
+);
+
+const WAITING: schema.Schema = {
+  ...schema.object({
+    deliveries: schema.integer('How many there are; at most 100,000 are counted.', 1),
+    since: optional(schema.time('When the oldest of them was created.')),
+  }),
+  description: 'The deliveries that are not finished.',
+};
+
+/** The outcomes of an account's attempts, and its backlog. */
+const AccountStatisticsSchema = schema.named(
+  'AccountStatistics',
+  schema.object({
+    ...SUMMARY,
+    buckets: BUCKETS,
+    waiting: WAITING,
+  }),
+);
+
+/** The time range of a history. */
+const HISTORY_RANGE: Parameters = {
+  since: {
+    about:
+      'From this time on; by default an hour before `until`. It must be at most 31 days before `until`.',
+    schema: schema.time('', '2026-01-31T11:00:00Z'),
+  },
+  until: {
+    about: 'Until before this time; by default now. It must be later than `since`.',
+    schema: schema.time('', '2026-01-31T12:00:00Z'),
+  },
+  buckets: {
+    about: 'How many buckets at most, 12 by default. Each is a multiple of five minutes.',
+    schema: { ...schema.integer('', 12), minimum: 1, maximum: MAX_BUCKETS },
+  },
+};
+
+/** The domain's `DeliveryStatistics` as they are shown. */
+const StatisticsSchema = schema.named(
+  'DeliveryStatistics',
+  schema.object({
+    attempts: schema.integer('How many attempts this is about: the newest, 1,000 at most.', 40),
+    outcomes: OUTCOMES,
+    successRate: optional({
+      type: 'number',
+      description: 'The share of the attempts that succeeded; absent without attempts.',
+      minimum: 0,
+      maximum: 1,
+      examples: [0.95],
+    }),
+    answerMs: optional({
+      ...schema.object({ p50: milliseconds(84), p95: milliseconds(310.5) }),
+      description: "Time until the headers of the target's answer, in ms; absent without answers.",
+    }),
+    waiting: WAITING,
+    history: optional(HistorySchema),
+  }),
+);
+
+function milliseconds(example: number): schema.Schema {
+  return { type: 'number', description: 'In ms.', minimum: 0, examples: [example] };
+}
+
+/** The statistics' part of the API description. */
+export const statisticsRoutes = describeRoutes(StatisticsController, {
+  ids: 'deliveries',
+  tag: 'Deliveries',
+  about: 'How many attempts succeeded, and how many failed and why.',
+  path: {
+    id: { about: 'The id of a webhook subscription.', schema: schema.numericId('', '4711') },
+  },
+  operations: {
+    stats: {
+      summary: "Show a subscription's statistics",
+      about:
+        'Outcomes of the newest attempts, and the backlog. With any parameter, also the history of a time ' +
+        'range. It is about ten seconds old, and lacks the last ten seconds of a worker that was killed.',
+      query: HISTORY_RANGE,
+      answer: StatisticsSchema,
+    },
+    statsOfAccount: {
+      summary: "Show an account's statistics",
+      about:
+        'Outcomes of the attempts of all its subscriptions in a time range, and the backlog. The ' +
+        'attempts are about ten seconds old, and lack the last ten seconds of a worker that was killed.',
+      query: {
+        ...HISTORY_RANGE,
+        accountId: {
+          about: 'Of this account instead of the caller, for the role `platform`.',
+          schema: schema.text('', '83346'),
+        },
+      },
+      answer: AccountStatisticsSchema,
+    },
+  },
+});

@@ -1,0 +1,26 @@
+import { Module } from '@nestjs/common';
+import { SubscriptionsModule } from '../subscriptions/subscriptions.module.js';
+import { AttemptHistoryStore } from './domain/attempt-history.js';
+import {
+  DeliveryStatisticsService,
+  DeliveryStatisticsStore,
+} from './domain/delivery-statistics.js';
+import { AttemptCounter } from './infrastructure/attempt-counter.js';
+import { PostgresAttemptHistoryStore } from './infrastructure/postgres-attempt-history.store.js';
+import { PostgresDeliveryStatisticsStore } from './infrastructure/postgres-delivery-statistics.store.js';
+
+/** Reads how attempts went. */
+@Module({
+  imports: [SubscriptionsModule],
+  providers: [
+    DeliveryStatisticsService,
+    { provide: AttemptHistoryStore, useClass: PostgresAttemptHistoryStore },
+    { provide: DeliveryStatisticsStore, useClass: PostgresDeliveryStatisticsStore },
+  ],
+  exports: [DeliveryStatisticsService],
+})
+export class StatisticsModule {}
+
+/** Counts attempts, in a worker. */
+@Module({ providers: [AttemptCounter], exports: [AttemptCounter] })
+export class AttemptCountsModule {}
