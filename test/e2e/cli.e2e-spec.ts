@@ -9,7 +9,7 @@ import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { testRedisUrl } from '../support/environment.js';
 import { send } from '../support/http.js';
-import { startApi } from '../support/processes.js';
+import { apiInProcess } from '../support/in-process.js';
 
 const GENERATED = /^password, shown only once: (\S{20,})$/m;
 
@@ -146,7 +146,7 @@ describe('--json', () => {
 
 describe('users unlock --forget-failures', () => {
   it('lets a user in again who has failed too often', async () => {
-    const api = await startApi({ DATABASE_URL: database.url });
+    const api = await apiInProcess({ DATABASE_URL: database.url });
     const username = 'forgetful';
     const { auth } = await createUser(database, username);
     const login = async (pair: string) =>
@@ -474,7 +474,7 @@ describe('import-applications', () => {
         'user.import',
         'user.import',
       ]);
-      const api = await startApi({ DATABASE_URL: database.url });
+      const api = await apiInProcess({ DATABASE_URL: database.url });
       const listed = await send('GET', `${api.url}/v1/applications`, {
         auth: 'old-shop:kept password',
       });

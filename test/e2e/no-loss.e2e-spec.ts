@@ -10,8 +10,8 @@ import { startApi, startWorker } from '../support/processes.js';
 import type { ServiceProcess } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 
-const EVENTS = 10_000;
-const BATCH = 100;
+const EVENTS = 3_000;
+const BATCH = 50;
 
 let database: TestDatabase;
 let api: ServiceProcess;
@@ -43,7 +43,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-it('delivers each of 10,000 events though attempts fail, Redis loses all data and a worker is killed', async () => {
+it('delivers each of 3,000 events though attempts fail, Redis loses all data and a worker is killed', async () => {
   const created = await customer.post('/v1/webhooks', {
     event: 'cdrCreated',
     resource: 'all',
