@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { idOf, type Schemas } from '#libs/client';
 import {
   accessibilityFaultsOf,
+  changeTheme,
   ConsoleInstallation,
   type Customer,
   movesOf,
@@ -198,7 +199,7 @@ it.each(ALL)(
     await isReady();
     expect(await accessibilityFaultsOf(page)).toEqual([]);
     expect(await movesOf(page)).toEqual([]);
-    await page.emulateMedia({ colorScheme: 'dark' });
+    await changeTheme(page, 'dark');
     expect(await accessibilityFaultsOf(page)).toEqual([]);
     await page.setViewportSize({ width: 360, height: 700 });
     await page.reload();

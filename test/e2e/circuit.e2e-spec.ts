@@ -3,7 +3,8 @@ import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Client, clientOf } from '../support/http.js';
-import { apiInProcess, type Running, workerInProcess } from '../support/in-process.js';
+import { startApi, startWorker } from '../support/processes.js';
+import type { ServiceProcess } from '../support/service-process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 
 const EVENTS = 500;
@@ -18,7 +19,7 @@ interface Shown {
 }
 
 let database: TestDatabase;
-let processes: Running[];
+let processes: ServiceProcess[];
 let receiver: Receiver;
 let customer: Client;
 let platform: Client;
@@ -36,11 +37,8 @@ beforeAll(async () => {
     DELIVERY_CONCURRENCY: String(BOUND),
     DELIVERY_RETRY_SCHEDULE: Array.from({ length: 20 }, () => '1s').join(','),
   };
-  const api = await apiInProcess(environment);
-  processes = [
-    api,
-    ...(await Promise.all([workerInProcess(environment), workerInProcess(environment)])),
-  ];
+  const api = await startApi(environment);
+  processes = [api, ...(await Promise.all([startWorker(environment), startWorker(environment)]))];
   const account = await createUser(database, 'customer');
   accountId = account.id;
   customer = clientOf(api.url, account.auth);

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { complaintsOn, startBrowser } from '../support/browser.js';
-import { accessibilityFaultsOf, overflowOf } from '../support/console.js';
+import { accessibilityFaultsOf, changeTheme, overflowOf } from '../support/console.js';
 import { type DemoAccount, startDemoAccount } from '../support/demo-account.js';
 
 let demo: DemoAccount;
@@ -109,7 +109,7 @@ it.each(Object.entries(PAGES))(
       ['light', 'rgb(246, 247, 249)'],
       ['dark', 'rgb(14, 16, 20)'],
     ] as const) {
-      await page.emulateMedia({ colorScheme });
+      await changeTheme(page, colorScheme);
       const faults = await accessibilityFaultsOf(page);
       // Swagger UI names this one by a text beside it that is no label.
       expect(faults.filter((fault) => !fault.includes('examples-select-element'))).toEqual([]);

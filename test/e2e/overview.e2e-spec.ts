@@ -4,14 +4,15 @@ import { eventually } from '#tools/eventually';
 import { createUser } from '../support/accounts.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { type Client, clientOf } from '../support/http.js';
-import { apiInProcess, type Running, workerInProcess } from '../support/in-process.js';
+import { startApi, startWorker } from '../support/processes.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
+import type { ServiceProcess } from '../support/service-process.js';
 
 type Overview = Schemas['Overview'];
 
 let database: TestDatabase;
-let api: Running;
-let workers: Running[];
+let api: ServiceProcess;
+let workers: ServiceProcess[];
 let receiver: Receiver;
 let platform: Client;
 let owner: { id: string; auth: string };
@@ -22,9 +23,9 @@ beforeAll(async () => {
   const environment = { DATABASE_URL: database.url, DELIVERY_ALLOWED_NETWORKS: '127.0.0.0/8' };
   receiver = await startReceiver();
   [api, ...workers] = await Promise.all([
-    apiInProcess(environment),
-    workerInProcess(environment),
-    workerInProcess(environment),
+    startApi(environment),
+    startWorker(environment),
+    startWorker(environment),
   ]);
   owner = await createUser(database, 'owner');
   platform = clientOf(api.url, (await createUser(database, 'switch', 'platform')).auth);

@@ -342,7 +342,7 @@ it('continues where it stopped when its worker is killed', async () => {
 }, 120_000);
 
 it('sends 5,000 once each through two workers, within the limits of the target', async () => {
-  workers.push(await workerInProcess(environment));
+  workers.push(await startWorker(environment));
   const webhook = await subscribe();
   const ids = await past(webhook, { count: 5_000 });
   let now = 0;

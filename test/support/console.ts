@@ -189,6 +189,14 @@ export async function movesOf(page: Page): Promise<string[]> {
   return sum > MOST_MOVED ? moves.map(({ score, what }) => `${score}: ${what}`) : [];
 }
 
+/** Changes the theme of a page that follows the system, and waits until its colors have changed. */
+export async function changeTheme(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMedia({ colorScheme });
+  await page.evaluate(`Promise.all(document.getAnimations()
+    .filter((animation) => animation instanceof CSSTransition)
+    .map(({ finished }) => finished.catch(() => undefined)))`);
+}
+
 /** By how many CSS pixels a page is wider than its window. */
 export function overflowOf(page: Page): Promise<number> {
   return page.evaluate('document.documentElement.scrollWidth - window.innerWidth');

@@ -15,7 +15,8 @@ export interface Running {
 
 /**
  * An API or a worker in the process of the test: it starts faster than a process of its own, and the
- * test can look into it. Stop it before the database is dropped.
+ * test can look into it. All in one process have the same process id, so two workers count as one.
+ * Stop it before the database is dropped.
  */
 export interface InProcess extends Running {
   app: NestExpressApplication;
