@@ -1,8 +1,7 @@
 import { fileURLToPath } from 'node:url';
+import { defaultServerConditions } from 'vite';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer } from 'vitest/node';
-
-const libs = fileURLToPath(new URL('../libs/', import.meta.url));
 
 /** Files that take longest. */
 const SLOWEST = [
@@ -28,15 +27,7 @@ class SlowestFirst extends BaseSequencer {
 
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
-  resolve: {
-    alias: [
-      {
-        find: /^#libs\/([^/]+)\/(domain|http|config|cluster)$/,
-        replacement: `${libs}$1/src/$2/index.ts`,
-      },
-      { find: /^#libs\/([^/]+)$/, replacement: `${libs}$1/src/index.ts` },
-    ],
-  },
+  ssr: { resolve: { conditions: ['switchhook-source', ...defaultServerConditions] } },
   test: {
     projects: [
       {

@@ -145,7 +145,6 @@ it.each(examples)('%s: the page runs each test of the patch', (_name, example) =
 
 describe('both patches together', () => {
   const tool = (name: string) => [`node_modules/.bin/${name}`];
-  const configured = (name: string) => [...tool(name), '--config', `tools/${name}.config.mjs`];
   const TESTS = ['--config', 'tools/vitest.config.mjs', '--project=unit', '--project=system'];
   let root: string;
 
@@ -196,15 +195,11 @@ describe('both patches together', () => {
   it.each<[what: string, shows: string, command: () => string[]]>([
     ['types', '', () => [...tool('tsc'), '-p', 'tsconfig.json']],
     ['layers', '✔ no dependency violations found', () => ['npm', 'run', '-s', 'check:layers']],
-    [
-      'lint',
-      '',
-      () => [...configured('eslint'), ...changed().filter((path) => /\.c?[jt]s$/.test(path))],
-    ],
+    ['lint', '', () => [...tool('eslint'), ...changed().filter((path) => /\.c?[jt]s$/.test(path))]],
     [
       'format',
       'All matched files use Prettier',
-      () => [...configured('prettier'), '--check', ...changed()],
+      () => [...tool('prettier'), '--check', ...changed()],
     ],
   ])(
     'pass the %s check',

@@ -24,7 +24,7 @@ afterAll(() => rm(directory, { recursive: true }));
 /** Writes a tree with our own configuration of Node.js, TypeScript and the tools. */
 async function writeTree(name: string, files: Files): Promise<string> {
   const root = join(directory, name);
-  for (const ours of ['package.json', 'tsconfig.json', 'tools']) {
+  for (const ours of ['package.json', 'tsconfig.json', 'eslint.config.mjs', 'tools']) {
     await cp(join(REPOSITORY, ours), join(root, ours), { recursive: true });
   }
   for (const [path, text] of Object.entries(files)) {
@@ -641,7 +641,7 @@ describe('the lint rules', () => {
       ...Object.fromEntries(allowed.map(([, path, text]) => [path, text])),
     });
     await symlink(join(REPOSITORY, 'node_modules'), join(root, 'node_modules'));
-    const args = ['--config', 'tools/eslint.config.mjs', '--format', 'json', '.'];
+    const args = ['--format', 'json', '.'];
     const results = (await output('eslint', root, args)) as {
       filePath: string;
       messages: { ruleId: string | null; message: string }[];

@@ -39,7 +39,7 @@ export interface paths {
         get: operations["applicationsShow"];
         /**
          * Update an application
-         * @description Changes the given fields. Of what the application then has, `voiceUrl` or `messagingUrl` is required.
+         * @description Changes the given fields. Afterwards, it must have `voiceUrl` or `messagingUrl`.
          */
         put: operations["applicationsUpdate"];
         post?: never;
@@ -365,46 +365,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/webhooks/{id}/stats": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Show a subscription's statistics
-         * @description Outcomes of the newest attempts, and the backlog. With any parameter, also the history of a time range. It is about ten seconds old, and lacks the last ten seconds of a worker that was killed.
-         */
-        get: operations["deliveriesStats"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/stats": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Show an account's statistics
-         * @description Outcomes of the attempts of all its subscriptions in a time range, and the backlog. The attempts are about ten seconds old, and lack the last ten seconds of a worker that was killed.
-         */
-        get: operations["deliveriesStatsOfAccount"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/deliveries/{id}": {
         parameters: {
             query?: never;
@@ -499,6 +459,46 @@ export interface paths {
          * @description Sends a sample of its own event, once and at once. Answers where to see how it went.
          */
         post: operations["deliveriesTest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a subscription's statistics
+         * @description Outcomes of the newest attempts, and the backlog. With any parameter, also the history of a time range. It is about ten seconds old, and lacks the last ten seconds of a worker that was killed.
+         */
+        get: operations["deliveriesStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show an account's statistics
+         * @description Outcomes of the attempts of all its subscriptions in a time range, and the backlog. The attempts are about ten seconds old, and lack the last ten seconds of a worker that was killed.
+         */
+        get: operations["deliveriesStatsOfAccount"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -790,7 +790,7 @@ export interface paths {
         };
         /**
          * Show who is logged in
-         * @description The user and, of a session in a cookie, its times.
+         * @description The user and, for a session in a cookie, its times.
          */
         get: operations["sessionShow"];
         put?: never;
@@ -3219,7 +3219,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `credential_limit_reached`: The user has 100 credentials, those that have expired included: revoke some first. */
+        /** @description `credential_limit_reached`: The user has 100 credentials, including expired ones: revoke some first. */
         CredentialLimitReached: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4675,82 +4675,6 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    deliveriesStats: {
-        parameters: {
-            query?: {
-                /** @description From this time on; by default an hour before `until`. It must be at most 31 days before `until`. */
-                since?: string;
-                /** @description Until before this time; by default now. It must be later than `since`. */
-                until?: string;
-                /** @description How many buckets at most, 12 by default. Each is a multiple of five minutes. */
-                buckets?: number;
-            };
-            header?: never;
-            path: {
-                /** @description The id of a webhook subscription. */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DeliveryStatistics"];
-                };
-            };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthorized"];
-            404: components["responses"]["NotFound"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    deliveriesStatsOfAccount: {
-        parameters: {
-            query?: {
-                /** @description From this time on; by default an hour before `until`. It must be at most 31 days before `until`. */
-                since?: string;
-                /** @description Until before this time; by default now. It must be later than `since`. */
-                until?: string;
-                /** @description How many buckets at most, 12 by default. Each is a multiple of five minutes. */
-                buckets?: number;
-                /** @description Of this account instead of the caller, for the role `platform`. */
-                accountId?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AccountStatistics"];
-                };
-            };
-            400: components["responses"]["ValidationFailed"];
-            401: components["responses"]["Unauthorized"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
     deliveriesShow: {
         parameters: {
             query?: never;
@@ -4926,6 +4850,82 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["IdempotencyKeyInUseOrNotificationLoopOrSubscriptionInactive"];
             422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deliveriesStats: {
+        parameters: {
+            query?: {
+                /** @description From this time on; by default an hour before `until`. It must be at most 31 days before `until`. */
+                since?: string;
+                /** @description Until before this time; by default now. It must be later than `since`. */
+                until?: string;
+                /** @description How many buckets at most, 12 by default. Each is a multiple of five minutes. */
+                buckets?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The id of a webhook subscription. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryStatistics"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deliveriesStatsOfAccount: {
+        parameters: {
+            query?: {
+                /** @description From this time on; by default an hour before `until`. It must be at most 31 days before `until`. */
+                since?: string;
+                /** @description Until before this time; by default now. It must be later than `since`. */
+                until?: string;
+                /** @description How many buckets at most, 12 by default. Each is a multiple of five minutes. */
+                buckets?: number;
+                /** @description Of this account instead of the caller, for the role `platform`. */
+                accountId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccountStatistics"];
+                };
+            };
+            400: components["responses"]["ValidationFailed"];
+            401: components["responses"]["Unauthorized"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
