@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 async function openAt(path: string, options: BrowserContextOptions = {}): Promise<void> {
-  // What a user would enter into the browser's own dialog, which hides a 401 from the page.
+  // The input for the browser's own dialog, which would hide a 401 from the page.
   const [username = '', password = ''] = demo.auth.split(':');
   const httpCredentials = { username, password };
   const context = await browser.newContext({ httpCredentials, locale: 'en-US', ...options });
@@ -45,7 +45,7 @@ async function execute(block: Locator, expected: string): Promise<void> {
   await status.filter({ hasText: expected }).waitFor();
 }
 
-it('shows that a request without credentials was refused, and sends those that were entered', async () => {
+it('shows that a request without credentials was refused, and sends the entered ones', async () => {
   const list = await open('Applications', 'applicationsList');
   await list.locator('.try-out__btn').click();
   await execute(list, '401');
@@ -82,7 +82,7 @@ it('shows an operation that its address names below the filter, on few screens',
   expect(await namesFor('OPENAPI.json')).toEqual(['docsOpenApi']);
 });
 
-it('leads to the receiving guide, and from there back', async () => {
+it('links to the receiving guide, which links back', async () => {
   await openAt('/docs');
   await page.getByRole('link', { name: 'Receiving guide' }).click();
   await page.getByRole('heading', { name: 'Receiving notifications' }).waitFor();

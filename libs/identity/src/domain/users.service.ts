@@ -6,6 +6,7 @@ import {
   isNumericId,
   NotFoundError,
   type Page,
+  recordFault,
   Transactions,
   ValidationError,
 } from '#libs/kernel';
@@ -25,7 +26,7 @@ import {
 import { PasswordHasher } from './password-check.js';
 import type { Principal } from './logins.js';
 import { Sessions } from './sessions.service.js';
-import { type ImportedUser, readUsers, userFault } from './user-import.js';
+import { type ImportedUser, readUsers } from './user-import.js';
 
 interface PreparedUser extends Omit<ImportedUser, 'password'> {
   salt: Buffer;
@@ -120,7 +121,7 @@ export class UsersService {
   private async takenAmong(users: readonly PreparedUser[]): Promise<FieldFault[]> {
     const faults: FieldFault[] = [];
     for (const [index, { id, username }] of users.entries()) {
-      const isTaken = (name: string) => userFault(index, name, 'conflict', 'is taken');
+      const isTaken = (name: string) => recordFault(index, name, 'conflict', 'is taken');
       if (await this.users.findById(id)) faults.push(isTaken('id'));
       if (await this.users.findByUsername(username)) faults.push(isTaken('username'));
     }
