@@ -4,14 +4,8 @@ import { LOOKED_AT } from '#libs/kernel';
 import type { Given, Statement } from '#libs/runtime';
 import type { Outcome } from '../sending/domain/pending-deliveries.js';
 import { LOOK, OLDEST_DUE } from '../sending/infrastructure/due-deliveries.statements.js';
-import { outcomeValues } from '../sending/infrastructure/outcome-values.js';
-import { RECORD } from '../sending/infrastructure/outcome.statements.js';
-import {
-  CLAIM,
-  CLAIM_TESTS,
-  RELEASE,
-  TAKE,
-} from '../sending/infrastructure/pending-delivery.statements.js';
+import { outcomeValues, RECORD } from '../sending/infrastructure/outcome.statements.js';
+import { CLAIM, LOAD, RELEASE } from '../sending/infrastructure/pending-delivery.statements.js';
 import { type Day, dayOf } from '../partitions/partition-days.js';
 import { dayAt, type Span } from '../partitions/partition-walk.js';
 import {
@@ -189,15 +183,15 @@ const selected = () => ({
 });
 
 const PATH: StatementCase[] = [
-  aCase('takes', TAKE, LEASED, leases),
+  aCase('loads', LOAD, LEASED, leases),
   aCase('releases', RELEASE, LEASED, () => {
     return { ...leases(), delaysMs: waiting.map(() => 0), timeoutMs: TIMEOUT_MS };
   }),
   aCase('records', RECORD, LEASED, () => ({ ...outcomes(), worker: 'worker' })),
-  aCase('claims', CLAIM, 'SELECT', claims),
+  aCase('claims', CLAIM.scheduled, 'SELECT', claims),
   aCase(
-    'claims tests of',
-    CLAIM_TESTS,
+    'claims immediate deliveries of',
+    CLAIM.immediate,
     "UPDATE deliveries SET immediate = true WHERE state = 'pending' AND next_attempt_at <= now()",
     claims,
   ),
@@ -510,7 +504,7 @@ it('claims due deliveries without scanning finished ones that a long snapshot st
   );
   await due(WAITING, 'now()');
   await database.query('ANALYZE deliveries');
-  const { text, valuesOf } = CLAIM(dayOf(done[0]!.id));
+  const { text, valuesOf } = CLAIM.scheduled(dayOf(done[0]!.id));
   const claim = (dueForMs: number) =>
     blocksRead(
       text,
