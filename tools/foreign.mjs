@@ -1,4 +1,4 @@
-// `npm run test:foreign`: what other people's tools, which take long or are fetched for it, say about the API.
+// `npm run test:foreign`: checks the API with other people's tools, which are slow or downloaded for it.
 import { requireProgram } from './lib/apt.mjs';
 import { requirePython } from './lib/python.mjs';
 import { runVitest } from './lib/run-vitest.mjs';

@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => installation.stop());
 afterEach(() => installation.closePages());
 
-/** Pages: each one's path, what it shows when it is ready, and what is done there first. */
+/** Each page: its path, what it shows when it is ready, and what to do there first. */
 type Pages = [
   name: string,
   path: () => string,
@@ -126,7 +126,7 @@ const PAGES_OF_OPERATORS: Pages = [
 
 async function unfoldDays(page: Page): Promise<void> {
   await page.getByText('By day', { exact: true }).click();
-  await page.getByText('What is stored').waitFor({ state: 'attached' });
+  await page.getByText('Stored data').waitFor({ state: 'attached' });
 }
 
 async function lock(page: Page): Promise<void> {
@@ -189,7 +189,7 @@ const ALL = [
 
 describe.each(ALL)('the page of $name', ({ path, ready, act, user }) => {
   it.each(['light', 'dark'] as const)(
-    'is accessible in the %s theme, and nothing moves',
+    'is accessible in the %s theme, without layout shifts',
     async (colorScheme) => {
       const page = await installation.openAs(user(), path(), { colorScheme });
       await page.getByText(ready).locator('visible=true').first().waitFor();
@@ -222,12 +222,12 @@ it.each(['light', 'dark'] as const)(
   },
 );
 
-it('says that a page does not work when its file is missing, instead of reloading forever', async () => {
+it('reports a page whose file is missing, instead of reloading forever', async () => {
   const page = await installation.open('deliveries');
   await page.route('**/assets/deliveries-page-*.js', (route) => route.abort());
   await logIn(page, customer);
   await page.getByRole('heading', { name: 'This page does not work' }).waitFor();
   await page.close();
-  // The browser says so, too.
+  // The browser reports it, too.
   expect(installation.complaints.splice(0).length).toBeGreaterThan(0);
 });

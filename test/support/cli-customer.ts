@@ -8,18 +8,18 @@ import { startApi, startWorker } from './processes.js';
 import { type Receiver, startReceiver } from './receiver.js';
 import type { ServiceProcess } from './service-process.js';
 
-/** A customer who uses the command line: another one for each test of a file, at the same installation. */
+/** A customer of a shared installation who uses the command line; a new one for each test. */
 export class CliCustomer {
   database!: TestDatabase;
   api!: ServiceProcess;
   receiver!: Receiver;
-  /** Calls the API in the name of the customer. */
+  /** Calls the API as the customer. */
   client!: Client;
   name!: string;
   account!: { id: string; auth: string };
   private platform!: Client;
   private customers = 0;
-  /** What is stopped after the test. */
+  /** Stopped after the test. */
   readonly running: RunningCommand[] = [];
 
   constructor(settings: Environment = {}) {
@@ -51,7 +51,7 @@ export class CliCustomer {
     });
   }
 
-  /** The standard input of a command that is to read the password. */
+  /** The standard input of a command that reads the password. */
   get input(): string {
     return this.account.auth.slice(this.account.auth.indexOf(':') + 1);
   }

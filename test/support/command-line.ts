@@ -5,15 +5,15 @@ import { asRole } from './environment.js';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/apps/cli/src/main.js', import.meta.url));
 
-/** What a command is started with, beside its arguments. */
+/** How to start a command, besides its arguments. */
 export interface Surroundings {
-  /** Variables of the environment; it gets no others of ours. */
+  /** Its whole environment. */
   env?: Record<string, string>;
-  /** Its standard input, which is empty by default. */
+  /** Its standard input; empty by default. */
   input?: string | Buffer;
 }
 
-/** How a command has ended. */
+/** How a command ended. */
 export interface Ending {
   code: number | null;
   stdout: string;
@@ -28,7 +28,7 @@ export async function runCli(
   return new RunningCommand(args, surroundings).ended;
 }
 
-/** The built command line as a process that runs until it ends or is told to. */
+/** The built command line as a process that runs until it ends or is stopped. */
 export class RunningCommand {
   readonly ended: Promise<Ending>;
   private readonly process: ChildProcess;
@@ -41,7 +41,7 @@ export class RunningCommand {
       env: {
         PATH: process.env['PATH'],
         ...env,
-        // Only migrate owns the tables.
+        // Only migrate connects as the owner of the tables.
         ...(url !== undefined && args[0] !== 'migrate' && { DATABASE_URL: asRole(url, 'api') }),
       },
       stdio: 'pipe',
@@ -49,7 +49,7 @@ export class RunningCommand {
     this.process = child;
     child.stdout.setEncoding('utf8').on('data', (text: string) => (this.stdout += text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
-    // A command that does not read its input may end before it is written.
+    // A command that does not read its input may end before all of it is written.
     child.stdin.on('error', () => undefined);
     child.stdin.end(input);
     this.ended = once(child, 'close').then(([code]) => ({
@@ -59,7 +59,7 @@ export class RunningCommand {
     }));
   }
 
-  /** What it has printed once this contains a match; rejects when it ends without one. */
+  /** Resolves to its output once it contains a match; rejects if it ends without one. */
   async printed(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const match = pattern.exec(this.stdout);
@@ -74,7 +74,7 @@ export class RunningCommand {
     }
   }
 
-  /** What it has printed on standard error. */
+  /** Its output on standard error. */
   errors(): string {
     return this.stderr;
   }

@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { requireProgram } from './apt.mjs';
 
 /**
- * The path of a Chromium: the one of our package, or Debian's where that one lacks a library.
+ * The path of a Chromium: the npm package's, or Debian's if that one lacks a library.
  * @returns {Promise<string>}
- * @throws {import('./problem.mjs').Problem} when there is none, and we cannot install it
+ * @throws {import('./problem.mjs').Problem} when it is missing and cannot be installed
  */
 export async function requireBrowser() {
   const { default: chromium } = await import('@sparticuz/chromium');

@@ -6,7 +6,7 @@ import {
   type PipeTransform,
 } from '@nestjs/common';
 import type { Request } from 'express';
-import { presentActor, ValidationError } from '#libs/kernel';
+import { currentActor, ValidationError } from '#libs/kernel';
 import { IdempotencyKeys, type KeyedRequest } from '#libs/runtime';
 import { entityTag } from './entity-tag.js';
 import { pathOf } from './request.js';
@@ -59,7 +59,7 @@ function keyedRequest(request: Request): KeyedRequest | undefined {
   const key = request.headers['idempotency-key'];
   if (key === undefined) return undefined;
   if (typeof key !== 'string' || !KEY.test(key)) throw malformedKey();
-  const { userId } = presentActor();
+  const { userId } = currentActor();
   if (userId === undefined) throw new Error('the route is public: its requests have no account');
   return { accountId: userId, key, fingerprint: fingerprintOf(request) };
 }

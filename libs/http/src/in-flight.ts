@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { FairSemaphore, RateLimitedError, removeFrom } from '#libs/kernel';
+import { FairSemaphore, RateLimitedError, swapRemove } from '#libs/kernel';
 import { CONFIG, type Config } from '#libs/runtime';
 import { endOf } from './request-end.js';
 
@@ -47,7 +47,7 @@ export class InFlight {
     this.reads = new FairSemaphore({
       atOnce,
       atOnceOfOne: READS_PER_ACCOUNT,
-      mostPauses: MOST_PAUSES,
+      maxPauses: MOST_PAUSES,
     });
   }
 
@@ -65,7 +65,7 @@ export class InFlight {
       this.accounts.set(accountId, account);
       account.push(held);
       response.once('close', () => {
-        removeFrom(account, held);
+        swapRemove(account, held);
         if (account.length === 0) this.accounts.delete(accountId);
       });
     }

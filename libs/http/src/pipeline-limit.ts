@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { removeFrom } from '#libs/kernel';
+import { swapRemove } from '#libs/kernel';
 import { ignoreFurtherRequests } from './lingering-close.js';
 
 /**
@@ -19,7 +19,7 @@ const unanswered = new WeakMap<Socket, ServerResponse[]>();
 export function limitPipeline(socket: Socket, response: ServerResponse): void {
   const waiting = unanswered.get(socket) ?? answersOf(socket);
   waiting.push(response);
-  response.once('close', () => removeFrom(waiting, response));
+  response.once('close', () => swapRemove(waiting, response));
   if (waiting.length < MAX_PIPELINED) return;
   response.setHeader('Connection', 'close');
   ignoreFurtherRequests(socket);

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { AnswerError, plainHead } from './plain-head.js';
+import { AnswerError, normalizedHead } from './normalize-head.js';
 
 const HTTP = Buffer.from('HTTP/1.');
 const EMPTY: Buffer = Buffer.alloc(0);
@@ -128,7 +128,7 @@ export function readByHeads(socket: Socket): void {
       if (end !== undefined) {
         const head = held.subarray(0, end);
         const rest = held.subarray(end);
-        const { status, bytes } = plainHead(head);
+        const { status, bytes } = normalizedHead(head);
         // Nobody asked for another protocol.
         if (status === SWITCHING_PROTOCOLS) throw new AnswerError();
         if (status >= 200) {

@@ -3,17 +3,16 @@ import { isIP } from 'node:net';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config, Log, OutageLog } from '#libs/runtime';
 import { OutboundPolicy } from './outbound-policy.js';
-import { DeadlineError } from './outbound-error.js';
+import { DeadlineError, isShortage } from './outbound-errors.js';
 import { EgressProxy, EgressProxyError } from './egress-proxy.js';
-import { type Opened, openFirst, type Opening, tcpTo } from './first-connection.js';
+import { type Opened, openFirst, type Opening, tcpTo } from './happy-eyeballs.js';
 import { NameResolver } from './name-resolver.js';
-import { isShortage } from './shortage.js';
 
 /** How long no connection may lack resources before the log says that there are enough. */
 const STEADY_MS = 5_000;
 
 /** The address or port of a target is not allowed. */
-export class BlockedAddressError extends Error {
+class BlockedAddressError extends Error {
   readonly code = 'EBLOCKED';
 
   /** @param address the refused address, if it is known */

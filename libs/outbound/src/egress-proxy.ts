@@ -3,11 +3,9 @@ import { lookup } from 'node:dns/promises';
 import { isIP, isIPv6, type Socket } from 'node:net';
 import { buildConnector, Client } from 'undici';
 import { type Log, OutageLog } from '#libs/runtime';
-import { basicCredentialsOf } from './basic-credentials.js';
-import { openFirst, tcpTo } from './first-connection.js';
-import { DeadlineError } from './outbound-error.js';
-import { assertDescriptors, isShortage } from './shortage.js';
-import { OUTBOUND_TLS, serverNameOf } from './tls.js';
+import { basicCredentialsOf, OUTBOUND_TLS, serverNameOf } from './target-url.js';
+import { openFirst, tcpTo } from './happy-eyeballs.js';
+import { assertDescriptors, DeadlineError, isShortage } from './outbound-errors.js';
 
 /** The timeout for TLS with the proxy, so that no socket stays for ever; every caller gives up earlier. */
 const TLS_MS = 30_000;

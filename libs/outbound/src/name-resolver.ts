@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { assertDescriptors, isShortage } from './shortage.js';
+import { assertDescriptors, isShortage } from './outbound-errors.js';
 
 /** c-ares doubles the timeout with each try, so it gives up silent servers after 6 s. */
 const ONE_SERVER = { timeout: 2_000, tries: 2 };

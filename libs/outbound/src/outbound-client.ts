@@ -3,14 +3,18 @@ import type { Socket } from 'node:net';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Agent } from 'undici';
 import { Tracing } from '#libs/runtime';
-import { uncoded } from './answer-body.js';
-import { type Answer, AnswerReader } from './answer-reader.js';
-import { addressOf, type OutboundError, outboundErrorOf } from './outbound-error.js';
-import { basicCredentialsOf } from './basic-credentials.js';
+import { type Answer, AnswerReader, uncoded } from './answer-reader.js';
+import {
+  addressOf,
+  isShortage,
+  type OutboundError,
+  outboundErrorOf,
+  ShortageError,
+} from './outbound-errors.js';
+import { basicCredentialsOf } from './target-url.js';
 import { connectorFor, dialled } from './connector.js';
 import { Dialer, type OpeningTimes } from './dialer.js';
 import { expectAnswer, isSilent } from './answer-heads.js';
-import { isShortage, ShortageError } from './shortage.js';
 
 /** More than `readByHeads` passes on, because undici creates an error for each header beyond its limit. */
 const MAX_HEADER_BYTES = 1 << 20;
@@ -46,7 +50,7 @@ subscribe('undici:client:sendHeaders', (message) => {
 });
 
 /** One POST to an address that a customer chose. */
-export interface OutboundRequest {
+interface OutboundRequest {
   url: string;
   headers: Record<string, string>;
   body: string;
@@ -55,14 +59,14 @@ export interface OutboundRequest {
 }
 
 /** How long the parts of a call took, in ms. Opening a connection is absent if one was reused. */
-export interface CallPhases extends Partial<OpeningTimes> {
+interface CallPhases extends Partial<OpeningTimes> {
   /** From sending the request until the headers of the answer. */
   firstByte?: number;
   body?: number;
 }
 
 /** The outcome of a request: a status or an error. */
-export interface OutboundAnswer {
+interface OutboundAnswer {
   durationMs: number;
   phases: CallPhases;
   status?: number;

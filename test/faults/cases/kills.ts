@@ -6,7 +6,7 @@ import type { ServiceProcess } from '../../support/service-process.js';
 
 const KILLS = 4;
 
-/** Kills again and again, and waits each time until the supervisor has them up again. */
+/** Kills processes repeatedly, and waits each time until the supervisor has restarted them. */
 function killing(
   victims: (installation: Installation, random: Random) => readonly ServiceProcess[],
 ) {
@@ -42,7 +42,7 @@ export const allKilled: FaultCase = {
   harm: killing(({ processes }) => processes),
 };
 
-/** Ends the moment at which a success is known to the receiver alone: as late as can be. */
+/** Kills at the last moment at which only the receiver knows of a success. */
 export const killedBeforeRecord: FaultCase = {
   name: 'killed-before-record',
   about: "kill -9 of the workers between a receiver's 200 and our record of it",
@@ -57,7 +57,7 @@ export const killedBeforeRecord: FaultCase = {
           receiver.answering = usual;
           response.writeHead(200).end(() => {
             arrival.confirmedAt = Date.now();
-            // Not a turn of the event loop later: recording takes a worker a few milliseconds.
+            // Not even one turn of the event loop later: recording takes a worker only a few milliseconds.
             for (const worker of workers) void worker.kill();
             resolve();
           });

@@ -1,10 +1,10 @@
-import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { baseUrlOf, Public } from '#libs/http';
+import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
+import { baseUrlOf, describeRoutes, Public, schema } from '#libs/http';
 
 /**
- * Injection token of the API description as JSON text, without servers and its first brace. It is generated
- * once, on first use.
+ * Injection token of the API description: JSON text without servers and the opening brace. It is generated once, on
+ * first use.
  */
 export const API_DESCRIPTION = Symbol('ApiDescription');
 
@@ -16,7 +16,7 @@ export class DocsController {
 
   @Get('openapi.json')
   openApi(@Req() request: Request, @Res() response: Response): void {
-    // All answers share the rest, which is large, while their bases differ.
+    // All answers share this large text; only the servers differ.
     const start = Buffer.from(`{"servers":${JSON.stringify([{ url: baseUrlOf(request) }])},`);
     const rest = this.description();
     response.setHeader('Content-Type', 'application/json; charset=utf-8');
@@ -25,3 +25,18 @@ export class DocsController {
     response.end(rest);
   }
 }
+
+/** The route of the description itself. */
+export const docsRoutes = [
+  describeRoutes(DocsController, {
+    tag: 'Description',
+    about: 'This description. `/docs` renders it for people.',
+    operations: {
+      openApi: {
+        summary: 'Get this description',
+        about: 'OpenAPI 3.1, generated from the running code.',
+        answer: schema.anyObject('', { openapi: '3.1.0' }),
+      },
+    },
+  }),
+];

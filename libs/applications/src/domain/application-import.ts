@@ -9,15 +9,19 @@ import {
   MAX_URL,
   numericIdOf,
 } from '#libs/kernel';
-import { type ApiType, apiTypeOf, DEFAULT_API_TYPE } from './api-type.js';
-import { MAX_NAME } from './application.js';
-import type { ImportedApplication } from './application-imports.js';
-import { environmentIdOf } from './environment-reference.js';
+import {
+  type ApiType,
+  apiTypeOf,
+  DEFAULT_API_TYPE,
+  environmentIdOf,
+  MAX_NAME,
+} from './application.js';
+import type { ImportedApplication } from './applications.repository.js';
 
 const MAX_PARTITION = 255;
 
 /** The content of a file of applications. It may be used only if `faults` is empty. */
-export interface ReadImport {
+interface ReadImport {
   applications: ImportedApplication[];
   faults: FieldFault[];
 }

@@ -1,5 +1,15 @@
-import type { FieldFault } from '#libs/kernel';
-import { type ApiType, DEFAULT_API_TYPE } from './api-type.js';
+import { type FieldFault, isStorable } from '#libs/kernel';
+
+/** How an application is driven. */
+export const API_TYPES = ['scripting', 'webapi'] as const;
+export type ApiType = (typeof API_TYPES)[number];
+
+export const DEFAULT_API_TYPE: ApiType = 'scripting';
+
+/** The type that a text names, in any case; undefined if it names none. */
+export function apiTypeOf(text: string): ApiType | undefined {
+  return API_TYPES.find((type) => type === text.toLowerCase());
+}
 
 /** The content of a new application. */
 export interface NewApplication {
@@ -32,7 +42,7 @@ export type ApplicationContent = Pick<
 export const MAX_NAME = 255;
 
 /** Exists on every installation, and is not billed. */
-export const DEVELOPMENT_ENVIRONMENT = '1';
+const DEVELOPMENT_ENVIRONMENT = '1';
 
 /** Part of an account's configuration: the URLs that drive its calls and messages (specification, 2.1). */
 export class Application {
@@ -88,4 +98,22 @@ export function missingUrlFaults(urls: Urls, revision: Partial<Urls> = {}): Fiel
   return [
     { field: 'voiceUrl', code: 'required', message: 'voiceUrl or messagingUrl is required.' },
   ];
+}
+
+/** A path, or a URL with scheme and host; a trailing slash is ignored. */
+const ADDRESS =
+  /^(?:[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/\s?#]+)?(?:\/[^\s?#]*)?\/v1\/environments\/(\d+)\/?$/;
+const NUMBER = /^\d+$/;
+
+/**
+ * The id in a reference to an environment: a number, or an absolute URL or path that ends in
+ * `/v1/environments/<id>`, with any host and prefix. Undefined for any other text.
+ */
+export function environmentIdOf(reference: unknown): string | undefined {
+  if (typeof reference === 'number') {
+    // Beyond 2^53, parsing has lost digits.
+    return Number.isSafeInteger(reference) && reference >= 0 ? String(reference) : undefined;
+  }
+  if (typeof reference !== 'string' || !isStorable(reference)) return undefined;
+  return NUMBER.test(reference) ? reference : ADDRESS.exec(reference)?.[1];
 }

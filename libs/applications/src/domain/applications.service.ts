@@ -10,6 +10,7 @@ import {
   Transactions,
   ValidationError,
 } from '#libs/kernel';
+import { faultAt, readImport } from './application-import.js';
 import {
   type Application,
   type ApplicationChanges,
@@ -18,10 +19,31 @@ import {
   missingUrlFaults,
   type NewApplication,
 } from './application.js';
-import { ApplicationDeletions } from './application-deletions.js';
-import { faultAt, readImport } from './application-import.js';
-import { ApplicationImports, type ImportedApplication } from './application-imports.js';
-import { ApplicationsRepository } from './applications.repository.js';
+import {
+  ApplicationImports,
+  ApplicationsRepository,
+  type ImportedApplication,
+} from './applications.repository.js';
+
+type Listener = (applicationId: string) => Promise<void>;
+
+/**
+ * Notifies other contexts that an application is being deleted, inside the same transaction, so that
+ * everything that belongs to the application is deleted with it, or nothing is.
+ */
+@Injectable()
+export class ApplicationDeletions {
+  private readonly listeners: Listener[] = [];
+
+  /** If a listener fails, the deletion is rolled back. */
+  subscribe(listener: Listener): void {
+    this.listeners.push(listener);
+  }
+
+  async announce(applicationId: string): Promise<void> {
+    for (const listener of this.listeners) await listener(applicationId);
+  }
+}
 
 const UNKNOWN_ENVIRONMENT = 'must name an environment that exists';
 

@@ -1,8 +1,15 @@
 import { applyDecorators } from '@nestjs/common';
 import { Check, Field, INTEGER_TOO, IsHttpUrl, IsLabel, IsString, schema } from '#libs/http';
-import { API_TYPES, type ApiType, apiTypeOf, DEFAULT_API_TYPE } from '../domain/api-type.js';
-import { type ApplicationChanges, MAX_NAME, type NewApplication } from '../domain/application.js';
-import { environmentIdOf } from '../domain/environment-reference.js';
+import {
+  API_TYPES,
+  type ApiType,
+  apiTypeOf,
+  type ApplicationChanges,
+  DEFAULT_API_TYPE,
+  environmentIdOf,
+  MAX_NAME,
+  type NewApplication,
+} from '../domain/application.js';
 
 function IsApiType(): PropertyDecorator {
   return applyDecorators(

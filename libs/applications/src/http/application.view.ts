@@ -1,6 +1,5 @@
 import { computed, schema, viewOf } from '#libs/http';
-import { API_TYPES } from '../domain/api-type.js';
-import type { Application } from '../domain/application.js';
+import { API_TYPES, type Application } from '../domain/application.js';
 
 const { optional } = schema;
 

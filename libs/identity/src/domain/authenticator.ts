@@ -7,10 +7,9 @@ import {
   canonicalHeader,
   isBounded,
 } from './basic-credentials.js';
-import { CredentialUses } from './credential-uses.js';
+import { CredentialUses, Logins } from './logins.js';
 import { UnauthorizedError } from './identity-errors.js';
 import { addressCounter, LoginFailures, pairCounter } from './login-failures.js';
-import { Logins } from './logins.js';
 import { type Match, PasswordCheck } from './password-check.js';
 import { VerifiedLogins } from './verified-logins.js';
 

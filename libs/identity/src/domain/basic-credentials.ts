@@ -1,5 +1,5 @@
 import { codePoints } from '#libs/kernel';
-import { PASSWORD_MAX } from './password.js';
+import { PASSWORD_MAX } from './user.js';
 
 /** A username and a password, as sent in a request. */
 export interface BasicCredentials {

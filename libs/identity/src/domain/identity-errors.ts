@@ -35,14 +35,14 @@ export class CredentialLimitReachedError extends DomainError {
 }
 
 /** Another user already has the username. */
-export class UsernameTaken extends ValidationError {
+export class UsernameTakenError extends ValidationError {
   constructor() {
     super([{ field: 'username', code: 'conflict', message: 'username is taken.' }]);
   }
 }
 
 /** Another environment already has the id. */
-export class EnvironmentIdTaken extends ValidationError {
+export class EnvironmentIdTakenError extends ValidationError {
   constructor() {
     super([{ field: 'id', code: 'conflict', message: 'id is taken.' }]);
   }

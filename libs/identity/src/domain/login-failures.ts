@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { RateLimitedError } from '#libs/kernel';
+import { LRUCache, RateLimitedError } from '#libs/kernel';
 
 /** Failed logins allowed in a window, which begins with the first failure. */
 const ALLOWED_OF_PAIR = 10;
@@ -80,4 +80,46 @@ export function tokenCounter(address: string): LoginCounter {
 
 function keyOf(text: string): string {
   return createHash('sha256').update(text).digest('base64url');
+}
+
+/** Counters to keep, in about 20 MB. Hashing is too slow for more failures in a window. */
+const MAX_CACHED = 50_000;
+
+interface Count {
+  attempts: number;
+  failures: number;
+  /** The end of the window, as `performance.now()`. */
+  until: number;
+}
+
+/** Counts the failed logins of this process only. */
+export class LocalLoginFailures extends LoginFailures {
+  private readonly counts = new LRUCache<string, Count>({ max: MAX_CACHED });
+
+  override begin({ key, allowed }: LoginCounter): Promise<number> {
+    const count = this.current(key);
+    if (count.attempts < allowed) {
+      count.attempts += 1;
+      return Promise.resolve(0);
+    }
+    const isDecided = count.failures >= allowed;
+    return Promise.resolve(isDecided ? count.until - performance.now() : ATTEMPTS_PENDING_MS);
+  }
+
+  override end({ key }: LoginCounter, outcome: LoginOutcome): void {
+    const count = this.counts.get(key);
+    if (!count) return;
+    if (outcome === 'failed') count.failures += 1;
+    if (outcome === 'undecided') count.attempts -= 1;
+    if (outcome === 'succeeded' || count.attempts === 0) this.counts.delete(key);
+  }
+
+  private current(key: string): Count {
+    const now = performance.now();
+    const known = this.counts.get(key);
+    if (known && known.until > now) return known;
+    const count = { attempts: 0, failures: 0, until: now + FAILURE_WINDOW_MS };
+    this.counts.set(key, count);
+    return count;
+  }
 }

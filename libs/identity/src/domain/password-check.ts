@@ -1,12 +1,15 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { BusyError, siteOf, FairSemaphore } from '#libs/kernel';
+import { BusyError, FairSemaphore, siteOf } from '#libs/kernel';
 import type { BasicCredentials } from './basic-credentials.js';
-import { Logins } from './logins.js';
-import { PasswordHasher } from './password-hasher.js';
-import type { Principal } from './principal.js';
-import { SALT_BYTES } from './user.js';
-import { isUsername } from './username.js';
+import { Logins, type Principal } from './logins.js';
+import { isUsername, SALT_BYTES } from './user.js';
+
+/** Hashes a password for storage; deliberately slow (milliseconds of one core). */
+export abstract class PasswordHasher {
+  /** @throws BusyError when too many computations are waiting */
+  abstract hash(password: string, salt: Buffer): Promise<Buffer>;
+}
 
 /**
  * One check at a time, alternating between sites, so that a flood of wrong passwords occupies only one core

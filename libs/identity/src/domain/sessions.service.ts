@@ -1,13 +1,41 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { AuditTrail, LRUCache, RateLimitedError, Transactions } from '#libs/kernel';
-import { CredentialUses } from './credential-uses.js';
 import { SessionEndedError, UnauthorizedError } from './identity-errors.js';
 import { LoginFailures, tokenCounter } from './login-failures.js';
+import { CredentialUses } from './logins.js';
 import type { Match } from './password-check.js';
 import { RateLimiter } from './rate-limiter.js';
-import { type Session, Sessions } from './session.js';
 import { VerifiedLogins } from './verified-logins.js';
+
+/** How long a session lives, at most and without requests. */
+export const SESSION_LIFE = { longest: '12 hours', idle: '30 minutes' } as const;
+
+/** The login of a browser, which a cookie refers to. It ends with its credential. */
+export interface Session extends Match {
+  /** SHA-256 of the token in the cookie, in Base64. */
+  hash: string;
+  createdAt: Date;
+  /** When it ends without further requests; accurate to about a minute. */
+  expiresAt: Date;
+}
+
+/** Stores sessions. */
+export abstract class Sessions {
+  /**
+   * Also removes all but the credential's newest ones.
+   * @returns false if the credential or its user is no longer valid; a change of either waits for the insert, or
+   * is seen by it
+   */
+  abstract insert(hash: string, credentialId: string): Promise<boolean>;
+  /** @returns undefined if it has ended, or if its credential or user is no longer valid */
+  abstract find(hash: string): Promise<Session | undefined>;
+  /** Notes a request, which extends the session. */
+  abstract use(hash: string): Promise<void>;
+  /** @returns false if there was none */
+  abstract remove(hash: string): Promise<boolean>;
+  abstract removeOfUser(userId: string): Promise<void>;
+}
 
 const TOKEN_BYTES = 32;
 /** The length of a token. A longer text in the cookie is not even hashed. */
@@ -16,14 +44,14 @@ const TOO_MANY_TOKENS = 'Too many requests with an unknown session have come fro
 /** Each new session is a write, even with a cached password. */
 const LOGINS = { quota: 60, windowMs: 60_000 };
 const USE_NOTED_EVERY_MS = 60_000;
-const MAX_KNOWN = 5_000;
+const MAX_CACHED = 5_000;
 
 /** The sessions of browsers. */
 @Injectable()
 export class SessionsService {
   private readonly verified: VerifiedLogins<Session>;
   /** When the last use of each session was stored, as `performance.now()`. */
-  private readonly usedAt = new LRUCache<string, number>({ max: MAX_KNOWN });
+  private readonly usedAt = new LRUCache<string, number>({ max: MAX_CACHED });
 
   constructor(
     private readonly sessions: Sessions,

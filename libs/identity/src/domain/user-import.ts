@@ -5,9 +5,17 @@ import {
   isStorable,
   numericIdOf,
 } from '#libs/kernel';
-import { hasPasswordLength, PASSWORD_MAX, PASSWORD_MIN } from './password.js';
-import { type Role, ROLES, type Status, STATUSES } from './user.js';
-import { isUsername, USERNAME_RULE } from './username.js';
+import {
+  hasPasswordLength,
+  isUsername,
+  PASSWORD_MAX,
+  PASSWORD_MIN,
+  type Role,
+  ROLES,
+  type Status,
+  STATUSES,
+  USERNAME_RULE,
+} from './user.js';
 
 /** A user that was created elsewhere. */
 export interface ImportedUser {
@@ -22,7 +30,7 @@ export interface ImportedUser {
 }
 
 /** The content of a file of users. It may be used only if `faults` is empty. */
-export interface ReadUsers {
+interface ReadUsers {
   users: ImportedUser[];
   faults: FieldFault[];
 }

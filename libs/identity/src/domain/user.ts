@@ -1,3 +1,6 @@
+import { randomBytes } from 'node:crypto';
+import { codePoints, isStorable, type Page, ValidationError } from '#libs/kernel';
+
 /** The roles of users; `platform` operates the service. */
 export const ROLES = ['account', 'platform'] as const;
 export type Role = (typeof ROLES)[number];
@@ -19,4 +22,66 @@ export class User {
   /** Shared by all passwords of the user, so that one computation checks all of them. */
   salt!: Buffer;
   joinDate!: Date;
+}
+
+export const USERNAME = /^[A-Za-z][A-Za-z0-9._@-]{0,63}$/;
+
+/** Whether the text is a valid username. Usernames start with a letter, so they are never ids. */
+export function isUsername(text: string): boolean {
+  return USERNAME.test(text);
+}
+
+/** @throws ValidationError unless the text is a valid username */
+export function requireUsername(text: string): void {
+  if (isUsername(text)) return;
+  throw ValidationError.of('username', 'format', `username ${USERNAME_RULE}.`);
+}
+
+/** The rule for usernames, in words. */
+export const USERNAME_RULE =
+  'must be a letter and up to 63 more letters, digits or the characters . _ @ -';
+
+export const PASSWORD_MIN = 8;
+export const PASSWORD_MAX = 200;
+
+/** Whether the text has a valid length for a password. */
+export function hasPasswordLength(text: string): boolean {
+  const length = codePoints(text);
+  return length >= PASSWORD_MIN && length <= PASSWORD_MAX;
+}
+
+/** @throws ValidationError unless the text is a valid password */
+export function requirePassword(text: string): void {
+  if (!hasPasswordLength(text)) {
+    const says = `must have ${PASSWORD_MIN} to ${PASSWORD_MAX} characters`;
+    throw ValidationError.of('password', 'length', `password ${says}.`);
+  }
+  if (!isStorable(text)) {
+    const says = 'must not contain U+0000 or lone surrogates';
+    throw ValidationError.of('password', 'format', `password ${says}.`);
+  }
+}
+
+/** 144 bits in 24 characters that need no quoting anywhere. */
+export function generatePassword(): string {
+  return randomBytes(18).toString('base64url');
+}
+
+/** A user to store. The store adds the id and the join date, unless the user was created elsewhere. */
+export type NewUser = Omit<User, 'id' | 'joinDate'> & Partial<Pick<User, 'id' | 'joinDate'>>;
+
+/** Stores users. */
+export abstract class UsersRepository {
+  abstract findById(id: string): Promise<User | undefined>;
+  abstract findByUsername(username: string): Promise<User | undefined>;
+  /** In ascending order of id. */
+  abstract page(page: Page): Promise<User[]>;
+  /** @throws UsernameTakenError, also if the id is taken */
+  abstract insert(user: NewUser): Promise<User>;
+  /** Makes later ids higher than those of all users. */
+  abstract raiseIds(): Promise<void>;
+  /** Locks the user's row until the transaction ends. */
+  abstract lock(id: string): Promise<void>;
+  /** @returns whether the status changed */
+  abstract setStatus(id: string, status: User['status']): Promise<boolean>;
 }

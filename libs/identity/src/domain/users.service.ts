@@ -9,18 +9,23 @@ import {
   Transactions,
   ValidationError,
 } from '#libs/kernel';
-import type { Credential } from './credential.js';
-import { CredentialsRepository } from './credentials.repository.js';
-import { isExpired, requireExpiry } from './expiry.js';
+import { type Credential, CredentialsRepository, isExpired, requireExpiry } from './credential.js';
 import { CredentialLimitReachedError, MAX_CREDENTIALS, OwnAccessError } from './identity-errors.js';
-import { generatePassword, requirePassword } from './password.js';
-import { PasswordHasher } from './password-hasher.js';
-import type { Principal } from './principal.js';
-import { Sessions } from './session.js';
-import { type Role, SALT_BYTES, type Status, type User } from './user.js';
+import {
+  generatePassword,
+  isUsername,
+  requirePassword,
+  requireUsername,
+  type Role,
+  SALT_BYTES,
+  type Status,
+  type User,
+  UsersRepository,
+} from './user.js';
+import { PasswordHasher } from './password-check.js';
+import type { Principal } from './logins.js';
+import { Sessions } from './sessions.service.js';
 import { type ImportedUser, readUsers, userFault } from './user-import.js';
-import { isUsername, requireUsername } from './username.js';
-import { UsersRepository } from './users.repository.js';
 
 interface PreparedUser extends Omit<ImportedUser, 'password'> {
   salt: Buffer;
@@ -42,7 +47,7 @@ export class UsersService {
   /**
    * Creates an active user with one credential. Without a password, generates one.
    * @returns `password` only if it was generated; it cannot be read later
-   * @throws ValidationError, UsernameTaken
+   * @throws ValidationError, UsernameTakenError
    */
   async create(request: {
     username: string;
@@ -137,7 +142,7 @@ export class UsersService {
   async show(user: string, viewer: Principal): Promise<{ user: User; credentials: Credential[] }> {
     const found = await this.required(user);
     if (viewer.role !== 'platform' && viewer.userId !== found.id) throw new NotFoundError('user');
-    return { user: found, credentials: await this.credentials.ofUser(found.id) };
+    return { user: found, credentials: await this.credentials.findByUser(found.id) };
   }
 
   /**
@@ -187,7 +192,7 @@ export class UsersService {
     const { hash, generated } = await this.hashed(password, salt);
     const credential = await this.transactions.run(async () => {
       // Without a lock: of an operator's concurrent requests, one or two too many do no harm.
-      if ((await this.credentials.ofUser(id)).length >= MAX_CREDENTIALS) {
+      if ((await this.credentials.findByUser(id)).length >= MAX_CREDENTIALS) {
         throw new CredentialLimitReachedError();
       }
       const stored = await this.credentials.insert({ userId: id, hash, expiresAt });
@@ -216,7 +221,7 @@ export class UsersService {
       const removed =
         isNumericId(credentialId) && (await this.credentials.remove(id, credentialId));
       if (!removed) throw new NotFoundError('credential');
-      const isLast = isOwn && (await this.credentials.ofUser(id)).every(isExpired);
+      const isLast = isOwn && (await this.credentials.findByUser(id)).every(isExpired);
       if (isLast) throw new OwnAccessError('take away your own last credential');
       await this.audit.record({
         action: 'credential.delete',

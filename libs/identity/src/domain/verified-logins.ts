@@ -1,11 +1,11 @@
 import { LRUCache } from '#libs/kernel';
-import type { CredentialUses } from './credential-uses.js';
+import type { CredentialUses } from './logins.js';
 import type { Match } from './password-check.js';
 
 /** How long a row is cached. A revoked credential may work for this long. */
 const CACHED_MS = 1_000;
 /** Logins to cache: a few MB. */
-const REMEMBERED = 5_000;
+const MAX_CACHED = 5_000;
 
 /** Times are `performance.now()`. */
 interface Entry<Login> {
@@ -19,7 +19,7 @@ interface Entry<Login> {
  * second old.
  */
 export class VerifiedLogins<Login extends Match> {
-  private readonly entries = new LRUCache<string, Entry<Login>>({ max: REMEMBERED });
+  private readonly entries = new LRUCache<string, Entry<Login>>({ max: MAX_CACHED });
   private readonly verifying = new Map<string, Promise<Login | undefined>>();
 
   /** @param read reads a login's row; undefined if it is not valid any more */

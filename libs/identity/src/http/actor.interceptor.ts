@@ -10,7 +10,7 @@ import { METHOD_METADATA } from '@nestjs/common/constants.js';
 import type { Request } from 'express';
 import { from, lastValueFrom, type Observable } from 'rxjs';
 import { type Actor, actAs } from '#libs/kernel';
-import type { Principal } from '../domain/principal.js';
+import type { Principal } from '../domain/logins.js';
 import { principalOf } from './decorators.js';
 
 @Injectable()

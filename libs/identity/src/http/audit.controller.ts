@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { answerList, QueryReader, textsOf, timesOf } from '#libs/http';
 import { isNumericId, type Page } from '#libs/kernel';
 import { type AuditFilter, AuditLog } from '../domain/audit-log.js';
-import type { Principal } from '../domain/principal.js';
+import type { Principal } from '../domain/logins.js';
 import { AuditRecordView } from './audit.view.js';
 import { CurrentUser } from './decorators.js';
 

@@ -7,7 +7,7 @@ import {
 import type { Request } from 'express';
 import { RefusesWith } from '#libs/http';
 import type { RateLimit } from '../domain/rate-limiter.js';
-import type { Principal } from '../domain/principal.js';
+import type { Principal } from '../domain/logins.js';
 
 declare module 'express-serve-static-core' {
   interface Request {

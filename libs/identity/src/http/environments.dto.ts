@@ -1,5 +1,5 @@
 import { Field, IsChoice, IsFlag, IsId, IsLabel } from '#libs/http';
-import { ENVIRONMENT_TYPES, type EnvironmentType } from '../domain/environment.js';
+import { ENVIRONMENT_TYPES, type EnvironmentType } from '../domain/environments.service.js';
 
 const NAME_MAX = 255;
 

@@ -1,5 +1,5 @@
 import { computed, schema, viewOf } from '#libs/http';
-import { type Environment, ENVIRONMENT_TYPES } from '../domain/environment.js';
+import { type Environment, ENVIRONMENT_TYPES } from '../domain/environments.service.js';
 
 /** The answer to a new environment. */
 export const CreatedEnvironmentSchema = schema.named(

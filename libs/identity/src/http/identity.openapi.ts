@@ -26,7 +26,7 @@ import {
 
 const CREDENTIAL_LIMIT = describeError(
   new CredentialLimitReachedError(),
-  'The user has 100 credentials, those that have expired included: revoke some first.',
+  'The user has 100 credentials, including expired ones: revoke some first.',
 );
 const OWN_ACCESS = describeError(
   new OwnAccessError('lock yourself'),
@@ -175,7 +175,7 @@ const sessionRoutes = describeRoutes(SessionController, {
     },
     show: {
       summary: 'Show who is logged in',
-      about: 'The user and, of a session in a cookie, its times.',
+      about: 'The user and, for a session in a cookie, its times.',
       answer: SessionView.schema,
     },
     end: {

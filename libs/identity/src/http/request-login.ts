@@ -6,8 +6,7 @@ import { Authenticator } from '../domain/authenticator.js';
 import type { BasicCredentials } from '../domain/basic-credentials.js';
 import { UnauthorizedError } from '../domain/identity-errors.js';
 import type { Match } from '../domain/password-check.js';
-import type { Session } from '../domain/session.js';
-import { SessionsService } from '../domain/sessions.service.js';
+import { type Session, SessionsService } from '../domain/sessions.service.js';
 
 const FROM_ANOTHER_ORIGIN =
   'Credentials do not count in a request that a page of another origin made a browser send.';

@@ -2,7 +2,7 @@ import { Controller, Delete, Get, HttpCode, Post, Req, Res } from '@nestjs/commo
 import type { Request, Response } from 'express';
 import { Href, type HrefBuilder, Login, LoginBody } from '#libs/http';
 import { actAs } from '#libs/kernel';
-import type { Principal } from '../domain/principal.js';
+import type { Principal } from '../domain/logins.js';
 import { SessionsService } from '../domain/sessions.service.js';
 import { actorOf } from './actor.interceptor.js';
 import { CurrentUser } from './decorators.js';

@@ -1,5 +1,5 @@
 import { computed, schema, viewOf } from '#libs/http';
-import type { Session } from '../domain/session.js';
+import type { Session } from '../domain/sessions.service.js';
 import { ROLES } from '../domain/user.js';
 
 const { optional } = schema;

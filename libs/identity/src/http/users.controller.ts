@@ -10,7 +10,7 @@ import {
   parseTime,
   QueryReader,
 } from '#libs/http';
-import type { Principal } from '../domain/principal.js';
+import type { Principal } from '../domain/logins.js';
 import { UsersService } from '../domain/users.service.js';
 import { ActAsUser } from './actor.interceptor.js';
 import { CurrentUser, PlatformOnly } from './decorators.js';

@@ -1,10 +1,19 @@
 import { applyDecorators } from '@nestjs/common';
 import { Check, Field, IsChoice, IsString, IsTime, parseTime } from '#libs/http';
 import { isStorable } from '#libs/kernel';
-import { EXPIRY_RULE, isExpiry } from '../domain/expiry.js';
-import { hasPasswordLength, PASSWORD_MAX, PASSWORD_MIN } from '../domain/password.js';
-import { type Role, ROLES, type Status, STATUSES } from '../domain/user.js';
-import { isUsername, USERNAME, USERNAME_RULE } from '../domain/username.js';
+import { EXPIRY_RULE, isExpiry } from '../domain/credential.js';
+import {
+  hasPasswordLength,
+  isUsername,
+  PASSWORD_MAX,
+  PASSWORD_MIN,
+  type Role,
+  ROLES,
+  type Status,
+  STATUSES,
+  USERNAME,
+  USERNAME_RULE,
+} from '../domain/user.js';
 
 const isString = (value: unknown): value is string => typeof value === 'string';
 

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { Injectable } from '@nestjs/common';
 import { BusyError, FairSemaphore } from '#libs/kernel';
-import { PasswordHasher } from '../domain/password-hasher.js';
+import { PasswordHasher } from '../domain/password-check.js';
 
 /** OWASP's first recommendation for Argon2id in 2023: 19 MiB, two passes, one lane. */
 const PARAMETERS = {

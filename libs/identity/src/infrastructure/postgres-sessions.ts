@@ -1,13 +1,69 @@
 import { Injectable } from '@nestjs/common';
-import { TypeOrmTransactions } from '#libs/runtime';
-import { type Session, Sessions } from '../domain/session.js';
-import {
-  FIND_SESSION,
-  INSERT_SESSION,
-  REMOVE_SESSION,
-  REMOVE_SESSIONS_OF_USER,
-  USE_SESSION,
-} from './session.statements.js';
+import { prepared, TypeOrmTransactions } from '#libs/runtime';
+import { type Session, SESSION_LIFE, Sessions } from '../domain/sessions.service.js';
+import type { Role } from '../domain/user.js';
+
+const { longest, idle } = SESSION_LIFE;
+/** Sessions that one credential has at once; the oldest ones end. */
+const KEPT = 20;
+
+interface SessionRow {
+  credentialId: string;
+  userId: string;
+  username: string;
+  role: Role;
+  createdAt: Date;
+  expiresAt: Date;
+}
+
+/** Locks the user and the credential, so that none begins while they are locked or revoked. */
+const INSERT_SESSION = prepared<{ hash: string; credentialId: string }>(
+  'sessions.insert',
+  `
+WITH valid AS (
+  SELECT c.id FROM credentials c JOIN users u ON u.id = c.user_id
+  WHERE c.id = @credentialId AND u.status = 'active'
+    AND (c.expires_at IS NULL OR c.expires_at > now())
+  FOR SHARE OF u FOR KEY SHARE OF c
+), old AS (
+  SELECT hash FROM sessions WHERE credential_id = @credentialId
+  ORDER BY created_at DESC OFFSET ${KEPT - 1} FOR UPDATE SKIP LOCKED
+), removed AS (
+  DELETE FROM sessions s USING old WHERE s.hash = old.hash
+)
+INSERT INTO sessions (hash, credential_id) SELECT decode(@hash, 'base64'), id FROM valid
+RETURNING 1`,
+);
+
+const FIND_SESSION = prepared<{ hash: string }, SessionRow>(
+  'sessions.find',
+  `
+SELECT c.id AS "credentialId", u.id AS "userId", u.username, u.role, s.created_at AS "createdAt",
+  least(s.created_at + interval '${longest}', s.used_at + interval '${idle}') AS "expiresAt"
+FROM sessions s JOIN credentials c ON c.id = s.credential_id JOIN users u ON u.id = c.user_id
+WHERE s.hash = decode(@hash, 'base64') AND u.status = 'active'
+  AND (c.expires_at IS NULL OR c.expires_at > now())
+  AND s.created_at > now() - interval '${longest}' AND s.used_at > now() - interval '${idle}'`,
+);
+
+/** Never revives a session that has ended. */
+const USE_SESSION = prepared<{ hash: string }>(
+  'sessions.use',
+  `
+UPDATE sessions SET used_at = now()
+WHERE hash = decode(@hash, 'base64') AND used_at > now() - interval '${idle}'`,
+);
+
+const REMOVE_SESSION = prepared<{ hash: string }>(
+  'sessions.remove',
+  "DELETE FROM sessions WHERE hash = decode(@hash, 'base64') RETURNING 1",
+);
+
+const REMOVE_SESSIONS_OF_USER = prepared<{ userId: string }>(
+  'sessions.remove-of-user',
+  `
+DELETE FROM sessions s USING credentials c WHERE c.id = s.credential_id AND c.user_id = @userId`,
+);
 
 @Injectable()
 export class PostgresSessions extends Sessions {

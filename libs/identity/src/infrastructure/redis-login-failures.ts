@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { type Config, connectRedis, type RedisConnection, RedisLimits } from '#libs/runtime';
-import { LocalLoginFailures } from '../domain/local-login-failures.js';
 import {
   ATTEMPTS_PENDING_MS,
   FAILURE_WINDOW_MS,
   keyOfUser,
+  LocalLoginFailures,
   type LoginCounter,
   LoginFailures,
   type LoginOutcome,

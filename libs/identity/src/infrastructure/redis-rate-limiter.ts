@@ -1,13 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from '#libs/kernel';
 import { RedisLimits } from '#libs/runtime';
-import { LocalRateLimiter } from '../domain/local-rate-limiter.js';
-import { type Allowance, type RateLimit, RateLimiter } from '../domain/rate-limiter.js';
+import {
+  type Allowance,
+  LocalRateLimiter,
+  type RateLimit,
+  RateLimiter,
+} from '../domain/rate-limiter.js';
 
 /** A process takes 1/PARTS of a quota at once, so that large quotas need few calls to Redis. */
 const PARTS = 1_000;
 /** Accounts whose taken requests are kept. */
-const REMEMBERED = 10_000;
+const MAX_CACHED = 10_000;
 
 /**
  * ARGV: quota, window in ms, number wanted. The key contains the time when the bucket is full again, in µs of
@@ -42,7 +46,7 @@ interface Stock extends Omit<Allowance, 'allowed'> {
 @Injectable()
 export class RedisRateLimiter extends RateLimiter {
   private readonly local = new LocalRateLimiter();
-  private readonly stocks = new LRUCache<string, Stock>({ max: REMEMBERED });
+  private readonly stocks = new LRUCache<string, Stock>({ max: MAX_CACHED });
 
   constructor(private readonly redis: RedisLimits) {
     super();

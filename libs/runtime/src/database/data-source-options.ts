@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Client } from 'pg';
 import type { DataSourceOptions } from 'typeorm';
 import type { Config } from '../config/config.js';
-import { PRESENT_SETTINGS, type PresentSettings, requireFit } from './needed-settings.js';
+import { CURRENT_SETTINGS, type CurrentSettings, requireFit } from './needed-settings.js';
 
 /** How long a request waits for a connection before PostgreSQL counts as unavailable. */
 const CONNECT_TIMEOUT_MS = 3_000;
@@ -38,7 +38,7 @@ function forProcess(silenceMs: number) {
   const closeSilent = closeWhenSilent(silenceMs);
   return async (client: Client): Promise<void> => {
     closeSilent(client);
-    const { rows } = await client.query<PresentSettings>(PRESENT_SETTINGS);
+    const { rows } = await client.query<CurrentSettings>(CURRENT_SETTINGS);
     for (const settings of rows) requireFit(settings);
   };
 }

@@ -1,13 +1,18 @@
-import type { EntityManager, MigrationInterface, QueryRunner } from 'typeorm';
+import type {
+  EntityManager,
+  EntitySchemaColumnOptions,
+  MigrationInterface,
+  QueryRunner,
+} from 'typeorm';
 import type { Config } from '../config/config.js';
 
 /** The processes with their own database role. The role that runs `migrate` owns everything. */
 export type Process = 'api' | 'worker';
 
 /** The privileges of each process, in GRANT syntax. A process that is not listed has none. */
-export type Rights = Readonly<Partial<Record<Process, string>>>;
+type Rights = Readonly<Partial<Record<Process, string>>>;
 
-export type Migration = new () => MigrationInterface;
+type Migration = new () => MigrationInterface;
 
 /**
  * A library's part of the database. During an upgrade the previous version works with the same rights: revoke
@@ -51,5 +56,16 @@ export function migrationOf(name: string, ...statements: readonly string[]): Mig
     down(): Promise<void> {
       return Promise.reject(new Error('migrations cannot be reverted; restore a backup instead'));
     }
+  };
+}
+
+/** A numeric id column that the database generates unless a value is given. A string in our code. */
+export function identityColumn(primaryKeyConstraintName: string): EntitySchemaColumnOptions {
+  return {
+    type: 'bigint',
+    primary: true,
+    primaryKeyConstraintName,
+    // TypeORM supports this strategy, but the type of its EntitySchema options lacks it.
+    generated: 'identity' as 'increment',
   };
 }

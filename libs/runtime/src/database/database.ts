@@ -2,13 +2,12 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Pool } from 'pg';
 import { DataSource } from 'typeorm';
 import { CONFIG, type Config } from '../config/config.js';
-import { Log } from '../logging/log.js';
-import { OutageLog } from '../logging/outage-log.js';
+import { Log, OutageLog } from '../logging/log.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { codeOf, isAway, isMissingPartition } from './database-errors.js';
 import {
-  PRESENT_SETTINGS,
-  type PresentSettings,
+  CURRENT_SETTINGS,
+  type CurrentSettings,
   requireFit,
   requireWritable,
   UnusableDatabaseError,
@@ -25,7 +24,7 @@ const SHORTAGES: Readonly<Record<string, string>> = {
   '53300': 'PostgreSQL has too many connections',
 };
 
-const CHECK = prepared<NoValues, PresentSettings>('database.check', PRESENT_SETTINGS);
+const CHECK = prepared<NoValues, CurrentSettings>('database.check', CURRENT_SETTINGS);
 
 /**
  * Runs SQL on the process's connection pool, which is shared with TypeORM. {@link run} is for the event path
@@ -68,8 +67,8 @@ export class Database {
       return await this.runOnce(statement, values);
     } catch (error) {
       if (!isMissingPartition(error)) throw error;
-      await this.makeMissingPartition().catch((failure: unknown) =>
-        this.log.error({ err: failure }, 'a missing partition could not be made'),
+      await this.createMissingPartition().catch((failure: unknown) =>
+        this.log.error({ err: failure }, 'a missing partition could not be created'),
       );
       return this.runOnce(statement, values);
     }
@@ -94,12 +93,12 @@ export class Database {
   }
 
   /** @param make runs when a partition is missing, before the statement is repeated */
-  whenPartitionIsMissing(make: () => Promise<void>): void {
+  onMissingPartition(make: () => Promise<void>): void {
     this.makePartition = make;
   }
 
   /** Concurrent callers share one run. */
-  async makeMissingPartition(): Promise<void> {
+  async createMissingPartition(): Promise<void> {
     this.making ??= this.makePartition?.().finally(() => {
       this.making = undefined;
     });

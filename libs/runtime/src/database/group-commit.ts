@@ -8,7 +8,7 @@ interface Unit<Item, Result> {
 }
 
 /** The defaults suit statements that take about a millisecond. */
-export interface GroupCommitOptions<Item> {
+interface GroupCommitOptions<Item> {
   /** Maximum number of items in a batch, except for a single larger unit. */
   maxItems?: number;
   /** Maximum weight of a batch, in the unit of `weigh`. */

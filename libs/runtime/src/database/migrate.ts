@@ -4,9 +4,8 @@ import { type Config, InvalidConfigError } from '../config/config.js';
 import { dataSourceOptions } from './data-source-options.js';
 import type { DatabaseSchema } from './database-schema.js';
 import { isLockTimeout, isTransient } from './database-errors.js';
-import { grantRights } from './grants.js';
+import { grantRights, applyRoleSettings, SETTINGS_OF_MIGRATE } from './roles.js';
 import { runtimeSchema } from './runtime-schema.js';
-import { limitTimes, SETTINGS_OF_MIGRATE } from './time-limits.js';
 
 /** The advisory lock of the process that migrates. Any number, the same in every version. */
 const MIGRATION_LOCK = 7_770_000;
@@ -20,7 +19,7 @@ const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 15_000;
 const GIVE_UP_AFTER_MS = 300_000;
 
-export interface MigrateOptions {
+interface MigrateOptions {
   /** Called with a line when migrate has to wait, or when an administrator has to do something. */
   print?: (line: string) => void;
   /** How long to retry a step while others hold locks that it needs, in ms. */
@@ -62,7 +61,7 @@ export async function migrate(
     await whenUnlocked(() =>
       runner.manager.transaction((manager) => configure(manager, schemas, config)),
     );
-    await limitTimes(runner, await rolesOf(runner, config), print);
+    await applyRoleSettings(runner, await rolesOf(runner, config), print);
     return done;
   } finally {
     // The lock must not outlive this function in a pooled connection.

@@ -40,7 +40,7 @@ const READ_ONLY = 'default_transaction_read_only';
 const SEARCH_PATH = 'search_path';
 
 /** The values of this session and of the next ones. A pool, ours or PgBouncer's, opens new ones at any time. */
-export interface PresentSettings {
+export interface CurrentSettings {
   isStandby: boolean;
   now: Readonly<Record<string, string>>;
   /** What an administrator has set for the sessions that begin from now on; null if nothing. */
@@ -51,7 +51,7 @@ export interface PresentSettings {
   isOnPath: boolean;
 }
 
-export const PRESENT_SETTINGS = `
+export const CURRENT_SETTINGS = `
 SELECT pg_is_in_recovery() AS "isStandby",
   (SELECT json_object_agg(name, current_setting(name)) FROM unnest(
     '{${[...Object.keys(NEEDED), READ_ONLY, SEARCH_PATH].join()}}'::text[]
@@ -78,7 +78,7 @@ FROM (SELECT) AS one LEFT JOIN LATERAL (
 export class UnusableDatabaseError extends Error {}
 
 /** @throws UnusableDatabaseError if a process cannot work with a setting */
-export function requireFit(settings: PresentSettings): void {
+export function requireFit(settings: CurrentSettings): void {
   for (const [name, { value, unfit }] of Object.entries(NEEDED)) {
     const found = [settings.now[name], nextOf(settings, name)].find(
       (each) => each !== undefined && unfit.test(each),
@@ -98,7 +98,7 @@ export function requireFit(settings: PresentSettings): void {
 }
 
 /** @throws UnusableDatabaseError if PostgreSQL takes no writes; a process can still read */
-export function requireWritable(settings: PresentSettings): void {
+export function requireWritable(settings: CurrentSettings): void {
   if (settings.isStandby) {
     throw new UnusableDatabaseError('PostgreSQL is a standby, which takes no writes');
   }
@@ -109,11 +109,11 @@ export function requireWritable(settings: PresentSettings): void {
   );
 }
 
-function nextOf({ next }: PresentSettings, name: string): string | undefined {
+function nextOf({ next }: CurrentSettings, name: string): string | undefined {
   return next?.[name.toLowerCase()];
 }
 
-function isOnNextPath(settings: PresentSettings, schema: string): boolean {
+function isOnNextPath(settings: CurrentSettings, schema: string): boolean {
   const path = nextOf(settings, SEARCH_PATH)?.split(',') ?? [schema];
   const names = path.map((name) => name.trim().replace(/^"(.*)"$/, '$1'));
   return names.some((name) => (name === '$user' ? settings.role : name) === schema);

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import type { Config } from '../config/config.js';
-import type { Log } from '../logging/log.js';
-import { OutageLog } from '../logging/outage-log.js';
+import { type Log, OutageLog } from '../logging/log.js';
 import { dataSourceOptions } from './data-source-options.js';
 import { codeOf, isUnavailable } from './database-errors.js';
 import type { DatabaseSchema } from './database-schema.js';

@@ -13,7 +13,7 @@ import {
   AsyncContext,
   BusyError,
   type Page,
-  presentActor,
+  currentActor,
   Transactions,
   FairSemaphore,
   UnavailableError,
@@ -122,7 +122,7 @@ export class TypeOrmTransactions extends Transactions {
   /** Also repeats work after a missing partition was created. */
   override async run<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.underWay) return work();
-    const { userId } = presentActor();
+    const { userId } = currentActor();
     if (userId === undefined) return this.runRepeatedly(work);
     return this.semaphore.run(() => this.runRepeatedly(work), userId);
   }
@@ -135,7 +135,7 @@ export class TypeOrmTransactions extends Transactions {
         const isMissing = isMissingPartition(error);
         if (!(isMissing || isTransient(error)) || repeats === 0)
           throw translateDatabaseError(error);
-        if (isMissing) await this.database.makeMissingPartition();
+        if (isMissing) await this.database.createMissingPartition();
       }
     }
   }

@@ -1,5 +1,5 @@
 /** The address and login of Redis, from `REDIS_URL`. */
-export type RedisAddress =
+type RedisAddress =
   | { kind: 'server'; url: string }
   /** Each node holds some of the keys and knows the other nodes. */
   | ({ kind: 'cluster' } & SeveralServers)

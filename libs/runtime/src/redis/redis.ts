@@ -1,7 +1,26 @@
+import { createHash } from 'node:crypto';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { Config } from '../config/config.js';
-import { runScriptsPlainly } from './plain-scripts.js';
 import { redisAddressOf } from './redis-address.js';
+
+/** Errors of ioredis without a connection, and of Redis while it starts or fails over. */
+const UNAVAILABLE = [
+  'connection is closed',
+  "stream isn't writeable",
+  'max retries per request',
+  'command timed out',
+  'socket timeout',
+  "cluster isn't ready",
+  'none of startup nodes',
+  'failed to refresh slots cache',
+  '^(?:LOADING|READONLY|CLUSTERDOWN|MASTERDOWN|TRYAGAIN) ',
+];
+const UNAVAILABLE_TEXT = new RegExp(UNAVAILABLE.join('|'), 'i');
+
+/** Whether Redis could not be reached, or is starting or failing over. */
+export function isRedisUnavailable(error: unknown): boolean {
+  return error instanceof Error && UNAVAILABLE_TEXT.test(error.message);
+}
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const COMMAND_TIMEOUT_MS = 5_000;
@@ -14,7 +33,7 @@ const SOCKET_TIMEOUT_MS = 12_000;
  * in memory. `limits` also never resends a command. `blocking` has no timeout, because its commands wait for
  * jobs, and fails as soon as its connection breaks.
  */
-export type RedisUse = 'commands' | 'limits' | 'blocking';
+type RedisUse = 'commands' | 'limits' | 'blocking';
 
 /** One connection to a server, or one to each node of a cluster. */
 export type RedisConnection = Redis | Cluster;
@@ -71,4 +90,36 @@ function optionsFor(use: RedisUse) {
     // After a failover the old primary answers READONLY: reconnect to the new one.
     reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
   } satisfies RedisOptions;
+}
+
+type Script = (this: unknown, ...args: Argument[] | [Argument[]]) => Promise<unknown>;
+type Argument = string | number | Buffer;
+
+/**
+ * Lets scripts that are defined on a connection run as EVALSHA or EVAL, and not as the commands that ioredis
+ * makes for them: it writes a function onto each, which V8 creates in the old generation, and which keeps the
+ * job of that command until a full garbage collection. Pipelines still use those.
+ */
+function runScriptsPlainly(connection: Redis | Cluster): void {
+  const define = connection.defineCommand.bind(connection);
+  const scripts = connection as unknown as Record<string, Script>;
+  const defineCommand: typeof define = (name, definition) => {
+    define(name, definition);
+    const { lua, numberOfKeys } = definition;
+    const inPipeline = scripts[name]!;
+    if (numberOfKeys === undefined) return;
+    const sha = createHash('sha1').update(lua).digest('hex');
+    const run: Script = async function (...args) {
+      if (this !== connection) return inPipeline.apply(this, args);
+      const given = args.flat();
+      try {
+        return await connection.evalsha(sha, numberOfKeys, ...given);
+      } catch (error) {
+        if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;
+        return connection.eval(lua, numberOfKeys, ...given);
+      }
+    };
+    scripts[name] = run;
+  };
+  connection.defineCommand = defineCommand;
 }

@@ -1,6 +1,23 @@
-import { Injectable } from '@nestjs/common';
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { VERSION } from '../version.js';
+import cluster from 'node:cluster';
+import type { Server } from 'node:http';
+import {
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import {
+  AggregatorRegistry,
+  collectDefaultMetrics,
+  Counter,
+  Gauge,
+  Histogram,
+  Registry,
+} from 'prom-client';
+import { CONFIG, type Config } from '../config/config.js';
+import { Log } from '../logging/log.js';
+import { VERSION } from '../process-identity.js';
+import { serveMetrics } from './serve-metrics.js';
 
 /** Histogram buckets in seconds, from a millisecond to minutes. */
 const SECONDS = [
@@ -135,4 +152,33 @@ function combinations<Label extends string>(
       chosen.flatMap((choice) => values.map((value) => ({ ...choice, [label]: value }))),
     [{}],
   );
+}
+
+/** Serves the metrics of this process or, in a child of a cluster, passes them to the primary. */
+@Injectable()
+export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutdown {
+  private server: Server | undefined;
+
+  constructor(
+    private readonly metrics: Metrics,
+    private readonly log: Log,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    if (this.config.METRICS_PORT === 0) return;
+    this.metrics.observeProcess();
+    if (cluster.isWorker) {
+      // Its constructor listens to the primary.
+      new AggregatorRegistry();
+      AggregatorRegistry.setRegistries(this.metrics.registry);
+      return;
+    }
+    this.server = await serveMetrics(this.metrics, this.log, this.config);
+  }
+
+  onApplicationShutdown(): void {
+    this.server?.closeAllConnections();
+    this.server?.close();
+  }
 }

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { Config } from '../config/config.js';
-import { listen } from '../listen.js';
+import { listen } from '../start-process.js';
 
 /** Metrics in the text format of Prometheus. */
 interface MetricsSource {

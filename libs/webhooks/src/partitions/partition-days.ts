@@ -1,4 +1,4 @@
-import { keepNewest } from '#libs/kernel';
+import { evictOldest } from '#libs/kernel';
 import { prepared, type Statement } from '#libs/runtime';
 
 /** A day in UTC, counted from 1970-01-01. Each table has one partition for each day. */
@@ -51,7 +51,7 @@ export function eachDay<Kind>(make: (day: Day) => Kind): (day: Day) => Kind {
   return (day) => {
     const one = known.get(day) ?? make(day);
     known.set(day, one);
-    keepNewest(known, MAX_DAYS);
+    evictOldest(known, MAX_DAYS);
     return one;
   };
 }

@@ -74,7 +74,7 @@ export class Retention {
     for (const partition of await this.partitions(days)) {
       if (partition.parent === 'deliveries') await this.expire(partition, days);
     }
-    await this.inBatches(async () => (await this.idempotencyKeys.forgetOld(BATCH)) === BATCH);
+    await this.inBatches(async () => (await this.idempotencyKeys.deleteExpired(BATCH)) === BATCH);
     for (const forget of [FORGET_REPLAYS, FORGET_COUNTS]) {
       await this.inBatches(async () => {
         const forgotten = await this.database.run(forget, { days, limit: BATCH });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import pg from 'pg';
-import { LOOKED_AT } from '#libs/kernel';
+import { MAX_SCANNED_ROWS } from '#libs/kernel';
 import type { Given, Statement } from '#libs/runtime';
 import type { Outcome } from '../sending/domain/pending-deliveries.js';
 import { LOOK, OLDEST_DUE } from '../sending/infrastructure/due-deliveries.statements.js';
@@ -222,7 +222,12 @@ const STATEMENTS: StatementCase[] = [
     'counts for a replay',
     () => countReplayable(DAYS),
     REPLAYED,
-    () => ({ ...selected(), webhookIds: [webhook], afters: [NOTHING_YET], limit: LOOKED_AT }),
+    () => ({
+      ...selected(),
+      webhookIds: [webhook],
+      afters: [NOTHING_YET],
+      limit: MAX_SCANNED_ROWS,
+    }),
   ),
   ...[false, true].map((isPart) =>
     aCase(
@@ -362,7 +367,7 @@ it('reads no more than ten thousand cancelled deliveries to find exhausted ones'
     valuesOf({ ...page, state: 'exhausted' }) as Value[],
     cancelled,
   );
-  expect(read).toBeLessThan(LOOKED_AT + 2 * WAITING);
+  expect(read).toBeLessThan(MAX_SCANNED_ROWS + 2 * WAITING);
 });
 
 it('lists the newest deliveries of an account without reading those of others', async () => {
@@ -418,7 +423,9 @@ it('lists deliveries of an application without reading the events of others', as
   await client.query('ANALYZE');
   const { text, valuesOf } = listDeliveries(undefined, DAYS, 'webhook');
   const page = { ...ANY, webhookId: webhook, applicationId: '1', limit: 100 };
-  expect(await rowsRead(text, valuesOf(page) as Value[])).toBeLessThan(LOOKED_AT + 2 * WAITING);
+  expect(await rowsRead(text, valuesOf(page) as Value[])).toBeLessThan(
+    MAX_SCANNED_ROWS + 2 * WAITING,
+  );
 });
 
 it.each([[['exhausted', 'cancelled']], [['succeeded', 'exhausted']]] as const)(
@@ -448,7 +455,12 @@ it.each([[['exhausted', 'cancelled']], [['succeeded', 'exhausted']]] as const)(
         await rowsRead(
           counted.text,
           counted.valuesOf({
-            ...{ ...values, webhookIds: [subscription], afters: [NOTHING_YET], limit: LOOKED_AT },
+            ...{
+              ...values,
+              webhookIds: [subscription],
+              afters: [NOTHING_YET],
+              limit: MAX_SCANNED_ROWS,
+            },
           }) as Value[],
         ),
       ];

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type Found, lookUpTo, type Page } from '#libs/kernel';
+import { type Found, scanPage, type Page } from '#libs/kernel';
 import { CONFIG, type Config, Tracing, TypeOrmTransactions } from '#libs/runtime';
 import type { Attempt, Delivery, DeliveryState } from '../domain/delivery.js';
 import { DeliveryQueue } from '../../queue/domain/delivery-queue.js';
@@ -51,7 +51,7 @@ export class PostgresDeliveryStore extends DeliveryStore {
     });
     const values = { accountId, webhookId: webhook?.id, applicationId, event, status };
     const owner = webhook ? 'webhook' : accountId === undefined ? undefined : 'account';
-    const found = await lookUpTo(page.limit, spans, async (span, limit) => {
+    const found = await scanPage(page.limit, spans, async (span, limit) => {
       const indexed =
         webhook && state && (await this.areFew(webhook, state, span)) ? state : undefined;
       return this.transactions.query(listDeliveries(indexed, span, owner), {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Found, lookUpTo, type LookedAt } from '#libs/kernel';
+import { type Found, scanPage, type ScannedRow } from '#libs/kernel';
 import { BackgroundTasks, Database } from '#libs/runtime';
 import { byDay, dayOf } from '../../partitions/partition-days.js';
 import { dayAt, daysOf, oldestFirst, spansOf } from '../../partitions/partition-walk.js';
@@ -89,14 +89,14 @@ export class DeliveryReplayer {
   }
 
   /** The next batch of deliveries, oldest first. */
-  private next(replay: ReadyReplay, oldest: number): Promise<Found<LookedAt>> {
+  private next(replay: ReadyReplay, oldest: number): Promise<Found<ScannedRow>> {
     const { after, until } = replay;
     const days = oldestFirst(
       { first: Math.max(dayOf(after), oldest), last: dayAt(until) },
       DAYS_FOUND,
     );
     const { webhookId, states, event, applicationId, status } = replay;
-    return lookUpTo(BATCH, days, (span, limit) =>
+    return scanPage(BATCH, days, (span, limit) =>
       this.database.run(findReplayable(span), {
         ...{ webhookId, states, after, until: until.toISOString(), limit },
         event: event ?? undefined,

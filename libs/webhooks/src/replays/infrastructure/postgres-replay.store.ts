@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { BusyError, FairSemaphore, LOOKED_AT } from '#libs/kernel';
+import { BusyError, FairSemaphore, MAX_SCANNED_ROWS } from '#libs/kernel';
 import { TypeOrmTransactions, withoutNulls } from '#libs/runtime';
 import type { Replay, ReplayCount, ReplayFilter } from '../domain/replay.js';
 import { ReplayStore } from '../domain/replay-store.js';
@@ -123,7 +123,7 @@ export class PostgresReplayStore extends ReplayStore {
     return { until, after, subscriptions, deliveries, leftOut };
   }
 
-  /** Adds the deliveries of some days, with statements that read at most {@link LOOKED_AT} rows each. */
+  /** Adds the deliveries of some days, with statements that read at most {@link MAX_SCANNED_ROWS} rows each. */
   private async countIn(
     span: Span,
     subscriptions: readonly CountedSubscription[],
@@ -132,7 +132,7 @@ export class PostgresReplayStore extends ReplayStore {
   ): Promise<void> {
     let left = subscriptions.map(({ id }) => ({ id, after }));
     while (left.length > 0) {
-      const limit = Math.floor(LOOKED_AT / left.length);
+      const limit = Math.floor(MAX_SCANNED_ROWS / left.length);
       const found = await this.transactions.peek(countReplayable(span), {
         ...values,
         ...{ webhookIds: left.map(({ id }) => id), afters: left.map((one) => one.after), limit },

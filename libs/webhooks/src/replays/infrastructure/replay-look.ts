@@ -1,4 +1,4 @@
-import { keepNewest } from '#libs/kernel';
+import { evictOldest } from '#libs/kernel';
 import type { Run } from '#libs/runtime';
 import {
   COMPLETE_REPLAYS,
@@ -129,7 +129,7 @@ function advance(
   const last = found.length < most ? undefined : found.at(-1);
   if (last === undefined) places.delete(owner);
   else places.set(owner, last);
-  keepNewest(places, MOST_PLACES);
+  evictOldest(places, MOST_PLACES);
 }
 
 function grouped<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {

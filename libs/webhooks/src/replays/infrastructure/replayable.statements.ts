@@ -1,4 +1,4 @@
-import { LOOKED_AT, type LookedAt } from '#libs/kernel';
+import { MAX_SCANNED_ROWS, type ScannedRow } from '#libs/kernel';
 import { statement } from '#libs/runtime';
 import type { ReplayFilter } from '../domain/replay.js';
 import { hasResult } from '../../deliveries/infrastructure/last-result.statements.js';
@@ -81,12 +81,12 @@ GROUP BY w.id`);
 export function findReplayable(span: Span) {
   return statement<
     ReplayableValues & { webhookId: string; after: string; limit: number },
-    LookedAt
+    ScannedRow
   >(`
-SELECT id, place, matches FROM (
-  SELECT d.id, row_number() OVER (ORDER BY d.id)::integer AS place, ${matches(span)} AS matches
-  FROM webhooks w CROSS JOIN LATERAL ${deliveriesAfter('@after::uuid', LOOKED_AT, span)} d
-  WHERE w.id = @webhookId ORDER BY d.id LIMIT ${LOOKED_AT}
-) looked_at
-WHERE matches OR place = ${LOOKED_AT} ORDER BY id LIMIT @limit::integer`);
+SELECT id, "rowNumber", matches FROM (
+  SELECT d.id, row_number() OVER (ORDER BY d.id)::integer AS "rowNumber", ${matches(span)} AS matches
+  FROM webhooks w CROSS JOIN LATERAL ${deliveriesAfter('@after::uuid', MAX_SCANNED_ROWS, span)} d
+  WHERE w.id = @webhookId ORDER BY d.id LIMIT ${MAX_SCANNED_ROWS}
+) scanned
+WHERE matches OR "rowNumber" = ${MAX_SCANNED_ROWS} ORDER BY id LIMIT @limit::integer`);
 }

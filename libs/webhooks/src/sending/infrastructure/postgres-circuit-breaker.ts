@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { keepNewest } from '#libs/kernel';
+import { evictOldest } from '#libs/kernel';
 import { Database, GroupCommit, isTransient, isUnavailable, Log } from '#libs/runtime';
 import {
   blocks,
@@ -139,7 +139,7 @@ export class PostgresCircuitBreaker extends CircuitBreaker implements OnApplicat
 
   private defer(all: readonly Reported[]): void {
     for (const each of all) this.deferred.set(each.webhookId, each);
-    keepNewest(this.deferred, MAX_DEFERRED);
+    evictOldest(this.deferred, MAX_DEFERRED);
     if (this.stopped || this.deferred.size === 0) return;
     this.timer ??= setTimeout(() => {
       this.timer = undefined;

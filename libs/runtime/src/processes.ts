@@ -1,0 +1,107 @@
+import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
+import { BackgroundTasks } from './background-tasks.js';
+import { Database } from './database/database.js';
+import { prepared, statement } from './database/statement.js';
+import { PROCESS_NAME } from './logging/log.js';
+import { PROCESS_ID, VERSION } from './process-identity.js';
+
+/** A process of the installation. */
+interface ProcessRow {
+  id: string;
+  kind: string;
+  version: string;
+  startedAt: Date;
+  seenAt: Date;
+  /** Seconds since its last sign of life. */
+  silentS: number;
+  inFlight: number;
+  /** Of one core, since the sign of life before; null from a process of an earlier version. */
+  cpuPercent: number | null;
+  /** The resident set; null from a process of an earlier version. */
+  memoryBytes: number | null;
+}
+
+type SignOfLife = Pick<ProcessRow, 'id' | 'kind' | 'version' | 'inFlight'> & {
+  cpuPercent: number;
+  memoryBytes: number;
+};
+
+/** Also forgets processes that have been silent for an hour. */
+const SHOW_LIFE = prepared<SignOfLife>(
+  'processes.show-life',
+  `
+WITH gone AS (
+  DELETE FROM processes WHERE id = ANY (ARRAY(
+    SELECT id FROM processes WHERE seen_at < now() - interval '1 hour' FOR UPDATE SKIP LOCKED
+  ))
+)
+INSERT INTO processes (id, kind, version, in_flight, cpu_percent, memory_bytes)
+VALUES (@id, @kind, @version, @inFlight::integer, @cpuPercent::integer, @memoryBytes::bigint)
+ON CONFLICT (id) DO UPDATE SET seen_at = now(), in_flight = excluded.in_flight,
+  cpu_percent = excluded.cpu_percent, memory_bytes = excluded.memory_bytes`,
+);
+
+const FORGET_PROCESS = statement<{ id: string }>('DELETE FROM processes WHERE id = @id');
+
+const LIST_PROCESSES = statement<object, ProcessRow>(`
+SELECT id, kind, version, started_at AS "startedAt", seen_at AS "seenAt", in_flight AS "inFlight",
+  cpu_percent AS "cpuPercent", memory_bytes::float8 AS "memoryBytes",
+  extract(epoch FROM now() - seen_at)::float8 AS "silentS"
+FROM processes ORDER BY kind, started_at, id`);
+
+const EVERY_MS = 10_000;
+/** A process that has been silent for so long is dead, frozen or cut off. */
+const SILENT_S = 35;
+
+export type Process = Omit<ProcessRow, 'silentS'> & { isAlive: boolean };
+
+/** The processes of the installation. Each shows every ten seconds that it is alive. */
+@Injectable()
+export class Processes implements BeforeApplicationShutdown {
+  private inFlight: () => number = () => 0;
+  private used = process.cpuUsage();
+  private usedAt = performance.now();
+
+  constructor(
+    tasks: BackgroundTasks,
+    private readonly database: Database,
+    @Inject(PROCESS_NAME) private readonly kind: string,
+  ) {
+    tasks.add('processes', { everyMs: EVERY_MS }, () => this.showLife());
+  }
+
+  /** @param inFlight how many deliveries this process is attempting */
+  count(inFlight: () => number): void {
+    this.inFlight = inFlight;
+  }
+
+  async list(): Promise<Process[]> {
+    const rows = await this.database.run(LIST_PROCESSES);
+    return rows.map(({ silentS, ...row }) => ({ ...row, isAlive: silentS < SILENT_S }));
+  }
+
+  /** The background tasks have ended by then. */
+  async beforeApplicationShutdown(): Promise<void> {
+    // If PostgreSQL is away, others forget this process.
+    await this.database.run(FORGET_PROCESS, { id: PROCESS_ID }).catch(() => undefined);
+  }
+
+  private async showLife(): Promise<void> {
+    const { kind, inFlight } = this;
+    const cpuPercent = this.cpuPercent();
+    const memoryBytes = process.memoryUsage.rss();
+    const values = { id: PROCESS_ID, kind, version: VERSION, inFlight: inFlight() };
+    await this.database.run(SHOW_LIFE, { ...values, cpuPercent, memoryBytes });
+  }
+
+  /** Of one core, since the last call. */
+  private cpuPercent(): number {
+    const { user, system } = process.cpuUsage(this.used);
+    const now = performance.now();
+    const usedMs = (user + system) / 1_000;
+    const percent = Math.round((usedMs / Math.max(now - this.usedAt, 1)) * 100);
+    this.used = process.cpuUsage();
+    this.usedAt = now;
+    return percent;
+  }
+}
