@@ -182,10 +182,10 @@ const PATH: StatementCase[] = [
     return { ...leases(), delaysMs: waiting.map(() => 0), timeoutMs: TIMEOUT_MS };
   }),
   aCase('records', RECORD, LEASED, () => ({ ...outcomes(), worker: 'worker' })),
-  aCase('claims', CLAIM.scheduled, 'SELECT', claims),
+  aCase('claims', CLAIM, 'SELECT', claims),
   aCase(
     'claims immediate deliveries of',
-    CLAIM.immediate,
+    CLAIM_IMMEDIATE,
     "UPDATE deliveries SET immediate = true WHERE state = 'pending' AND next_attempt_at <= now()",
     claims,
   ),
@@ -508,7 +508,7 @@ it('claims due deliveries without scanning finished ones that a long snapshot st
   );
   await due(WAITING, 'now()');
   await database.query('ANALYZE deliveries');
-  const { text, valuesOf } = CLAIM.scheduled(dayOf(done[0]!.id));
+  const { text, valuesOf } = CLAIM(dayOf(done[0]!.id));
   const claim = (dueForMs: number) =>
     blocksRead(
       text,

@@ -65,7 +65,7 @@ RETURNING d.id`);
 }
 
 /** Subscriptions that still have outdated deliveries. */
-function findOutdated(span: Span) {
+export function findOutdated(span: Span) {
   return statement<{ webhookIds: string[] }, { id: string }>(`
 SELECT w.id FROM webhooks w CROSS JOIN LATERAL (
   SELECT FROM deliveries
@@ -77,7 +77,7 @@ WHERE w.id = ANY (@webhookIds::bigint[])`);
 }
 
 /** Ends the cancelling of subscriptions without outdated deliveries. */
-const END_CANCELLING = prepared<{ webhookIds: string[] }>(
+export const END_CANCELLING = prepared<{ webhookIds: string[] }>(
   'canceller.end',
   `
 UPDATE webhooks w SET cancelling = false

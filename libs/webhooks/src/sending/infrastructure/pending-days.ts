@@ -83,7 +83,7 @@ export async function daysWithPending(run: Run): Promise<Day[]> {
  * The days with pending deliveries. ORDER BY makes it use the index on pending rows. EXISTS would read
  * whole partitions if statistics promise an early match.
  */
-function findPendingDays(days: readonly Day[]) {
+export function findPendingDays(days: readonly Day[]) {
   const ofEach = days.map(
     (day) => `(SELECT ${day} AS day FROM deliveries
 WHERE state = 'pending' AND ${withinDays('id', day)}

@@ -166,19 +166,19 @@ interface Claims {
 /** `isExpired`: whether the last lease ended without an outcome. */
 type ClaimedRow = (LeasedRow | EventlessRow) & { isExpired: boolean };
 
-/** Leases the oldest due deliveries of each subscription, without the queue. Immediate ones are never blocked. */
-export const CLAIM = {
-  scheduled: ofDay<Claims, ClaimedRow>('pending.claim', (day) =>
-    claim(
-      day,
-      'NOT immediate',
-      `NOT ${IS_STOPPED} AND (w.open_until IS NULL OR w.id = ANY (@probes::bigint[]))`,
-    ),
+/** Leases the oldest due deliveries of each subscription, without the queue. */
+export const CLAIM = ofDay<Claims, ClaimedRow>('pending.claim', (day) =>
+  claim(
+    day,
+    'NOT immediate',
+    `NOT ${IS_STOPPED} AND (w.open_until IS NULL OR w.id = ANY (@probes::bigint[]))`,
   ),
-  immediate: ofDay<Claims, ClaimedRow>('pending.claim-immediate', (day) =>
-    claim(day, 'immediate', '@probes::bigint[] IS NOT NULL'),
-  ),
-};
+);
+
+/** Like {@link CLAIM} for immediate deliveries, which are never blocked. */
+export const CLAIM_IMMEDIATE = ofDay<Claims, ClaimedRow>('pending.claim-immediate', (day) =>
+  claim(day, 'immediate', '@probes::bigint[] IS NOT NULL'),
+);
 
 function claim(day: Day, isAskedFor: string, mayBeSent: string): string {
   return `

@@ -24,6 +24,7 @@ import { EXISTING, outcomeValues, RECORD } from './outcome.statements.js';
 import { type Day, dayOf, eachDay } from '../../partitions/partition-days.js';
 import {
   CLAIM,
+  CLAIM_IMMEDIATE,
   END_WITHOUT_EVENT,
   type EventlessRow,
   leasedOf,
@@ -114,7 +115,7 @@ export class PostgresPendingDeliveries extends PendingDeliveries {
     const [{ day, immediate }] = claims as [DueClaim];
     const probes = await this.probe(claims.filter((claim) => claim.probe));
     const askedAt = performance.now();
-    const rows = await this.database.run(CLAIM[immediate ? 'immediate' : 'scheduled'](day), {
+    const rows = await this.database.run((immediate ? CLAIM_IMMEDIATE : CLAIM)(day), {
       webhookIds: claims.map((claim) => claim.webhookId),
       most: claims.map((claim) => claim.most),
       dueForMs: claims.map((claim) => Math.min(claim.dueForMs + DUE_SPARE_MS, AGES_MS)),
