@@ -1,5 +1,4 @@
 import { fileURLToPath } from 'node:url';
-import { defaultServerConditions } from 'vite';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer } from 'vitest/node';
 
@@ -19,7 +18,7 @@ class SlowestFirst extends BaseSequencer {
 
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
-  ssr: { resolve: { conditions: ['switchhook-source', ...defaultServerConditions] } },
+  ssr: { resolve: { conditions: ['switchhook-source', 'node', 'development|production'] } },
   test: {
     projects: [
       {
