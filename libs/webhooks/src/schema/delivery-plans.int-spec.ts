@@ -5,7 +5,12 @@ import type { Given, Statement } from '#libs/runtime';
 import type { Outcome } from '../sending/domain/pending-deliveries.js';
 import { LOOK, OLDEST_DUE } from '../sending/infrastructure/due-deliveries.statements.js';
 import { outcomeValues, RECORD } from '../sending/infrastructure/outcome.statements.js';
-import { CLAIM, LOAD, RELEASE } from '../sending/infrastructure/pending-delivery.statements.js';
+import {
+  CLAIM,
+  CLAIM_IMMEDIATE,
+  LOAD,
+  RELEASE,
+} from '../sending/infrastructure/pending-delivery.statements.js';
 import { type Day, dayOf } from '../partitions/partition-days.js';
 import { dayAt, type Span } from '../partitions/partition-walk.js';
 import { countReplayable, findReplayable } from '../replays/infrastructure/replay.statements.js';
